@@ -1,0 +1,1 @@
+"""The benchmark on RAG questions with gold answers: data, grading, generation, tables."""
