@@ -18,6 +18,8 @@ _EVIDENCE = ("context_str", "context_msg", "context_messages")
 _EARLIER = "existing_answer"
 _QUESTION = "query_str"
 _TOOLS = (MessageRole.TOOL, MessageRole.FUNCTION)
+# How a ReActAgent and a CodeActAgent begin the user message that tells what a tool returned.
+_RESULTS = ("Observation: ", "Result of executing the code given:")
 
 
 def prompt_for(guard: Guard, run: ModelRun) -> str:
@@ -38,7 +40,7 @@ def contrast_prompt(
     where the template is not known or its context cannot be told from the rest: then the evidence
     has to be found in the text.
     """
-    if any(message.role in _TOOLS for message in run.messages or ()):
+    if any(_emptied(message) is not message for message in run.messages or ()):
         return _rendered(guard, [_emptied(message) for message in run.messages or ()])
     args = capture.template_args(run)
     first = run
@@ -83,6 +85,12 @@ def _rendered(guard: Guard, messages: Sequence[ChatMessage]) -> str:
 
 
 def _emptied(message: ChatMessage) -> ChatMessage:
-    if message.role not in _TOOLS:
+    """``message`` without what a tool returned; the message itself where it tells nothing of it."""
+    if message.role in _TOOLS:
+        rest = ""
+    else:
+        text = message.content or ""
+        rest = next((head for head in _RESULTS if text.startswith(head)), text)
+    if rest == (message.content or ""):
         return message
-    return ChatMessage(role=message.role, content="", additional_kwargs=message.additional_kwargs)
+    return ChatMessage(role=message.role, content=rest, additional_kwargs=message.additional_kwargs)

@@ -14,10 +14,9 @@ from llama_index.core.base.response.schema import (
     StreamingResponse,
 )
 
-from franq_guard import GuardedAnswer, Policy
 from llama_index_franq._call import REPORT_KEY, Call, Checked
 from llama_index_franq._streams import areleased, released
-from llama_index_franq._structured import Fields
+from llama_index_franq._structured import Fields, keeps
 
 
 def guarded(call: Call, response: RESPONSE_TYPE) -> RESPONSE_TYPE:
@@ -53,13 +52,8 @@ def _answered(response: Response, checked: Checked) -> Response:
 
 
 def _structured(call: Call, response: PydanticResponse, checked: Checked) -> PydanticResponse:
-    """Typed fields cannot carry marks: the object stays, or goes as a whole.
-
-    It goes where the policy took something out of its text.
-    """
-    policy: Policy = call.watch.guard.policy
-    answer: GuardedAnswer = checked.answer
-    keep = policy.action == "annotate" or answer.text == answer.original
+    """The object stays, or goes as a whole."""
+    keep = keeps(call.watch.guard.policy, checked.answer)
     metadata = {**(response.metadata or {}), REPORT_KEY: checked.report}
     return PydanticResponse(
         response.response if keep else None, source_nodes=response.source_nodes, metadata=metadata

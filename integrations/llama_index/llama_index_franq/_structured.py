@@ -5,24 +5,36 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from llama_index.core.bridge.pydantic import BaseModel
+from pydantic_core import to_jsonable_python
 
-from franq_guard import Claim
+from franq_guard import Claim, GuardedAnswer, Policy
+
+
+def keeps(policy: Policy, answer: GuardedAnswer) -> bool:
+    """Whether an object with this text may leave: as a whole, for typed fields carry no marks.
+
+    It may not where the policy took something out of its text.
+    """
+    return policy.action == "annotate" or answer.text == answer.original
 
 
 class Fields:
     """An object as JSON ``text``, and a claim for each field that holds a value.
 
     A claim reads ``field name: value``, nested names joined by a blank; its span is the value in
-    ``text``. Empty without an object.
+    ``text``. ``value`` is the object as plain JSON values. Empty without an object.
+
+    Args:
+        found: a pydantic object, a mapping, or a list of them.
     """
 
-    def __init__(self, found: BaseModel | None) -> None:
+    def __init__(self, found: Any) -> None:
         self._parts: list[str] = []
         self._length = 0
         self.claims: list[Claim] = []
+        self.value: Any = to_jsonable_python(found, fallback=str)
         if found is not None:
-            self._write(found.model_dump(mode="json"), "")
+            self._write(self.value, "")
 
     @property
     def text(self) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from llama_index.core.agent.workflow import (
     AgentOutput,
-    AgentStream,
     AgentWorkflow,
+    CodeActAgent,
     FunctionAgent,
     ReActAgent,
 )
@@ -19,9 +19,19 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.memory import BaseMemory
 from llama_index.core.tools import AsyncBaseTool
+from llama_index.core.workflow import StopEvent
 
 from franq_guard.records import Label
 from franq_guard.release import OnReport
+from llama_index_franq._afterwards import (
+    CALLS,
+    HeldContext,
+    Structure,
+    question_in,
+    said,
+    stopped,
+    with_answer,
+)
 from llama_index_franq._call import REPORT_KEY, Call, Watch, watch_on
 from llama_index_franq._capture import observed
 from llama_index_franq._notes import answer_in, note_answer
@@ -31,7 +41,7 @@ if TYPE_CHECKING:
     from franq_guard import Guard
 
 AgentT = TypeVar("AgentT", BaseWorkflowAgent, AgentWorkflow)
-_CALLS = "current_tool_calls"  # where an agent's context keeps the tool calls of a run
+_KINDS = (FunctionAgent, ReActAgent, CodeActAgent)
 
 
 def guard_agent(
@@ -50,11 +60,15 @@ def guard_agent(
     then comes as one ``AgentStream`` event. The report (schema ``franq.answer/1``) is in
     ``result.response.additional_kwargs["franq"]``; the memory has the guarded answer without it.
 
+    Structured output is made from the checked answer and checked field by field: it stays, or is
+    left out where the policy takes something out; its report is under ``franq_structured`` beside
+    the answer's. An answer generated at the iteration limit is checked like any other.
+
     What a tool returned is visible in its own events, and what a model says beside a tool call is
     not checked: for an answer that a tool writes, guard the tool's query engine.
 
     Args:
-        agent: a FunctionAgent, a ReActAgent, or an AgentWorkflow of them.
+        agent: a FunctionAgent, a ReActAgent, a CodeActAgent, or an AgentWorkflow of them.
         guard: shared by any number of agents and threads.
         stream: ``buffer``: nothing of an answer leaves unchecked.
         on_report: called with each :class:`~franq_guard.GuardedAnswer`. What it raises reaches the
@@ -64,42 +78,56 @@ def guard_agent(
 
     Raises:
         TypeError: for another kind of agent.
-        ValueError: for an unknown ``stream`` mode or label, or an agent that writes more after its
-            answer: structured output, or an answer generated at the iteration limit.
+        ValueError: for an unknown ``stream`` mode or label.
     """
+    options: dict[str, Any] = {"stream": stream, "on_report": on_report, "raise_on": raise_on}
     if isinstance(agent, AgentWorkflow):
-        _refuse_afterthoughts(agent)
-        team = copy(agent)
-        team.agents = {
-            name: guard_agent(member, guard, stream=stream, on_report=on_report, raise_on=raise_on)
-            for name, member in agent.agents.items()
-        }
+        team: AgentT = _team(agent, guard, options)
         return team
-    if not isinstance(agent, (FunctionAgent, ReActAgent)):
+    if not isinstance(agent, _KINDS):
         raise TypeError(
-            "guard_agent guards a FunctionAgent, a ReActAgent or an AgentWorkflow of them, not "
-            f"{type(agent).__name__}"
+            "guard_agent guards a FunctionAgent, a ReActAgent, a CodeActAgent or an AgentWorkflow "
+            f"of them, not {type(agent).__name__}"
         )
-    _refuse_afterthoughts(agent)
-    kind = type(agent)
-    watch = watch_on(
-        agent, guard, stream=stream, on_report=on_report, raise_on=raise_on, modes=("buffer",)
-    )
+    watch = watch_on(agent, guard, modes=("buffer",), **options)
+    one: AgentT = _guarded(agent, _GuardedSteps, _franq=watch, _structure=Structure.of(agent))
+    return one
+
+
+def _team(workflow: Any, guard: Guard, options: dict[str, Any]) -> Any:
+    """The workflow with guarded members, who also make the structured output it asks for."""
+    members = {name: guard_agent(m, guard, **options) for name, m in workflow.agents.items()}
+    structure = Structure.of(workflow)
+    if structure is not None:  # of a workflow, wins over its members'
+        for member in members.values():
+            object.__setattr__(member, "_structure", structure)
+    return _guarded(workflow, _GuardedTeam, agents=members)
+
+
+def _guarded(agent: Any, steps: type, **attributes: Any) -> Any:
+    """A copy of ``agent`` whose class has ``steps`` before its own."""
     guarded = copy(agent)
-    guarded.__class__ = type(f"Guarded{kind.__name__}", (_GuardedSteps, kind), {})
-    object.__setattr__(guarded, "_franq", watch)
+    kind = type(agent)
+    guarded.__class__ = type(f"Guarded{kind.__name__}", (steps, kind), {})
+    # What would be written after the check is made by the guarded steps themselves.
+    unset = {"output_cls": None, "structured_output_fn": None}
+    for name, value in {**unset, **attributes}.items():
+        object.__setattr__(guarded, name, value)
     return guarded
 
 
-def _refuse_afterthoughts(agent: Any) -> None:
-    if agent.output_cls is not None or agent.structured_output_fn is not None:
-        raise ValueError(
-            "structured output is written after the answer was checked and would leave unchecked: "
-            "guard an agent without it and make the structure from the checked answer"
-        )
-    if agent.early_stopping_method == "generate":
-        raise ValueError(
-            "early_stopping_method='generate' writes an answer that no guard sees; use 'force'"
+class _GuardedTeam(AgentWorkflow):
+    """A workflow whose answer at the iteration limit is checked."""
+
+    async def _generate_early_stopping_response(
+        self, ctx: Any, ev: AgentOutput, max_iterations: int
+    ) -> StopEvent:
+        inner: Any = super()
+        agent: Any = self.agents[ev.current_agent_name]
+        return await stopped(
+            agent._franq,
+            ctx,
+            lambda held: inner._generate_early_stopping_response(held, ev, max_iterations),
         )
 
 
@@ -107,6 +135,7 @@ class _GuardedSteps(BaseWorkflowAgent):
     """The steps of an agent with its answer checked; mixed into the class of the agent."""
 
     _franq: Watch = PrivateAttr()
+    _structure: Structure | None = PrivateAttr()
 
     async def take_step(
         self,
@@ -115,10 +144,8 @@ class _GuardedSteps(BaseWorkflowAgent):
         tools: Sequence[AsyncBaseTool],
         memory: BaseMemory,
     ) -> AgentOutput:
-        # A run may ask for an answer generated at its iteration limit: no guard would see it.
-        await ctx.store.set("early_stopping_method", "force")
-        call = self._franq.call(await ctx.store.get("user_msg_str", default=""))
-        held = _HeldContext(ctx)
+        call = self._franq.call(await question_in(ctx))
+        held = HeldContext(ctx)
         with observed(call.capture):
             inner: Any = super()
             output: AgentOutput = await inner.take_step(held, llm_input, tools, memory)
@@ -129,73 +156,41 @@ class _GuardedSteps(BaseWorkflowAgent):
         return await self._checked(ctx, call, output, text, before, streamed=held.streamed)
 
     async def finalize(self, ctx: Any, output: AgentOutput, memory: BaseMemory) -> AgentOutput:
-        if REPORT_KEY not in output.response.additional_kwargs:
+        written = REPORT_KEY in output.response.additional_kwargs
+        if not written:
             output = await self._returned(ctx, output)
         inner: Any = super()
         final: AgentOutput = await inner.finalize(ctx, output, memory)
+        if written and self._structure is not None:  # none of what a tool returned, as LlamaIndex
+            await self._structure.add(self, self._franq, ctx, final, memory)
         return final
+
+    async def _generate_early_stopping_response(self, ctx: Any, max_iterations: int) -> StopEvent:
+        inner: Any = super()
+        return await stopped(
+            self._franq,
+            ctx,
+            lambda held: inner._generate_early_stopping_response(held, max_iterations),
+        )
 
     async def _returned(self, ctx: Any, output: AgentOutput) -> AgentOutput:
         """The result of a tool that returns directly: the answer, though no model wrote it here."""
-        calls = await ctx.store.get(_CALLS, default=[])
+        calls = await ctx.store.get(CALLS, default=[])
         text = output.response.content or ""
         if is_handoff(text, calls):
             return output
         report = report_in(output.raw)
         if report is not None:
-            return _with_answer(output, text, report)
-        call = self._franq.call(await ctx.store.get("user_msg_str", default=""))
+            return with_answer(output, text, report)
+        call = self._franq.call(await question_in(ctx))
         return await self._checked(ctx, call, output, text, "", streamed=False)
 
     async def _checked(
         self, ctx: Any, call: Call, output: AgentOutput, text: str, before: str, *, streamed: bool
     ) -> AgentOutput:
-        nodes = nodes_in(await ctx.store.get(_CALLS, default=[]))
+        nodes = nodes_in(await ctx.store.get(CALLS, default=[]))
         checked = await call.acheck(text, nodes)
         await note_answer(self, ctx, checked.text)
         if streamed:
-            ctx.write_event_to_stream(
-                AgentStream(delta=checked.text, response=checked.text, current_agent_name=self.name)
-            )
-        return _with_answer(output, before + checked.text, checked.report)
-
-
-def _with_answer(output: AgentOutput, text: str, report: Any) -> AgentOutput:
-    """``output`` with the checked text. ``raw`` goes: it holds what the model wrote."""
-    kept = output.response.additional_kwargs
-    message = ChatMessage(
-        role=output.response.role, content=text, additional_kwargs={**kept, REPORT_KEY: report}
-    )
-    return AgentOutput(
-        response=message,
-        tool_calls=list(output.tool_calls),
-        current_agent_name=output.current_agent_name,
-    )
-
-
-class _HeldContext:
-    """``ctx`` for one step: streamed text waits until it is known whether it is the answer."""
-
-    def __init__(self, ctx: AgentContext) -> None:
-        self._ctx = ctx
-        self._held: list[AgentStream] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._ctx, name)
-
-    @property
-    def streamed(self) -> bool:
-        """Whether the step streamed anything."""
-        return bool(self._held)
-
-    def write_event_to_stream(self, event: Any) -> None:
-        """Hold text, pass on any other event."""
-        if isinstance(event, AgentStream):
-            self._held.append(event)
-        else:
-            self._ctx.write_event_to_stream(event)
-
-    def release(self) -> None:
-        """The step was no answer but a tool call."""
-        for event in self._held:
-            self._ctx.write_event_to_stream(event)
+            ctx.write_event_to_stream(said(checked.text, self.name))
+        return with_answer(output, before + checked.text, checked.report)

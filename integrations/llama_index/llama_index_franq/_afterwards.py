@@ -1,0 +1,169 @@
+"""What an agent writes after its answer: structured output, an answer at the iteration limit."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from llama_index.core.agent.utils import generate_structured_response
+from llama_index.core.agent.workflow import AgentOutput, AgentStream
+from llama_index.core.agent.workflow.workflow_events import AgentStreamStructuredOutput
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.memory import BaseMemory
+from llama_index.core.workflow import StopEvent
+
+from llama_index_franq._call import REPORT_KEY, Watch
+from llama_index_franq._capture import observed
+from llama_index_franq._memory import HeldMemory
+from llama_index_franq._structured import Fields, keeps
+from llama_index_franq._tools import nodes_in
+
+STRUCTURED_KEY = "franq_structured"
+CALLS = "current_tool_calls"  # where an agent's context keeps the tool calls of a run
+
+
+async def question_in(ctx: Any) -> str:
+    """What the user asked in this run."""
+    return str(await ctx.store.get("user_msg_str", default=""))
+
+
+@dataclass(frozen=True)
+class Structure:
+    """How the answer of ``agent`` becomes structured output: as LlamaIndex does it, but checked."""
+
+    output_cls: type[BaseModel] | None
+    function: Callable[[list[ChatMessage]], Any] | None
+
+    @classmethod
+    def of(cls, agent: Any) -> Structure | None:
+        """What ``agent`` (or workflow) was told to make; None where nothing."""
+        if agent.output_cls is None and agent.structured_output_fn is None:
+            return None
+        return cls(agent.output_cls, agent.structured_output_fn)
+
+    async def add(
+        self, agent: Any, watch: Watch, ctx: Any, final: AgentOutput, memory: BaseMemory
+    ) -> None:
+        """Make it from the checked answer, check its fields, and put it into ``final``.
+
+        Where the policy takes something out of the fields the object is left out as a whole: typed
+        fields carry no marks. The report is beside the answer's, under ``franq_structured``.
+        """
+        call = watch.call(await question_in(ctx))
+        with observed(call.capture):
+            made = await self._made(agent, await memory.aget())
+        if made is None:
+            return
+        fields = Fields(made)
+        nodes = nodes_in(await ctx.store.get(CALLS, default=[]))
+        checked = await call.acheck(fields.text, nodes, fields.claims)
+        final.response.additional_kwargs[STRUCTURED_KEY] = checked.report
+        if keeps(watch.guard.policy, checked.answer):
+            final.structured_response = fields.value
+            ctx.write_event_to_stream(AgentStreamStructuredOutput(output=fields.value))
+
+    async def _made(self, agent: Any, messages: list[ChatMessage]) -> Any:
+        try:
+            if self.output_cls is None:
+                made: Any = self.function(messages) if self.function is not None else None
+                return await made if inspect.isawaitable(made) else made
+            if agent.system_prompt:
+                messages = [ChatMessage(role="system", content=agent.system_prompt), *messages]
+            return await generate_structured_response(
+                messages=messages, llm=agent.llm, output_cls=self.output_cls
+            )
+        except Exception as error:  # as LlamaIndex does: the answer stands without its structure
+            warnings.warn(f"the structured output could not be made: {error}", stacklevel=2)
+            return None
+
+
+async def stopped(
+    watch: Watch, ctx: Any, generate: Callable[[Any], Awaitable[StopEvent]]
+) -> StopEvent:
+    """The answer that ``generate`` (given a context) writes at the iteration limit, checked."""
+    call = watch.call(await question_in(ctx))
+    nodes = nodes_in(await ctx.store.get(CALLS, default=[]))
+    held = HeldContext(ctx)
+    with observed(call.capture):
+        event = await generate(held)
+    output: AgentOutput = event.result
+    checked = await call.acheck(output.response.content or "", nodes)
+    await held.store.asettle(checked.text)
+    done = with_answer(output, checked.text, checked.report)
+    if held.streamed:
+        ctx.write_event_to_stream(said(checked.text, done.current_agent_name))
+    ctx.write_event_to_stream(done)
+    return StopEvent(result=done)
+
+
+def said(text: str, name: str) -> AgentStream:
+    """``text`` as one event of a stream."""
+    return AgentStream(delta=text, response=text, current_agent_name=name)
+
+
+def with_answer(output: AgentOutput, text: str, report: Any) -> AgentOutput:
+    """``output`` with the checked text. ``raw`` goes: it holds what the model wrote."""
+    kept = output.response.additional_kwargs
+    message = ChatMessage(
+        role=output.response.role, content=text, additional_kwargs={**kept, REPORT_KEY: report}
+    )
+    done = AgentOutput(response=message, current_agent_name=output.current_agent_name)
+    done.tool_calls.extend(output.tool_calls)  # LlamaIndex puts results among them
+    return done
+
+
+class HeldContext:
+    """``ctx`` for one step: streamed text waits until it is known whether it is the answer."""
+
+    def __init__(self, ctx: Any) -> None:
+        self._ctx = ctx
+        self._held: list[Any] = []
+        self.store = _HeldStore(ctx.store)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ctx, name)
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the step streamed any text."""
+        return any(isinstance(event, AgentStream) for event in self._held)
+
+    def write_event_to_stream(self, event: Any) -> None:
+        """Hold what a model said, pass on any other event."""
+        if isinstance(event, (AgentStream, AgentOutput)):
+            self._held.append(event)
+        else:
+            self._ctx.write_event_to_stream(event)
+
+    def release(self) -> None:
+        """The step was no answer but a tool call."""
+        for event in self._held:
+            self._ctx.write_event_to_stream(event)
+
+
+class _HeldStore:
+    """A context's store whose memory keeps the assistant's words back until they are checked."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+        self._memories: list[HeldMemory] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def get(self, path: str, *default: Any, **named: Any) -> Any:
+        """The value at ``path``."""
+        value = await self._store.get(path, *default, **named)
+        if path != "memory":
+            return value
+        self._memories.append(HeldMemory(value))
+        return self._memories[-1]
+
+    async def asettle(self, text: str) -> None:
+        """Write the answer down as ``text``."""
+        for memory in self._memories:
+            await memory.asettle(text)
