@@ -19,6 +19,7 @@ from franq_guard.language_model import _sampling, _scoring
 from franq_guard.language_model._encoding import Encoder
 from franq_guard.language_model._keeper import StepKeeper
 from franq_guard.language_model._network import Network, as_id_set
+from franq_guard.language_model._reading import Reading
 from franq_guard.language_model._reduce import Kept, cat
 from franq_guard.language_model.base import (
     Contrast,
@@ -248,8 +249,7 @@ class TransformersModel(LanguageModel):
     ) -> list[Generation]:
         encoded = self._prompt_for_generation(prompt, max_new_tokens)
         rows = _sampling.sample(
-            self.network,
-            encoded,
+            Reading(self.network, encoded),
             n=n,
             max_new_tokens=self._room(len(encoded), max_new_tokens),
             temperature=temperature,

@@ -135,12 +135,24 @@ def test_samples_have_the_right_frequencies(model, reference):
 def test_equal_beginnings_are_computed_once(model, monkeypatch):
     """At a low temperature all samples agree: every step runs one row."""
     rows = []
-    step = model.network.step
-    monkeypatch.setattr(model.network, "step", lambda i, c: rows.append(len(i)) or step(i, c))
+    branch = model.network.branch
+    assert model.network.branches
+    monkeypatch.setattr(model.network, "branch", lambda i, *a: rows.append(len(i)) or branch(i, *a))
     [samples] = model.sample(PROMPTS[:1], n=8, max_new_tokens=6, temperature=1e-4)
     assert len({s.text for s in samples}) == 1
     assert len(samples) == 8  # duplicates are kept
     assert set(rows) == {1}
+
+
+def test_one_row_or_a_row_each_give_the_same_samples(model, monkeypatch):
+    [side_by_side] = model.sample(PROMPTS[:1], n=7, max_new_tokens=6, seed=4)
+    monkeypatch.setattr(model.network, "branches", False)
+    [apart] = model.sample(PROMPTS[:1], n=7, max_new_tokens=6, seed=4)
+    for one, other in zip(side_by_side, apart, strict=True):
+        assert one.text == other.text
+        assert [t.logprob for t in one.tokens] == pytest.approx(
+            [t.logprob for t in other.tokens], abs=1e-5
+        )
 
 
 def test_an_architecture_without_such_a_cache_gives_the_same_samples(model, monkeypatch):
