@@ -15,7 +15,7 @@ from llama_index.core.base.response.schema import (
 )
 
 from llama_index_franq._call import REPORT_KEY, Call, Checked
-from llama_index_franq._streams import areleased, released
+from llama_index_franq._objects import areleased_text_or_object, released_text_or_object
 from llama_index_franq._structured import Fields, keeps
 
 
@@ -66,16 +66,21 @@ def _stream(call: Call, response: Any) -> StreamingResponse | AsyncStreamingResp
     metadata = {**(getattr(response, "metadata", None) or {}), REPORT_KEY: report}
     if isinstance(response, StreamingResponse):
         nodes = response.source_nodes
-        text = released(call, _chunks(response), nodes, lambda c: report.update(c.report))
-        return StreamingResponse(text, source_nodes=nodes, metadata=metadata)
+        left = released_text_or_object(
+            call, _chunks(response), nodes, lambda c: report.update(c.report)
+        )
+        return StreamingResponse(left, source_nodes=nodes, metadata=metadata)
     if isinstance(response, AsyncStreamingResponse):
 
         async def done(checked: Checked) -> None:
             report.update(checked.report)
 
         nodes = response.source_nodes
-        atext = areleased(call, response.async_response_gen(), nodes, done)
-        return AsyncStreamingResponse(atext, source_nodes=nodes, metadata=metadata)
+        # Its own async_response_gen() adds the chunks up as text, which objects are not.
+        unread = response.response_txt is None
+        chunks = response.response_gen if unread else response.async_response_gen()
+        aleft = areleased_text_or_object(call, chunks, nodes, done)
+        return AsyncStreamingResponse(aleft, source_nodes=nodes, metadata=metadata)
     raise TypeError(
         f"the engine returned {type(response).__name__}: a guarded engine must return a Response, "
         "StreamingResponse, AsyncStreamingResponse or PydanticResponse"
