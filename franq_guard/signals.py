@@ -50,6 +50,8 @@ def support(
     """Faithfulness of every claim of every trace, in one call of the model's ``score``.
 
     Where nothing was retrieved P(faithful) is 0 by definition and the reason is ``no_evidence``.
+    Where nobody saw the prompt (``metadata["no_prompt"]``: an answer out of a cache) the reason is
+    ``no_prompt``, for the probabilities are then those under the guard's own prompt.
     """
     texts = [
         [_stated(trace, c, form) for c in of] for trace, of in zip(traces, claims, strict=True)
@@ -59,11 +61,15 @@ def support(
     scores = iter(_scores(model, owners, [text for i in found for text in texts[i]]))
     evidence = {i: model.evidence(traces[i].passages, texts[i]) for i in found}
     return [
-        [Support(_probability(next(scores)), stretch) for stretch in evidence[i]]
+        [Support(_probability(next(scores)), stretch, _unseen(trace)) for stretch in evidence[i]]
         if i in evidence
         else [Support(0.0, None, "no_evidence")] * len(texts[i])
-        for i in range(len(traces))
+        for i, trace in enumerate(traces)
     ]
+
+
+def _unseen(trace: Trace) -> Reason | None:
+    return "no_prompt" if trace.metadata.get("no_prompt") else None
 
 
 def _scores(

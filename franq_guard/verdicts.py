@@ -30,10 +30,10 @@ def verdict(claim: Claim, measured: Signals, calibrator: Calibrator, policy: Pol
 
 
 def _reason(measured: Reason | None, p_true: float | None) -> Reason | None:
-    """A verdict that could be reached needs no excuse; ``no_evidence`` is a remark, not one."""
+    """A verdict that could be reached needs no excuse; some reasons are remarks on it."""
     if p_true is None:
         return measured or "error"
-    return measured if measured == "no_evidence" else None
+    return measured if measured in ("no_evidence", "no_prompt") else None
 
 
 def unchecked(claim: Claim, reason: Reason) -> Verdict:

@@ -72,5 +72,7 @@ def job_from(
     found: Written, question: str, documents: Sequence[Document], *, id: str | None
 ) -> Job:
     """A job for a written answer and the documents it may rest on."""
-    passages = tuple(shown([*map(passage_of, documents)], found.generation.prompt))
-    return Job(found.guard, Trace(question, passages, found.generation, id=id), found.lead)
+    made = found.generation
+    passages = tuple(shown([*map(passage_of, documents)], made.prompt))
+    seen = {} if made.prompt is not None else {"no_prompt": True}
+    return Job(found.guard, Trace(question, passages, made, id=id, metadata=seen), found.lead)

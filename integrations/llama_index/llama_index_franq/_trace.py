@@ -74,6 +74,8 @@ def job_of(
         run = capture.answer_run(body)
         chosen, generation, contrast = _generation(guard, models, capture, run, body, passages)
         metadata: dict[str, Any] = {} if contrast is None else {"contrast_prompt": contrast}
+        if generation.prompt is None:
+            metadata["no_prompt"] = True
         if claims is not None:
             metadata["claims"] = tuple(claims)
         traces.append(Trace(question, passages, generation, metadata=metadata))
