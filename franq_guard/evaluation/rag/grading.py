@@ -116,7 +116,9 @@ _YES_NO = (("yes",), ("no",))
 
 def _first_line(answer: str) -> str:
     lines = [_LABEL.sub("", line).strip() for line in answer.splitlines()]
-    line = next((line for line in lines if line), "")
+    said = [line for line in lines if line]
+    # "The answer is:" announces the next line.
+    line = " ".join(said[: 2 if said and said[0].endswith(":") else 1])
     if len(line.split()) <= MAX_WORDS:
         return line
     from franq_guard.claims.sentences import sentences

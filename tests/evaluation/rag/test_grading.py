@@ -61,6 +61,7 @@ CORRECT = [
     ("Odran Vell", ["Odran Vell"]),
     ("Answer: The Grey Harbour.", ["Grey Harbour"]),
     ("\n\nIt was Odran Vell\nBecause he said so", ["odran vell"]),
+    ("The answer to this is:\n\nOdran Vell", ["Odran Vell"]),
     ("The keeper of the lighthouse is Odran Vell.", ["Odran Vell"]),
     ("Vell kept it from 4 July 1903", ["1903"]),
     ("July 4, 1903", ["4 July 1903"]),
