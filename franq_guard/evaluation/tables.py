@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-__all__ = ["Cell", "Column", "Mark", "Table", "number"]
+__all__ = ["Cell", "Column", "Mark", "Table", "is_heading", "number", "plain"]
 
 Cell = str | float | None
 Better = Literal["higher", "lower"]
@@ -45,6 +45,8 @@ class Table:
         columns: at least one.
         rows: cells are text, finite numbers or None (not measured); NaN and infinities become None.
         note: what a reader must know, in a sentence or two.
+        errors: standard errors, of the shape of ``rows``; None where there is none. Empty: no cell
+            has one.
 
     Raises:
         ValueError: where a row does not fit the columns; the message names table and row.
@@ -55,6 +57,7 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    errors: tuple[tuple[Cell, ...], ...] = ()
 
     def __post_init__(self) -> None:
         for key in ("name", "title", "note"):
@@ -68,10 +71,12 @@ class Table:
                     f"table {self.name!r}, row {at}: {len(row)} cells for {len(self.columns)} "
                     "columns (a row of one text is a heading)"
                 )
-        clean = tuple(
-            tuple(self._cell(cell, at) for cell in row) for at, row in enumerate(self.rows)
-        )
-        object.__setattr__(self, "rows", clean)
+        if self.errors and [len(e) for e in self.errors] != [len(row) for row in self.rows]:
+            raise ValueError(f"table {self.name!r}: errors must have the shape of the rows")
+        for key in ("rows", "errors"):
+            cells = enumerate(getattr(self, key))
+            clean = tuple(tuple(self._cell(cell, at) for cell in row) for at, row in cells)
+            object.__setattr__(self, key, clean)
 
     def to_dict(self) -> dict[str, Any]:
         """The table as JSON, as ``results.json`` holds it."""
@@ -81,11 +86,11 @@ class Table:
             "note": self.note,
             "columns": [{"title": c.title, "better": c.better} for c in self.columns],
             "rows": [list(row) for row in self.rows],
-        }
+        } | ({"errors": [list(row) for row in self.errors]} if self.errors else {})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Table:
-        """A table from JSON; ``note`` may be absent.
+        """A table from JSON; ``note`` and ``errors`` may be absent.
 
         Raises:
             ValueError: where something is missing or of the wrong kind.
@@ -95,8 +100,8 @@ class Table:
         name = data.get("name", "")
         if missing := {"name", "title", "columns", "rows"} - set(data):
             raise ValueError(f"table {name!r} lacks {', '.join(sorted(missing))}")
-        columns, rows = data["columns"], data["rows"]
-        if not _listed(columns, Mapping) or not _listed(rows, list):
+        columns, rows, errors = data["columns"], data["rows"], data.get("errors", [])
+        if not (_listed(columns, Mapping) and _listed(rows, list) and _listed(errors, list)):
             raise ValueError(f"table {name!r}: columns are a list of objects, rows a list of lists")
         if any("title" not in column for column in columns):
             raise ValueError(f"table {name!r}: every column needs a title")
@@ -106,11 +111,17 @@ class Table:
             note=data.get("note", ""),
             columns=tuple(Column(c["title"], c.get("better")) for c in columns),
             rows=tuple(tuple(row) for row in rows),
+            errors=tuple(tuple(row) for row in errors),
         )
 
     def shown(self) -> list[list[str]]:
         """The cells as text."""
         return [[cell if isinstance(cell, str) else number(cell) for cell in r] for r in self.rows]
+
+    def error(self, row: int, column: int) -> str:
+        """A cell's standard error as text, empty where there is none."""
+        found = self.errors[row][column] if self.errors else None
+        return "" if found is None or isinstance(found, str) else number(found)
 
     def marks(self) -> dict[tuple[int, int], Mark]:
         """By (row, column): the best and second best numbers of each column, as they are shown.
@@ -136,16 +147,22 @@ class Table:
     def markdown(self) -> str:
         """The table in GitHub's Markdown: best bold, second best italic; title and note around."""
         marks = self.marks()
-        lines = [[_safe(c.title) for c in self.columns], [_rule(self, i) for i in self._indices()]]
+        lines = [[plain(c.title) for c in self.columns], [_rule(self, i) for i in self._indices()]]
         for i, row in enumerate(self.shown()):
             if is_heading(self.rows[i]):
-                lines.append([f"*{_safe(row[0])}*", *[""] * (len(self.columns) - 1)])
+                lines.append([f"*{plain(row[0])}*", *[""] * (len(self.columns) - 1)])
                 continue
             wraps = [_WRAPS.get(marks.get((i, at)), "") for at in self._indices()]
-            lines.append([f"{w}{_safe(cell)}{w}" for w, cell in zip(wraps, row, strict=True)])
+            errors = [self.error(i, at) for at in self._indices()]
+            lines.append(
+                [
+                    f"{wrap}{plain(cell)}{wrap}" + (f" ±{error}" if error else "")
+                    for wrap, cell, error in zip(wraps, row, errors, strict=True)
+                ]
+            )
         body = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-        note = f"\n\n{_safe(self.note)}" if self.note else ""
-        return f"**{_safe(self.title)}**\n\n{body}{note}\n"
+        note = f"\n\n{plain(self.note)}" if self.note else ""
+        return f"**{plain(self.title)}**\n\n{body}{note}\n"
 
     def is_numeric(self, column: int) -> bool:
         """Whether a column holds numbers and dashes only, so that it is set to the right."""
@@ -207,8 +224,8 @@ def _rule(table: Table, column: int) -> str:
     return "---:" if table.is_numeric(column) else "---"
 
 
-def _safe(text: str) -> str:
-    """Text that cannot end its cell or turn into markup."""
+def plain(text: str) -> str:
+    """Text that neither ends its cell nor turns into markup in Markdown."""
     for character in "\\|<>*_`[]":
         text = text.replace(character, "\\" + character)
     return " ".join(text.replace("&", "&amp;").split())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -11,6 +10,7 @@ from rich.text import Text
 
 from franq_guard.policy import MARKS
 from franq_guard.records import GuardedAnswer, Label, Passage, Verdict
+from franq_guard.report.text import shown as shown
 
 STYLES: dict[Label, str] = {
     "supported": "green",
@@ -21,13 +21,6 @@ STYLES: dict[Label, str] = {
     "not-a-claim": "dim",
 }
 _EVIDENCE_WIDTH = 100
-# C0 and C1 controls but tab, line feed and the carriage return before one; halves of UTF-16 pairs.
-_UNSHOWABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]|\r(?!\n)")
-
-
-def shown(text: str) -> str:
-    """``text`` safe to print: what could steer a terminal or not be encoded becomes U+FFFD."""
-    return _UNSHOWABLE.sub("\ufffd", text)
 
 
 def print_answer(

@@ -126,3 +126,15 @@ def test_what_is_missing_is_named():
         Table.from_dict({"name": "main", "title": "t"})
     with pytest.raises(ValueError, match="must be an object"):
         Table.from_dict([])
+
+
+def test_errors_stand_beside_their_numbers():
+    table = Table(
+        "t", "t", (Column("m"), Column("a", "higher")), (("x", 0.5), ("y", 0.4)),
+        errors=((None, 0.034), (None, None)),
+    )  # fmt: skip
+    assert "| x | **.50** ±.03 |" in table.markdown()
+    assert "| y | _.40_ |" in table.markdown()
+    assert Table.from_dict(table.to_dict()) == table
+    with pytest.raises(ValueError, match="shape of the rows"):
+        Table("t", "t", (Column("a"),), ((1,),), errors=((1, 2),))
