@@ -21,7 +21,7 @@ _TASK = re.compile(r"\[[ xX]\][ \t]+")
 _DELIMITER_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*$")
 _LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _BOLD_HEADING = re.compile(r"[ \t]*(\*\*|__)[^*_.!?]{1,80}\1[ \t]*$")
-_ENDS = (".", "!", "?", ":", ";", "。", "！", "？", '."', ".”", ".)", "|", ".*", ":*")
+ENDS = (".", "!", "?", ":", ";", "。", "！", "？", '."', ".”", ".)", "|", ".*", ":*")
 _WRAP_WIDTH = 50
 
 
@@ -173,6 +173,6 @@ def _continues(text: str, last: Block, block: Block) -> bool:
         return False
     line_start = max(text.rfind("\n", last.start, last.end) + 1, last.start)
     line = text[line_start : last.end]
-    if line.endswith(_ENDS):
+    if line.endswith(ENDS):
         return False
     return text[block.start].islower() or len(line) >= _WRAP_WIDTH

@@ -11,6 +11,7 @@ from franq_guard.claims.context import Reader
 from franq_guard.claims.nonclaims import reason
 from franq_guard.claims.render import as_sentence, plain, render
 from franq_guard.claims.sentences import sentences
+from franq_guard.claims.settling import settled
 from franq_guard.records import Claim, Span
 
 
@@ -62,6 +63,13 @@ class RuleSplitter:
                 reader.heading(answer[block.start : block.end])
             if claims:
                 yield Unit(span, claims, is_sentence=False)
+
+    def settled(self, answer: str) -> int:
+        """Up to where the claims of an answer that is still being written are final.
+
+        See :mod:`.settling`.
+        """
+        return settled(answer, language=self.language)
 
     def _prose(self, answer: str, block: Block, reader: Reader) -> Iterator[Unit]:
         reader.block(block)

@@ -1,0 +1,67 @@
+"""What is settled of a text stays so, whatever follows."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from franq_guard.claims import RuleSplitter
+from franq_guard.claims.settling import LOOK_AHEAD, settled
+
+SPLITTER = RuleSplitter()
+PIECES = [
+    "Marie Curie was born in Warsaw", " and won two prizes", ", who left early", ", which is big",
+    ". ", ".", "; ", "\n", "\n\n", "\n- ", "\n1. ", "1. ", "2) ", "(1) ", "a) ", "\n# Life\n",
+    "\n\n| a | b |\n|---|---|\n| c | d |\n\n", "\n```\n", "(", ")", '"', "“", "”", "'", "’", "‘",
+    "...", "… ", "e.g. ", "3.5 million", " but it stayed there for long", "it", " is ", ", ", "*",
+    "**", "\n> ", "No. ", "? ", "He ", "! ", "[1]", " [2] ", "http://a.b/c", "5 km. ", "U.S. ",
+    "Germany borders France, Spain and Italy", "東京。", "😀", "\r\n", "Dr. ", "x", "X", "1", " the ",
+    "Mr. J. Smith went home to his family in the evening. ", "It rained all day long in Paris. ",
+    "The river rises in the northern hills and runs to the sea. ", "\n---\n", "Yahoo! ", "`", "''",
+]  # fmt: skip
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
+
+
+def units(text):
+    return [(unit.span, unit.claims) for unit in SPLITTER.units(text, question="Where is Rome?")]
+
+
+@given(TEXTS, TEXTS)
+@settings(max_examples=300, deadline=None)
+@example("(1) Paris is big. " + "It rained all day long in Paris. " * 2, "(2) Rome too.")
+@example('He said "no. ' + "It rained all day long in Paris. " * 2, '" Then he left.')
+def test_what_is_settled_is_the_same_in_every_longer_text(text, more):
+    end = settled(text)
+    assert 0 <= end <= len(text)
+    now = [unit for unit in units(text) if unit[0][1] <= end]
+    later = units(text + more)
+    assert later[: len(now)] == now
+    assert all(start >= end for (start, _), _ in later[len(now) :])
+
+
+def test_prose_is_settled_a_look_ahead_later():
+    first, second = "The tower was built in 1903.", " " + "Many people came to see it on Sundays" * 3
+    ends = [settled(first + second[:n]) for n in range(len(second))]
+    assert sorted(set(ends)) == [0, len(first)]
+    assert ends.index(len(first)) == LOOK_AHEAD
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("It is big.\n", 10),  # a full stop before the line break
+        ("It is big\n", 0),  # the next line may go on with it
+        ("It is big\n\n", 9),
+        ("- It is big.\n- It is", 12),
+        ("# Life\n", 0),  # may become the header of a table
+        ("# Life\nIt is big\n", 6),
+        ("It is big", 0),
+    ],
+)
+def test_line_breaks_settle(text, end):
+    assert settled(text) == end
+
+
+def test_an_open_quotation_holds_its_sentences_back():
+    text = 'He said: "It was late. ' + "The train had left the town a long while ago. " * 3
+    assert settled(text) == 0
+    assert settled(text + '" Then he went home and slept for the whole of the day.') > 0
