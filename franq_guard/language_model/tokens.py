@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from franq_guard.records import Span
 
-Kind = Literal["bytes", "metaspace", "wordpiece", "other"]
+Kind = Literal["given", "bytes", "metaspace", "wordpiece", "other"]
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>\Z")
 _LOOK_AHEAD = 16
@@ -43,7 +43,7 @@ def token_spans(tokenizer: Any, ids: Sequence[int], text: str) -> list[Span]:
     if "".join(pieces) == text:
         ends = list(accumulate(map(len, pieces)))
     else:
-        ends = _aligned_ends(pieces, text)
+        ends = aligned_ends(pieces, text)
     return list(pairwise([0, *ends]))
 
 
@@ -76,6 +76,8 @@ def _surface(kind: Kind, tokenizer: Any, piece: str | None, token_id: int) -> by
     """The bytes one ordinary token stands for."""
     if piece is None:  # an id past the vocabulary: padded embedding rows
         return b""
+    if kind == "given":
+        return bytes(tokenizer.token_bytes(token_id))
     if kind == "bytes":
         table = _byte_table()
         return bytes(table[c] for c in piece) if all(c in table for c in piece) else piece.encode()
@@ -88,7 +90,9 @@ def _surface(kind: Kind, tokenizer: Any, piece: str | None, token_id: int) -> by
 
 
 def _kind(tokenizer: Any) -> Kind:
-    """How the tokeniser writes bytes and spaces, read from its decoder."""
+    """How the tokeniser writes bytes and spaces, read from its decoder where it does not say."""
+    if hasattr(tokenizer, "token_bytes"):
+        return "given"
     decoder = getattr(getattr(tokenizer, "backend_tokenizer", None), "decoder", None)
     state = decoder.__getstate__().decode() if decoder is not None else ""
     if '"ByteLevel"' in state:
@@ -108,8 +112,8 @@ def _byte_table() -> dict[str, int]:
     return {chr(b): b for b in plain} | {chr(256 + i): b for i, b in enumerate(rest)}
 
 
-def _aligned_ends(pieces: Sequence[str], text: str) -> list[int]:
-    """Token ends where the joined pieces are nearly the text: a walk that never goes back."""
+def aligned_ends(pieces: Sequence[str], text: str) -> list[int]:
+    """Where each piece ends in a text that is nearly the joined pieces: a walk, never back."""
     written = "".join(pieces)
     ends = list(accumulate(map(len, pieces)))
     reached = _walk([_fold(c) for c in written], [_fold(c) for c in text])
