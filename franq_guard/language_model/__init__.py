@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from franq_guard.language_model.capture import Recorder as Recorder
     from franq_guard.language_model.evidence_removal import Removal as Removal
     from franq_guard.language_model.evidence_removal import remove_evidence as remove_evidence
+    from franq_guard.language_model.llama_cpp_model import LlamaCppModel as LlamaCppModel
     from franq_guard.language_model.prompts import question_prompt as question_prompt
     from franq_guard.language_model.prompts import rag_prompt as rag_prompt
     from franq_guard.language_model.smollm2 import load_bundled as load_bundled
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Contrast": "base",
     "LanguageModel": "base",
+    "LlamaCppModel": "llama_cpp_model",
     "MissingModelError": "base",
     "Prompt": "base",
     "Recorder": "capture",
@@ -42,6 +44,7 @@ _HOME = {
 __all__ = [
     "Contrast",
     "LanguageModel",
+    "LlamaCppModel",
     "MissingModelError",
     "Prompt",
     "Recorder",
