@@ -1,4 +1,4 @@
-"""The command ``franq``: demo, ask, check, calibrate, convert-alignscore, methods, bench.
+"""The command ``franq``: demo, ask, check, calibrate, convert-alignscore, methods, bench, compare.
 
 Results go to standard output, progress and complaints to standard error. Exit codes: 0 all done,
 1 some row could not be read, checked or written (or a calibrator was refused), 2 wrong use,
@@ -15,6 +15,7 @@ try:
     import typer
 
     from franq_guard.cli_bench import bench
+    from franq_guard.cli_compare import compare
     from franq_guard.cli_io import (
         counter,
         drop_output,
@@ -45,6 +46,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(bench, name="bench")
+app.command()(compare)
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="JSON Lines instead of tables.")]
 PolicyOption = Annotated[

@@ -12,6 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from franq_guard.cli_bench_report import report
 from franq_guard.cli_io import emit, fail, output, working
 from franq_guard.report.terminal import shown
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from franq_guard.claims import ClaimSplitter
 
 bench = typer.Typer(help="Benchmarks on data in the documented schema.", no_args_is_help=True)
+bench.command()(report)
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="JSON Lines instead of a table.")]
 GOLD = Path("tests/fixtures/claims_gold.jsonl")

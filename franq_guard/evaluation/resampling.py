@@ -7,7 +7,7 @@ draws those of :func:`~franq_guard.evaluation.metrics.bootstrap_se` with the sam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,7 +44,7 @@ def bootstrap(
     *,
     groups: ArrayLike | None = None,
     resamples: int = 1000,
-    seed: int = 0,
+    seed: int | Sequence[int] = 0,
 ) -> dict[str, dict[str, FloatArray]]:
     """Every metric of every method on the same resamples.
 
@@ -85,7 +85,9 @@ def standard_error(values: ArrayLike) -> float:
     return float(finite.std(ddof=1)) if len(finite) > 1 else float("nan")
 
 
-def _draws(labels: NDArray[np.generic], resamples: int, seed: int) -> Iterator[FloatArray]:
+def _draws(
+    labels: NDArray[np.generic], resamples: int, seed: int | Sequence[int]
+) -> Iterator[FloatArray]:
     """Counts (b, n) of the rows drawn, in blocks."""
     unique, member = np.unique(labels, return_inverse=True)
     rng = np.random.default_rng(seed)

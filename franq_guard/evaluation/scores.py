@@ -148,10 +148,12 @@ class Scores:
         found = [row.scores.get(method) for row in self.rows]
         return np.array([math.nan if score is None else score for score in found], float)
 
-    def groups(self) -> NDArray[np.str_]:
-        """(n,): the answer of each claim; a row without one stands alone."""
-        # The prefixes keep an id that equals another row's group apart from it.
-        return np.array([f"i{r.id}" if r.group is None else f"g{r.group}" for r in self.rows], str)
+    def groups(self) -> NDArray[np.int64]:
+        """(n,): number of each row's answer, from 0; a row without ``group`` stands alone."""
+        # The flag keeps an id that equals another row's group apart from it.
+        keys = [(r.group is None, r.id if r.group is None else r.group) for r in self.rows]
+        numbers = {key: at for at, key in enumerate(dict.fromkeys(keys))}
+        return np.array([numbers[key] for key in keys], np.int64)
 
 
 def _rows(file: Path) -> Iterator[Score]:

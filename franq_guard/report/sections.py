@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from franq_guard.evaluation.mistakes import Mistakes
 from franq_guard.evaluation.plots import Plot
 from franq_guard.evaluation.tables import Table, plain
+from franq_guard.report.text import shown
 
 __all__ = ["Block", "Section", "markdown"]
 
@@ -30,7 +31,7 @@ def markdown(heading: str, made: Sequence[Section]) -> str:
         blocks = [_block(block) for block in section.blocks if isinstance(block, str | Table)]
         if blocks:
             parts += [f"## {plain(section.title)}", *blocks]
-    return "\n\n".join(parts) + "\n"
+    return shown("\n\n".join(parts) + "\n")
 
 
 def _block(block: str | Table) -> str:

@@ -1,0 +1,35 @@
+"""``franq bench report``: a benchmark's folder rendered again from its score matrix."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from franq_guard.cli_io import fail, tell, working
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="OUT", help="What `franq bench` wrote.")],
+    text: Annotated[
+        bool, typer.Option("--text/--no-text", help="Questions and answers in OUT's own page.")
+    ] = True,
+    html: Annotated[
+        Path | None, typer.Option(help="The page; outside OUT it never holds the data's text.")
+    ] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Default: REPORT.md in OUT.")] = None,
+    resamples: Annotated[int, typer.Option(min=2, help="Of the bootstrap.")] = 1000,
+) -> None:
+    """Tables and page of a benchmark, every figure recomputed from its scores.jsonl."""
+    from franq_guard.evaluation.bench_report import write_report
+
+    try:
+        with working("rendering"):
+            files = write_report(
+                folder, html=html, markdown_file=markdown, with_text=text, resamples=resamples
+            )
+    except (OSError, ValueError) as error:
+        fail(str(error))
+    for file in files:
+        tell(str(file))
