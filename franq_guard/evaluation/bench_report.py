@@ -6,7 +6,8 @@ where it is asked for and ``answers.jsonl`` is there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,25 +26,31 @@ from franq_guard.evaluation.bench_tables import (
 from franq_guard.evaluation.method_names import main, title
 from franq_guard.evaluation.mistakes import read_answers, worst
 from franq_guard.evaluation.plots import Plot, rejection_plot, reliability_plot
-from franq_guard.evaluation.results import METRICS, Results, metric_rows
+from franq_guard.evaluation.results import METRICS, Results, Row, metric_rows
 from franq_guard.evaluation.scores import Scores
 from franq_guard.report.html import page
 from franq_guard.report.sections import Section, markdown
 
 __all__ = ["HTML", "MARKDOWN", "load", "sections", "write_report"]
 
+_log = logging.getLogger(__name__)
 HTML, MARKDOWN = "report.html", "REPORT.md"
 
 
 def load(folder: Path, *, resamples: int = 1000) -> tuple[Results, Scores]:
     """A benchmark's folder, its rows recomputed from the score matrix.
 
+    Figures of ``results.json`` that the scores do not give are named in a warning.
+
     Raises:
         FileNotFoundError: where a file is missing.
         ValueError: where one does not fit.
     """
     results, scores = Results.read(folder), Scores.read(folder)
-    return replace(results, rows=tuple(metric_rows(scores, resamples=resamples))), scores
+    rows = tuple(metric_rows(scores, resamples=resamples))
+    if other := _other_figures(results.rows, rows):
+        _log.warning("results.json has other figures than scores.jsonl gives: %s", ", ".join(other))
+    return replace(results, rows=rows), scores
 
 
 def write_report(
@@ -84,6 +91,19 @@ def write_report(
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content, encoding="utf-8", errors="replace")
     return page_file, text_file
+
+
+def _other_figures(stored: Sequence[Row], computed: Sequence[Row]) -> list[str]:
+    """Which stored figures were not found again, at most five of them."""
+    found = {(row.dataset, row.method): row for row in computed}
+    names = []
+    for row in stored:
+        again = found.get((row.dataset, row.method))
+        for metric in METRICS:
+            old, new = row.figure(metric)[0], again.figure(metric)[0] if again else None
+            if old != new and (old is None or new is None or abs(old - new) > 1e-6):
+                names.append(f"{metric} of {row.method} on {row.dataset}")
+    return [*names[:5], "..."] if len(names) > 5 else names
 
 
 def sections(results: Results, scores: Scores) -> Iterator[Section]:

@@ -79,6 +79,7 @@ _BESIDE = (
 
 def summary_table(results: Results) -> Table:
     """By metric, over the data sets: which method comes first, and where FRANQ stands."""
+    form = form_of(results)
     rows: list[tuple[Cell, ...]] = []
     only = {d.name for d in results.datasets} if len(results.datasets) == 1 else {MEAN}
     for metric in METRICS:
@@ -93,6 +94,7 @@ def summary_table(results: Results) -> Table:
                 value,
                 dict(ranked).get(_PRIMARY),
                 "-" if own is None else f"{own} of {len(ranked)}",
+                _place_in_paper(form, metric),
             ))  # fmt: skip
     return Table(
         name="summary",
@@ -103,9 +105,11 @@ def summary_table(results: Results) -> Table:
             Column("its mean"),
             Column(title(_PRIMARY)),
             Column("its place"),
+            Column("its place in the paper"),
         ),
         rows=tuple(rows),
-        note="Places by the mean alone; many differences are within a standard error.",
+        note="Places by the mean alone; many differences are within a standard error. "
+        f"The paper: {paper.SOURCE}, other models and data, its own set of methods.",
     )
 
 
@@ -144,6 +148,16 @@ def unmeasured(scores: Scores) -> str:
             if 0 < lacking < len(test):
                 parts.append(f"{title(method)} on {name} ({lacking} of {len(test)})")
     return f"Not judged, because some test rows lack them: {'; '.join(parts)}." if parts else ""
+
+
+def _place_in_paper(form: str, metric: str) -> str:
+    """Where the paper's primary method stands for each of its models; equal means share a place."""
+    places = []
+    for model, figures in paper.means(form, metric).items():
+        own = figures[_PRIMARY]
+        ahead = [f for f in figures.values() if (f < own if metric == "ece" else f > own)]
+        places.append(f"{len(ahead) + 1} of {len(figures)} ({model})")
+    return ", ".join(places) or "-"
 
 
 def _ranked(rows: Sequence[Row], metric: str) -> list[tuple[str, float]]:

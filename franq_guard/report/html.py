@@ -61,7 +61,7 @@ def table_html(table: Table) -> str:
     )
     note = f'<p class="note">{safe(table.note)}</p>' if table.note else ""
     return (
-        f'<figure id="table-{_anchor(table.name)}"><figcaption>{safe(table.title)}</figcaption>'
+        f"<figure><figcaption>{safe(table.title)}</figcaption>"
         f'<div class="frame"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(_rows(table))}</tbody></table></div>{note}</figure>"
     )

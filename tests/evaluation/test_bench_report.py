@@ -128,7 +128,7 @@ def test_markdown_has_the_tables_and_no_markup_of_the_data(tmp_path):
     assert all(len(w) == 1 for w in widths.values())
 
 
-def test_figures_are_recomputed_from_the_scores(tmp_path):
+def test_figures_are_recomputed_from_the_scores(tmp_path, caplog):
     made(tmp_path, text="x", datasets=("nq",))
     stale = json.loads((tmp_path / "results.json").read_text())
     for row in stale["rows"]:
@@ -136,6 +136,9 @@ def test_figures_are_recomputed_from_the_scores(tmp_path):
     (tmp_path / "results.json").write_text(json.dumps(stale))
     _, markdown = write_report(tmp_path, resamples=20)
     assert ".12 " not in markdown.read_text().split("## The paper")[0]
+    (said,) = caplog.messages
+    assert "other figures than scores.jsonl gives: auroc of max-probability on nq" in said
+    assert said.endswith("...")  # eight differ
 
 
 def test_halves_of_pairs_do_not_stop_the_report(tmp_path):
@@ -181,11 +184,16 @@ def test_summary_says_what_came_first_and_where_franq_stands():
     results = Results({}, {}, (Dataset("nq", 0, 4),), tuple(metric_rows(data, resamples=5)))
     found = {row[0]: row[1:] for row in summary_table(results).rows}
     # AUROC of the second: three of four pairs right
-    assert found["ROC-AUC"] == ("Perplexity", 1.0, 0.75, "2 of 2")
+    assert found["ROC-AUC"][:4] == ("Perplexity", 1.0, 0.75, "2 of 2")
     # ECE: .1 .2 .2 .1 over 4 = .15; second: .1 .6 .6 .1 over 4 = .35
-    name, best, franq, place = found["Expected calibration error"]
+    name, best, franq, place, _ = found["Expected calibration error"]
     assert (name, place) == ("Perplexity", "2 of 2")
     assert (best, franq) == (pytest.approx(0.15), pytest.approx(0.35))
+    # the paper's table 3: first in mean PR-AUC, PRR for both models, in ROC-AUC for one
+    assert found["PR-AUC"][4] == "1 of 21 (Llama 3B), 1 of 21 (Falcon 3B)"
+    assert found["ROC-AUC"][4] == "1 of 21 (Llama 3B), 2 of 21 (Falcon 3B)"
+    # its table 14b: .07 shared with two others
+    assert found["Expected calibration error"][4] == "1 of 17 (Llama 3B)"
 
 
 def test_what_was_not_measured_is_said():
