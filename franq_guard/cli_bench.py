@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from franq_guard.cli_bench_report import report
+from franq_guard.cli_bench_short import short
 from franq_guard.cli_io import emit, fail, output, working
 from franq_guard.report.terminal import shown
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 bench = typer.Typer(help="Benchmarks on data in the documented schema.", no_args_is_help=True)
 bench.command()(report)
+bench.command()(short)
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="JSON Lines instead of a table.")]
 GOLD = Path("tests/fixtures/claims_gold.jsonl")
@@ -41,20 +43,20 @@ def claims(
 
     if gold == GOLD and not gold.is_file():
         fail(f"no {gold} here: it lies in the repository, not in the package; give --gold FILE")
-    _existing([gold, *(align or [])])
-    with _explained(), working("splitting"):
+    existing([gold, *(align or [])])
+    with explained(), working("splitting"):
         splitters: dict[str, ClaimSplitter] = {"rules": RuleSplitter()}
         if llm:
             splitters["llm"] = _bundled_extractor()
         rows = run(gold, splitters)
     if not rows:
         fail(f"no rows in {gold}")
-    _show([asdict(row) for row in rows], as_json)
+    show([asdict(row) for row in rows], as_json)
     for file in align or []:
-        with _explained(), working(f"aligning {file.name}"):
+        with explained(), working(f"aligning {file.name}"):
             found = asdict(alignment(file))
         found.pop("worst")  # texts of the data: not for a table
-        _show([{"file": file.name, **found}], as_json)
+        show([{"file": file.name, **found}], as_json)
 
 
 @bench.command()
@@ -71,15 +73,16 @@ def faithfulness(
     """A faithfulness model on labelled pairs, per data set, beside word overlap and cosine."""
     from franq_guard.evaluation.faithfulness_bench import run
 
-    _existing(data)
+    existing(data)
     fold: Any = "test" if held_out else None
-    with _explained(), working("scoring pairs"):
-        rows = run(data, _scorer(model), limit=limit, seed=seed, fold=fold)
+    with explained(), working("scoring pairs"):
+        rows = run(data, scorer(model), limit=limit, seed=seed, fold=fold)
     keys = ("dataset", "n", "auroc", "overlap_auroc", "cosine_auroc", "balanced_accuracy", "ece")
-    _show(rows if as_json else [{key: row[key] for key in keys} for row in rows], as_json)
+    show(rows if as_json else [{key: row[key] for key in keys} for row in rows], as_json)
 
 
-def _scorer(model: str) -> Any:
+def scorer(model: str) -> Any:
+    """The faithfulness model that ``small`` or a folder names."""
     if model == "small":
         from franq_guard.faithfulness import SmallFaithfulness
 
@@ -102,14 +105,15 @@ def _bundled_extractor() -> ClaimSplitter:
     return LLMSplitter(ask, name=model.fingerprint)
 
 
-def _existing(files: Sequence[Path]) -> None:
+def existing(files: Sequence[Path]) -> None:
+    """Ends the program where a file is not there."""
     for file in files:
         if not file.is_file():
             fail(f"no such file: {file}")
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def explained() -> Iterator[None]:
     """Data that cannot be used and models that are not installed, as messages."""
     from franq_guard.faithfulness._minilm import WeightsError
     from franq_guard.language_model import MissingModelError
@@ -122,7 +126,8 @@ def _explained() -> Iterator[None]:
         fail(str(error))
 
 
-def _show(rows: Sequence[Mapping[str, Any]], as_json: bool) -> None:
+def show(rows: Sequence[Mapping[str, Any]], as_json: bool = False) -> None:
+    """Rows of the same keys as a table, or as JSON Lines."""
     if as_json:
         for row in rows:
             emit({key: _plain(value) for key, value in row.items()})

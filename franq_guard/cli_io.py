@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,10 +15,20 @@ from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
-from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from franq_guard.report.terminal import shown
 
+_TELL_EVERY = 30.0  # seconds between lines of progress where there is no terminal
 _PIPE_CLOSED = 141  # 128 + SIGPIPE, what a shell reports of a program that wrote to a closed pipe
 
 
@@ -97,6 +108,29 @@ def counter(what: str, *, beside_output: bool = False) -> Iterator[Callable[[int
     with _live(*columns, TimeElapsedColumn(), hidden=hidden) as progress:
         task = progress.add_task(what, total=None)
         yield lambda n: progress.advance(task, n)
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar with the time left on standard error: called with (done, to do).
+
+    Where that is no terminal, a line every half minute.
+    """
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    started, told = time.monotonic(), time.monotonic()
+    with _live(*columns, TimeElapsedColumn(), TimeRemainingColumn()) as progress:
+        task = progress.add_task(what, total=None)
+
+        def show(done: int, total: int) -> None:
+            nonlocal told
+            progress.update(task, completed=done, total=total)
+            now = time.monotonic()
+            if progress.disable and done and now - told > _TELL_EVERY:
+                told = now
+                left = (now - started) / done * (total - done)
+                tell(f"{what}: {done} of {total}, about {left / 60:.0f} min left")
+
+        yield show
 
 
 @contextmanager

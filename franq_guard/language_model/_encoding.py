@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from franq_guard.language_model.base import Prompt
@@ -70,6 +71,12 @@ class Encoder:
         """The text's ids and nothing else."""
         text = without_surrogates(text)
         return list(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+    @cached_property
+    def line_breaks(self) -> frozenset[int]:
+        """Ids whose text breaks the line."""
+        texts = self.tokenizer.batch_decode([[i] for i in range(self._size)])
+        return frozenset(i for i, text in enumerate(texts) if "\n" in text)
 
     def is_special(self, token_id: int) -> bool:
         """Whether the id is left out of an answer's text."""

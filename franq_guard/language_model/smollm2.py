@@ -40,11 +40,11 @@ class BundledModel(TransformersModel):
     @property
     def fingerprint(self) -> str:
         """The GGUF file's name and digest, and the dtype it runs in."""
-        return f"{NAME}/float32"
+        return f"{NAME}/{str(self.model.dtype).removeprefix('torch.')}"
 
 
-def load_bundled(*, notify: Notify | None = None) -> TransformersModel:
-    """The bundled model in float32 on the CPU.
+def load_bundled(*, notify: Notify | None = None, dtype: str = "float32") -> TransformersModel:
+    """The bundled model on the CPU; ``dtype="bfloat16"`` is faster where the CPU multiplies it.
 
     The first call dequantises (about 20 s) and says so through ``notify``, or the log; later calls
     take a second or two. Raises :class:`MissingModelError` where the package is missing or its file
@@ -60,7 +60,7 @@ def load_bundled(*, notify: Notify | None = None) -> TransformersModel:
         )
         _install(folder, lambda target: _dequantise(source, target))
     with _no_progress_bars():
-        model = AutoModelForCausalLM.from_pretrained(folder, dtype="float32", local_files_only=True)
+        model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, local_files_only=True)
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     return BundledModel(model.eval(), tokenizer, name=NAME)
 

@@ -7,7 +7,14 @@ from collections.abc import Callable
 from functools import partial
 
 from franq_guard.uncertainty import ccp, graph, information, lexical, rag, reflexive, sar, semantic
-from franq_guard.uncertainty._method import Method, OfClaim, OfSequence, ToConfidence, nats
+from franq_guard.uncertainty._method import (
+    Method,
+    OfClaim,
+    OfSequence,
+    ToConfidence,
+    nats,
+    squashed,
+)
 from franq_guard.uncertainty._numeric import FloatArray
 from franq_guard.uncertainty.statistics import Samples, Statistics, needed
 
@@ -23,10 +30,6 @@ def _share(u: float, _: int) -> float:
 
 def _negated(u: float, _: int) -> float:
     return -u
-
-
-def _squashed(u: float, _: int) -> float:
-    return 1.0 / (1.0 + math.exp(min(u, 700.0)))
 
 
 def _sets(u: float, n: int) -> float:
@@ -89,7 +92,7 @@ def _information() -> list[Method]:
     def tokenwise(
         name: str, title: str, source: str, function: Callable[..., float], *fields: str
     ) -> Method:
-        scale = _squashed if name == "pmi" else nats
+        scale = squashed if name == "pmi" else nats
         levels = _both_levels(function, *fields)
         return Method(name, title, "information", fields[-1], source, *levels, scale)
 
@@ -203,9 +206,9 @@ def _relevance() -> list[Method]:
 
     token = _both_levels(sar.token_sar_uncertainty, "logprobs", "relevance")
     return [
-        _diversity("sentence-sar", "SentenceSAR", sentence, "similarity", _DUAN, _squashed),
+        _diversity("sentence-sar", "SentenceSAR", sentence, "similarity", _DUAN, squashed),
         Method("token-sar", "TokenSAR", "diversity", "relevance", _DUAN, *token, nats),
-        _diversity("sar", "SAR", _sar, "relevances", _DUAN, _squashed),
+        _diversity("sar", "SAR", _sar, "relevances", _DUAN, squashed),
     ]
 
 

@@ -20,6 +20,11 @@ def nats(uncertainty: float, _: int) -> float:
     return math.exp(-max(uncertainty, 0.0))
 
 
+def squashed(uncertainty: float, _: int) -> float:
+    """Confidence where the scale has no meaning: the order alone is kept."""
+    return 1.0 / (1.0 + math.exp(min(uncertainty, 700.0)))
+
+
 _COSTS = {
     "logprobs": "free",
     "entropies": "free",
@@ -70,6 +75,11 @@ class Method:
     def in_nats(self) -> bool:
         """Whether its confidence is exp(-uncertainty)."""
         return self.confidence is nats
+
+    @property
+    def has_scale(self) -> bool:
+        """Whether its confidence means something before it is calibrated."""
+        return self.confidence is not squashed
 
     @property
     def cost(self) -> str:

@@ -1,0 +1,121 @@
+"""``franq bench short``: the paper's short-form tables on questions with gold answers."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+
+from franq_guard.cli_io import bar, fail, tell
+
+
+class Spoiled(StrEnum):
+    """What is done to the passages."""
+
+    original = "original"
+    shuffled = "shuffled"
+    corrupted = "corrupted"
+
+
+class DType(StrEnum):
+    """Numbers the language model computes in."""
+
+    float32 = "float32"
+    bfloat16 = "bfloat16"
+
+
+def short(
+    data: Annotated[list[Path], typer.Option(help="rag_qa JSONL, also .gz; several times.")],
+    out: Annotated[Path, typer.Option(help="Folder for results, scores and the report.")],
+    train: Annotated[int, typer.Option(min=0, help="Training questions of each data set.")] = 200,
+    test: Annotated[int, typer.Option(min=1, help="Test questions of each data set.")] = 300,
+    passages: Annotated[int, typer.Option(min=0, help="Passages shown.")] = 5,
+    samples: Annotated[int, typer.Option(min=2, help="Samples of each question.")] = 10,
+    retrieval: Annotated[
+        Spoiled, typer.Option(help="Half of each question's passages replaced or falsified.")
+    ] = Spoiled.original,
+    seed: Annotated[int, typer.Option(help="Of the draw, the samples and the bootstrap.")] = 0,
+    language_model: Annotated[
+        str, typer.Option(help="bundled, or a folder with a transformers model.")
+    ] = "bundled",
+    dtype: Annotated[DType, typer.Option(help="Of the language model.")] = DType.float32,
+    faithfulness: Annotated[str, typer.Option(help="small, or an AlignScore folder.")] = "small",
+    shard: Annotated[
+        str, typer.Option(help="i/n: make only this part's answers, for the tables later.")
+    ] = "1/1",
+    cache: Annotated[
+        Path | None, typer.Option(help="Where answers are kept (they hold the data's text).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines instead of a table.")] = False,
+) -> None:
+    """Answers, samples and every method on questions with passages; FRANQ and its rivals fitted.
+
+    What was made is kept: a run that was stopped goes on, and a rerun takes seconds.
+    """
+    from franq_guard.cli_bench import existing, explained
+    from franq_guard.evaluation.short.answers import Settings
+    from franq_guard.evaluation.short.run import Plan, run
+
+    existing(data)
+    plan = Plan(
+        data=tuple(data),
+        train=train,
+        test=test,
+        passages=passages,
+        retrieval=cast(Any, retrieval.value),
+        seed=seed,
+        settings=Settings(samples=samples, seed=seed),
+    )
+    part = _shard(shard)
+    with explained():
+        models = _models(language_model, dtype.value, faithfulness)
+        results = run(plan, models, cache or _cache(), bar, shard=part, out=out)
+    if results is None:
+        tell(f"part {shard} is done; when all are, the same command without --shard makes tables")
+        return
+    _show(results, out, as_json)
+
+
+def _shard(text: str) -> tuple[int, int]:
+    part, _, parts = text.partition("/")
+    if not (part.isdigit() and parts.isdigit() and 1 <= int(part) <= int(parts)):
+        fail(f"--shard must be like 2/4, not {text!r}")
+    return int(part), int(parts)
+
+
+def _models(language_model: str, dtype: str, faithfulness: str) -> Any:
+    from franq_guard.cli_bench import scorer
+    from franq_guard.faithfulness._minilm import embedder
+    from franq_guard.language_model import load_bundled
+    from franq_guard.uncertainty.gather import Models
+
+    if language_model == "bundled":
+        model = load_bundled(notify=tell, dtype=dtype)
+    else:
+        from franq_guard.language_model.transformers_model import TransformersModel
+
+        model = TransformersModel.from_pretrained(language_model, dtype=dtype)
+    return Models(language_model=model, faithfulness=scorer(faithfulness), embed=embedder())
+
+
+def _cache() -> Path:
+    from franq_guard.language_model.smollm2 import cache_dir
+
+    return cache_dir() / "bench" / "short"
+
+
+def _show(results: Any, out: Path, as_json: bool) -> None:
+    from franq_guard.cli_bench import show
+    from franq_guard.evaluation.bench_report import write_report
+    from franq_guard.evaluation.bench_tables import datasets_table, summary_table
+
+    if as_json:
+        show(results.to_dict()["rows"], as_json=True)
+    else:
+        for table in (datasets_table(results), summary_table(results)):
+            titles = [column.title for column in table.columns]
+            show([dict(zip(titles, row, strict=True)) for row in table.shown() if len(row) > 1])
+    for file in write_report(out):
+        tell(str(file))
