@@ -67,7 +67,7 @@ def table_html(table: Table) -> str:
     )
 
 
-_ARROWS: dict[str | None, str] = {"higher": " ↑", "lower": " ↓"}
+_ARROWS: dict[str | None, str] = {"higher": "\u00a0↑", "lower": "\u00a0↓"}
 _TAGS = {"best": ("<b>", "</b>"), "second": ("<u>", "</u>")}
 
 
