@@ -9,14 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from franq_guard.claims.reply import as_ask
 from franq_guard.evaluation.rag.entities import Pool
 from franq_guard.evaluation.rag.normal import texts
 from franq_guard.evaluation.rag.questions import Question, digest
 from franq_guard.evaluation.rag.swapping import Golds, Swap, holds
 from franq_guard.records import Passage
+
+_REWRITE = (
+    "Write the passage below again with wrong facts: put other names, numbers and dates of the "
+    "same kind in place of those that stand there, and something else wherever it says one of "
+    "these: {answers}. Keep the length and the style. Reply with the new passage alone.\n\n{text}"
+)
 
 Rewrite = Callable[[str, Sequence[str]], str]
 """From a passage's text and the right answers to a text that says something else."""
@@ -72,6 +80,22 @@ def corrupt_passages(
         _corrupted(q, Swap(q, pool, golds, _rng(seed, "corrupt", q.id)), share, rewrite)
         for q in questions
     ]
+
+
+def llm_rewrite(llm: Any) -> Rewrite:
+    """A :data:`Rewrite` that asks a function ``str -> str``, a LangChain or LlamaIndex LLM.
+
+    The function it gives raises ``ValueError`` for an empty reply.
+    """
+    ask = as_ask(llm)
+
+    def rewrite(text: str, answers: Sequence[str]) -> str:
+        reply = str(ask(_REWRITE.format(answers=" | ".join(answers), text=text))).strip()
+        if not reply:
+            raise ValueError("the model gave an empty passage back")
+        return reply
+
+    return rewrite
 
 
 def _shuffled(

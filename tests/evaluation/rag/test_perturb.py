@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from franq_guard.evaluation.rag.entities import Pool, entities
 from franq_guard.evaluation.rag.normal import texts
-from franq_guard.evaluation.rag.perturb import corrupt_passages, shuffle_passages
+from franq_guard.evaluation.rag.perturb import corrupt_passages, llm_rewrite, shuffle_passages
 from franq_guard.evaluation.rag.questions import Question
 from franq_guard.evaluation.rag.swapping import holds
 from franq_guard.records import Passage
@@ -160,6 +160,16 @@ def test_a_rewriter_is_used_and_what_it_leaves_is_swapped():
     assert text.endswith(", they say.")
     assert "Harrow" not in text
     assert any(town in text for town in TOWNS[1:])  # another "where" question's answer
+
+
+def test_a_language_model_can_rewrite():
+    asked = []
+    rewrite = llm_rewrite(lambda prompt: asked.append(prompt) or " Born in Quell. ")
+    assert rewrite("Born in {Harrow}.", ["Harrow", "Harrow in Norland"]) == "Born in Quell."
+    assert asked[0].endswith("Born in {Harrow}.")
+    assert "Harrow | Harrow in Norland" in asked[0]
+    with pytest.raises(ValueError, match="empty"):
+        llm_rewrite(lambda prompt: " ")("text", ["x"])
 
 
 def test_a_question_without_passages_stays_and_wrong_shares_are_misuse():
