@@ -21,6 +21,7 @@ class StepKeeper(LogitsProcessor):  # type: ignore[misc]
         self.prompt: Tensor | None = None
         self._top_k = top_k
         self._waiting: Tensor | None = None
+        self._chosen: list[Tensor] = []
         self._logprobs: list[Tensor] = []
         self._entropies: list[Tensor] = []
         self._top: list[tuple[Tensor, Tensor]] = []
@@ -51,6 +52,21 @@ class StepKeeper(LogitsProcessor):  # type: ignore[misc]
             self._take(answers[:, steps - 1])
         if self._waiting.shape[0] != answers.shape[0] or len(self._logprobs) < steps:
             raise ValueError("the rows that were kept are not those of the written tokens")
+        return self._kept(steps)
+
+    def so_far(self) -> tuple[Tensor, Kept] | None:
+        """The ids (B, T) written so far and what was kept of them; None before the second step.
+
+        From any thread, while ``generate`` runs: lists only grow, and the last list to do so is
+        the one that is counted.
+        """
+        steps = len(self._logprobs)
+        if not steps:
+            return None
+        return torch.stack(self._chosen[:steps], dim=1), self._kept(steps)
+
+    def _kept(self, steps: int) -> Kept:
+        """What was kept (B, T) of the first steps."""
         top_ids, top = zip(*self._top[:steps], strict=True)
         return Kept(
             torch.stack(self._logprobs[:steps], dim=1),
@@ -61,5 +77,6 @@ class StepKeeper(LogitsProcessor):  # type: ignore[misc]
 
     def _take(self, chosen: Tensor) -> None:
         assert self._waiting is not None  # noqa: S101 - set by the step before
+        self._chosen.append(chosen)
         index = chosen.to(self._waiting.device).unsqueeze(1)
         self._logprobs.append(self._waiting.gather(1, index).squeeze(1))

@@ -113,6 +113,17 @@ class Run:
         except Exception:  # the user has the answer; only the record is lost
             logger.warning("this generation could not be recorded", exc_info=True)
 
+    def so_far(self) -> list[Row]:
+        """The rows as far as they are written, while ``generate`` runs; from any thread.
+
+        A step is known when the next one begins. Empty where the steps are not observed.
+        """
+        found = self._listener.keeper.so_far() if self._listener.listening else None
+        if found is None:
+            return []
+        ids, kept = found
+        return self._cut(ids, kept.cpu())
+
     def _end_of_stream(self, ids: list[int]) -> None:
         try:
             self._save(self._rows(torch.tensor([ids], dtype=torch.long)))
@@ -122,7 +133,10 @@ class Run:
 
     def _rows(self, answers: Tensor) -> list[Row]:
         """Rows of the written ids (B, T), each up to its end."""
-        kept, prompts = self._kept(answers), self._prompts(len(answers))
+        return self._cut(answers, self._kept(answers))
+
+    def _cut(self, answers: Tensor, kept: Kept | None) -> list[Row]:
+        prompts = self._prompts(len(answers))
         config = self._listener.config or self._default_config
         eos, pad = as_id_set(config.eos_token_id), config.pad_token_id
         rows = []

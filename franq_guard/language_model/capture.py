@@ -35,7 +35,8 @@ class Recorder:
     Kept per token: id, log-probability, entropy and ``top_k`` alternatives of the model's own
     distribution, before repetition penalties, temperature and all other processors. Beam search and
     assisted generation give no such rows: their ids are recorded with source ``none`` and NaN, to
-    be scored by teacher forcing. The last ``capacity`` different answers are kept.
+    be scored by teacher forcing. The last ``capacity`` different answers are kept, and those that
+    are being written.
     """
 
     def __init__(self, model: Any, tokenizer: Any, *, capacity: int = 256, top_k: int = 5) -> None:
@@ -45,6 +46,7 @@ class Recorder:
         self._top_k = top_k
         self._lock = threading.Lock()
         self._records: OrderedDict[tuple[Any, ...], Record] = OrderedDict()
+        self._running: dict[int, Run] = {}
         self._saved: dict[str, Any] = {}
 
     @classmethod
@@ -70,14 +72,15 @@ class Recorder:
     def find(self, text: str, prompt: str | None = None) -> Generation | None:
         """The newest recorded answer that ``text`` is, or None.
 
+        Answers that are still being written are found by what is there of them.
+
         ``text`` may be the answer, the answer with other white space, cut at a stop string, or a
         stretch of at least 16 characters of it; the token spans of the result tile ``text``. It may
         also be prompt + answer, as pipelines return it: then the result's ``text`` is the part
         after the prompt, with which ``text`` ends. ``prompt`` narrows the search to one prompt
         string; with it a beginning shorter than 16 characters is found, too.
         """
-        with self._lock:
-            records = list(reversed(self._records.values()))
+        records = [*self._unfinished(), *self._finished()]
         if prompt is not None:
             ids = self._encoder.ids(prompt)
             records = [r for r in records if r.has_prompt(prompt, ids)]
@@ -93,6 +96,15 @@ class Recorder:
             if rest is not None and record.rank(rest, sure=True) is not None:
                 return record.as_text(rest)
         return None
+
+    def _finished(self) -> list[Record]:
+        with self._lock:
+            return list(reversed(self._records.values()))
+
+    def _unfinished(self) -> list[Record]:
+        with self._lock:
+            running = list(reversed(self._running.values()))
+        return [Record(self._encoder, *row) for run in running for row in run.so_far()]
 
     def __len__(self) -> int:
         return len(self._records)
@@ -115,7 +127,15 @@ class Recorder:
     def start(self, arguments: Mapping[str, Any]) -> Run:
         """One call of ``generate`` begins."""
         config = self._model.generation_config
-        return Run(arguments, top_k=self._top_k, config=config, save=self._save)
+        run = Run(arguments, top_k=self._top_k, config=config, save=self._save)
+        with self._lock:
+            self._running[id(run)] = run
+        return run
+
+    def over(self, run: Run) -> None:
+        """That call of ``generate`` has returned, or failed."""
+        with self._lock:
+            self._running.pop(id(run), None)
 
     def _save(self, rows: Sequence[Row]) -> None:
         with self._lock:
@@ -137,10 +157,14 @@ def _recorded_generate(model: Any, *args: Any, **kwargs: Any) -> Any:
         args, kwargs = (), run.arguments
     except Exception:  # listening must never break the user's generation
         logger.warning("this generation could not be recorded", exc_info=True)
-    out = original(*args, **kwargs)
-    if run is not None:
+    if run is None:
+        return original(*args, **kwargs)
+    try:
+        out = original(*args, **kwargs)
         run.end(out)
-    return out
+        return out
+    finally:
+        recorder.over(run)
 
 
 def _by_name(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
