@@ -217,20 +217,6 @@ def test_only_the_current_turn_is_evidence():
     assert checked(1) in guard.traces[1].generation.prompt
 
 
-def test_50_runs_of_one_agent_at_once():
-    guard = ScriptedGuard()
-    agent = guard_agent(function_agent(), guard)
-
-    async def all_of_them():
-        return await asyncio.gather(*(run_of(agent, question(i)) for i in range(50)))
-
-    for i, (result, _, streamed) in enumerate(asyncio.run(all_of_them())):
-        assert result.response.content == streamed == checked(i)
-    for trace in guard.traces:
-        (passage,) = trace.passages
-        assert passage.text == look_up(trace.question)
-
-
 def test_the_agent_itself_stays_as_it_was():
     agent = function_agent()
     guard_agent(agent, ScriptedGuard())
