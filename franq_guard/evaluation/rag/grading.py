@@ -5,8 +5,8 @@ punctuation, articles, numbers, dates).
 
 ``correct``: the answer's first line is an alias (after "Answer:", "It is" and the like), or holds
 one as consecutive whole words. Of a line longer than ``MAX_WORDS`` only the first sentence counts.
-Middle names may be left out of a name of three or more capitalised words; an alias in lower case
-matches singular and plural alike.
+Middle names may be left out of a name of three or more capitalised words, and what an alias has in
+brackets ("Buffalo (or Bison)"); an alias all in one case matches singular and plural alike.
 
 Not counted as stated:
 
@@ -80,6 +80,7 @@ def grade(answer: str, aliases: Sequence[str], *, question: str = "") -> Grade:
     """
     if not aliases:
         raise ValueError("there is no gold answer to grade against")
+    aliases = unbracketed(aliases)
     line = _first_line(answer)
     if _is_alias(line, aliases):
         return "correct"
@@ -97,6 +98,7 @@ def grade_by_alias(question: str, answer: str, aliases: Sequence[str]) -> Grade:
 
 def states(text: str, aliases: Sequence[str], *, question: str = "") -> bool:
     """Whether ``text`` (a sentence or less) states one of ``aliases`` by the rules above."""
+    aliases = unbracketed(aliases)
     said = words(text)
     asked = _spaced(texts(question))
     for alias in aliases:
@@ -105,12 +107,23 @@ def states(text: str, aliases: Sequence[str], *, question: str = "") -> bool:
             continue
         if _number_lost(wanted, said, asked):
             continue
-        found = [m for v in _variants(alias) for m in _found(v, said, lower=alias.islower())]
+        found = [m for v in _variants(alias) for m in _found(v, said, lower=_one_case(alias))]
         if any(_meant(said, m, aliases) for m in found if m[0] == 0 or wanted not in _YES_NO):
             return True
     return _is_alias(text, aliases)
 
 
+def unbracketed(aliases: Sequence[str]) -> tuple[str, ...]:
+    """``aliases`` and each that has brackets also without them; no repeats."""
+    bare = [_BRACKETS.sub(" ", alias).strip() for alias in aliases]
+    return tuple(dict.fromkeys([*aliases, *(alias for alias in bare if texts(alias))]))
+
+
+def _one_case(alias: str) -> bool:
+    return alias.islower() or alias.isupper()
+
+
+_BRACKETS = re.compile(r"\s*\([^()]*\)")
 _YES_NO = (("yes",), ("no",))
 
 

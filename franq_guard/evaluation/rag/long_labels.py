@@ -38,7 +38,7 @@ from franq_guard.claims.words import (
     THIRD_PERSON,
 )
 from franq_guard.evaluation.rag.entities import entities
-from franq_guard.evaluation.rag.grading import states
+from franq_guard.evaluation.rag.grading import states, unbracketed
 from franq_guard.evaluation.rag.normal import texts
 from franq_guard.evaluation.rag.questions import Question
 from franq_guard.evaluation.rag.refusals import refuses
@@ -139,7 +139,7 @@ def is_faithful(
     """Whether the value that ``claim`` gives for ``question`` is stated in ``passages``."""
     near = [p for p in passages if _about(question, p)]
     if is_true:
-        golds = [texts(a) for a in question.answers]
+        golds = [texts(a) for a in unbracketed(question.answers)]
         return any(holds(f"{p.title}\n{p.text}", golds) for p in near)
     wanted = set(value(question, claim))
     return bool(wanted) and any(wanted <= set(s) for p in near for s in _sentence_stems(p))

@@ -15,6 +15,7 @@ import numpy as np
 
 from franq_guard.claims.reply import as_ask
 from franq_guard.evaluation.rag.entities import Pool
+from franq_guard.evaluation.rag.grading import unbracketed
 from franq_guard.evaluation.rag.normal import texts
 from franq_guard.evaluation.rag.questions import Question, digest
 from franq_guard.evaluation.rag.swapping import Golds, Swap, holds
@@ -121,7 +122,7 @@ def _unrelated(
 ) -> Iterator[Passage]:
     """Passages for :func:`shuffle_passages`: one of each question of the pool, in random order."""
     own = _subjects(question.passages)
-    wanted = [texts(a) for a in question.answers]
+    wanted = [texts(a) for a in unbracketed(question.answers)]
     used: set[str] = set()
     for at in rng.permutation(len(pool)):
         other = pool[at]

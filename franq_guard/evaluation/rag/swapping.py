@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from franq_guard.evaluation.rag.entities import Entity, Pool, entities
+from franq_guard.evaluation.rag.grading import unbracketed
 from franq_guard.evaluation.rag.normal import texts
 from franq_guard.evaluation.rag.questions import Question
 from franq_guard.records import Passage
@@ -59,7 +60,9 @@ class Swap:
     ) -> None:
         self.rng = rng
         self._question, self._pool, self._golds = question, pool, golds
-        self._wanted = sorted({texts(a) for a in question.answers} - {()}, key=len, reverse=True)
+        self._wanted = sorted(
+            {texts(a) for a in unbracketed(question.answers)} - {()}, key=len, reverse=True
+        )
 
     def passage(self, passage: Passage, rewritten: str | None = None) -> Passage:
         """``passage`` with its facts swapped; with ``rewritten`` only right answers left in it.

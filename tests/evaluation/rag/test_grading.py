@@ -69,6 +69,8 @@ CORRECT = [
     ("Odran Vell", ["Odran Tamsin Vell"]),
     ("Not Lessing, but Odran Vell", ["Odran Vell"]),
     ("Not only Odran Vell", ["Odran Vell"]),
+    ("It was the Buffalo", ["BUFFALO (or Bison)"]),
+    ("The lemur", ["LEMURS"]),
     ("football or soccer", ["football", "soccer"]),
     ("It is made of grey elephants", ["elephant"]),
     ("red, blue and grey", ["red", "blue"]),
