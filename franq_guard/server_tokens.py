@@ -39,16 +39,17 @@ def from_logprobs(logprobs: Any) -> list[ServerToken]:
     if len(tokens) != len(values):
         return []
     pairs = zip(tokens, values, strict=True)
-    return [ServerToken(str(token).encode(), _number(value)) for token, value in pairs]
+    return [ServerToken(str(token).encode(), logprob_of(value)) for token, value in pairs]
 
 
 def _of_chat(entry: Any) -> ServerToken:
     spelled = _get(entry, "bytes")
     text = bytes(spelled) if spelled is not None else str(_get(entry, "token") or "").encode()
-    return ServerToken(text, _number(_get(entry, "logprob")))
+    return ServerToken(text, logprob_of(_get(entry, "logprob")))
 
 
-def _number(value: Any) -> float:
+def logprob_of(value: Any) -> float:
+    """``value`` as a log-probability; NaN where it is none."""
     # llama.cpp and others send -9999 for "not among the candidates": that is no probability.
     known = isinstance(value, (int, float)) and -1000 < value <= 1e-6
     return min(float(value), 0.0) if known else math.nan

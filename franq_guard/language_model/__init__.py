@@ -9,6 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from franq_guard.language_model._completions import ServerError as ServerError
+    from franq_guard.language_model._completions import (
+        UntrustworthyServerError as UntrustworthyServerError,
+    )
     from franq_guard.language_model.base import Contrast as Contrast
     from franq_guard.language_model.base import LanguageModel as LanguageModel
     from franq_guard.language_model.base import MissingModelError as MissingModelError
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from franq_guard.language_model.llama_cpp_model import LlamaCppModel as LlamaCppModel
     from franq_guard.language_model.prompts import question_prompt as question_prompt
     from franq_guard.language_model.prompts import rag_prompt as rag_prompt
+    from franq_guard.language_model.server_model import ServerModel as ServerModel
     from franq_guard.language_model.smollm2 import load_bundled as load_bundled
     from franq_guard.language_model.tokens import token_spans as token_spans
     from franq_guard.language_model.transformers_model import (
@@ -33,7 +38,10 @@ _HOME = {
     "Prompt": "base",
     "Recorder": "capture",
     "Removal": "evidence_removal",
+    "ServerError": "_completions",
+    "ServerModel": "server_model",
     "TransformersModel": "transformers_model",
+    "UntrustworthyServerError": "_completions",
     "load_bundled": "smollm2",
     "question_prompt": "prompts",
     "rag_prompt": "prompts",
@@ -49,7 +57,10 @@ __all__ = [
     "Prompt",
     "Recorder",
     "Removal",
+    "ServerError",
+    "ServerModel",
     "TransformersModel",
+    "UntrustworthyServerError",
     "load_bundled",
     "question_prompt",
     "rag_prompt",

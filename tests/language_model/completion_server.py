@@ -1,0 +1,149 @@
+"""A completions server over real HTTP that scores with a model of this process, and may lie."""
+
+import json
+import threading
+from contextlib import contextmanager
+from functools import lru_cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import torch
+
+
+class Scorer:
+    """What a server computes, from plain forward passes; remembered, so that lies cost nothing."""
+
+    def __init__(self, model):
+        self.model = model
+        self.busy = threading.Lock()
+        self.values = lru_cache(maxsize=None)(self._values)
+        self.write = lru_cache(maxsize=None)(self._write)
+
+    def ids(self, text):
+        return self.model.encoder.ids(text)
+
+    def pieces(self, ids):
+        """As servers do: each id on its own, so parts of a character become U+FFFD."""
+        return [self.model.tokenizer.decode([i]) for i in ids]
+
+    def _values(self, ids):
+        """One log-probability per id, none for the first."""
+        with self.busy, torch.no_grad():
+            rows = self.model.model(input_ids=torch.tensor([ids])).logits[0].double()
+        rows = torch.log_softmax(rows, dim=-1)
+        return [None, *(float(rows[i - 1, ids[i]]) for i in range(1, len(ids)))]
+
+    def _write(self, prompt, size, temperature, seed):
+        with self.busy:
+            if temperature == 0:
+                [made] = self.model.generate([prompt], max_new_tokens=size)
+            else:
+                [[made]] = self.model.sample(
+                    [prompt], n=1, max_new_tokens=size, temperature=temperature, seed=seed
+                )
+        return made.text, [t.id for t in made.tokens], [t.logprob for t in made.tokens]
+
+
+def honest(ids, values, scorer):
+    return ids, values
+
+
+def wrong(ids, values, scorer):
+    """As llama-cpp-python 0.3.36 with echo: numbers of no token."""
+    return ids, [None, *(-8.0 - (i * 7 % 11) for i in range(1, len(values)))]
+
+
+def shifted(ids, values, scorer):
+    return ids, [*values[1:], -1.0]
+
+
+def without_first(ids, values, scorer):
+    return ids[1:], values[1:]
+
+
+def nothing_known(ids, values, scorer):
+    return ids, [None] * len(values)
+
+
+def blind(ids, values, scorer):
+    """Looks back no further than four tokens."""
+    found = [None]
+    for i in range(1, len(ids)):
+        found.append(scorer.values(tuple(ids[max(0, i - 4) : i + 1]))[-1])
+    return ids, found
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, scorer, lie, protocols, names):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.scorer, self.lie, self.protocols, self.names = scorer, lie, protocols, names
+        self.requests, self.keys, self.answer_instead = [], [], None
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        self._reply(200, {"data": [{"id": name} for name in self.server.names]})
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.requests.append(body)
+        self.server.keys.append(self.headers.get("Authorization"))
+        if self.server.answer_instead:
+            return self._reply(*self.server.answer_instead)
+        if len(body["prompt"]) > 4000:
+            return self._reply(400, {"error": {"message": "maximum context length is 900 tokens"}})
+        return self._reply(200, {"choices": [self._choice(body)]})
+
+    def _choice(self, body):
+        scorer, kinds = self.server.scorer, self.server.protocols
+        size, prompt = body["max_tokens"], body["prompt"]
+        text, ids, values = scorer.write(prompt, size, body["temperature"], body.get("seed", 0))
+        choice = {"index": 0, "text": text, "logprobs": None}
+        if "prompt_logprobs" in body and "prompt_logprobs" in kinds:
+            given, told = self._forced(prompt)
+            places = [
+                {str(i): {"logprob": v, "rank": 1, "decoded_token": piece}}
+                for i, piece, v in zip(given, scorer.pieces(given), told, strict=True)
+            ]
+            choice["prompt_logprobs"] = [None, *places[1:]]
+        elif body.get("logprobs") and "none" not in kinds:
+            if body.get("echo") and "echo" in kinds:
+                given, told = self._forced(prompt)
+                choice["text"] = prompt + text
+                ids, values = [*given, *ids], [*told, *values]
+            choice["logprobs"] = {"tokens": scorer.pieces(ids), "token_logprobs": values}
+        return choice
+
+    def _forced(self, prompt):
+        ids = self.server.scorer.ids(prompt)
+        return self.server.lie(ids, self.server.scorer.values(tuple(ids)), self.server.scorer)
+
+    def _reply(self, code, body):
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(code)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+
+@contextmanager
+def serving(scorer, *, lie=honest, protocols=("prompt_logprobs",), names=("smol",)):
+    server = Server(scorer, lie, protocols, names)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,235 @@
+"""Served models over real HTTP: SmolLM2 behind both protocols, and servers that lie."""
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from franq_guard import Generation, Guard
+from franq_guard.language_model import (
+    ServerError,
+    ServerModel,
+    UntrustworthyServerError,
+    _server_probe,
+)
+from franq_guard.testing import FakeFaithfulness
+
+from .completion_server import (
+    Scorer,
+    blind,
+    nothing_known,
+    serving,
+    shifted,
+    without_first,
+    wrong,
+)
+
+PROMPTS = ["The capital of France is", "Write in Japanese:\n", "Answer:"]
+TEXTS = ["Paris, on the Seine.", "日本語の文章 😀 ok", "Water boils at 100 degrees."]
+
+
+@pytest.fixture(scope="module")
+def scorer(smollm):
+    return Scorer(smollm)
+
+
+@pytest.fixture(scope="module", params=["prompt_logprobs", "echo"])
+def server(request, scorer):
+    with serving(scorer, protocols=(request.param,)) as running:
+        running.protocol = request.param
+        yield running
+
+
+@pytest.fixture(scope="module")
+def served(server):
+    model = ServerModel(server.url)
+    yield model
+    model.close()
+
+
+def test_an_honest_server_is_taken(served, server):
+    assert served.protocol == server.protocol
+    assert served.fingerprint == "server/smol"
+
+
+def test_scores_are_those_of_the_same_model_here(served, smollm):
+    answers = [Generation(text) for text in TEXTS]
+    local = smollm.score(PROMPTS, answers)
+    for ours, theirs in zip(served.score(PROMPTS, answers), local, strict=True):
+        assert (ours.text, ours.prompt, ours.source) == (
+            theirs.text,
+            theirs.prompt,
+            "teacher-forced",
+        )
+        assert {t.id for t in ours.tokens} == {-1}
+        assert ours.tokens[0].start == 0
+        assert ours.tokens[-1].end == len(ours.text)
+        assert all(a.end == b.start for a, b in zip(ours.tokens, ours.tokens[1:], strict=False))
+        assert [t.logprob for t in ours.tokens] == pytest.approx(
+            [t.logprob for t in theirs.tokens], abs=1e-3
+        )
+
+
+def test_spans_are_those_of_the_same_model_where_tokens_are_whole_characters(served, smollm):
+    [ours] = served.score(PROMPTS[:1], [Generation(TEXTS[0])])
+    [theirs] = smollm.score(PROMPTS[:1], [Generation(TEXTS[0])])
+    assert [(t.start, t.end) for t in ours.tokens] == [(t.start, t.end) for t in theirs.tokens]
+
+
+def test_a_guard_judges_alike_with_the_model_here_and_there(served, smollm):
+    question, passages = "Where is Rome?", ["Rome is the capital of Italy."]
+    answer = "Rome is in Italy. It is made of cheese."
+    faithfulness = FakeFaithfulness()
+    made = ServerModel(served._server.base_url, render=smollm.render)
+    here = Guard(language_model=smollm, faithfulness=faithfulness)
+    there = Guard(language_model=made, faithfulness=faithfulness)
+    a, b = here.check(question, passages, answer), there.check(question, passages, answer)
+    for one, other in zip(a.verdicts, b.verdicts, strict=True):
+        assert other.raw == pytest.approx(one.raw, abs=1e-2)
+        assert other.label == one.label
+    assert there.fingerprint["language_model"] == "server/smol"
+    made.close()
+
+
+def test_answers_and_samples(served, smollm):
+    [ours], [theirs] = (m.generate(PROMPTS[:1], max_new_tokens=8) for m in (served, smollm))
+    assert (ours.text, ours.source, ours.prompt) == (theirs.text, "server", PROMPTS[0])
+    assert [t.logprob for t in ours.tokens] == pytest.approx(
+        [t.logprob for t in theirs.tokens], abs=1e-3
+    )
+    [samples] = served.sample(PROMPTS[:1], n=3, max_new_tokens=6, seed=2)
+    assert len(samples) == 3
+    assert len({s.text for s in samples}) > 1
+    for sample in samples:
+        assert sample.source == "teacher-forced"
+        assert all(math.isfinite(t.logprob) for t in sample.tokens)
+    assert [s.text for s in served.sample(PROMPTS[:1], n=3, max_new_tokens=6, seed=2)[0]] == [
+        s.text for s in samples
+    ]
+    with pytest.raises(ValueError, match="sampling needs"):
+        served.sample(PROMPTS, n=0)
+
+
+def test_threads_get_their_own_answers(served):
+    expected = {t: served.score(PROMPTS[:1], [Generation(t)])[0] for t in TEXTS}
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda t: served.score(PROMPTS[:1], [Generation(t)])[0], TEXTS * 8))
+    assert found == [expected[t] for t in TEXTS * 8]
+
+
+def test_prompts_are_strings_and_an_empty_answer_has_no_tokens(served):
+    with pytest.raises(ValueError, match="prompts as strings"):
+        served.score([[1, 2]], [Generation("x")])
+    with pytest.raises(ValueError, match="1 prompts for 0 answers"):
+        served.score(["x"], [])
+    assert served.score(["x"], [Generation("")])[0].tokens == ()
+
+
+class TestLies:
+    """A server whose numbers are not the model's is refused before anything is scored."""
+
+    @pytest.mark.parametrize(
+        ("lie", "protocol", "message"),
+        [
+            (wrong, "echo", r"not the ones it told while writing: expected -\d.* seen -"),
+            (wrong, "prompt_logprobs", "not the ones it told"),
+            (shifted, "echo", "not the ones it told"),
+            (shifted, "prompt_logprobs", "not the ones it told"),
+            (blind, "echo", "not the ones it told"),
+            (blind, "prompt_logprobs", "not the ones it told"),
+            (without_first, "echo", "do not spell the text"),
+            (nothing_known, "echo", "without a log-probability"),
+            (nothing_known, "prompt_logprobs", "without a log-probability"),
+        ],
+    )
+    def test_refused(self, scorer, lie, protocol, message):
+        with (
+            serving(scorer, lie=lie, protocols=(protocol,)) as server,
+            pytest.raises(UntrustworthyServerError, match=message) as refused,
+        ):
+            ServerModel(server.url)
+        assert "Serve the model with vLLM" in str(refused.value)
+        assert server.url in str(refused.value)
+
+    def test_the_way_that_is_right_is_taken(self, scorer):
+        """prompt_logprobs is not known to this server; echo is, and holds."""
+        with serving(scorer, protocols=("echo",)) as server:
+            assert ServerModel(server.url).protocol == "echo"
+            with pytest.raises(UntrustworthyServerError, match="holds no prompt_logprobs"):
+                ServerModel(server.url, protocol="prompt_logprobs")
+
+    def test_a_server_without_log_probabilities(self, scorer):
+        with (
+            serving(scorer, protocols=("none",)) as server,
+            pytest.raises(UntrustworthyServerError, match="sends no log-probabilities"),
+        ):
+            ServerModel(server.url)
+
+    def test_a_server_that_ignores_the_context_in_everything_it_says(self, scorer, monkeypatch):
+        """Its two accounts of one text agree; only the context check can tell."""
+        monkeypatch.setattr(_server_probe, "compare", _only_context)
+        with (
+            serving(scorer, lie=blind) as server,
+            pytest.raises(UntrustworthyServerError, match=r"what stands before .* does not count"),
+        ):
+            ServerModel(server.url)
+
+
+def _only_context(server, read, answers):
+    _server_probe._check_context(server, read)
+
+
+class TestFaults:
+    """What is no lie but no answer either."""
+
+    def test_nobody_there(self):
+        with pytest.raises(ServerError, match=r"ConnectError.*is the server running"):
+            ServerModel("http://127.0.0.1:9/v1", "smol", retries=0)
+
+    def test_no_address(self):
+        with pytest.raises(ServerError, match="does the base URL end with its version"):
+            ServerModel("localhost", "smol", retries=0)
+
+    @pytest.mark.parametrize(
+        ("reply", "message"),
+        [
+            ((500, {"error": "out of memory"}), "answered 500.*out of memory"),
+            ((200, b"<html>"), "answered no JSON"),
+            ((200, []), "no JSON object"),
+            ((200, {"choices": []}), "without any choice"),
+        ],
+    )
+    def test_a_reply_that_is_none_is_not_asked_for_again(self, scorer, reply, message):
+        with serving(scorer) as server:
+            server.answer_instead = reply
+            with pytest.raises(ServerError, match=message):
+                ServerModel(server.url, "smol", api_key="secret")
+            assert len(server.requests) == 1
+
+    def test_too_long_for_the_window(self, served):
+        with pytest.raises(ServerError, match="maximum context length"):
+            served.score(["word " * 1000], [Generation("x")])
+
+    def test_the_guard_leaves_claims_unverified_when_the_server_goes_away(self, scorer):
+        with serving(scorer) as server:
+            model = ServerModel(server.url, retries=0)
+        guard = Guard(language_model=model, faithfulness=FakeFaithfulness())
+        answer = guard.check("Where?", ["Rome is in Italy."], "Rome is in Italy.")
+        assert [(v.label, v.reason) for v in answer.verdicts] == [("unverified", "error")]
+
+    def test_several_models_need_a_name(self, scorer):
+        with serving(scorer, names=("one", "two")) as server:
+            with pytest.raises(ServerError, match=r"name one of the models .*: one, two"):
+                ServerModel(server.url)
+            assert ServerModel(server.url, "two").fingerprint == "server/two"
+
+    def test_the_key_is_sent_and_not_told(self, scorer):
+        with serving(scorer, protocols=("none",)) as server:
+            with pytest.raises(UntrustworthyServerError) as refused:
+                ServerModel(server.url, "smol", api_key="secret")
+            assert set(server.keys) == {"Bearer secret"}
+            assert "secret" not in str(refused.value)
+
+    def test_wrong_settings(self):
+        with pytest.raises(ValueError, match="concurrency"):
+            ServerModel("http://127.0.0.1:9/v1", "smol", concurrency=0)
