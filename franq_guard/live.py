@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from franq_guard.guard import Guard
+    from franq_guard.language_model import LanguageModel
     from franq_guard.records import Generation
 
 _log = logging.getLogger(__name__)
@@ -38,13 +39,15 @@ class LocalModel:
     @property
     def guard(self) -> Guard:
         """The guard with this very model as its language model: no second copy is loaded."""
-        from franq_guard.language_model import TransformersModel
-
         with self._lock:
             if self._guard is None:
-                own = TransformersModel(self._model, self.tokenizer)
-                self._guard = self._base.using(language_model=own)
+                self._guard = self._base.using(language_model=self._scorer())
             return self._guard
+
+    def _scorer(self) -> LanguageModel:
+        from franq_guard.language_model import TransformersModel
+
+        return TransformersModel(self._model, self.tokenizer)
 
     def generation(self, text: str, prompt: str) -> Generation | None:
         """What this model wrote under ``prompt``, if it was this model that wrote it."""
@@ -61,8 +64,40 @@ class LocalModel:
         return found if all(part in prompt for part in parts) else None
 
 
+class LlamaModel(LocalModel):
+    """One live ``llama_cpp.Llama``: its answers are read again under their prompts, not recorded.
+
+    Args:
+        guard: what checks the answers.
+        llama: made with ``logits_all=True``, in use by the application.
+
+    Raises:
+        ValueError: for a ``Llama`` that keeps too few logits.
+    """
+
+    def __init__(self, guard: Guard, llama: Any) -> None:
+        from franq_guard.language_model import LlamaCppModel
+
+        self._own = LlamaCppModel(llama)
+        self.tokenizer = self._own.tokenizer
+        self._base, self._model = guard, llama
+        self._guard: Guard | None = None
+        self._lock = threading.Lock()
+
+    def generation(self, text: str, prompt: str) -> Generation | None:
+        """None: nothing is recorded."""
+        return None
+
+    def recalled(self, text: str, parts: Iterable[str]) -> Generation | None:
+        """None: nothing is recorded."""
+        return None
+
+    def _scorer(self) -> LanguageModel:
+        return self._own
+
+
 def live_models(pairs: Iterable[tuple[Any, Any]], guard: Guard) -> list[LocalModel]:
-    """The (model, tokenizer) ``pairs`` with their recorders attached.
+    """The (model, tokenizer) ``pairs`` with their recorders attached; a ``Llama`` comes with None.
 
     One that cannot be recorded (an encoder-decoder, a runtime other than torch) is left out with a
     warning: the guard's own language model reads its answers.
@@ -70,7 +105,9 @@ def live_models(pairs: Iterable[tuple[Any, Any]], guard: Guard) -> list[LocalMod
     found = []
     for model, tokenizer in pairs:
         try:
-            found.append(LocalModel(guard, model, tokenizer))
+            own = tokenizer is None
+            live = LlamaModel(guard, model) if own else LocalModel(guard, model, tokenizer)
+            found.append(live)
         except (AttributeError, TypeError, ValueError) as error:
             _log.warning("tokens of %s are not captured: %s", type(model).__name__, error)
     return found

@@ -23,9 +23,13 @@ class GgufTokenizer:
         self._llama = llama
         self._library = library = import_module("llama_cpp")
         self._vocabulary = vocabulary = library.llama_model_get_vocab(llama.model)
-        ids = range(llama.n_vocab())
-        self.all_special_ids = [i for i in ids if library.llama_vocab_is_control(vocabulary, i)]
-        self.eos_ids = frozenset(i for i in ids if library.llama_vocab_is_eog(vocabulary, i))
+        # Kept on the object: a wrapper may be made for every call of an agent's model.
+        if "_franq_special" not in vars(llama):
+            ids = range(llama.n_vocab())
+            control = [i for i in ids if library.llama_vocab_is_control(vocabulary, i)]
+            ends = frozenset(i for i in ids if library.llama_vocab_is_eog(vocabulary, i))
+            llama._franq_special = control, ends
+        self.all_special_ids, self.eos_ids = llama._franq_special
         self.added_tokens_decoder: Mapping[int, str] = {}
         self.all_special_tokens = self.convert_ids_to_tokens(self.all_special_ids)
         self.token_bytes = lru_cache(maxsize=1 << 16)(self._token_bytes)

@@ -1,4 +1,4 @@
-"""Find the local Hugging Face models that a chain runs, wherever in it they sit."""
+"""Find the local models that a chain runs (transformers, llama.cpp), wherever in it they sit."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from langchain_core.runnables.utils import get_function_nonlocals
 def local_models(chain: Any) -> list[tuple[Any, Any]]:
     """The distinct live (model, tokenizer) pairs of the HuggingFacePipelines that ``chain`` holds.
 
+    The ``llama_cpp.Llama`` of a ChatLlamaCpp or LlamaCpp comes as (Llama, None).
+
     Follows sequences, parallels, bindings, branches, fallbacks, alternatives, retrievers, graph
     nodes, tools, and what the functions in them close over or are methods of. A model that only a
     function's body makes is not seen.
     """
     pairs: dict[int, tuple[Any, Any]] = {}
     for part in _parts(chain, set()):
-        pipeline = _pipeline(part)
-        if pipeline is not None:
-            pairs.setdefault(id(pipeline.model), (pipeline.model, pipeline.tokenizer))
+        pair = _pipeline(part) or _llama(part)
+        if pair is not None:
+            pairs.setdefault(id(pair[0]), pair)
     return list(pairs.values())
 
 
@@ -72,10 +74,22 @@ def _is_chain_part(part: Any) -> bool:
     return in_graph or isinstance(part, (Runnable, BaseLanguageModel))
 
 
-def _pipeline(part: Any) -> Any | None:
-    """The pipeline of a HuggingFacePipeline, told by its name: it need not be installed."""
-    if not any(kind.__name__ == "HuggingFacePipeline" for kind in type(part).__mro__):
+def _pipeline(part: Any) -> tuple[Any, Any] | None:
+    """What a HuggingFacePipeline runs; it is told by its name: it need not be installed."""
+    if not _is_a(part, "HuggingFacePipeline"):
         return None
     pipeline = getattr(part, "pipeline", None)
     both = getattr(pipeline, "model", None), getattr(pipeline, "tokenizer", None)
-    return pipeline if None not in both else None
+    return both if None not in both else None
+
+
+def _llama(part: Any) -> tuple[Any, None] | None:
+    """What a ChatLlamaCpp or LlamaCpp runs, likewise."""
+    if not _is_a(part, "ChatLlamaCpp", "LlamaCpp"):
+        return None
+    llama = getattr(part, "client", None)
+    return None if llama is None else (llama, None)
+
+
+def _is_a(part: Any, *names: str) -> bool:
+    return any(kind.__name__ in names for kind in type(part).__mro__)

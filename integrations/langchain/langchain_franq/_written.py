@@ -22,7 +22,7 @@ from langchain_franq._server import server_generation
 if TYPE_CHECKING:
     from franq_guard import Guard
 
-_LOCAL = ("HuggingFacePipeline", "ChatHuggingFace")
+_LOCAL = ("HuggingFacePipeline", "ChatHuggingFace", "LlamaCpp", "ChatLlamaCpp")
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,11 @@ def written(guard: Guard, models: Sequence[LocalModel], run: ModelRun, answer: s
         found = model.generation((run.text or "").removeprefix(prompt), prompt)
         if found is not None:
             return _without_lead(model.guard, found, answer)
+    exact = None
     if len(models) == 1 and run.model in _LOCAL:
         guard = models[0].guard
-    prompt = run.prompt if run.messages is None else _prompt_for(guard, run.messages)
+        exact = templated(models[0], run.messages) if run.messages is not None else None
+    prompt = run.prompt if run.messages is None else exact or _prompt_for(guard, run.messages)
     text = (run.text or "").removeprefix(prompt or "")
     return _without_lead(guard, server_generation(text, prompt, run.info or {}), answer)
 

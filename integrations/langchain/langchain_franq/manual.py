@@ -65,7 +65,8 @@ def capture(*parts: Any) -> Iterator[Captured]:
     from franq_guard.language_model import Recorder
 
     for model, tokenizer in local_models(parts):
-        Recorder.attach(model, tokenizer)
+        if tokenizer is not None:  # a Llama is not recorded
+            Recorder.attach(model, tokenizer)
     captured = Capture()
     token = _active.set(captured)
     try:

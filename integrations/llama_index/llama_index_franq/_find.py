@@ -26,11 +26,17 @@ def language_models(engine: Any) -> list[Any]:
 
 
 def local_model(llm: Any) -> tuple[Any, Any] | None:
-    """The live (model, tokenizer) of a HuggingFaceLLM, told by name: it need not be installed."""
-    if not any(kind.__name__ == "HuggingFaceLLM" for kind in type(llm).__mro__):
-        return None
+    """The live (model, tokenizer) of a HuggingFaceLLM; of a LlamaCPP (Llama, None).
+
+    They are told by name: they need not be installed.
+    """
+    names = {kind.__name__ for kind in type(llm).__mro__}
     model, tokenizer = getattr(llm, "_model", None), getattr(llm, "_tokenizer", None)
-    return None if model is None or tokenizer is None else (model, tokenizer)
+    if "LlamaCPP" in names and model is not None:
+        return model, None
+    if "HuggingFaceLLM" not in names or model is None or tokenizer is None:
+        return None
+    return model, tokenizer
 
 
 def _parts(part: Any, seen: set[int]) -> Iterator[Any]:
