@@ -7,7 +7,8 @@ Results go to standard output, progress and complaints to standard error. Exit c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -35,7 +36,9 @@ except ModuleNotFoundError as missing:  # the bare package has no command line
 
 if TYPE_CHECKING:
     from franq_guard.calibration.store import Calibrator
+    from franq_guard.faithfulness.base import FaithfulnessModel
     from franq_guard.guard import Guard
+    from franq_guard.language_model.base import LanguageModel
     from franq_guard.records import Passage, Trace
     from franq_guard.schema import RowError
 
@@ -57,6 +60,16 @@ ThresholdOption = Annotated[
     typer.Option(
         "--threshold",
         help="A claim with P(true) below this is weak; default: the calibrator file's, else 0.5.",
+    ),
+]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--language-model",
+        metavar="bundled|FILE.gguf|FOLDER|URL[#NAME]",
+        help="What scores the answers: the bundled model (default), a GGUF file through llama.cpp, "
+        "a transformers folder, or a completions server with prompt log-probabilities "
+        "(such as http://localhost:8000/v1; its key in FRANQ_API_KEY).",
     ),
 ]
 
@@ -104,6 +117,7 @@ def check(
     threshold: ThresholdOption = None,
     batch_size: Annotated[int, typer.Option(min=1, help="Answers scored together.")] = 8,
     calibrator: Annotated[Path | None, typer.Option(help="From franq calibrate.")] = None,
+    language_model: ModelOption = None,
 ) -> None:
     """Check answers given as JSON Lines (question, passages, answer; more where you have it).
 
@@ -114,7 +128,7 @@ def check(
     from franq_guard.report.terminal import print_answer
     from franq_guard.schema import RowError
 
-    guard = _guard(policy, threshold, calibrator)
+    guard = _guard(policy, threshold, calibrator, language_model)
     failed = 0
     with lines_of(file) as lines, counter("answers checked", beside_output=True) as advance:
         for result in check_rows(guard, lines, batch_size=batch_size):
@@ -140,6 +154,7 @@ def calibrate(
         str | None, typer.Option(help="fpr=0.1, precision=0.9 or kept=0.8: pick the threshold.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Reliability diagram as SVG.")] = None,
+    language_model: ModelOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Fit a calibrator on labelled answers and say how good it is on answers it did not see.
@@ -151,7 +166,7 @@ def calibrate(
     from franq_guard.report.figures import figures_text, reliability_svg
 
     _check_wishes(calibration, threshold_for, [out, *([plot] if plot else [])])
-    guard = _guard("annotate", None)
+    guard = _guard("annotate", None, language_model=language_model)
     rows, unread = _scored(guard, file)
     try:
         choice: Any = calibration
@@ -254,8 +269,16 @@ def _local_rag() -> Any:
     return guarded_local_rag
 
 
-def _guard(policy: str, threshold: float | None, calibrator: Path | None = None) -> Guard:
-    """The offline guard; a setting that cannot work ends the program with the reason."""
+def _guard(
+    policy: str,
+    threshold: float | None,
+    calibrator: Path | None = None,
+    language_model: str | None = None,
+) -> Guard:
+    """The offline guard, or one with another language model.
+
+    A setting that cannot work ends the program with the reason.
+    """
     from franq_guard.calibration.store import Calibrator
     from franq_guard.guard import Guard
     from franq_guard.policy import Policy
@@ -267,9 +290,29 @@ def _guard(policy: str, threshold: float | None, calibrator: Path | None = None)
             threshold = _stored_threshold(fitted)
         weak_below = 0.5 if threshold is None else threshold
         settings = Policy(action=chosen, threshold=weak_below, false_below=min(0.25, weak_below))
-        return Guard.offline(policy=settings, franq=fitted)
+        if language_model is None:
+            return Guard.offline(policy=settings, franq=fitted)
+        return Guard(
+            language_model=_language_model(language_model),
+            faithfulness=_small_faithfulness(),
+            policy=settings,
+            franq=fitted,
+        )
     except (ValueError, OSError, RuntimeError) as error:
         fail(str(error))
+
+
+def _language_model(where: str) -> LanguageModel:
+    from franq_guard.language_model.choice import language_model_from
+
+    with working(f"loading {where}"):
+        return language_model_from(where, api_key=os.environ.get("FRANQ_API_KEY"))
+
+
+def _small_faithfulness() -> Callable[[], FaithfulnessModel]:
+    from franq_guard.faithfulness.small import SmallFaithfulness
+
+    return SmallFaithfulness.bundled
 
 
 def _stored_threshold(fitted: Calibrator) -> float | None:
