@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 DATA ?= ../shared/data
 
-.PHONY: demo test test-slow check calibrator bench bench-faithfulness bench-uncertainty bench-claims clean
+.PHONY: demo test test-slow test-llamacpp check calibrator bench bench-faithfulness bench-uncertainty bench-claims clean
 
 PROJECTS := pyproject.toml integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
 
@@ -25,6 +25,21 @@ test: $(READY)            ## the test suite (under 10 minutes on 2 cores)
 
 test-slow: $(READY)       ## the tests that take minutes
 	$(BIN)/pytest -m slow
+
+# The packages of .venv stay visible in this one: nothing is installed twice.
+LLAMA := .venv-llamacpp
+$(LLAMA)/.ready: $(READY) tests/llama_cpp/requirements.txt
+	@command -v c++ > /dev/null || { echo "llama.cpp is built from source: install a C++ compiler \
+	first (Debian: apt-get install build-essential)" >&2; exit 1; }
+	$(BIN)/python -m venv $(LLAMA)
+	site='import sysconfig; print(sysconfig.get_paths()["purelib"])'; \
+	echo "import site; site.addsitedir('$$($(BIN)/python -c "$$site")')" \
+		> "$$($(LLAMA)/bin/python -c "$$site")/below.pth"
+	$(LLAMA)/bin/pip install -q -c constraints.txt -r tests/llama_cpp/requirements.txt
+	touch $@
+
+test-llamacpp: $(LLAMA)/.ready  ## the real llama.cpp, in process and served (builds it: 5 to 8 minutes)
+	$(LLAMA)/bin/python -m pytest -m llamacpp tests/llama_cpp
 
 check: $(READY)           ## lint and types
 	$(BIN)/ruff check .
@@ -50,5 +65,5 @@ bench-claims: $(READY)    ## claim splitters on the gold set, and how their time
 	$(BIN)/python benchmarks/claims_scaling.py
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .venv-llamacpp .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
