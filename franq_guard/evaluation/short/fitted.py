@@ -14,7 +14,7 @@ from franq_guard.calibration.store import Calibration
 from franq_guard.evaluation.scores import Score, Scores
 from franq_guard.uncertainty._numeric import FloatArray
 
-__all__ = ["FITTED", "SIGNALS", "fitted_scores", "with_fitted"]
+__all__ = ["FITTED", "GOLD", "SIGNALS", "fitted_scores", "with_fitted"]
 
 SIGNALS = ("faithfulness", "semantic-entropy", "eigenvalues-entail")
 """FRANQ's P_faithful, UQ_faith and UQ_unfaith in the short form (arXiv 2505.21072, section 3)."""
@@ -22,15 +22,20 @@ SIGNALS = ("faithfulness", "semantic-entropy", "eigenvalues-entail")
 FRANQ: Mapping[str, Calibration] = {f"franq-{name}": name for name in get_args(Calibration)}
 FITTED = (*FRANQ, "xgboost-franq", "xgboost-all")
 """Names of the fitted methods."""
+GOLD = "gold-faithful"
+"""Key under which rows may carry gold faithfulness, 0 or 1: a label, never a method or feature."""
 
 
-def with_fitted(scores: Scores, *, signals: Sequence[str] = SIGNALS) -> Scores:
+def with_fitted(
+    scores: Scores, *, signals: Sequence[str] = SIGNALS, log_space: bool = False
+) -> Scores:
     """The matrix with the fitted methods' scores on its test rows, each data set on its own.
 
     Args:
         scores: raw methods, train and test rows; what was fitted before is replaced.
         signals: methods that serve as P_faithful, UQ_faith and UQ_unfaith; their scores must be
             confidences in [0, 1].
+        log_space: the scores of the latter two are log-probabilities instead (the long form).
     """
     raw = [replace(row, scores=without(row.scores, FITTED)) for row in scores.rows]
     found: dict[tuple[str, str], dict[str, float | None]] = {}
@@ -38,7 +43,8 @@ def with_fitted(scores: Scores, *, signals: Sequence[str] = SIGNALS) -> Scores:
         train = [row for row in raw if row.dataset == name and row.split == "train"]
         test = [row for row in raw if row.dataset == name and row.split == "test"]
         for method in FITTED:
-            for row, value in zip(test, fitted_scores(method, train, test, signals), strict=True):
+            values = fitted_scores(method, train, test, signals, log_space=log_space)
+            for row, value in zip(test, values, strict=True):
                 found.setdefault((name, row.id), {})[method] = value
     return Scores(
         tuple(replace(r, scores={**r.scores, **found.get((r.dataset, r.id), {})}) for r in raw)
@@ -46,7 +52,12 @@ def with_fitted(scores: Scores, *, signals: Sequence[str] = SIGNALS) -> Scores:
 
 
 def fitted_scores(
-    method: str, train: Sequence[Score], test: Sequence[Score], signals: Sequence[str] = SIGNALS
+    method: str,
+    train: Sequence[Score],
+    test: Sequence[Score],
+    signals: Sequence[str] = SIGNALS,
+    *,
+    log_space: bool = False,
 ) -> list[float | None]:
     """P(true) of the test rows (n,) by a method of :data:`FITTED`; None where it cannot be had.
 
@@ -55,8 +66,8 @@ def fitted_scores(
     labels = np.array([row.is_true for row in train], int)
     if not test or len(set(labels.tolist())) < 2:
         return [None] * len(test)
-    names = signals if method != "xgboost-all" else sorted(train[0].scores)
-    fitted = _classifier(method).fit(matrix(train, names), labels)
+    names = signals if method != "xgboost-all" else sorted(set(train[0].scores) - {GOLD})
+    fitted = _classifier(method, log_space).fit(matrix(train, names), labels)
     values = fitted.predict_proba(matrix(test, names))[:, 1]
     return [None if np.isnan(value) else float(value) for value in values]
 
@@ -72,8 +83,10 @@ def without(scores: Mapping[str, float | None], names: Iterable[str]) -> dict[st
     return {method: value for method, value in scores.items() if method not in left_out}
 
 
-def _classifier(method: str) -> Any:
-    return FranqClassifier(FRANQ[method]) if method in FRANQ else xgboost_classifier()
+def _classifier(method: str, log_space: bool) -> Any:
+    if method not in FRANQ:
+        return xgboost_classifier()
+    return FranqClassifier(FRANQ[method], log_space=log_space)
 
 
 def _number(value: float | None) -> float:

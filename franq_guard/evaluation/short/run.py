@@ -24,7 +24,7 @@ from franq_guard.evaluation.short.matrix import graded, score_rows
 from franq_guard.evaluation.short.statistics import statistics_of
 from franq_guard.uncertainty.gather import Models
 
-__all__ = ["Plan", "Retrieval", "run"]
+__all__ = ["PACKAGES", "Plan", "Retrieval", "package_version", "run"]
 
 Retrieval = Literal["original", "shuffled", "corrupted"]
 Progress = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
@@ -147,7 +147,7 @@ def judged(
     scores = with_fitted(raw, signals=plan.chosen_signals)
     results = Results(
         settings=_settings(plan, models) | {"gold_lost_by_cutting": drawn.gold_lost},
-        versions={"python": platform.python_version()} | {p: _version(p) for p in PACKAGES},
+        versions={"python": platform.python_version()} | {p: package_version(p) for p in PACKAGES},
         datasets=tuple(_dataset(name, scores, grades, drawn) for name in scores.datasets),
         rows=tuple(metric_rows(scores, seed=plan.seed)),
     )
@@ -182,7 +182,8 @@ def _settings(plan: Plan, models: Models) -> dict[str, Any]:
     }
 
 
-def _version(package: str) -> str | None:
+def package_version(package: str) -> str | None:
+    """The version that is installed; None where there is none."""
     try:
         return version(package)
     except PackageNotFoundError:
