@@ -43,7 +43,7 @@ _PATTERNS = {
     "month": rf"(?<!^)(?<![.!?] )\b{_MONTH}\b",
     "weekday": r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b",
     "year": r"(?<![\w.,])(?:1\d|20)\d\d(?=s?\b)(?![.,]\d)",
-    "number": r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?",
+    "number": r"(?<![\w.,])\d+(?:,\d{3})*(?:[.:]\d+)?",
     "count": r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty"
     r"|thirty|forty|fifty|sixty|seventy|eighty|ninety)\b",
     "ordinal": r"\b(?:third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth)\b",

@@ -7,10 +7,13 @@ words with. Words that several of the questions have count less.
 Then, question by question:
 
 - claims that state a gold answer (the rules of :mod:`grading`) are true;
-- where none does, the first claim that says anything beyond its question is the attempt: false;
+- where none does, the first attempt is false. An attempt shares ``ATTEMPT`` of its question's words
+  or is a fragment of four words at most ("In Harrow."), and gives a value of the gold answer's
+  shape: a number for a number or a date, a name for a name, that the question does not hold. So a
+  sentence about something else, which may well be true, is not called false;
 - all else stays without labels and is counted in ``dropped``: claims of no question
-  (``unassigned``), refusals (``refused``), claims that say nothing beyond their question
-  (``empty``), word for word repeats (``repeated``), and claims beside the answer (``beside``).
+  (``unassigned``), refusals (``refused``), word for word repeats (``repeated``), and claims beside
+  the answer (``beside``).
 
 A true claim is faithful where a passage that was shown holds a gold answer and is about the
 question: marked as gold for it, or holding at least half of the question's content words, title
@@ -47,6 +50,8 @@ from franq_guard.records import Claim, Passage
 
 ABOUT = 0.5
 """A passage with this share of a question's content words is about it."""
+ATTEMPT = 0.3
+"""A wrong claim with this share of a question's content words tries to answer it."""
 
 _NUMBERED = re.compile(
     r"(?:^[^\w\n]{0,4}|(?<=[.!?]) +)(\d{1,2})[.):](?=\s|\*)|\n[ \t]*\n", re.MULTILINE
@@ -54,6 +59,7 @@ _NUMBERED = re.compile(
 _CLEAR = 0.4  # so much more overlap with another question outweighs the number
 _ENOUGH = 0.4  # overlap that assigns without a number
 _LEAD = 0.15  # and its distance to the second best
+_FRAGMENT = 4
 _STEM = 5
 _FUNCTION_WORDS = (
     AUXILIARIES
@@ -103,9 +109,10 @@ def label(
     assigned = assign(questions, answer, real)
     dropped = Counter({"refused": sum(c.not_a_claim == "refusal" for c in claims)})
     found: dict[int, LabelledClaim] = {}
+    seen: set[tuple[str, ...]] = set()
     for k, question in enumerate(questions):
         mine = [i for i, n in enumerate(assigned) if n == k]
-        truth = _truth(question, [real[i] for i in mine], dropped)
+        truth = _truth(question, [real[i] for i in mine], seen, dropped)
         for i, is_true in zip(mine, truth, strict=True):
             if is_true is not None:
                 faithful = is_faithful(question, passages, real[i].text, is_true=is_true)
@@ -152,9 +159,14 @@ def value(question: Question, claim: str) -> list[str]:
     return named or [s for s in content(claim) if s not in asked]
 
 
-def _truth(question: Question, claims: Sequence[Claim], dropped: Counter[str]) -> list[bool | None]:
+def _truth(
+    question: Question,
+    claims: Sequence[Claim],
+    seen: set[tuple[str, ...]],
+    dropped: Counter[str],
+) -> list[bool | None]:
+    """Labels of the claims of one question; ``seen`` holds what the answer said before."""
     out: list[bool | None] = [None] * len(claims)
-    seen: set[tuple[str, ...]] = set()
     attempts: list[int] = []
     for i, claim in enumerate(claims):
         said = texts(claim.text)
@@ -164,15 +176,29 @@ def _truth(question: Question, claims: Sequence[Claim], dropped: Counter[str]) -
             dropped["repeated"] += 1
         elif states(claim.text, question.answers, question=question.question):
             out[i] = True
-        elif value(question, claim.text):
+        elif _attempts(question, claim.text):
             attempts.append(i)
         else:
-            dropped["empty"] += 1
+            dropped["beside"] += 1
         seen.add(said)
     if attempts and True not in out:
         out[attempts.pop(0)] = False
     dropped["beside"] += len(attempts)
     return out
+
+
+def _attempts(question: Question, claim: str) -> bool:
+    asked, said = set(content(question.question)), set(content(claim))
+    words = texts(claim)
+    fragment = len(words) <= _FRAGMENT and not AUXILIARIES & set(words)
+    near = fragment or len(asked & said) >= ATTEMPT * len(asked)
+    shapes = {_shape(e.kind) for e in entities(claim) if not set(content(e.text)) <= asked}
+    wanted = {_shape(e.kind) for e in entities(question.answers[0])}
+    return near and bool(value(question, claim)) and (not wanted or bool(wanted & shapes))
+
+
+def _shape(kind: str) -> str:
+    return "name" if kind.startswith("name") else "number"
 
 
 def _marks(answer: str, count: int) -> Iterator[tuple[int, int | None]]:

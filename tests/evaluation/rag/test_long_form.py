@@ -118,6 +118,26 @@ def test_of_wrong_claims_only_the_first_is_the_attempt():
     assert found.dropped == {"beside": 1}
 
 
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("1. Ripe wheat is always golden in colour.", "beside"),  # about something else: perhaps true
+        ("1. The lighthouse of Norbury was built by a man.", "beside"),  # a name is asked for
+        ("2. The Quell bridge was opened by Ezra Quint.", "beside"),  # a year is asked for
+    ],
+)
+def test_what_does_not_try_to_answer_is_not_called_false(said, reason):
+    found = labelled(said)
+    assert found.claims == ()
+    assert found.dropped == {reason: 1}
+
+
+def test_fragments_answer_and_repeats_count_once():
+    found = labelled("1. In Harrow.\n2. 1911\n3. In Harrow.\n4. A painter.")
+    assert triples(found) == [(0, False, False), (1, False, False), (3, False, False)]
+    assert found.dropped == {"repeated": 1}
+
+
 def test_faithfulness_asks_for_a_passage_about_the_question():
     question = QUESTIONS[1]
     elsewhere = Passage("The mill was sold in 1903.", title="Mill of Harrow")
