@@ -12,6 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from franq_guard.cli_bench_claims import claims_factuality, long_form
 from franq_guard.cli_bench_report import report
 from franq_guard.cli_bench_short import short
 from franq_guard.cli_io import emit, fail, output, working
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 bench = typer.Typer(help="Benchmarks on data in the documented schema.", no_args_is_help=True)
 bench.command()(report)
 bench.command()(short)
+bench.command()(claims_factuality)
+bench.command()(long_form)
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="JSON Lines instead of a table.")]
 GOLD = Path("tests/fixtures/claims_gold.jsonl")

@@ -1,0 +1,149 @@
+"""``franq bench claims-factuality`` and ``long-form``: the paper's long-form tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from franq_guard.cli_bench_short import DType, _models, _show
+from franq_guard.cli_io import bar, fail
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from franq_guard.evaluation.long.answers import LabelledAnswer
+    from franq_guard.evaluation.long.run import Plan
+
+Out = Annotated[Path, typer.Option(help="Folder for results, scores and the report.")]
+TrainShare = Annotated[
+    float, typer.Option(min=0.0, max=0.9, help="Share of the questions to calibrate on.")
+]
+Seed = Annotated[int, typer.Option(help="Of the draw, the split and the bootstrap.")]
+LanguageModelOption = Annotated[
+    str, typer.Option(help="bundled, or a folder with a transformers model.")
+]
+DTypeOption = Annotated[DType, typer.Option(help="Of the language model.")]
+Faithfulness = Annotated[
+    str, typer.Option("--faithfulness", "--model", help="small, or an AlignScore folder.")
+]
+CacheOption = Annotated[
+    Path | None, typer.Option(help="Where measurements are kept (they hold the data's text).")
+]
+JsonFlag = Annotated[bool, typer.Option("--json", help="JSON Lines instead of a table.")]
+
+
+def claims_factuality(
+    data: Annotated[
+        list[Path], typer.Option(help="Claim rows or franq.trace/1 rows with labels, also .gz.")
+    ],
+    out: Out,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="At most this many answers of each data set.")
+    ] = None,
+    passages: Annotated[int, typer.Option(min=0, help="Passages shown with a response.")] = 3,
+    train_share: TrainShare = 0.4,
+    seed: Seed = 0,
+    language_model: LanguageModelOption = "bundled",
+    dtype: DTypeOption = DType.float32,
+    faithfulness: Faithfulness = "small",
+    cache: CacheOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Labelled claims of given answers, every claim-level method; FRANQ and its rivals fitted.
+
+    The language model did not write the answers: its probabilities stand in for the writer's. What
+    was measured is kept: a run that was stopped goes on, and a rerun takes seconds.
+    """
+    from franq_guard.evaluation.long.answers import read_labelled
+    from franq_guard.evaluation.long.run import Plan
+
+    _existing(data)
+    try:
+        answers = read_labelled(data, passages=passages)
+        models = _models(language_model, dtype.value, faithfulness)
+        plan = Plan(
+            benchmark="claims-factuality",
+            data=tuple(data),
+            limit=limit,
+            train_share=train_share,
+            seed=seed,
+            more={"passages": passages},
+        )
+        _run(plan, answers, models, cache or _cache(), out, as_json)
+    except (OSError, ValueError) as error:
+        fail(str(error))
+
+
+def long_form(
+    data: Annotated[list[Path], typer.Option(help="rag_qa JSONL, also .gz; several times.")],
+    out: Out,
+    prompts: Annotated[int, typer.Option(min=1, help="Prompts, of four questions each.")] = 100,
+    passages: Annotated[int, typer.Option(min=2, help="Passages shown in a prompt.")] = 3,
+    train_share: TrainShare = 0.4,
+    seed: Seed = 0,
+    language_model: LanguageModelOption = "bundled",
+    dtype: DTypeOption = DType.float32,
+    faithfulness: Faithfulness = "small",
+    cache: CacheOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """The model's own answers to four questions at once, claims labelled by the gold answers.
+
+    Passages are shown for two of the four; gold faithfulness tells which claims they hold.
+    """
+    from franq_guard.evaluation.long.own import own_answers
+    from franq_guard.evaluation.long.run import Plan
+
+    _existing(data)
+    folder = cache or _cache()
+    try:
+        models = _models(language_model, dtype.value, faithfulness)
+        with bar("answering") as show:
+            answers, counts = own_answers(
+                data,
+                models.language_model,
+                folder / "generations.jsonl",
+                prompts=prompts,
+                k=passages,
+                seed=seed,
+                progress=show,
+            )
+        plan = Plan(
+            benchmark="long-form",
+            data=tuple(data),
+            train_share=train_share,
+            seed=seed,
+            white_box="the model's own answers, their log-probabilities as captured",
+            more={"prompts": prompts, "passages": passages, "labels": counts},
+        )
+        _run(plan, answers, models, folder, out, as_json)
+    except (OSError, ValueError) as error:
+        fail(str(error))
+
+
+def _run(
+    plan: Plan,
+    answers: Sequence[LabelledAnswer],
+    models: Any,
+    cache: Path,
+    out: Path,
+    as_json: bool,
+) -> None:
+    from franq_guard.evaluation.long.run import run
+
+    results = run(plan, answers, models, cache / "statistics", bar, out=out)
+    _show(results, out, as_json)
+
+
+def _existing(files: Sequence[Path]) -> None:
+    for file in files:
+        if not file.is_file():
+            fail(f"no file {file}")
+
+
+def _cache() -> Path:
+    from franq_guard.language_model.smollm2 import cache_dir
+
+    return cache_dir() / "bench" / "long"

@@ -1,0 +1,119 @@
+"""Tables of the long form beside the main ones: what was judged, and unfaithful claims only."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from franq_guard.evaluation.long.answers import LabelledAnswer
+from franq_guard.evaluation.long.matrix import SIGNALS, claim_id
+from franq_guard.evaluation.method_names import family, order, title
+from franq_guard.evaluation.results import Row, metric_rows
+from franq_guard.evaluation.scores import Score, Scores
+from franq_guard.evaluation.tables import Cell, Column, Table
+
+__all__ = ["UNFAITHFUL", "claims_table", "unfaithful_rows", "unfaithful_tables"]
+
+UNFAITHFUL = 0.5
+"""A claim with P(faithful) below this counts as unfaithful where there is no gold label."""
+
+_MEANS = {
+    "factuality": "true in the world",
+    "faithfulness": "entailed by the passages",
+}
+_SHOWN = ("pr_auc", "prr", "auroc")
+
+
+def claims_table(answers: Sequence[LabelledAnswer], scores: Scores) -> Table:
+    """What a data set's labels mean, its sizes, and the claims left out."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, members in _by_dataset(answers).items():
+        found = [scores.part(name, split) for split in ("train", "test")]
+        rows.append((
+            name,
+            f"{members[0].target}: {_MEANS[members[0].target]}",
+            ", ".join(sorted({a.writer for a in members if a.writer})) or None,
+            *(float(len({row.group for row in part.rows})) for part in found),
+            *(float(len(part.rows)) for part in found),
+            float(sum(a.unaligned for a in members)),
+        ))  # fmt: skip
+    titles = ("data set", "a true claim is", "answers by", "answers, train", "answers, test",
+              "claims, train", "claims, test", "claims not found in their answer")  # fmt: skip
+    return Table(
+        name="claims",
+        title="Answers and claims",
+        columns=tuple(map(Column, titles)),
+        rows=tuple(rows),
+        note="Claims whose words were not found in their answer have no tokens: they are left out.",
+    )
+
+
+def unfaithful_tables(
+    answers: Sequence[LabelledAnswer], scores: Scores, *, seed: int = 0
+) -> Iterator[Table]:
+    """Every method on the unfaithful test claims of each data set that has true and false ones.
+
+    Faithful claims are left out by the gold label where every claim of the data set has one besides
+    its own label, else where P(faithful) is at least :data:`UNFAITHFUL`.
+    """
+    for name, members in _by_dataset(answers).items():
+        gold = _gold(members)
+        kept = unfaithful_rows(scores.part(name).rows, gold)
+        if len({row.is_true for row in kept}) < 2:
+            continue
+        figures = {
+            row.method: row
+            for row in metric_rows(Scores(tuple(kept)), seed=seed)
+            if row.dataset == name and row.pr_auc is not None
+        }
+        by = "gold label" if gold else f"P(faithful) < {UNFAITHFUL:g}"
+        false = sum(not row.is_true for row in kept)
+        yield _methods_table(
+            f"unfaithful-{name}",
+            f"{name}: unfaithful claims only ({by}), {members[0].target}",
+            figures,
+            f"{len(kept)} test claims, {false} of them not {_MEANS[members[0].target]}.",
+        )
+
+
+def unfaithful_rows(rows: Sequence[Score], gold: Mapping[str, bool]) -> list[Score]:
+    """The rows of unfaithful claims; by score where ``gold`` (by id) is empty."""
+    if gold:
+        return [row for row in rows if not gold[row.id]]
+    known = [(row, row.scores.get(SIGNALS[0])) for row in rows]
+    return [row for row, score in known if score is not None and score < UNFAITHFUL]
+
+
+def _methods_table(name: str, heading: str, figures: Mapping[str, Row], note: str) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    errors: list[tuple[Cell, ...]] = []
+    for group, methods in groupby(order(figures), family):
+        rows.append((group,))
+        errors.append((None,))
+        for method in methods:
+            pairs = [figures[method].figure(metric) for metric in _SHOWN]
+            rows.append((title(method), *(figure for figure, _ in pairs)))
+            errors.append((None, *(error for _, error in pairs)))
+    return Table(
+        name=name,
+        title=heading,
+        columns=(Column("method"), *(Column(t, "higher") for t in ("PR-AUC", "PRR", "ROC-AUC"))),
+        rows=tuple(rows),
+        errors=tuple(errors),
+        note=note,
+    )
+
+
+def _by_dataset(answers: Sequence[LabelledAnswer]) -> dict[str, list[LabelledAnswer]]:
+    found: dict[str, list[LabelledAnswer]] = {}
+    for answer in answers:
+        found.setdefault(answer.dataset, []).append(answer)
+    return found
+
+
+def _gold(answers: Collection[LabelledAnswer]) -> dict[str, bool]:
+    """Gold faithfulness by claim; empty where it is missing, or is what is to be told."""
+    found = {claim_id(a, i): c.is_faithful for a in answers for i, c in enumerate(a.claims)}
+    usable = all(a.target == "factuality" for a in answers)
+    known = {name: label for name, label in found.items() if label is not None}
+    return known if usable and len(known) == len(found) else {}
