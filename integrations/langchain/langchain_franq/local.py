@@ -5,13 +5,11 @@ What ``franq ask`` and ``franq demo`` run. Needs ``pip install 'langchain-franq[
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import bm25s
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.output_parsers import StrOutputParser
@@ -21,14 +19,13 @@ from langchain_huggingface import HuggingFacePipeline
 from pydantic import PrivateAttr
 
 from franq_guard import GuardedAnswer, Passage
+from franq_guard.search import Bm25
 from langchain_franq._evidence import passage_of
 from langchain_franq.chain import guard_chain
 
 if TYPE_CHECKING:
     from franq_guard import Guard
     from franq_guard.language_model import TransformersModel
-
-_WORD = re.compile(r"\w+")
 
 
 class BM25PassageRetriever(BaseRetriever):
@@ -47,19 +44,12 @@ class BM25PassageRetriever(BaseRetriever):
         Raises:
             ValueError: without passages, or for k below 1.
         """
-        if not self.passages or self.k < 1:
-            raise ValueError("a retriever needs at least one passage and k >= 1")
-        self._index = bm25s.BM25(method="lucene")
-        texts = [_words(f"{p.title} {p.text}") or [""] for p in self.passages]
-        self._index.index(texts, show_progress=False)
+        self._index = Bm25([f"{p.title} {p.text}" for p in self.passages], k=self.k)
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
     ) -> list[Document]:
-        asked = _words(query)
-        scores = self._index.get_scores(asked) if asked else []
-        best = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[: self.k]
-        return [_document(self.passages[i]) for i in best if scores[i] > 0]
+        return [_document(self.passages[i]) for i, _ in self._index.best(query)]
 
 
 @dataclass(frozen=True)
@@ -145,10 +135,6 @@ def guarded_local_rag(
         return Answered(reports.pop(str(run)), tuple(map(passage_of, output["context"])))
 
     return ask
-
-
-def _words(text: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(text)]
 
 
 def _document(passage: Passage) -> Document:

@@ -149,7 +149,7 @@ def test_a_local_chain_needs_a_local_model():
     guard = Guard(faithfulness=FakeFaithfulness())
     with pytest.raises(ValueError, match=r"Guard\.offline"):
         guarded_local_rag(PASSAGES, guard)
-    with pytest.raises(ValueError, match="at least one passage"):
+    with pytest.raises(ValueError, match="at least one text"):
         BM25PassageRetriever(passages=[])
 
 

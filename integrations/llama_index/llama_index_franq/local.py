@@ -5,19 +5,17 @@ Needs ``pip install 'llama-index-franq[local]'``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import bm25s
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, QueryBundle
 from llama_index.llms.huggingface import HuggingFaceLLM  # type: ignore[import-untyped]
 
+from franq_guard.search import Bm25
+
 if TYPE_CHECKING:
     from franq_guard.language_model import TransformersModel
-
-_WORD = re.compile(r"\w+")
 
 
 class BM25NodeRetriever(BaseRetriever):
@@ -30,23 +28,13 @@ class BM25NodeRetriever(BaseRetriever):
     """
 
     def __init__(self, nodes: Sequence[BaseNode], *, k: int = 3) -> None:
-        if not nodes or k < 1:
-            raise ValueError("a retriever needs at least one node and k >= 1")
         super().__init__()
-        self._nodes, self._k = nodes, k
-        self._index = bm25s.BM25(method="lucene")
-        texts = [_words(node.get_content(metadata_mode=MetadataMode.EMBED)) for node in nodes]
-        self._index.index([words or [""] for words in texts], show_progress=False)
+        self._nodes = nodes
+        self._index = Bm25([n.get_content(metadata_mode=MetadataMode.EMBED) for n in nodes], k=k)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        asked = _words(query_bundle.query_str)
-        scores = self._index.get_scores(asked) if asked else []
-        best = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[: self._k]
-        return [
-            NodeWithScore(node=self._nodes[i], score=float(scores[i]))
-            for i in best
-            if scores[i] > 0
-        ]
+        found = self._index.best(query_bundle.query_str)
+        return [NodeWithScore(node=self._nodes[i], score=score) for i, score in found]
 
 
 def llm_of(language_model: TransformersModel, *, max_new_tokens: int = 120) -> HuggingFaceLLM:
@@ -67,7 +55,3 @@ def llm_of(language_model: TransformersModel, *, max_new_tokens: int = 120) -> H
         generate_kwargs={"do_sample": False},
         is_chat_model=True,
     )
-
-
-def _words(text: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(text)]

@@ -137,5 +137,5 @@ def test_the_retriever_finds_by_rare_words_and_refuses_nonsense():
     assert [n.node.node_id for n in retriever.retrieve("seals")] == ["seals"]
     assert retriever.retrieve("???") == []
     for nodes, k in ((NODES, 0), ([], 1)):
-        with pytest.raises(ValueError, match="at least one node"):
+        with pytest.raises(ValueError, match="at least one text"):
             BM25NodeRetriever(nodes, k=k)

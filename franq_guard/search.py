@@ -1,0 +1,42 @@
+"""Word search in texts that are held in memory: what the local chains and engines retrieve with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+_WORD = re.compile(r"\w+")
+
+
+class Bm25:
+    """The ``k`` texts that share a question's rarest words (BM25, Lucene's variant).
+
+    Needs ``bm25s``, which the integrations' ``local`` extra brings.
+
+    Raises:
+        ValueError: without texts, or for k below 1.
+    """
+
+    def __init__(self, texts: Sequence[str], *, k: int) -> None:
+        if not texts or k < 1:
+            raise ValueError("a retriever needs at least one text and k >= 1")
+        import bm25s
+
+        self._k = k
+        self._index: Any = bm25s.BM25(method="lucene")
+        self._index.index([_words(text) or [""] for text in texts], show_progress=False)
+
+    def best(self, question: str) -> list[tuple[int, float]]:
+        """(index of the text, score) of the best, best first.
+
+        Texts without any word of the question are left out, so there may be fewer than ``k``.
+        """
+        asked = _words(question)
+        scores = self._index.get_scores(asked) if asked else []
+        ranked = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[: self._k]
+        return [(i, float(scores[i])) for i in ranked if scores[i] > 0]
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
