@@ -1,0 +1,87 @@
+"""Which two uncertainty methods FRANQ should combine: every pair of a list (the paper's grid)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from franq_guard.evaluation.method_names import title
+from franq_guard.evaluation.results import Row
+from franq_guard.evaluation.scores import Scores
+from franq_guard.evaluation.short.fitted import SIGNALS
+from franq_guard.evaluation.short.layout import METRIC_TITLES
+from franq_guard.evaluation.short.variants import franq, judged, measured, raw
+from franq_guard.evaluation.tables import Cell, Column, Table, number
+
+__all__ = ["GRID", "uq_grid"]
+
+GRID = (
+    "max-probability",
+    "perplexity",
+    "mean-token-entropy",
+    "p-true",
+    "lexical-rougeL",
+    "degree-entail",
+    "eigenvalues-entail",
+    "semantic-entropy",
+    "normalized-monte-carlo-entropy",
+    "parametric-knowledge",
+)
+"""Methods tried in both places."""
+
+_METRICS = ("prr", "pr_auc")
+
+
+def uq_grid(
+    scores: Scores, *, methods: Sequence[str] = GRID, signals: Sequence[str] = SIGNALS
+) -> list[Table]:
+    """Condition-calibrated FRANQ for each pair of methods: mean PRR and mean PR-AUC.
+
+    Args:
+        scores: raw methods, train and test rows.
+        methods: tried as UQ_faith and as UQ_unfaith; those left out that some test row lacks.
+        signals: the first is P_faithful; the others are the pair the note compares with.
+
+    Returns:
+        Two tables (rows UQ_faith, columns UQ_unfaith); none where no method is measured.
+    """
+    bare = raw(scores)
+    there = measured(bare, methods)
+    pairs = {f"{a}|{b}": (a, b) for a in there for b in there}
+    found = judged(bare, {key: franq((signals[0], *pair)) for key, pair in pairs.items()})
+    rows = {pairs[key]: row for key, row in found.items()}
+    own = (signals[1], signals[2])
+    return [_table(metric, there, rows, own) for metric in _METRICS] if there else []
+
+
+def _table(
+    metric: str, methods: Sequence[str], rows: dict[tuple[str, str], Row], own: tuple[str, str]
+) -> Table:
+    values = {pair: row.figure(metric)[0] for pair, row in rows.items()}
+    cells: list[tuple[Cell, ...]] = [
+        (title(a), *(values.get((a, b)) for b in methods)) for a in methods
+    ]
+    return Table(
+        name=f"uq-grid-{metric.replace('_', '-')}",
+        title=f"FRANQ by UQ_faith (rows) and UQ_unfaith (columns): mean {METRIC_TITLES[metric]}",
+        columns=(Column("UQ_faith"), *(Column(title(m), "higher") for m in methods)),
+        rows=tuple(cells),
+        note=_note(values, own),
+    )
+
+
+def _note(values: dict[tuple[str, str], float | None], own: tuple[str, str]) -> str:
+    text = (
+        "Condition-calibrated FRANQ, fitted on each data set's training rows; means over the data "
+        "sets' test rows. Methods that some test row lacks are left out."
+    )
+    known = {pair: value for pair, value in values.items() if value is not None}
+    if not known:
+        return text
+    best = max(known, key=lambda pair: known[pair])
+    text += (
+        f" Highest: {title(best[0])} with {title(best[1])}, {number(known[best])}, found on the "
+        "test rows, so it flatters itself."
+    )
+    if own in known:
+        text += f" The pair in use, {title(own[0])} with {title(own[1])}: {number(known[own])}."
+    return text
