@@ -54,7 +54,9 @@ ATTEMPT = 0.3
 """A wrong claim with this share of a question's content words tries to answer it."""
 
 _NUMBERED = re.compile(
-    r"(?:^[^\w\n]{0,4}|(?<=[.!?]) +)(\d{1,2})[.):](?=\s|\*)|\n[ \t]*\n", re.MULTILINE
+    r"(?:^[^\w\n]{0,4}|(?<=[.!?]) +)(?:(?:question|answer|q|a) ?)?(\d{1,2})[.):](?=\s|\*)"
+    r"|\n[ \t]*\n",
+    re.MULTILINE | re.IGNORECASE,
 )
 _CLEAR = 0.4  # so much more overlap with another question outweighs the number
 _ENOUGH = 0.4  # overlap that assigns without a number
@@ -209,10 +211,10 @@ def _marks(answer: str, count: int) -> Iterator[tuple[int, int | None]]:
     last = 0
     for mark in _NUMBERED.finditer(answer):
         number = int(mark[1]) if mark[1] else 0
-        if last < number <= count:
+        if max(last, 1) <= number <= count:
             last = number
             yield mark.start(), number - 1
-        elif number <= last:
+        elif number < last:
             yield mark.start(), None
 
 

@@ -98,6 +98,14 @@ def test_a_wrong_number_yields_to_clearly_shared_words():
     assert assign(QUESTIONS, "4. 1903", [Claim("1903", ((3, 7),))]) == [3]
 
 
+def test_repeated_questions_do_not_shift_the_answers():
+    found = labelled(
+        "Question 1: Who built the lighthouse of Norbury?\nAnswer 1: Odran Vell.\n"
+        "Question 4: What is the occupation of Tamsin Grey?\nAnswer 4: A painter."
+    )
+    assert triples(found) == [(0, True, True), (3, False, False)]
+
+
 def test_what_has_no_label_is_counted():
     found = labelled(
         "1. I do not know who built it.\n"
@@ -121,7 +129,10 @@ def test_of_wrong_claims_only_the_first_is_the_attempt():
 @pytest.mark.parametrize(
     ("said", "reason"),
     [
-        ("1. Ripe wheat is always golden in colour.", "beside"),  # about something else: perhaps true
+        (
+            "1. Ripe wheat is always golden in colour.",
+            "beside",
+        ),  # about something else: perhaps true
         ("1. The lighthouse of Norbury was built by a man.", "beside"),  # a name is asked for
         ("2. The Quell bridge was opened by Ezra Quint.", "beside"),  # a year is asked for
     ],
