@@ -110,7 +110,9 @@ def test_async_streams_opened_in_one_task_and_read_in_another():
     assert asyncio.run(run()) == [marked(i) for i in range(TALKS)]
 
 
-def test_conversations_keep_nothing_of_a_turn():
+@pytest.mark.parametrize("turns", [100, pytest.param(2500, marks=pytest.mark.slow)])
+def test_conversations_keep_nothing_of_a_turn(turns):
+    """Turns twice as many: one answered at once, one streamed."""
     guard = ScriptedGuard()
     engine = conversations(guard)[0]
 
@@ -124,7 +126,7 @@ def test_conversations_keep_nothing_of_a_turn():
 
     talk(3)
     before = alive()
-    talk(100)
+    talk(turns)
     assert alive() == before
 
 
@@ -132,7 +134,8 @@ AGENTS = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecati
 
 
 @AGENTS
-def test_agents_keep_nothing_of_a_run():
+@pytest.mark.parametrize("times", [15, pytest.param(5000, marks=pytest.mark.slow)])
+def test_agents_keep_nothing_of_a_run(times):
     guard = ScriptedGuard()
     agent = guard_agent(function_agent(), guard)
 
@@ -144,7 +147,7 @@ def test_agents_keep_nothing_of_a_run():
 
     runs(2)
     before = alive()
-    runs(15)
+    runs(times)
     assert alive() == before
 
 

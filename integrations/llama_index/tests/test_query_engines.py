@@ -88,6 +88,18 @@ def test_each_response_mode_each_way(mode, llm):
         assert question(7) in trace.generation.prompt
 
 
+@pytest.mark.parametrize("streaming", [False, True])
+def test_generation_asks_the_model_alone(streaming):
+    guard = ScriptedGuard()
+    inner = rag(ScriptedLLM(), response_mode="generation", streaming=streaming)
+    response = guard_query_engine(inner, guard).query(question(7))
+    text = "".join(response.response_gen) if streaming else response.response
+    assert text.startswith(said("run 7"))
+    (trace,) = guard.traces
+    assert question(7) in trace.generation.prompt
+    assert "The archive says" not in trace.generation.prompt
+
+
 @pytest.mark.parametrize("mode", ["accumulate", "compact_accumulate"])
 def test_accumulated_answers_are_checked_one_by_one(mode):
     guard = ScriptedGuard()
