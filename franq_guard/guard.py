@@ -278,7 +278,7 @@ class Guard:
             _log.warning("splitting failed (%s); the answer is taken as one claim", error)
             claims = whole(trace.generation.text)
         verdicts = [unchecked(claim, reason) for claim in claims]
-        return self._finish(trace, verdicts, {})
+        return self.finished(trace, verdicts, {})
 
     def _check(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
         """The flow; a failure makes its own trace unverified and costs no other."""
@@ -307,15 +307,15 @@ class Guard:
         with clock.stage("franq"):
             verdicts = [
                 [
-                    verdict(c, s, self._calibrator_of(trace), self.policy)
+                    verdict(c, s, self.calibrator_of(trace), self.policy)
                     for c, s in zip(of_trace, found, strict=True)
                 ]
                 for trace, of_trace, found in zip(batch, claims, measured, strict=True)
             ]
         share = {stage: seconds / len(batch) for stage, seconds in clock.timings.items()}
-        return [self._finish(t, v, share) for t, v in zip(batch, verdicts, strict=True)]
+        return [self.finished(t, v, share) for t, v in zip(batch, verdicts, strict=True)]
 
-    def _calibrator_of(self, trace: Trace) -> Calibrator:
+    def calibrator_of(self, trace: Trace) -> Calibrator:
         """A server's log-probabilities are another model's: no shipped calibrator is for them."""
         if trace.generation.source == "server" and self._franq is None:
             return Calibrator.uncalibrated(form="short" if self.form == "short" else "long")
@@ -377,9 +377,10 @@ class Guard:
         with clock.stage("uncertainty"):
             return signals.short_form(judge, samples, supports)
 
-    def _finish(
+    def finished(
         self, trace: Trace, verdicts: Sequence[Verdict], timings: Mapping[str, float]
     ) -> GuardedAnswer:
+        """The checked answer: the policy applied, whatever its action does."""
         answer = trace.generation.text
         try:
             text = self.policy.apply(answer, verdicts)
@@ -392,7 +393,7 @@ class Guard:
             original=answer,
             verdicts=tuple(verdicts),
             status=status_of(verdicts) if answer.strip() else "unverified",
-            calibrator=self._calibrator_of(trace).name if checked else None,
+            calibrator=self.calibrator_of(trace).name if checked else None,
             timings=timings,
             id=trace.id,
         )

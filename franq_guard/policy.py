@@ -85,6 +85,16 @@ class Policy:
         weak = [i for i, verdict in enumerate(verdicts) if self.is_weak(verdict)]
         if self.action == "block":
             return self.replacement if weak else annotate(answer, verdicts)
+        return self._filter(answer, verdicts, weak) or (self.replacement if weak else answer)
+
+    def so_far(self, answer: str, verdicts: Sequence[Verdict]) -> str:
+        """:meth:`apply` to an answer that goes on: without a replacement, which only its end tells.
+
+        For ``annotate`` and ``filter``, which change nothing before the last claim that was added.
+        """
+        if self.action == "annotate":
+            return annotate(answer, verdicts)
+        weak = [i for i, verdict in enumerate(verdicts) if self.is_weak(verdict)]
         return self._filter(answer, verdicts, weak)
 
     def on_failure(self, answer: str, verdicts: Sequence[Verdict]) -> str:
@@ -92,6 +102,7 @@ class Policy:
         return self.replacement if self.on_error == "closed" else annotate(answer, verdicts)
 
     def _filter(self, answer: str, verdicts: Sequence[Verdict], weak: list[int]) -> str:
+        """What is kept of the answer; empty where nothing is."""
         from franq_guard.claims import remove_claims
 
         # What was not checked must not pass for checked, so it keeps its mark here too.
@@ -99,10 +110,10 @@ class Policy:
         if not weak:
             return _insert(answer, marks)
         if not all(verdicts[i].claim.spans for i in weak):
-            return self.replacement  # nobody knows which words to take out
+            return ""  # nobody knows which words to take out
         claims = [_shifted(verdict, marks) for verdict in verdicts]
         kept = remove_claims(_insert(answer, marks), claims, weak)
-        return kept if kept.strip() else self.replacement
+        return kept if kept.strip() else ""
 
 
 def status_of(verdicts: Sequence[Verdict]) -> Status:

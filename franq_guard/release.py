@@ -11,6 +11,24 @@ from franq_guard.records import GuardedAnswer, Label, Verdict
 OnReport = Callable[[GuardedAnswer], object]
 
 
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What leaves a stream of checked claims at once.
+
+    ``text`` is what is added to the text that left before; empty where the policy took it all out.
+    ``verdicts`` are of the claims in it, none in the last one; their spans, like ``start`` and
+    ``end``, are characters of the answer as the model wrote it: ``start:end`` is what was checked.
+    """
+
+    text: str
+    verdicts: tuple[Verdict, ...]
+    start: int
+    end: int
+
+
+OnClaim = Callable[[Released], object]
+
+
 class FactualityError(Exception):
     """An answer was stopped because of its claims.
 
@@ -37,11 +55,13 @@ class FactualityError(Exception):
 class Release:
     """What happens to a checked answer before it goes back into the output.
 
-    ``on_report`` is called with it; ``raise_on`` names the labels that stop it.
+    ``on_report`` is called with it; ``raise_on`` names the labels that stop it; ``on_claim`` is
+    called with each release of a stream of claims.
     """
 
     on_report: OnReport | None = None
     raise_on: Collection[Label] = ()
+    on_claim: OnClaim | None = None
 
     def __post_init__(self) -> None:
         unknown = set(self.raise_on) - set(get_args(Label))
@@ -63,3 +83,8 @@ class Release:
         if stopping:
             raise FactualityError(answer, stopping)
         return answer
+
+    def claim(self, released: Released) -> None:
+        """Tell of checked claims that leave."""
+        if self.on_claim is not None:
+            self.on_claim(released)

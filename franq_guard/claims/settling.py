@@ -9,7 +9,8 @@ A sentence is settled when nothing that may follow can move its end any more:
   the two, full stops end nothing. Tried by closing each;
 - no inline numbering, such as "(1)", stands in its paragraph: a second number makes it a list.
 
-A heading, code block or table row is settled when the line after it is complete.
+A heading, code block or table row is settled when the line after it is complete, the header of a
+table with its first row.
 
 Not foreseen: a line that begins with whole sentences, gets a ``|`` after them and turns out to be
 the header of a table, or a row of the table above it. What was settled of it stays prose.
@@ -51,7 +52,8 @@ def settled(text: str, *, language: str = "en") -> int:
     end = 0
     for i, block in enumerate(found):
         if _is_over(text, block, found[i + 1] if i + 1 < len(found) else None):
-            end = block.end
+            if block.kind != "table_head":  # it is one by the line below it
+                end = block.end
             continue
         for _, stop in _settled_sentences(text, block, language):
             end = stop
