@@ -16,25 +16,16 @@ from franq_guard.records import Passage
 
 MAX_ANSWER_WORDS = 4
 SYSTEM = (
-    "You answer lists of questions. Each answer is one full sentence that repeats the words of its "
-    "question and has its number. Use the passages where they help and your own knowledge where "
-    "they do not."
+    "You answer lists of questions. Each answer is one full sentence with the same number as its "
+    "question. Use the passages where they help and your own knowledge where they do not."
 )
-_EXAMPLE = """Passages:
-[1] Wheat
-Wheat is a grass that is grown for its seed. The fields turn from green to gold when it is ripe.
-
-Questions:
+_EXAMPLE = """Questions:
 1. What colour is ripe wheat?
 2. Who wrote the play Hamlet?
-3. In what city does the Eiffel Tower stand?
-4. What kind of plant is wheat?
 
 Answers:
-1. Ripe wheat is gold.
+1. Ripe wheat is golden.
 2. The play Hamlet was written by William Shakespeare.
-3. The Eiffel Tower stands in the city of Paris.
-4. Wheat is a kind of grass.
 
 """
 
@@ -89,7 +80,7 @@ def build_prompts(
     is one; their next ones fill up to ``k``. The passages are shuffled.
 
     Raises:
-        ValueError: if the counts do not allow it (``1 <= with_passages <= per_prompt``, ``k``).
+        ValueError: if ``with_passages`` is larger than ``per_prompt`` or ``k``, or a count wrong.
     """
     if not (0 <= with_passages <= per_prompt and per_prompt >= 1 and k >= with_passages):
         raise ValueError(
