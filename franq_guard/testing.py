@@ -1,4 +1,4 @@
-"""Models without weights for tests, ours and users': deterministic, instant, and able to fail.
+"""Models and a guard without weights for tests, ours and users': deterministic, instant.
 
 Use them to test how an application reacts to verdicts; their numbers mean nothing.
 """
@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +17,19 @@ from numpy.typing import NDArray
 
 from franq_guard.language_model.base import Contrast, Progress, Prompt
 from franq_guard.language_model.prompts import question_prompt
-from franq_guard.records import Evidence, Generation, Passage, Token, Trace
+from franq_guard.policy import Policy
+from franq_guard.records import (
+    Claim,
+    Evidence,
+    Generation,
+    GuardedAnswer,
+    Label,
+    Passage,
+    Reason,
+    Token,
+    Trace,
+    Verdict,
+)
 
 _WORDS = re.compile(r"\w+")
 _PIECES = re.compile(r"\s*\S+\s*$|\s*\S+")
@@ -144,3 +158,68 @@ class FakeLanguageModel:
             for piece in _PIECES.finditer(answer.text)
         )
         return replace(answer, tokens=tokens, source="teacher-forced")
+
+
+class FakeGuard:
+    """Marks each answer with the titles of its passages, and keeps the traces it was given.
+
+    So a test sees whose passages, prompt and tokens reached the guard. An answer is one claim,
+    unless its trace brings others.
+
+    Args:
+        label: of every claim.
+        policy: for callers that look at it; the text is not changed by it.
+    """
+
+    language_model: object | None = None
+
+    def __init__(self, *, label: Label = "supported", policy: Policy | None = None) -> None:
+        self.label, self.policy = label, policy or Policy()
+        self.traces: list[Trace] = []
+        self.batches: list[int] = []
+        self._lock = threading.Lock()
+
+    def using(self, *, language_model: object) -> FakeGuard:
+        """This guard with a language model to show; traces are kept together."""
+        other = copy(self)
+        other.language_model = language_model
+        return other
+
+    def check_trace(self, trace: Trace) -> GuardedAnswer:
+        """The marked answer, every claim with P(true) 0.9."""
+        self._keep(trace)
+        titles = ",".join(passage.title for passage in trace.passages)
+        found = tuple(Verdict(c, 0.9, 0.9, 0.9, 0.9, {}, self.label) for c in _claims(trace))
+        answer = trace.generation.text
+        return GuardedAnswer(f"{answer} [checked: {titles}]", answer, found, "ok", id=trace.id)
+
+    async def acheck_trace(self, trace: Trace) -> GuardedAnswer:
+        """:meth:`check_trace`."""
+        return self.check_trace(trace)
+
+    def check_many(
+        self, traces: Iterable[Trace], *, batch_size: int = 8
+    ) -> Iterator[GuardedAnswer]:
+        """:meth:`check_trace` of each; ``batches`` has their number."""
+        given = list(traces)
+        self.batches.append(len(given))
+        return map(self.check_trace, given)
+
+    def unverified(self, trace: Trace, reason: Reason, *, detail: str = "") -> GuardedAnswer:
+        """The answer marked as unverified."""
+        self._keep(trace)
+        answer = trace.generation.text
+        found = tuple(
+            Verdict(claim, None, None, None, None, {}, "unverified", reason)
+            for claim in _claims(trace)
+        )
+        return GuardedAnswer(f"{answer} [unverified]", answer, found, "unverified", id=trace.id)
+
+    def _keep(self, trace: Trace) -> None:
+        with self._lock:
+            self.traces.append(trace)
+
+
+def _claims(trace: Trace) -> Sequence[Claim]:
+    answer = trace.generation.text
+    return trace.metadata.get("claims") or [Claim(answer, ((0, len(answer)),))]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator
-from copy import copy
 from typing import Any
 from uuid import uuid4
 
@@ -27,7 +25,9 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnablePassthrough
 from pydantic import Field
 
-from franq_guard import Claim, GuardedAnswer, Policy, Trace, Verdict
+from franq_guard.testing import FakeGuard
+
+ScriptedGuard = FakeGuard
 
 TEMPLATE = "Use this:\n{context}\n\nQuestion: {question}\nAnswer:"
 
@@ -102,51 +102,6 @@ class ScriptedChat(BaseChatModel):
             if run_manager:
                 run_manager.on_llm_new_token(word, chunk=chunk)
             yield chunk
-
-
-class ScriptedGuard:
-    """A guard that marks every answer with the titles of its passages and keeps the traces."""
-
-    language_model = None
-    policy = Policy()
-
-    def __init__(self, fail: bool = False, label: str = "supported") -> None:
-        self.traces: list[Trace] = []
-        self.batches: list[int] = []
-        self.fail = fail
-        self.label = label
-        self.lock = threading.Lock()
-
-    def check_trace(self, trace: Trace) -> GuardedAnswer:
-        with self.lock:
-            self.traces.append(trace)
-        titles = ",".join(passage.title for passage in trace.passages)
-        answer = trace.generation.text
-        claim = Claim(answer, ((0, len(answer)),))
-        verdict = Verdict(claim, 0.9, 0.9, 0.9, 0.9, {}, self.label)
-        text = f"{answer} [checked: {titles}]"
-        return GuardedAnswer(text, answer, (verdict,), "ok", id=trace.id)
-
-    def using(self, *, language_model) -> ScriptedGuard:
-        other = copy(self)
-        other.language_model = language_model
-        return other
-
-    async def acheck_trace(self, trace: Trace) -> GuardedAnswer:
-        return self.check_trace(trace)
-
-    def check_many(self, traces, *, batch_size=8) -> Iterator[GuardedAnswer]:
-        traces = list(traces)
-        self.batches.append(len(traces))
-        return map(self.check_trace, traces)
-
-    def unverified(self, trace: Trace, reason: str, *, detail: str = "") -> GuardedAnswer:
-        self.traces.append(trace)
-        answer = trace.generation.text
-        verdict = Verdict(
-            Claim(answer, ((0, len(answer)),)), None, None, None, None, {}, "unverified", reason
-        )
-        return GuardedAnswer(f"{answer} [unverified]", answer, (verdict,), "unverified")
 
 
 def format_docs(docs: list[Document]) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Iterator
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.llms.types import (
@@ -19,7 +17,9 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 from pydantic import Field
 
-from franq_guard import Claim, GuardedAnswer, Policy, Trace, Verdict
+from franq_guard.testing import FakeGuard
+
+ScriptedGuard = FakeGuard
 
 
 def said(prompt: str) -> str:
@@ -103,44 +103,6 @@ def node(number: int | str, part: str) -> NodeWithScore:
     text = f"{TEXTS[part]} of run {number} is {part}."
     about = {"title": f"Tower {number}", "file_name": f"{part}.txt"}
     return NodeWithScore(node=TextNode(text=text, id_=f"{number}-{part}", metadata=about), score=1)
-
-
-class ScriptedGuard:
-    """A guard that marks every answer with the titles of its passages and keeps the traces."""
-
-    language_model = None
-
-    def __init__(self, label: str = "supported", policy: Policy | None = None) -> None:
-        self.traces: list[Trace] = []
-        self.label = label
-        self.policy = policy or Policy()
-        self.lock = threading.Lock()
-
-    def using(self, *, language_model) -> ScriptedGuard:
-        return self
-
-    def check_trace(self, trace: Trace) -> GuardedAnswer:
-        with self.lock:
-            self.traces.append(trace)
-        titles = ",".join(passage.title for passage in trace.passages)
-        answer = trace.generation.text
-        claims = trace.metadata.get("claims") or [Claim(answer, ((0, len(answer)),))]
-        verdicts = tuple(Verdict(c, 0.9, 0.9, 0.9, 0.9, {}, self.label) for c in claims)
-        text = f"{answer} [checked: {titles}]"
-        return GuardedAnswer(text, answer, verdicts, "ok", id=trace.id)
-
-    async def acheck_trace(self, trace: Trace) -> GuardedAnswer:
-        return self.check_trace(trace)
-
-    def check_many(self, traces, *, batch_size=8) -> Iterator[GuardedAnswer]:
-        return map(self.check_trace, list(traces))
-
-    def unverified(self, trace: Trace, reason: str, *, detail: str = "") -> GuardedAnswer:
-        self.traces.append(trace)
-        answer = trace.generation.text
-        claim = Claim(answer, ((0, len(answer)),))
-        verdict = Verdict(claim, None, None, None, None, {}, "unverified", reason)
-        return GuardedAnswer(f"{answer} [unverified]", answer, (verdict,), "unverified")
 
 
 def rag(llm, retriever=None, **options) -> RetrieverQueryEngine:
