@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import groupby, pairwise
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from franq_guard.records import Span
 
 _UNKNOWN = "\ufffd"
+_FIRST = 64
+"""Characters that one untold token may have written."""
 
 
 def spans_of(pieces: Sequence[str], text: str, *, without_first: bool = False) -> list[Span] | None:
@@ -47,52 +49,42 @@ def _plain_ends(pieces: Sequence[str], text: str, without_first: bool) -> list[i
 
 
 def _ends_around_parts(pieces: Sequence[str], text: str, without_first: bool) -> list[int] | None:
-    """The same where some pieces are parts of characters; a piece around the text may be extra."""
-    size = len(text)
-    return (
-        _walk(pieces, text, without_first)
-        or _framed(_walk(pieces[1:], text, without_first), [0], [])
-        or _framed(_walk(pieces[:-1], text, without_first), [], [size])
-    )
+    """The same where some pieces are parts of characters: a path from piece to piece.
 
-
-def _framed(ends: list[int] | None, before: list[int], after: list[int]) -> list[int] | None:
-    return None if ends is None else [*before, *ends, *after]
-
-
-def _walk(pieces: Sequence[str], text: str, without_first: bool) -> list[int] | None:
-    """Pieces that can be read stand in the text in their order; the others fill what is between.
-
-    Only characters beyond ASCII have parts, four at most (UTF-8).
+    For each piece the places it may end at are kept, each with the earliest place it may start at
+    (so that a character falls to the last of its tokens).
     """
-    ends, done, owed, least = [0], 0, 0, 0
-    for clear, group in groupby(pieces, key=_clear):
-        run = list(group)
-        if not clear:
-            owed = len(run)
-            least = -(-sum(map(bool, run)) // 4)
-            continue
-        at = _find(text, "".join(run), done, least if owed else 0, free=without_first and not done)
-        if at is None or (at > done and not owed and not (without_first and not done)):
-            return None
-        if owed:
-            ends += [done] * (owed - 1) + [at]
-        else:
-            ends[-1] = at
-        owed = 0
-        for piece in run:
-            at += len(piece)
-            ends.append(at)
-        done = at
-    if owed:
-        ends += [done] * (owed - 1) + [len(text)]
-    rest = text[done:]
-    return ends if not rest or (owed and not rest[0].isascii()) else None
-
-
-def _find(text: str, run: str, start: int, least: int, *, free: bool) -> int | None:
-    """Where ``run`` stands next: ``least`` or more characters beyond ASCII (``free``: any) on."""
-    at = text.find(run, start + least)
-    if at < 0 or not (free or all(not c.isascii() for c in text[start:at])):
+    starts = range(min(len(text), _FIRST) + 1 if without_first else 1)
+    layers = [{start: start for start in starts}]
+    for piece in pieces:
+        reached: dict[int, int] = {}
+        for start in sorted(layers[-1]):
+            for end in _ends_of(piece, text, start):
+                reached.setdefault(end, start)
+        if len(layers) == 1:
+            reached.setdefault(0, 0)  # a start token of the server's own
+        if len(layers) == len(pieces) and len(text) in layers[-1]:
+            reached.setdefault(len(text), len(text))  # an end token
+        layers.append(reached)
+    if len(text) not in layers[-1]:
         return None
-    return at
+    ends = [len(text)]
+    for layer in reversed(layers[1:]):
+        ends.append(layer[ends[-1]])
+    return ends[::-1]
+
+
+def _ends_of(piece: str, text: str, start: int) -> Iterable[int]:
+    """Where a piece that starts there may end; U+FFFD completes one character beyond ASCII or none.
+
+    Only those have parts (UTF-8). A piece without text is a part too.
+    """
+    if _clear(piece):
+        return (start + len(piece),) if text.startswith(piece, start) else ()
+    ends = {start}
+    for char in piece or _UNKNOWN:
+        if char == _UNKNOWN:
+            ends |= {end + 1 for end in ends if end < len(text) and not text[end].isascii()}
+        else:
+            ends = {end + 1 for end in ends if text.startswith(char, end)}
+    return ends

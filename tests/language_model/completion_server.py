@@ -16,6 +16,7 @@ class Scorer:
         self.model = model
         self.busy = threading.Lock()
         self.values = lru_cache(maxsize=None)(self._values)
+        self.last_values = lru_cache(maxsize=None)(self._last_values)
         self.write = lru_cache(maxsize=None)(self._write)
 
     def ids(self, text):
@@ -31,6 +32,13 @@ class Scorer:
             rows = self.model.model(input_ids=torch.tensor([ids])).logits[0].double()
         rows = torch.log_softmax(rows, dim=-1)
         return [None, *(float(rows[i - 1, ids[i]]) for i in range(1, len(ids)))]
+
+    def _last_values(self, windows):
+        """Of each window of ids, all of one length, the log-probability of the last."""
+        ids = torch.tensor(windows)
+        with self.busy, torch.no_grad():
+            rows = self.model.model(input_ids=ids, logits_to_keep=2).logits[:, 0].double()
+        return torch.log_softmax(rows, dim=-1).gather(1, ids[:, -1:])[:, 0].tolist()
 
     def _write(self, prompt, size, temperature, seed):
         with self.busy:
@@ -66,10 +74,8 @@ def nothing_known(ids, values, scorer):
 
 def blind(ids, values, scorer):
     """Looks back no further than four tokens."""
-    found = [None]
-    for i in range(1, len(ids)):
-        found.append(scorer.values(tuple(ids[max(0, i - 4) : i + 1]))[-1])
-    return ids, found
+    windows = tuple(tuple(ids[i - 4 : i + 1]) for i in range(4, len(ids)))
+    return ids, [*values[:4], *scorer.last_values(windows)]
 
 
 class Server(ThreadingHTTPServer):
@@ -86,7 +92,7 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+    protocol_version = "HTTP/1.0"  # a connection ends with its reply, and so with the server
 
     def log_message(self, *_):
         pass

@@ -27,7 +27,7 @@ def local():
 def llama(gguf):
     from franq_guard.language_model import LlamaCppModel
 
-    model = LlamaCppModel.from_gguf(gguf, n_ctx=2048, n_threads=2)
+    model = LlamaCppModel.from_gguf(gguf, n_ctx=2048, n_threads=1)
     yield model
     model.model.close()
 
@@ -40,7 +40,7 @@ def served(gguf, tmp_path_factory):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    settings = {"model": gguf, "host": "127.0.0.1", "port": port, "n_ctx": 2048, "n_threads": 2}
+    settings = {"model": gguf, "host": "127.0.0.1", "port": port, "n_ctx": 2048, "n_threads": 1}
     words = [str(w) for key, value in settings.items() for w in (f"--{key}", value)]
     log = tmp_path_factory.mktemp("server") / "log"
     with log.open("wb") as out:

@@ -4,7 +4,7 @@ The file's 4-bit weights (Q4_1) and their float32 form are the same numbers; wha
 arithmetic: llama.cpp rounds each layer's activations to 8 bits (Q8) before it multiplies them with
 quantised weights, transformers does not. That is noise of some hundredths of a nat for likely
 tokens, more for unlikely ones, whose logits lie far from the maximum. Hence the tolerances: 0.15
-nats on average, a correlation of 0.99, and 2 nats for the worst token; values of a wrong position
+nats on average, a correlation of 0.99, and 1.5 for the worst token; values of a wrong position
 miss them by far (the second test shows it).
 """
 
@@ -16,7 +16,7 @@ from franq_guard.faithfulness import SmallFaithfulness
 from franq_guard.language_model import Prompt, question_prompt, rag_prompt
 
 pytestmark = pytest.mark.llamacpp
-MEAN, WORST = 0.15, 2.0
+MEAN, WORST = 0.15, 1.5
 PASSAGES = [
     Passage("The Wye rises on Plynlimon in mid Wales and flows south-east for 250 km.", "Wye"),
     Passage("The lighthouse of Alexandria stood on the island of Pharos.", "Pharos"),
