@@ -71,7 +71,7 @@ _FUNCTION_WORDS = (
     | RELATIVES
     | SUBJECT_PRONOUNS
     | THIRD_PERSON
-    | word_set("how why when whose whom did not as also called name named known first")
+    | word_set("how why when whose whom did not as also called name named known first answer")
 )
 
 
@@ -125,15 +125,19 @@ def label(
 
 def assign(questions: Sequence[Question], answer: str, claims: Sequence[Claim]) -> list[int | None]:
     """The index of the question that each claim answers, or None."""
-    marks = list(_marks(answer, len(questions)))
     weighted = _weights([content(q.question) for q in questions])
+
+    def choose(number: int | None, text: str) -> int | None:
+        said = set(content(text))
+        return _choose(number, [sum(w for s, w in q.items() if s in said) for q in weighted])
+
+    # A repeated question tells more than its number.
+    marks = [(at, choose(n, said) if said else n) for at, n, said in _marks(answer, len(questions))]
     out: list[int | None] = []
     for claim in claims:
         start = claim.spans[0][0] if claim.spans else 0
         number = next((n for at, n in reversed(marks) if at <= start), None)
-        said = set(content(f"{claim.context or ''} {claim.text}"))
-        scores = [sum(w for s, w in stems.items() if s in said) for stems in weighted]
-        out.append(_choose(number, scores))
+        out.append(choose(number, f"{claim.context or ''} {claim.text}"))
     return out
 
 
@@ -192,7 +196,7 @@ def _truth(
 def _attempts(question: Question, claim: str) -> bool:
     asked, said = set(content(question.question)), set(content(claim))
     words = texts(claim)
-    fragment = len(words) <= _FRAGMENT and not AUXILIARIES & set(words)
+    fragment = len(words) <= _FRAGMENT and (len(said) <= 2 or not AUXILIARIES & set(words))
     near = fragment or len(asked & said) >= ATTEMPT * len(asked)
     shapes = {_shape(e.kind) for e in entities(claim) if not set(content(e.text)) <= asked}
     wanted = {_shape(e.kind) for e in entities(question.answers[0])}
@@ -203,19 +207,25 @@ def _shape(kind: str) -> str:
     return "name" if kind.startswith("name") else "number"
 
 
-def _marks(answer: str, count: int) -> Iterator[tuple[int, int | None]]:
-    """Where which question's answer begins, in order.
+def _marks(answer: str, count: int) -> Iterator[tuple[int, int | None, str]]:
+    """Where which question's answer begins, in order, and the question where it is repeated there.
 
-    A blank line ends an answer, and a list that starts again belongs to no question.
+    A blank line ends an answer, unless only the question was repeated; a list that starts again
+    belongs to no question.
     """
-    last = 0
+    last, begun = 0, 0
     for mark in _NUMBERED.finditer(answer):
-        number = int(mark[1]) if mark[1] else 0
+        if not mark[1]:
+            if not answer[begun : mark.start()].rstrip().endswith("?"):
+                yield mark.start(), None, ""
+            continue
+        number, begun = int(mark[1]), mark.end()
+        line = answer[begun:].partition("\n")[0].strip()
         if max(last, 1) <= number <= count:
             last = number
-            yield mark.start(), number - 1
+            yield mark.start(), number - 1, line if line.endswith("?") else ""
         elif number < last:
-            yield mark.start(), None
+            yield mark.start(), None, ""
 
 
 def _weights(stems: Sequence[Sequence[str]]) -> list[dict[str, float]]:

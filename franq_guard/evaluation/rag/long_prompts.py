@@ -15,6 +15,7 @@ from franq_guard.language_model.base import Prompt
 from franq_guard.records import Passage
 
 MAX_ANSWER_WORDS = 4
+_PER_TITLE = 1.5
 SYSTEM = (
     "You answer lists of questions. Each answer is one full sentence with the same number as its "
     "question. Use the passages where they help and your own knowledge where they do not."
@@ -74,8 +75,8 @@ def build_prompts(
 ) -> list[LongPrompt]:
     """Prompts of ``per_prompt`` usable questions each; those that fill no prompt are left over.
 
-    Where most questions of a data set share the title of their gold passage with enough others
-    (SQuAD's articles), a prompt asks about one title; the other data sets are mixed. The first
+    Where a data set has 1.5 questions or more to a title of a gold passage (SQuAD's articles), a
+    prompt asks about one title; the other data sets are mixed. The first
     ``with_passages`` questions in an order drawn by ``seed`` get a passage each, gold where there
     is one; their next ones fill up to ``k``. The passages are shuffled.
 
@@ -103,9 +104,8 @@ def _groups(ranked: Sequence[Question], size: int) -> list[list[Question]]:
         by_title: dict[str, list[Question]] = {}
         for question in by_name[name]:
             by_title.setdefault(_gold_title(question), []).append(question)
-        large = [g for title, g in sorted(by_title.items()) if title and len(g) >= size]
-        if 2 * sum(map(len, large)) >= len(by_name[name]):
-            groups += [cut for g in large for cut in _cut(g, size)]
+        if len(by_name[name]) >= _PER_TITLE * len(by_title):
+            groups += [cut for _, g in sorted(by_title.items()) for cut in _cut(g, size)]
         else:
             mixed += by_name[name]
     order = {q.id: i for i, q in enumerate(ranked)}

@@ -106,6 +106,14 @@ def test_repeated_questions_do_not_shift_the_answers():
     assert triples(found) == [(0, True, True), (3, False, False)]
 
 
+def test_a_repeated_question_outweighs_its_number_and_a_blank_line_after_it():
+    found = labelled(
+        "1. What is the occupation of Tamsin Grey?\n\nThe answer is painter.\n\nIt snowed then."
+    )
+    assert triples(found) == [(3, False, False)]
+    assert found.dropped == {"unassigned": 1}
+
+
 def test_what_has_no_label_is_counted():
     found = labelled(
         "1. I do not know who built it.\n"
