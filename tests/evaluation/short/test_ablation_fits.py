@@ -1,0 +1,154 @@
+"""Grid, thresholds, pooled fits and gold faithfulness against FRANQ written as plain loops."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from franq_guard.evaluation.metrics import prr
+from franq_guard.evaluation.scores import Scores
+from franq_guard.evaluation.short.ablations import (
+    faithfulness_calibration,
+    pooled,
+    thresholded,
+    uq_grid,
+)
+from franq_guard.evaluation.short.fitted import GOLD, with_fitted
+
+from .ablation_data import (
+    FAITH,
+    P,
+    average_precision,
+    cells,
+    franq_loop,
+    mean_of,
+    p_curve,
+    parts,
+    random_scores,
+    roc_auc,
+    rows,
+)
+
+
+def prr_loop(test, values):
+    return prr([r.is_true for r in test], np.round(values, 10))
+
+
+def test_grid_is_every_pair_fitted_on_its_own():
+    scores = random_scores()
+    by_prr, by_auc = uq_grid(scores, methods=["sar", FAITH, "not-there"])
+    shown = ["SAR", "Semantic Entropy"]
+    assert [c.title for c in by_prr.columns] == ["UQ_faith", *shown]
+    for a, faith in zip(shown, ("sar", FAITH), strict=True):
+        for b, unfaith in zip(shown, ("sar", FAITH), strict=True):
+            pair = {"faith": faith, "unfaith": unfaith}
+            expected = mean_of(average_precision, scores, **pair)
+            assert cells(by_auc, b)[a] == pytest.approx(expected)
+            assert cells(by_prr, b)[a] == pytest.approx(mean_of(prr_loop, scores, **pair))
+    best = max(v for b in shown for v in cells(by_auc, b).values())
+    assert f"{best:.2f}".removeprefix("0") in by_auc.note
+
+
+def test_grid_leaves_out_what_a_test_row_lacks():
+    scores = random_scores()
+    for row in scores.rows[-1:]:
+        row.scores["sar"] = None
+    tables = uq_grid(scores)
+    assert all("SAR" not in [c.title for c in t.columns] for t in tables)
+    assert len(tables[0].columns) == len(tables[0].rows) + 1 == 4
+    assert uq_grid(scores, methods=["sar"]) == []
+    assert uq_grid(Scores(())) == []
+
+
+def test_thresholded_by_loop():
+    scores = random_scores()
+    table = thresholded(scores, resamples=20)
+    names = {"none": "FRANQ, no calibration", "global": "FRANQ, calibrated",
+             "condition": "FRANQ, condition-calibrated"}  # fmt: skip
+    for calibration, shown in names.items():
+        for hard, label in ((False, shown), (True, f"{shown}, T = 0.5")):
+            options = {"calibration": calibration, "hard": hard}
+            auc, roc = cells(table, "PR-AUC")[label], cells(table, "ROC-AUC")[label]
+            assert auc == pytest.approx(mean_of(average_precision, scores, **options))
+            assert roc == pytest.approx(mean_of(roc_auc, scores, **options))
+    assert table.errors[0][1] > 0
+
+
+def test_pooled_by_loop():
+    scores = random_scores()
+    table = cells(pooled(scores, resamples=0), "ROC-AUC")
+    every = [r for r in scores.rows if r.split == "train"]
+    for calibration, shown in (("condition", "condition-calibrated"), ("global", "calibrated")):
+        tests = [parts(scores, name)[1] for name in scores.datasets]
+        one = [roc_auc(t, franq_loop(every, t, calibration=calibration)) for t in tests]
+        assert table[f"FRANQ, {shown}: one fit for all"] == pytest.approx(np.mean(one))
+        own = mean_of(roc_auc, scores, calibration=calibration)
+        assert table[f"FRANQ, {shown}: a fit per data set"] == pytest.approx(own)
+
+
+def test_a_data_set_of_one_class_leaves_the_mean():
+    true, half = [1] * 12, [0.5] * 12
+    extra = [row for split in ("train", "test") for row in
+             rows("one", split, true, faithfulness=half, semantic_entropy=half,
+                  eigenvalues_entail=half)]  # fmt: skip
+    scores = random_scores()
+    both = Scores((*scores.rows, *extra))
+    assert thresholded(both, resamples=0).rows == thresholded(scores, resamples=0).rows
+    alone = thresholded(Scores(tuple(extra)), resamples=0)
+    assert all(set(row[1:]) == {None} for row in alone.rows)
+
+
+def test_too_few_rows_fall_back_to_the_global_curve():
+    scores = random_scores(train=9)  # three true ones: no condition has five of each
+    table = cells(thresholded(scores, resamples=0), "PRR")
+    assert table["FRANQ, condition-calibrated"] == table["FRANQ, calibrated"] is not None
+
+
+def gap(truth, p):
+    """ECE by a loop over bins (i/10, (i+1)/10], 0 in the first."""
+    total = 0.0
+    for i in range(10):
+        inside = [k for k, v in enumerate(p) if i / 10 < v <= (i + 1) / 10 or (i == 0 and v == 0)]
+        total += abs(sum(truth[k] - p[k] for k in inside))
+    return total / len(p)
+
+
+def test_gold_faithfulness_by_loop():
+    scores = random_scores(gold=True)
+    table = faithfulness_calibration(scores, resamples=0)
+    variants = {
+        "as it is": {},
+        "as it is, branches by gold faithfulness": {"gold": True},
+        "calibrated, branches by gold faithfulness": {"gold": True, "calibrate": True},
+    }
+    for name, options in variants.items():
+        expected = mean_of(average_precision, scores, **options)
+        assert cells(table, "PR-AUC")[name] == pytest.approx(expected)
+    own, calibrated = [], []
+    for name in scores.datasets:
+        train, test = parts(scores, name)
+        gold, curve = [r.scores[GOLD] for r in test], p_curve(train)
+        own.append(gap(gold, [r.scores[P] for r in test]))
+        calibrated.append(gap(gold, [curve(r.scores[P]) for r in test]))
+    gaps = list(cells(table, "ECE of P_faithful").values())
+    assert gaps == pytest.approx([np.mean(own), np.mean(own), np.mean(calibrated)])
+
+
+def test_only_rows_with_gold_count_and_there_must_be_some():
+    scores, whole = random_scores(), random_scores(gold=True)
+    with pytest.raises(ValueError, match="gold-faithful"):
+        faithfulness_calibration(scores)
+    more = random_scores(["c"], seed=1)
+    mixed = Scores((*whole.rows, *more.rows))
+    assert faithfulness_calibration(mixed, resamples=0) == faithfulness_calibration(
+        whole, resamples=0
+    )
+
+
+def test_gold_faithfulness_is_no_feature():
+    bare = random_scores()
+    told = [{**row.scores, GOLD: float(row.is_true)} for row in bare.rows]  # it would give all away
+    scores = Scores(tuple(replace(r, scores=s) for r, s in zip(bare.rows, told, strict=True)))
+    for row, expected in zip(with_fitted(scores).rows, with_fitted(bare).rows, strict=True):
+        assert row.scores == {**expected.scores, GOLD: float(row.is_true)}
+    assert thresholded(scores, resamples=0) == thresholded(bare, resamples=0)
