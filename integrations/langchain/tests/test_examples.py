@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import runpy
 from pathlib import Path
 
 import pytest
@@ -19,10 +19,7 @@ def guard(smollm2):
 
 
 def run(name, guard):
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.main(guard)
+    return runpy.run_path(str(EXAMPLES / f"{name}.py"))["main"](guard)
 
 
 def test_every_example_is_run_here():
