@@ -96,7 +96,8 @@ def _table(metric: str, found: dict[str, list[dict[str, Row]]], draws: int) -> T
         {size: [_spread(rows, m, metric) for m in FITTED] for size, rows in found.items()},
         note=f"Means over the data sets' test rows and over {draws} draws of that many training "
         "rows per data set (the same for all methods; a draw of one class is drawn again); ± is "
-        "the standard deviation over draws. All: every training row, once.",
+        "the standard deviation over draws. All: every training row, once. FRANQ without "
+        "calibration learns nothing from them.",
     )
 
 
