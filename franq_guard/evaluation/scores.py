@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 Split = Literal["train", "test"]
 
-__all__ = ["Score", "Scores", "Split"]
+__all__ = ["GOLD", "Score", "Scores", "Split"]
 
 FILE = "scores.jsonl"
+GOLD = "gold-faithful"
+"""Key under which rows may carry gold faithfulness, 0 or 1: a label, never a method or feature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +134,9 @@ class Scores:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """In the order of their first mention."""
-        return tuple(dict.fromkeys(method for row in self.rows for method in row.scores))
+        """In the order of their first mention; :data:`GOLD` is none."""
+        found = dict.fromkeys(method for row in self.rows for method in row.scores)
+        return tuple(method for method in found if method != GOLD)
 
     def part(self, dataset: str, split: Split = "test") -> Scores:
         """The rows of one data set and split."""

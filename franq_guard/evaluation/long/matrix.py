@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from franq_guard.evaluation.long.answers import LabelledAnswer
+from franq_guard.evaluation.long.answers import LabelledAnswer, LabelledClaim
 from franq_guard.evaluation.long.statistics import NAMES
 from franq_guard.evaluation.rag.questions import digest
-from franq_guard.evaluation.scores import Score, Split
+from franq_guard.evaluation.scores import GOLD, Score, Split
 from franq_guard.uncertainty.methods import compute, confidence, find, log_confidence
 from franq_guard.uncertainty.statistics import Statistics
 
@@ -57,7 +57,7 @@ def score_rows(answer: LabelledAnswer, statistics: Statistics, split: Split) -> 
 
     Scores are higher for claims more likely true: log-probabilities for :data:`LOGARITHMS`, a
     confidence in [0, 1] for other methods whose scale has one, else the negative uncertainty; None
-    where there was nothing to measure.
+    where there was nothing to measure. Gold faithfulness goes along where it is not the target.
     """
     found = compute(NAMES, statistics, level="claim")
     return [
@@ -66,11 +66,16 @@ def score_rows(answer: LabelledAnswer, statistics: Statistics, split: Split) -> 
             dataset=answer.dataset,
             split=split,
             is_true=labelled.is_true,
-            scores={name: _score(name, float(values[i])) for name, values in found.items()},
+            scores={name: _score(name, float(values[i])) for name, values in found.items()}
+            | (_gold(labelled) if answer.target == "factuality" else {}),
             group=answer.id,
         )
         for i, labelled in enumerate(answer.claims)
     ]
+
+
+def _gold(claim: LabelledClaim) -> dict[str, float | None]:
+    return {} if claim.is_faithful is None else {GOLD: float(claim.is_faithful)}
 
 
 def _score(name: str, uncertainty: float) -> float | None:

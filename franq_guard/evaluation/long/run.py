@@ -18,6 +18,7 @@ from franq_guard.evaluation.long.tables import claims_table, unfaithful_tables
 from franq_guard.evaluation.rag.questions import digest
 from franq_guard.evaluation.results import Dataset, Results, metric_rows
 from franq_guard.evaluation.scores import Scores, Split
+from franq_guard.evaluation.short.by_faithfulness import p_faithful_table
 from franq_guard.evaluation.short.fitted import with_fitted
 from franq_guard.evaluation.short.run import PACKAGES, package_version
 from franq_guard.uncertainty.gather import Models
@@ -111,6 +112,7 @@ def run(
             tables=(
                 claims_table(chosen, scores),
                 *unfaithful_tables(usable, scores, seed=plan.seed),
+                p_faithful_table(scores),
             ),
         )
     if out is not None:

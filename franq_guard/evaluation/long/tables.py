@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from franq_guard.evaluation.long.answers import LabelledAnswer
-from franq_guard.evaluation.long.matrix import SIGNALS, claim_id
+from franq_guard.evaluation.long.matrix import SIGNALS
 from franq_guard.evaluation.method_names import family, order, title
 from franq_guard.evaluation.results import Row, metric_rows
-from franq_guard.evaluation.scores import Score, Scores
+from franq_guard.evaluation.scores import GOLD, Score, Scores
 from franq_guard.evaluation.tables import Cell, Column, Table
 
-__all__ = ["UNFAITHFUL", "claims_table", "unfaithful_rows", "unfaithful_tables"]
+__all__ = ["UNFAITHFUL", "claims_table", "has_gold", "unfaithful_rows", "unfaithful_tables"]
 
 UNFAITHFUL = 0.5
 """A claim with P(faithful) below this counts as unfaithful where there is no gold label."""
@@ -53,12 +53,12 @@ def unfaithful_tables(
 ) -> Iterator[Table]:
     """Every method on the unfaithful test claims of each data set that has true and false ones.
 
-    Faithful claims are left out by the gold label where every claim of the data set has one besides
-    its own label, else where P(faithful) is at least :data:`UNFAITHFUL`.
+    Faithful claims are left out by the gold label where every test claim of the data set has one
+    beside the label to be told, else where P(faithful) is at least :data:`UNFAITHFUL`.
     """
     for name, members in _by_dataset(answers).items():
-        gold = _gold(members)
-        kept = unfaithful_rows(scores.part(name).rows, gold)
+        rows = scores.part(name).rows
+        kept = unfaithful_rows(rows)
         if len({row.is_true for row in kept}) < 2:
             continue
         figures = {
@@ -66,7 +66,7 @@ def unfaithful_tables(
             for row in metric_rows(Scores(tuple(kept)), seed=seed)
             if row.dataset == name and row.pr_auc is not None
         }
-        by = "gold label" if gold else f"P(faithful) < {UNFAITHFUL:g}"
+        by = "gold label" if has_gold(rows) else f"P(faithful) < {UNFAITHFUL:g}"
         false = sum(not row.is_true for row in kept)
         yield _methods_table(
             f"unfaithful-{name}",
@@ -76,12 +76,17 @@ def unfaithful_tables(
         )
 
 
-def unfaithful_rows(rows: Sequence[Score], gold: Mapping[str, bool]) -> list[Score]:
-    """The rows of unfaithful claims; by score where ``gold`` (by id) is empty."""
-    if gold:
-        return [row for row in rows if not gold[row.id]]
+def unfaithful_rows(rows: Sequence[Score]) -> list[Score]:
+    """The rows of unfaithful claims: by gold label where all rows have one, else by score."""
+    if has_gold(rows):
+        return [row for row in rows if not row.scores[GOLD]]
     known = [(row, row.scores.get(SIGNALS[0])) for row in rows]
     return [row for row, score in known if score is not None and score < UNFAITHFUL]
+
+
+def has_gold(rows: Sequence[Score]) -> bool:
+    """Whether every row carries gold faithfulness."""
+    return all(row.scores.get(GOLD) is not None for row in rows)
 
 
 def _methods_table(name: str, heading: str, figures: Mapping[str, Row], note: str) -> Table:
@@ -109,11 +114,3 @@ def _by_dataset(answers: Sequence[LabelledAnswer]) -> dict[str, list[LabelledAns
     for answer in answers:
         found.setdefault(answer.dataset, []).append(answer)
     return found
-
-
-def _gold(answers: Collection[LabelledAnswer]) -> dict[str, bool]:
-    """Gold faithfulness by claim; empty where it is missing, or is what is to be told."""
-    found = {claim_id(a, i): c.is_faithful for a in answers for i, c in enumerate(a.claims)}
-    usable = all(a.target == "factuality" for a in answers)
-    known = {name: label for name, label in found.items() if label is not None}
-    return known if usable and len(known) == len(found) else {}

@@ -11,7 +11,7 @@ import numpy as np
 from franq_guard.calibration.baselines import xgboost_classifier
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.calibration.store import Calibration
-from franq_guard.evaluation.scores import Score, Scores
+from franq_guard.evaluation.scores import GOLD, Score, Scores
 from franq_guard.uncertainty._numeric import FloatArray
 
 __all__ = ["FITTED", "GOLD", "SIGNALS", "fitted_scores", "with_fitted"]
@@ -22,8 +22,6 @@ SIGNALS = ("faithfulness", "semantic-entropy", "eigenvalues-entail")
 FRANQ: Mapping[str, Calibration] = {f"franq-{name}": name for name in get_args(Calibration)}
 FITTED = (*FRANQ, "xgboost-franq", "xgboost-all")
 """Names of the fitted methods."""
-GOLD = "gold-faithful"
-"""Key under which rows may carry gold faithfulness, 0 or 1: a label, never a method or feature."""
 
 
 def with_fitted(

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from franq_guard.evaluation.long.matrix import score_rows, splits
 from franq_guard.evaluation.long.run import drawn
 from franq_guard.evaluation.long.statistics import NAMES
 from franq_guard.evaluation.long.tables import unfaithful_rows
-from franq_guard.evaluation.scores import Score
+from franq_guard.evaluation.scores import GOLD, Score, Scores
 from franq_guard.records import Claim, Generation, Trace
 from franq_guard.uncertainty.statistics import Statistics
 
@@ -92,8 +93,20 @@ def test_scores_rise_with_confidence():
 
 
 def test_unfaithful_claims_by_gold_or_by_score():
-    rows = [Score(i, "made", "test", True, {"faithfulness": p}) for i, p in
-            (("a", 0.4), ("b", 0.5), ("c", 0.9), ("d", None))]  # fmt: skip
-    assert [row.id for row in unfaithful_rows(rows, {})] == ["a"]
-    gold = {"a": True, "b": False, "c": False, "d": True}
-    assert [row.id for row in unfaithful_rows(rows, gold)] == ["b", "c"]
+    p = {"a": 0.4, "b": 0.5, "c": 0.9, "d": None}
+    rows = [Score(i, "made", "test", True, {"faithfulness": value}) for i, value in p.items()]
+    assert [row.id for row in unfaithful_rows(rows)] == ["a"]
+    gold = {"a": 1.0, "b": 0.0, "c": 0.0, "d": 1.0}
+    told = [replace(row, scores={**row.scores, GOLD: gold[row.id]}) for row in rows]
+    assert [row.id for row in unfaithful_rows(told)] == ["b", "c"]
+    assert Scores(tuple(told)).methods == ("faithfulness",)
+
+
+def test_gold_faithfulness_goes_along_unless_it_is_the_target():
+    claim = LabelledClaim(Claim("It is so.", ((0, 5),)), True, False)
+    about = replace(answered("a", "Q"), claims=(claim,))
+    found = replace(statistics([-1.0] * 3, [-1.0] * 3), claims=((0, 1),))
+    [row] = score_rows(about, found, "train")
+    assert row.scores[GOLD] == 0.0
+    [row] = score_rows(replace(about, target="faithfulness"), found, "train")
+    assert GOLD not in row.scores

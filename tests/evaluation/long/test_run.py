@@ -175,6 +175,7 @@ def test_own_answers_have_gold_faithfulness(models, written, tmp_path, countries
     plan = Plan("long-form", (file,), train_share=0.5, white_box="own")
     results = run(plan, answers, replace(models, language_model=model), tmp_path, silent)
     assert results.settings["white_box"] == "own"
+    assert "share faithful (gold)" in [c.title for c in table(results, "p-faithful").columns]
 
 
 def test_too_few_questions_for_a_prompt(written, tmp_path, scripted):
