@@ -137,7 +137,8 @@ def by_echo(server: Completions, text: str) -> Told:
     echoed = str(choice.get("text") or "")
     if not tokens or not echoed.startswith(text):
         raise UntrustworthyServerError("the prompt and its logprobs do not come back with echo")
-    spans = spans_of([token.text.decode(errors="replace") for token in tokens], echoed)
+    pieces = [token.text.decode(errors="replace") for token in tokens]
+    spans = spans_of(pieces, echoed) or spans_of(pieces, text)  # some leave the new token untold
     if spans is not None:
         size = sum(start < len(text) for start, _ in spans)
         spans = [(a, min(b, len(text))) for a, b in spans[:size]]

