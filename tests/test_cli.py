@@ -322,3 +322,68 @@ def test_convert_alignscore_writes_what_the_guard_can_load(run, tmp_path):
     result = run("convert-alignscore", tmp_path / "none.ckpt", tmp_path / "out2")
     assert result.exit_code == 2
     assert "none.ckpt" in result.stderr
+
+
+class TestLanguageModel:
+    """--language-model: what scores the answers in place of the bundled model."""
+
+    @pytest.mark.parametrize(
+        ("where", "message"),
+        [
+            ("gpt-9", "no language model 'gpt-9': give bundled, a .gguf file"),
+            ("none.gguf", "there is no file none.gguf"),
+            ("http://127.0.0.1:9/v1#smol", "is the server running"),
+        ],
+    )
+    @pytest.mark.parametrize("command", ["check", "calibrate"])
+    def test_one_that_is_not_there_ends_with_the_reason(
+        self, monkeypatch, tmp_path, rows, command, where, message
+    ):
+        monkeypatch.chdir(tmp_path)
+        words = [command, str(rows), "--language-model", where]
+        out = ["--out", "mine.json"] if command == "calibrate" else []
+        result = CliRunner().invoke(cli.app, [*words, *out])
+        assert result.exit_code == 2
+        assert message in " ".join(result.stderr.split())
+
+    def test_the_guard_has_it_beside_the_small_faithfulness_model(self, monkeypatch):
+        from franq_guard.language_model import choice
+        from franq_guard.testing import FakeLanguageModel
+
+        asked = []
+
+        def load(where, *, api_key):
+            asked.append((where, api_key))
+            return FakeLanguageModel()
+
+        monkeypatch.setattr(choice, "language_model_from", load)
+        monkeypatch.setenv("FRANQ_API_KEY", "secret")
+        guard = cli._guard("annotate", 0.3, None, "http://localhost:8000/v1")
+        assert asked == [("http://localhost:8000/v1", "secret")]
+        assert guard.language_model.fingerprint == "fake-language-model"
+        assert guard.policy.threshold == 0.3
+
+    def test_each_kind_by_its_word(self, monkeypatch, tmp_path):
+        from franq_guard.language_model import (
+            LlamaCppModel,
+            TransformersModel,
+            choice,
+            server_model,
+            smollm2,
+        )
+
+        monkeypatch.setattr(smollm2, "load_bundled", lambda: "bundled")
+        monkeypatch.setattr(LlamaCppModel, "from_gguf", lambda path: ("gguf", path))
+        monkeypatch.setattr(TransformersModel, "from_pretrained", lambda path: ("folder", path))
+        monkeypatch.setattr(
+            server_model, "ServerModel", lambda url, name, api_key: (url, name, api_key)
+        )
+        assert choice.language_model_from("bundled") == "bundled"
+        assert choice.language_model_from("a/b.gguf") == ("gguf", "a/b.gguf")
+        assert choice.language_model_from(str(tmp_path)) == ("folder", str(tmp_path))
+        assert choice.language_model_from("https://x/v1#a/b", api_key="k") == (
+            "https://x/v1",
+            "a/b",
+            "k",
+        )
+        assert choice.language_model_from("http://x/v1") == ("http://x/v1", None, None)

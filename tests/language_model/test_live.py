@@ -3,14 +3,17 @@
 The networks are random; what a recorder finds and what it refuses is tested with the recorder.
 """
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from franq_guard import Guard
-from franq_guard.language_model import TransformersModel
+from franq_guard.language_model import LlamaCppModel, TransformersModel
 from franq_guard.live import LocalModel, live_models
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
+
+from .fake_llama import FakeLlama, library
 
 PROMPT = "Who built the old town? Many people live there."
 
@@ -85,3 +88,32 @@ def test_models_that_cannot_be_recorded_are_left_out(net, byte_level, guard, cap
     assert own.guard.language_model.model is net
     assert "tokens of Odd are not captured" in caplog.text
     assert "tokens of Translator are not captured: a causal language model" in caplog.text
+
+
+class TestLlama:
+    """A Llama of llama.cpp is asked, not recorded."""
+
+    @pytest.fixture(autouse=True)
+    def llama_cpp(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "llama_cpp", library())
+
+    def test_the_guard_asks_this_very_llama(self, net, byte_level, guard):
+        llama = FakeLlama(net, byte_level, template="any")
+        [own] = live_models([(llama, None)], guard)
+        assert own.generation("x", "y") is None
+        assert own.recalled("x", []) is None
+        assert own.guard is own.guard
+        assert own.guard.language_model.model is llama
+        assert own.tokenizer.apply_chat_template([{"role": "user", "content": "Who?"}]) == (
+            "<s>user: Who?\nassistant: "
+        )
+
+    def test_a_guard_that_has_the_llama_is_the_guard_itself(self, net, byte_level):
+        llama = FakeLlama(net, byte_level)
+        guard = Guard(language_model=LlamaCppModel(llama), faithfulness=FakeFaithfulness())
+        [own] = live_models([(llama, None)], guard)
+        assert own.guard is guard
+
+    def test_one_without_logits_is_left_out_with_what_to_do(self, net, byte_level, guard, caplog):
+        assert live_models([(FakeLlama(net, byte_level, logits_all=False), None)], guard) == []
+        assert "make it with logits_all=True" in caplog.text
