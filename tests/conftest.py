@@ -14,3 +14,10 @@ def fake_guard():
     from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
     return Guard(language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness())
+
+
+@pytest.fixture(scope="session")
+def smollm():
+    from franq_guard.language_model import load_bundled
+
+    return load_bundled()

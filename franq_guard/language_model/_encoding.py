@@ -75,8 +75,11 @@ class Encoder:
     @cached_property
     def line_breaks(self) -> frozenset[int]:
         """Ids whose text breaks the line."""
-        texts = self.tokenizer.batch_decode([[i] for i in range(self._size)])
-        return frozenset(i for i, text in enumerate(texts) if "\n" in text)
+        tokens = self.tokenizer.convert_ids_to_tokens(range(self._size))
+        # As it is, as byte-level BPE spells it, as a byte of SentencePiece; then looked at.
+        spelled = ("\n", "\u010a", "<0x0A>")
+        found = (i for i, t in enumerate(tokens) if t and any(mark in t for mark in spelled))
+        return frozenset(i for i in found if "\n" in self.tokenizer.decode([i]))
 
     def is_special(self, token_id: int) -> bool:
         """Whether the id is left out of an answer's text."""

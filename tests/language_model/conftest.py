@@ -167,13 +167,6 @@ def make_gpt2(byte_level):
 
 
 @pytest.fixture(scope="session")
-def smollm():
-    from franq_guard.language_model import load_bundled
-
-    return load_bundled()
-
-
-@pytest.fixture(scope="session")
 def reference():
     """Log-probabilities (T, V) of each position of an answer: one plain forward pass, float64."""
 

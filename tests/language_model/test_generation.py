@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from franq_guard.language_model import MissingModelError, Prompt, TransformersModel
+from franq_guard.language_model._encoding import Encoder
 from franq_guard.records import Generation
 
 PROMPTS = ["How long is the river?", "Who came there by ship, and who on foot?", "x"]
@@ -257,3 +258,8 @@ class TestConstruction:
             net.model.layers[1].mlp.up_proj.weight.mul_(1.01)
         assert TransformersModel(net, byte_level, name="tiny").fingerprint != before
         assert TransformersModel(make_llama(), byte_level, name="tiny").fingerprint == before
+
+
+def test_tokens_that_break_the_line(any_tokenizer):
+    want = {i for i in range(len(any_tokenizer)) if "\n" in any_tokenizer.decode([i])}
+    assert Encoder(any_tokenizer, None).line_breaks == want

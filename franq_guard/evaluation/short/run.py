@@ -17,6 +17,7 @@ from franq_guard.evaluation.rag.perturb import corrupt_passages, shuffle_passage
 from franq_guard.evaluation.rag.questions import Question, draw, gold_lost, read_questions, top
 from franq_guard.evaluation.results import Dataset, Results, metric_rows
 from franq_guard.evaluation.scores import Scores
+from franq_guard.evaluation.short.ablations import ablation_tables
 from franq_guard.evaluation.short.answers import Answered, Settings
 from franq_guard.evaluation.short.fitted import SIGNALS, with_fitted
 from franq_guard.evaluation.short.generate import Shard, answers_of, in_proportion
@@ -68,7 +69,9 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Drawn:
+class Drawn:
+    """Questions of both parts; ``gold_lost``: how many lost every gold passage by cutting."""
+
     train: list[Question]
     test: list[Question]
     gold_lost: int
@@ -77,13 +80,8 @@ class _Drawn:
     def all(self) -> list[Question]:
         """In the order they are worked on: a bit of every data set's training and test part."""
         names = sorted({question.dataset for question in (*self.train, *self.test)})
-        return in_proportion(
-            *(
-                [q for q in part if q.dataset == n]
-                for n in names
-                for part in (self.train, self.test)
-            )
-        )
+        parts = [(name, part) for name in names for part in (self.train, self.test)]
+        return in_proportion(*([q for q in part if q.dataset == name] for name, part in parts))
 
 
 def run(
@@ -113,48 +111,50 @@ def run(
     Raises:
         ValueError: for data that does not fit or does not suffice.
     """
-    drawn = _drawn(plan)
+    questions = drawn(plan)
     model = models.language_model
     assert model is not None  # noqa: S101 - the command line gives one
     part = f"{shard[0]}-of-{shard[1]}"
     with progress("answering") as show:
         kept = Cache(cache / "answers", part=part)
-        answers = answers_of(model, drawn.all, plan.settings, kept, shard=shard, progress=show)
+        answers = answers_of(model, questions.all, plan.settings, kept, shard=shard, progress=show)
     with progress("measuring") as show:
         measured = Cache(cache / "statistics", part=part)
-        mine = [q for at, q in enumerate(drawn.all) if at % shard[1] == shard[0] - 1]
+        mine = [q for at, q in enumerate(questions.all) if at % shard[1] == shard[0] - 1]
         statistics = statistics_of(mine, answers, models, measured, progress=show)
     if shard[1] > 1:
         return None
-    grades = graded(drawn.all, answers, grader)
+    grades = graded(questions.all, answers, grader)
     rows = [
-        *score_rows(drawn.train, grades, statistics, "train"),
-        *score_rows(drawn.test, grades, statistics, "test"),
+        *score_rows(questions.train, grades, statistics, "train"),
+        *score_rows(questions.test, grades, statistics, "test"),
     ]
     with progress("judging"):
-        results, scores = judged(plan, Scores(tuple(rows)), grades, drawn, models)
+        results, scores = judged(plan, Scores(tuple(rows)), grades, questions, models)
     if out is not None:
         results.write(out)
         scores.write(out)
-        _write_answers(out, drawn, answers, grades)
+        _write_answers(out, questions, answers, grades)
     return results
 
 
 def judged(
-    plan: Plan, raw: Scores, grades: Mapping[str, Grade], drawn: _Drawn, models: Models
+    plan: Plan, raw: Scores, grades: Mapping[str, Grade], questions: Drawn, models: Models
 ) -> tuple[Results, Scores]:
     """Fitted methods, figures and tables of a score matrix."""
     scores = with_fitted(raw, signals=plan.chosen_signals)
     results = Results(
-        settings=_settings(plan, models) | {"gold_lost_by_cutting": drawn.gold_lost},
+        settings=_settings(plan, models) | {"gold_lost_by_cutting": questions.gold_lost},
         versions={"python": platform.python_version()} | {p: package_version(p) for p in PACKAGES},
-        datasets=tuple(_dataset(name, scores, grades, drawn) for name in scores.datasets),
+        datasets=tuple(_dataset(name, scores, grades, questions) for name in scores.datasets),
         rows=tuple(metric_rows(scores, seed=plan.seed)),
+        tables=tuple(ablation_tables(scores, signals=plan.chosen_signals)),
     )
     return results, scores
 
 
-def _drawn(plan: Plan) -> _Drawn:
+def drawn(plan: Plan) -> Drawn:
+    """The questions of a plan, their passages cut and spoiled as it says."""
     train, test = draw(read_questions(plan.data), train=plan.train, test=plan.test, seed=plan.seed)
     lost = gold_lost([*train, *test], plan.passages)
     parts = [[top(q, plan.passages) for q in part] for part in (train, test)]
@@ -162,7 +162,7 @@ def _drawn(plan: Plan) -> _Drawn:
         spoil = shuffle_passages if plan.retrieval == "shuffled" else corrupt_passages
         both = spoil([*parts[0], *parts[1]], seed=plan.seed)
         parts = [both[: len(train)], both[len(train) :]]
-    return _Drawn(parts[0], parts[1], lost)
+    return Drawn(parts[0], parts[1], lost)
 
 
 def _settings(plan: Plan, models: Models) -> dict[str, Any]:
@@ -190,17 +190,15 @@ def package_version(package: str) -> str | None:
         return None
 
 
-def _dataset(name: str, scores: Scores, grades: Mapping[str, Grade], drawn: _Drawn) -> Dataset:
+def _dataset(name: str, scores: Scores, grades: Mapping[str, Grade], questions: Drawn) -> Dataset:
     test = scores.part(name)
-    refused = [
-        q for q in (*drawn.train, *drawn.test) if q.dataset == name and _refused(grades.get(q.id))
-    ]
+    asked = [q.id for q in (*questions.train, *questions.test) if q.dataset == name]
     return Dataset(
         name=name,
         n_train=len(scores.part(name, "train").rows),
         n_test=len(test.rows),
         accuracy=float(test.is_true().mean()) if test.rows else None,
-        not_attempted=len(refused),
+        not_attempted=sum(_refused(grades.get(i)) for i in asked),
     )
 
 
@@ -209,12 +207,12 @@ def _refused(grade: Grade | None) -> bool:
 
 
 def _write_answers(
-    out: Path, drawn: _Drawn, answers: Mapping[str, Answered], grades: Mapping[str, Grade]
+    out: Path, questions: Drawn, answers: Mapping[str, Answered], grades: Mapping[str, Grade]
 ) -> None:
     """Text for the report's browser of mistakes; not to be published."""
     with (out / "answers.jsonl").open("w", encoding="utf-8") as file:
-        for split, questions in (("train", drawn.train), ("test", drawn.test)):
-            for row in _answer_rows(questions, answers, grades):
+        for split, part in (("train", questions.train), ("test", questions.test)):
+            for row in _answer_rows(part, answers, grades):
                 file.write(json.dumps(row | {"split": split}, ensure_ascii=False) + "\n")
 
 
