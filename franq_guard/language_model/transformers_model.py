@@ -29,6 +29,8 @@ from franq_guard.language_model.base import (
     Prompt,
 )
 from franq_guard.language_model.contrast import contrast
+from franq_guard.language_model.session import CachedSession
+from franq_guard.language_model.prompt_reading import PromptReading
 from franq_guard.language_model.tokens import token_spans
 from franq_guard.records import Generation, Source, Trace
 
@@ -66,7 +68,7 @@ class TransformersModel(LanguageModel):
         self.encoder = Encoder(tokenizer, self.network.window)
         self._plain = _with_plain_settings(model)
         self._name = name
-        self._top_k = top_k
+        self.top_k = top_k
         self._budget = token_budget
 
     @classmethod
@@ -138,7 +140,7 @@ class TransformersModel(LanguageModel):
         for batch in self._generation_batches(encoded, max_new_tokens):
             rows = self._generate([encoded[i] for i in batch], max_new_tokens)
             for i, (ids, kept) in zip(batch, rows, strict=True):
-                done[i] = self._generation(prompts[i], encoded[i], ids, kept)
+                done[i] = self.generation(prompts[i], encoded[i], ids, kept)
             if progress is not None:
                 progress(len(done), len(prompts))
         return [done[i] for i in range(len(prompts))]
@@ -182,7 +184,7 @@ class TransformersModel(LanguageModel):
             for i, prompt in enumerate(encoded)
             for job in _scoring.jobs(self.encoder, i, prompt, ids[i])
         ]
-        parts = _scoring.score(self.network, work, budget=self._budget, top_k=self._top_k)
+        parts = _scoring.score(self.network, work, budget=self._budget, top_k=self.top_k)
         by_answer: dict[int, list[Kept]] = {}
         for job, kept in zip(work, parts, strict=True):
             by_answer.setdefault(job.answer, []).append(kept)
@@ -190,12 +192,23 @@ class TransformersModel(LanguageModel):
             self._scored(a, prompts[i], encoded[i], by_answer.get(i)) for i, a in enumerate(ready)
         ]
 
+    def session(self, prompt: str | Sequence[int]) -> CachedSession:
+        """For an answer that is still being written: see :mod:`.session`."""
+        return CachedSession(self, prompt)
+
     def without_evidence(self, trace: Trace) -> Contrast:
         """See :mod:`.contrast`; captured ids win over the captured string."""
         given = trace.generation
         ids = given.prompt_token_ids
         captured = self.encoder.prompt_text(ids) if ids else given.prompt
         return contrast(trace, captured, self.render)
+
+    def read(self, prompt: str, *, max_new_tokens: int = 32) -> PromptReading:
+        """The prompt, read once for an answer, its samples and questions about it.
+
+        A prompt that leaves no room for ``max_new_tokens`` is cut as in :meth:`generate`.
+        """
+        return PromptReading(self, prompt, self._prompt_for_generation(prompt, max_new_tokens))
 
     def _prompt_for_generation(self, prompt: str, max_new_tokens: int) -> list[int]:
         ids = self.encoder.prompt_ids(prompt)
@@ -227,7 +240,7 @@ class TransformersModel(LanguageModel):
         pad = next(iter(sorted(self.eos_ids)), 0)
         ids = torch.tensor([[pad] * (width - len(p)) + list(p) for p in prompts])
         mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts])
-        keeper = StepKeeper(self._top_k)
+        keeper = StepKeeper(self.top_k)
         out = self._plain.generate(
             ids.to(self.network.device),
             attention_mask=mask.to(self.network.device),
@@ -255,13 +268,14 @@ class TransformersModel(LanguageModel):
             temperature=temperature,
             seed=seed,
             eos=self.eos_ids,
-            top_k=self._top_k,
+            top_k=self.top_k,
         )
-        return [self._generation(prompt, encoded, ids, kept) for ids, kept in rows]
+        return [self.generation(prompt, encoded, ids, kept) for ids, kept in rows]
 
-    def _generation(
+    def generation(
         self, prompt: str, encoded: list[int], ids: list[int], kept: Kept
     ) -> Generation:
+        """The record of written ids (T,) and what was kept of their logits (T,)."""
         text = self.encoder.text(ids)
         spans = token_spans(self.tokenizer, ids, text)
         cut = len(encoded) < len(self.encoder.prompt_ids(prompt))
