@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 DATA ?= ../shared/data
 
-.PHONY: demo test test-slow test-llamacpp check calibrator bench bench-faithfulness bench-uncertainty bench-claims clean
+.PHONY: demo test test-slow test-llamacpp check calibrator bench bench-faithfulness bench-uncertainty bench-claims bench-small bench-tables clean
 
 PROJECTS := pyproject.toml integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
 
@@ -63,6 +63,17 @@ bench-uncertainty: $(READY)   ## every method's extra time as a ratio to plain g
 bench-claims: $(READY)    ## claim splitters on the gold set, and how their time grows
 	$(BIN)/franq bench claims
 	$(BIN)/python benchmarks/claims_scaling.py
+
+QA := $(foreach set,nq popqa triviaqa squad,--data $(DATA)/rag_qa_$(set).jsonl.gz)
+OUT ?= build/bench
+
+bench-small: $(READY)     ## the paper's short-form tables, small, from DATA (under 10 minutes)
+	$(BIN)/franq bench short $(QA) --train 7 --test 8 --dtype bfloat16 --out $(OUT)/small
+
+bench-tables: $(READY)    ## the tables under benchmarks/results from DATA (resumes; hours on 2 cores)
+	$(BIN)/franq bench short $(QA) --train 200 --test 300 --dtype bfloat16 --out $(OUT)/short
+	for spoiled in shuffled corrupted; do $(BIN)/franq bench short $(QA) --train 100 --test 100 \
+		--retrieval $$spoiled --dtype bfloat16 --out $(OUT)/short-$$spoiled || exit 1; done
 
 clean:
 	rm -rf .venv .venv-llamacpp .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
