@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from franq_guard.cli_bench_short import DType, _models, _show
-from franq_guard.cli_io import bar, fail
+from franq_guard.cli_bench_short import DType, load_models, show_results
+from franq_guard.cli_io import bar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,13 +56,14 @@ def claims_factuality(
     The language model did not write the answers: its probabilities stand in for the writer's. What
     was measured is kept: a run that was stopped goes on, and a rerun takes seconds.
     """
+    from franq_guard.cli_bench import existing, explained
     from franq_guard.evaluation.long.answers import read_labelled
     from franq_guard.evaluation.long.run import Plan
 
-    _existing(data)
-    try:
+    existing(data)
+    with explained():
         answers = read_labelled(data, passages=passages)
-        models = _models(language_model, dtype.value, faithfulness)
+        models = load_models(language_model, dtype.value, faithfulness)
         plan = Plan(
             benchmark="claims-factuality",
             data=tuple(data),
@@ -72,8 +73,6 @@ def claims_factuality(
             more={"passages": passages},
         )
         _run(plan, answers, models, cache or _cache(), out, as_json)
-    except (OSError, ValueError) as error:
-        fail(str(error))
 
 
 def long_form(
@@ -91,17 +90,20 @@ def long_form(
 ) -> None:
     """The model's own answers to four questions at once, claims labelled by the gold answers.
 
-    Passages are shown for two of the four; gold faithfulness tells which claims they hold.
+    Passages are shown for two of the four; gold faithfulness tells which claims they hold. The set
+    is written to OUT/traces.jsonl: `franq bench claims-factuality` measures another model on it.
     """
-    from franq_guard.evaluation.long.own import own_answers
+    from franq_guard.cli_bench import existing, explained
+    from franq_guard.evaluation.long.own import labelled, own_answers, write_traces
     from franq_guard.evaluation.long.run import Plan
+    from franq_guard.evaluation.rag.long_form import summary
 
-    _existing(data)
+    existing(data)
     folder = cache or _cache()
-    try:
-        models = _models(language_model, dtype.value, faithfulness)
+    with explained():
+        models = load_models(language_model, dtype.value, faithfulness)
         with bar("answering") as show:
-            answers, counts = own_answers(
+            made = own_answers(
                 data,
                 models.language_model,
                 folder / "generations.jsonl",
@@ -110,17 +112,16 @@ def long_form(
                 seed=seed,
                 progress=show,
             )
+        write_traces(made, out / "traces.jsonl")
         plan = Plan(
             benchmark="long-form",
             data=tuple(data),
             train_share=train_share,
             seed=seed,
             white_box="the model's own answers, their log-probabilities as captured",
-            more={"prompts": prompts, "passages": passages, "labels": counts},
+            more={"prompts": prompts, "passages": passages, "labels": summary(made)},
         )
-        _run(plan, answers, models, folder, out, as_json)
-    except (OSError, ValueError) as error:
-        fail(str(error))
+        _run(plan, list(map(labelled, made)), models, folder, out, as_json)
 
 
 def _run(
@@ -134,13 +135,7 @@ def _run(
     from franq_guard.evaluation.long.run import run
 
     results = run(plan, answers, models, cache / "statistics", bar, out=out)
-    _show(results, out, as_json)
-
-
-def _existing(files: Sequence[Path]) -> None:
-    for file in files:
-        if not file.is_file():
-            fail(f"no file {file}")
+    show_results(results, out, as_json)
 
 
 def _cache() -> Path:

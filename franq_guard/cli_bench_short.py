@@ -70,12 +70,12 @@ def short(
     )
     part = _shard(shard)
     with explained():
-        models = _models(language_model, dtype.value, faithfulness)
+        models = load_models(language_model, dtype.value, faithfulness)
         results = run(plan, models, cache or _cache(), bar, shard=part, out=out)
     if results is None:
         tell(f"part {shard} is done; when all are, the same command without --shard makes tables")
         return
-    _show(results, out, as_json)
+    show_results(results, out, as_json)
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -85,7 +85,8 @@ def _shard(text: str) -> tuple[int, int]:
     return int(part), int(parts)
 
 
-def _models(language_model: str, dtype: str, faithfulness: str) -> Any:
+def load_models(language_model: str, dtype: str, faithfulness: str) -> Any:
+    """The models that the options name."""
     from franq_guard.cli_bench import scorer
     from franq_guard.faithfulness._minilm import embedder
     from franq_guard.language_model import load_bundled
@@ -106,7 +107,8 @@ def _cache() -> Path:
     return cache_dir() / "bench" / "short"
 
 
-def _show(results: Any, out: Path, as_json: bool) -> None:
+def show_results(results: Any, out: Path, as_json: bool) -> None:
+    """Print what was found and write the report."""
     from franq_guard.cli_bench import show
     from franq_guard.evaluation.bench_report import write_report
     from franq_guard.evaluation.bench_tables import datasets_table, summary_table

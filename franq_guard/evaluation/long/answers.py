@@ -15,6 +15,7 @@ Two kinds of rows, also mixed in one file:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
@@ -23,7 +24,7 @@ from typing import Any, Literal
 
 from franq_guard.claims import ALIGNED
 from franq_guard.claims.alignment import Index
-from franq_guard.evaluation.claims_bench import read_rows
+from franq_guard.evaluation.rag.questions import numbered_lines
 from franq_guard.records import Claim, Generation, Passage, Trace
 from franq_guard.trace_rows import passages_from, trace_from_dict
 
@@ -84,21 +85,22 @@ def read_labelled(paths: Iterable[Path], *, passages: int = 3) -> list[LabelledA
         passages: how many of a claim row's passages are shown.
 
     Raises:
-        ValueError: naming file and row that does not fit; a data set with labels of both targets;
+        ValueError: naming file and line that does not fit; a data set with labels of both targets;
             ids that occur twice; no labelled claim at all.
         OSError: a file cannot be opened.
     """
     groups: dict[tuple[str, ...], _Group] = {}
     found: list[LabelledAnswer | _Group] = []
     for path in paths:
-        for number, row in enumerate(read_rows(path), 1):
+        for number, line in numbered_lines(path):
             try:
+                row = json.loads(line)
                 if isinstance(row, dict) and "claims" in row:
                     found += _of_trace_row(row, path, number)
                     continue
                 claim = _claim_row(row)
             except ValueError as error:
-                raise ValueError(f"{path}, row {number}: {error}") from None
+                raise ValueError(f"{path}, line {number}: {error}") from None
             if claim.key not in groups:
                 groups[claim.key] = _Group(claim)
                 found.append(groups[claim.key])

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from franq_guard.claims import RuleSplitter
 from franq_guard.evaluation.generations import GenerationStore
 from franq_guard.evaluation.long.answers import LabelledAnswer, LabelledClaim
-from franq_guard.evaluation.rag.long_form import LongAnswer, long_form_answers, summary
+from franq_guard.evaluation.rag.long_form import LongAnswer, long_form_answers
 from franq_guard.evaluation.rag.long_prompts import build_prompts
 from franq_guard.evaluation.rag.questions import read_questions
 from franq_guard.language_model.base import LanguageModel
 from franq_guard.records import Trace
 
-__all__ = ["labelled", "own_answers"]
+__all__ = ["labelled", "own_answers", "write_traces"]
 
 
 def own_answers(
@@ -27,7 +28,7 @@ def own_answers(
     k: int = 3,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
-) -> tuple[list[LabelledAnswer], dict[str, int]]:
+) -> list[LongAnswer]:
     """Ask the model, split and label its answers.
 
     Args:
@@ -39,9 +40,6 @@ def own_answers(
         seed: of the prompts.
         progress: called with (answered, prompts).
 
-    Returns:
-        The answers with a labelled claim; counts of questions, labels and what was dropped.
-
     Raises:
         ValueError: where the questions fill no prompt.
     """
@@ -49,15 +47,13 @@ def own_answers(
     if not asked:
         raise ValueError("too few questions for a prompt of four: give more data")
     show = progress or (lambda done, total: None)
-    found = long_form_answers(
+    return long_form_answers(
         model,
         asked,
         store=GenerationStore(store),
         splitter=RuleSplitter(),
         progress=lambda done: show(done, len(asked)),
     )
-    answers = [labelled(answer) for answer in found]
-    return [answer for answer in answers if answer.claims], summary(found)
 
 
 def labelled(answer: LongAnswer) -> LabelledAnswer:
@@ -69,7 +65,7 @@ def labelled(answer: LongAnswer) -> LabelledAnswer:
     asked = answer.asked
     return LabelledAnswer(
         id=asked.id,
-        dataset="+".join(sorted({question.dataset for question in asked.questions})),
+        dataset=_dataset(answer),
         target="factuality",
         trace=Trace(
             question="\n".join(question.question for question in asked.questions),
@@ -83,3 +79,16 @@ def labelled(answer: LongAnswer) -> LabelledAnswer:
             for found in answer.labelled.claims
         ),
     )
+
+
+def write_traces(answers: Iterable[LongAnswer], file: Path) -> None:
+    """The set as ``franq.trace/1`` rows, which any model can be measured on; holds the text."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("w", encoding="utf-8") as rows:
+        for answer in answers:
+            row = {"dataset": _dataset(answer)} | answer.to_row()
+            rows.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _dataset(answer: LongAnswer) -> str:
+    return "+".join(sorted({question.dataset for question in answer.asked.questions}))

@@ -49,7 +49,7 @@ def read_questions(paths: Iterable[str | Path]) -> list[Question]:
     """
     found: dict[str, Question] = {}
     for path in map(Path, paths):
-        for number, line in _lines(path):
+        for number, line in numbered_lines(path):
             try:
                 question = _question(json.loads(line))
                 if question.id in found:
@@ -111,7 +111,8 @@ def digest(seed: int, *parts: str) -> str:
     return hashlib.sha256(json.dumps([seed, *parts]).encode()).hexdigest()
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file that are not blank, from 1; ``.gz`` is uncompressed."""
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt", encoding="utf-8-sig") as file:
         yield from ((i, line) for i, line in enumerate(file, start=1) if line.strip())

@@ -98,7 +98,7 @@ def test_compressed_files(rows, tmp_path):
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"label": "maybe"}, "row 1: no label 'maybe' of the kind 'factuality'"),
+        ({"label": "maybe"}, "line 1: no label 'maybe' of the kind 'factuality'"),
         ({"label_kind": "taste"}, "no label 'true' of the kind 'taste'"),
         ({"response": ""}, "'response' must be a non-empty string"),
         ({"claim": None}, "'claim' must be a non-empty string"),
@@ -128,3 +128,10 @@ def test_an_id_twice(written):
     file = written([trace_row(is_true=True)])
     with pytest.raises(ValueError, match="'t' is there twice"):
         read_labelled([file, file])
+
+
+def test_a_line_that_is_no_json(tmp_path):
+    file = tmp_path / "broken.jsonl"
+    file.write_text("\n{")
+    with pytest.raises(ValueError, match=r"broken\.jsonl, line 2: "):
+        read_labelled([file])

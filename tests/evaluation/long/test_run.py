@@ -7,7 +7,6 @@ import pytest
 from franq_guard.evaluation.bench_report import write_report
 from franq_guard.evaluation.long import statistics as stage
 from franq_guard.evaluation.long.answers import read_labelled
-from franq_guard.evaluation.long.own import own_answers
 from franq_guard.evaluation.long.run import Plan, run
 from franq_guard.evaluation.results import Results, metric_rows
 from franq_guard.evaluation.scores import Scores
@@ -131,54 +130,3 @@ def test_the_report_is_written_from_the_folder(rows, models, written, tmp_path):
     page, text = write_report(tmp_path / "out", resamples=20)
     assert "sells old maps" in page.read_text()
     assert "sells" not in text.read_text()
-
-
-def question_row(i, country):
-    return {
-        "id": f"made{i}",
-        "dataset": "made",
-        "question": f"What is the capital of {country}?",
-        "answers": [f"City{i}"],
-        "passages": [{"title": country, "text": f"City{i} is its capital.", "is_gold": True}],
-    }
-
-
-def test_own_answers_have_gold_faithfulness(models, written, tmp_path, countries, scripted):
-    def reply(prompt):
-        asked = prompt.rpartition("Questions:\n")[2].splitlines()[:4]
-        said = [line.rpartition(" ")[2].rstrip("?") for line in asked]
-        at = [countries.index(country) for country in said]  # right about every other one
-        return "\n".join(
-            f"{n}. The capital of {countries[i]} is {f'City{i}' if i % 2 else 'Mox'}."
-            for n, i in enumerate(at, 1)
-        )
-
-    model = scripted(answers=reply)
-    file = written([question_row(*pair) for pair in enumerate(countries)], "questions.jsonl")
-    steps = []
-    answers, counts = own_answers(
-        [file],
-        model,
-        tmp_path / "store.jsonl",
-        prompts=5,
-        progress=lambda *step: steps.append(step),
-    )
-    assert len(answers) == 2  # eight questions, four a prompt
-    assert steps[-1] == (2, 2)
-    assert counts["questions"] == 8
-    claims = [claim for answer in answers for claim in answer.claims]
-    assert {claim.is_true for claim in claims} == {True, False}
-    assert all(claim.is_faithful is not None for claim in claims)
-    for answer in answers:
-        assert answer.dataset == "made"
-        assert answer.trace.metadata["contrast_prompt"] != answer.trace.generation.prompt
-    plan = Plan("long-form", (file,), train_share=0.5, white_box="own")
-    results = run(plan, answers, replace(models, language_model=model), tmp_path, silent)
-    assert results.settings["white_box"] == "own"
-    assert "share faithful (gold)" in [c.title for c in table(results, "p-faithful").columns]
-
-
-def test_too_few_questions_for_a_prompt(written, tmp_path, scripted):
-    file = written([question_row(0, "Norway")], "questions.jsonl")
-    with pytest.raises(ValueError, match="too few questions"):
-        own_answers([file], scripted(), tmp_path / "store.jsonl", prompts=5)
