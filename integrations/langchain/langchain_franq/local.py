@@ -5,17 +5,19 @@ What ``franq ask`` and ``franq demo`` run. Needs ``pip install 'langchain-franq[
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from langchain_core.callbacks import CallbackManagerForRetrieverRun
+import langchain_huggingface
+from langchain_core.callbacks import CallbackManagerForLLMRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.output_parsers import StrOutputParser
+from langchain_core.outputs import GenerationChunk
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableParallel, RunnablePassthrough
-from langchain_huggingface import HuggingFacePipeline
 from pydantic import PrivateAttr
 
 from franq_guard import GuardedAnswer, Passage
@@ -50,6 +52,43 @@ class BM25PassageRetriever(BaseRetriever):
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
     ) -> list[Document]:
         return [_document(self.passages[i]) for i, _ in self._index.best(query)]
+
+
+class HuggingFacePipeline(langchain_huggingface.HuggingFacePipeline):
+    """One that stops writing when nobody reads its stream any more.
+
+    LangChain's own lets its thread write the whole answer. The name is kept: it tells the guard
+    that the model is a local one.
+    """
+
+    def _stream(
+        self,
+        prompt: str,
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> Iterator[GenerationChunk]:
+        left = threading.Event()
+        options = kwargs.pop("pipeline_kwargs", {})
+        # Not a stopping criterion: LangChain passes its own, and one list only can be passed.
+        processors = [*options.get("logits_processor", ()), self._ending(left)]
+        options = {**options, "logits_processor": processors}
+        try:
+            yield from super()._stream(prompt, stop, run_manager, **kwargs, pipeline_kwargs=options)
+        finally:
+            left.set()
+
+    def _ending(self, left: threading.Event) -> Callable[[Any, Any], Any]:
+        """A logits processor that ends the answer at the next token once ``left`` is set."""
+        end = self.pipeline.model.generation_config.eos_token_id
+
+        def process(ids: Any, logits: Any) -> Any:
+            if end is not None and left.is_set():
+                logits = logits.new_full(logits.shape, -float("inf"))
+                logits[:, end] = 0.0
+            return logits
+
+        return process
 
 
 @dataclass(frozen=True)
