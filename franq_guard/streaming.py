@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from franq_guard.chosen import DEFAULTS
 from franq_guard.parts import ClaimWorker, Lookup, Part, Piece, moved, unverified
 from franq_guard.records import Generation, GuardedAnswer, Trace, Verdict
-from franq_guard.release import Release, Released
+from franq_guard.release import OnClaim, Release, Released
 
 if TYPE_CHECKING:
     from franq_guard.guard import Guard
@@ -63,6 +63,20 @@ def check_streamable(guard: Guard) -> None:
         )
 
 
+def check_claims_mode(guard: Guard, mode: str, on_claim: OnClaim | None) -> None:
+    """Refuse options of a framework's wrapper that do not go together.
+
+    Raises:
+        ValueError: for ``on_claim`` in another mode, or see :func:`check_streamable`.
+    """
+    if mode == "claims":
+        check_streamable(guard)
+    elif on_claim is not None:
+        raise ValueError(
+            f"on_claim tells of claims as they leave: it needs stream='claims', not {mode!r}"
+        )
+
+
 class ClaimStream:
     """One answer on its way out.
 
@@ -81,9 +95,9 @@ class ClaimStream:
     claims (:mod:`franq_guard.claims.settling`), and leaves with the next piece of text that comes
     after its verdicts. What leaves is exactly what the policy makes of the text and claims so far;
     all of it together is what it makes of the whole answer, save that ``filter`` may mend a blank
-    or a stray mark between a removed sentence and a later one in another way. A failure or the guard's
-    deadline (of the seconds spent on checking) makes claims ``unverified``, and the policy decides.
-    Feed it from one thread at a time.
+    or a stray mark between a removed sentence and a later one in another way. A failure, or the
+    guard's deadline (of the seconds spent on checking), makes claims ``unverified``, and the policy
+    decides. Feed it from one thread at a time.
 
     Args:
         guard: checks answers for which ``lookup`` fails; the others by the guard it returns.
@@ -152,6 +166,11 @@ class ClaimStream:
         self._emit(text, (), len(self._text))
         self.rest = self._out[before:]
         return self._release(replace(checked, text=self._out))
+
+    @property
+    def trace(self) -> Trace:
+        """What was captured of the answer when it was last looked up."""
+        return self._known()[1]
 
     def close(self) -> None:
         """Stop checking; what has not left never will. Does not wait."""
@@ -227,8 +246,11 @@ class ClaimStream:
             self._out += new
             self._release.claim(Released(new, tuple(verdicts), start, end))
 
+    def _known(self) -> tuple[Guard, Trace]:
+        return self._worker.known or (self._guard, Trace("", (), Generation("")))
+
     def _checked(self, text: str) -> GuardedAnswer:
-        guard, trace = self._worker.known or (self._guard, Trace("", (), Generation("")))
+        guard, trace = self._known()
         trace = replace(trace, generation=replace(trace.generation, text=text))
         return guard.finished(trace, self._verdicts, dict(self._worker.growing.timings))
 

@@ -15,6 +15,7 @@ from franq_guard import Generation, GuardedAnswer, Trace
 from franq_guard.policy import MARKS
 from langchain_franq._capture import Capture
 from langchain_franq._job import Job, job_of
+from langchain_franq._outlets import Claims, Whole
 from langchain_franq._quiet import unobserved
 from langchain_franq._shapes import Located, joined, locate, may_pass, question_of
 
@@ -55,13 +56,18 @@ class Call:
         """
         located = locate(output, self.chain.output_key)
         try:
-            job = self._job(output, located.text)
+            job = self.job(output, located.text)
         except Exception as error:  # a failure of the capture must not break the user's chain
             trace = Trace("", (), Generation(located.text), id=str(self.run_id))
             job = Job(self.chain.guard, trace, failure=f"{type(error).__name__}: {error}")
         return Reading(self, located, job)
 
-    def _job(self, output: Any, answer: str) -> Job:
+    def outlet(self) -> Whole | Claims:
+        """How the answer of a stream leaves."""
+        return Claims(self) if self.chain.stream_mode == "claims" else Whole(self)
+
+    def job(self, output: Any, answer: str) -> Job:
+        """What was captured about an answer (so far), whose output carries along ``output``."""
         given = {key: value for chunk in self.passed for key, value in chunk.items()}
         whole = {**given, **output} if isinstance(output, Mapping) else output
         return job_of(

@@ -27,7 +27,8 @@ class ModelRun:
     """One language model run: the ``prompt`` string or the ``messages`` it was given, its ``text``.
 
     ``model`` is the class name of the LangChain model; ``info`` is its generation info and
-    response metadata, where servers put log-probabilities. ``text`` is None until the run ended.
+    response metadata, where servers put log-probabilities. Until the run has ``ended``, ``text``
+    and ``info`` are of what it has streamed so far; None before that.
     """
 
     model: str
@@ -35,6 +36,7 @@ class ModelRun:
     messages: Sequence[BaseMessage] | None = None
     text: str | None = None
     info: Mapping[str, Any] | None = None
+    ended: bool = False
 
 
 class Capture(BaseCallbackHandler):
@@ -126,6 +128,16 @@ class Capture(BaseCallbackHandler):
         run = ModelRun(_class_name(serialized), messages=tuple(messages[0]))
         self._enter(run_id, parent_run_id, run)
 
+    def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **_: Any) -> None:
+        """Keep what is streamed: a stream of claims is checked before the run ends."""
+        run = self._models.get(run_id)
+        if run is None:
+            return
+        run.text = (run.text or "") + (chunk.text if chunk is not None else str(token))
+        sent = (getattr(chunk, "generation_info", None) or {}).get("logprobs")
+        if sent:
+            run.info = {"logprobs": _added((run.info or {}).get("logprobs") or {}, sent)}
+
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
         """Keep the text. A run whose start was not seen, or without a generation, is let go."""
         run = self._models.get(run_id)
@@ -135,7 +147,7 @@ class Capture(BaseCallbackHandler):
         message = getattr(first, "message", None)
         metadata = message.response_metadata if isinstance(message, BaseMessage) else {}
         run.info = {**(first.generation_info or {}), **metadata}
-        run.text = first.text
+        run.text, run.ended = first.text, True
 
     # What happened ----------------------------------------------------------------------------
 
@@ -172,9 +184,15 @@ class Capture(BaseCallbackHandler):
         Runs inside a retriever (query rewriting, re-ranking) write no answers.
         """
         with self._lock:
-            ended = {id: run for id, run in self._models.items() if run.text is not None}
-            runs = [run for id, run in ended.items() if not self._inside_retriever(id)]
-        return call_that_wrote(answer, runs or list(ended.values()))
+            wrote = {id: run for id, run in self._models.items() if run.text is not None}
+            runs = [run for id, run in wrote.items() if not self._inside_retriever(id)]
+        return call_that_wrote(answer, runs or list(wrote.values()))
+
+    @property
+    def prompts(self) -> list[str]:
+        """The prompt strings of the runs so far."""
+        with self._lock:
+            return [run.prompt for run in self._models.values() if run.prompt is not None]
 
     def _enter(
         self, run_id: UUID, parent_run_id: UUID | None, model_run: ModelRun | None = None
@@ -192,6 +210,12 @@ class Capture(BaseCallbackHandler):
         while parent is not None:
             yield parent
             parent = self._parents.get(parent)
+
+
+def _added(known: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Log-probabilities of a server so far with those of one more chunk."""
+    lists = {name: value for name, value in sent.items() if isinstance(value, list)}
+    return {**known, **{name: [*known.get(name, ()), *more] for name, more in lists.items()}}
 
 
 def _class_name(serialized: dict[str, Any] | None) -> str:

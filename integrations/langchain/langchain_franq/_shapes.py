@@ -31,7 +31,7 @@ class Located:
     """The answer ``text`` in an output.
 
     ``put(text, report)`` is that output with another text; ``after(text, report)`` is a chunk of
-    its kind that adds ``text`` to it.
+    its kind that adds ``text`` (and the report, if any) to it.
     """
 
     text: str
@@ -84,7 +84,9 @@ def _in_mapping(output: Mapping[str, Any], output_key: str | None) -> Located:
         lambda text, report: kind(
             {**output, key: whole(inner.put(text, None)), REPORT_KEY: report}
         ),
-        lambda text, report: kind({key: inner.after(text, None), REPORT_KEY: report}),
+        lambda text, report: kind(
+            {key: inner.after(text, None)} | ({} if report is None else {REPORT_KEY: report})
+        ),
     )
 
 
@@ -180,3 +182,17 @@ def joined(chunks: Sequence[Any]) -> Any:
     if kinds == {Mapping}:
         return reduce(lambda held, chunk: held + chunk, chunks[1:], AddableDict(chunks[0]))
     return reduce(lambda held, chunk: held + chunk, chunks)
+
+
+def only_buffered(name: str, stream: str) -> None:
+    """Refuse what a step of a graph cannot do: its update is one message or value.
+
+    Raises:
+        ValueError: for another mode than ``buffer``.
+    """
+    if stream != "buffer":
+        raise ValueError(
+            f"{name} streams whole answers only (stream='buffer'), not {stream!r}: the state of an "
+            "agent or graph takes an answer as a whole. To stream claims, guard a chain: "
+            "guard_chain(chain, guard, stream='claims')"
+        )

@@ -40,7 +40,7 @@ def written(guard: Guard, models: Sequence[LocalModel], run: ModelRun, answer: s
         prompt = run.prompt if run.messages is None else templated(model, run.messages)
         if prompt is None:
             continue
-        found = model.generation((run.text or "").removeprefix(prompt), prompt)
+        found = model.generation(_said(run, prompt, answer), prompt)
         if found is not None:
             return _without_lead(model.guard, found, answer)
     exact = None
@@ -66,6 +66,16 @@ def unobserved_answer(
         if found is not None:
             return _without_lead(model.guard, found, answer)
     return Written(models[0].guard if len(models) == 1 else guard, Generation(answer))
+
+
+def _said(run: ModelRun, prompt: str, answer: str) -> str:
+    """What the run wrote; while it writes, up to the end of ``answer``.
+
+    The tokens of what follows may not be known yet.
+    """
+    text = (run.text or "").removeprefix(prompt)
+    at = -1 if run.ended else text.find(answer)
+    return text if at < 0 else text[: at + len(answer)]
 
 
 def _without_lead(guard: Guard, generation: Generation, answer: str) -> Written:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun as AsyncChainRun
@@ -20,7 +21,8 @@ from pydantic import ConfigDict, PrivateAttr
 
 from franq_guard.live import LocalModel
 from franq_guard.records import Label
-from franq_guard.release import OnReport, Release
+from franq_guard.release import OnClaim, OnReport, Release
+from franq_guard.streaming import check_claims_mode
 from langchain_franq._call import Call, all_checked
 from langchain_franq._find import is_compiled_graph
 from langchain_franq._models import models_of
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from franq_guard import Guard
 
 Configs = list[RunnableConfig]
-STREAM_MODES = ("buffer", "tail")
+STREAM_MODES = ("buffer", "claims", "tail")
 
 
 def guard_chain(
@@ -40,6 +42,7 @@ def guard_chain(
     input_key: str | None = None,
     stream: str = "buffer",
     on_report: OnReport | None = None,
+    on_claim: OnClaim | None = None,
     raise_on: Collection[Label] = (),
 ) -> GuardedChain:
     """``chain`` with every answer checked by ``guard`` before it leaves.
@@ -58,31 +61,41 @@ def guard_chain(
             they are.
         input_key: the key of the question in a dict input; default: ``question``, ``input``,
             ``query``, or the last human message.
-        stream: ``buffer``: nothing unchecked leaves; the answer comes as one last chunk, while
-            documents and numbers in dict chunks pass at once. ``tail``: advisory only; the raw
-            text streams as it is written, and a last chunk says which claims are weak (whatever
-            the policy would do to the text). It concerns ``stream`` and ``astream`` alone.
+        stream: concerns ``stream`` and ``astream`` alone. ``buffer``: nothing unchecked leaves; the
+            answer comes as one last chunk, while documents and numbers in dict chunks pass at once.
+            ``claims``: each sentence leaves as soon as its claims are checked, while the model goes
+            on writing; the report comes with the last chunk. Chunks that are strings, messages, or
+            dicts with these under ``answer`` or ``output_key`` stream so; any other output leaves
+            at the end. See :class:`~franq_guard.streaming.ClaimStream`. ``tail``: advisory only;
+            the raw text streams as it is written, and a last chunk says which claims are weak
+            (whatever the policy would do to the text).
         on_report: called with each :class:`~franq_guard.GuardedAnswer`; the only way to the report
             where the output is a string. What it raises reaches the caller.
+        on_claim: called in a stream of claims with each :class:`~franq_guard.release.Released`:
+            the text that leaves and the verdicts in it, to colour it by. What it raises reaches the
+            caller.
         raise_on: labels, such as ``("false",)``; an answer with a claim of that label raises
             :class:`FactualityError` instead of leaving, so ``with_fallbacks`` can answer instead.
-            (A stream whose documents have passed already cannot fall back any more.)
+            (A stream of which something has passed already cannot fall back any more: in
+            ``claims`` mode what stands before such a claim may have left.)
 
     Raises:
         TypeError: if ``chain`` is not a Runnable.
-        ValueError: for an unknown ``stream`` mode or label.
+        ValueError: for an unknown ``stream`` mode or label, an ``on_claim`` in another mode than
+            ``claims``, or a guard that cannot check claim by claim.
     """
     if not isinstance(chain, Runnable):
         raise TypeError(f"guard_chain guards a LangChain Runnable, not {type(chain).__name__}")
     if stream not in STREAM_MODES:
         raise ValueError(f"stream must be one of {STREAM_MODES}, not {stream!r}")
+    check_claims_mode(guard, stream, on_claim)
     return GuardedChain(
         bound=chain,
         guard=guard,
         output_key=output_key,
         input_key=input_key,
         stream_mode=stream,
-        release=Release(on_report, raise_on),
+        release=Release(on_report, raise_on, on_claim),
     )
 
 
@@ -176,19 +189,17 @@ class GuardedChain(RunnableSerializable[Any, Any]):
     def stream(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Any]:
-        """What may pass as it comes, then the checked answer, or remarks on it, in one chunk."""
+        """What may leave as it may: see ``stream`` of :func:`guard_chain`."""
         self._refuse_graph()
 
         def run(
             values: Iterator[Any], run_manager: ChainRun, config: RunnableConfig
         ) -> Iterator[Any]:
             call = Call(self, next(values), run_manager.run_id)
-            for chunk in self.bound.stream(call.value, call.observed(config), **kwargs):
-                if call.passes(chunk):
-                    yield chunk
-            if call.held:
-                reading = call.streamed()
-                yield reading.last_chunk(reading.job.check())
+            with closing(call.outlet()) as outlet:
+                for chunk in self.bound.stream(call.value, call.observed(config), **kwargs):
+                    yield from outlet.feed(chunk)
+                yield from outlet.rest()
 
         yield from self._transform_stream_with_config(iter([input]), run, config)
 
@@ -202,12 +213,12 @@ class GuardedChain(RunnableSerializable[Any, Any]):
             values: AsyncIterator[Any], run_manager: AsyncChainRun, config: RunnableConfig
         ) -> AsyncIterator[Any]:
             call = Call(self, await anext(values), run_manager.run_id)
-            async for chunk in self.bound.astream(call.value, call.observed(config), **kwargs):
-                if call.passes(chunk):
-                    yield chunk
-            if call.held:
-                reading = call.streamed()
-                yield reading.last_chunk(await reading.job.acheck())
+            with closing(call.outlet()) as outlet:
+                async for chunk in self.bound.astream(call.value, call.observed(config), **kwargs):
+                    for part in outlet.feed(chunk):
+                        yield part
+                async for part in outlet.arest():
+                    yield part
 
         async def once() -> AsyncIterator[Any]:
             yield input

@@ -18,7 +18,13 @@ from langchain_franq._capture import Capture
 from langchain_franq._evidence import documents_of_turn
 from langchain_franq._job import Job, job_of
 from langchain_franq._models import models_of
-from langchain_franq._shapes import REPORT_KEY, documents_in, locate, question_of
+from langchain_franq._shapes import (
+    REPORT_KEY,
+    documents_in,
+    locate,
+    only_buffered,
+    question_of,
+)
 
 if TYPE_CHECKING:
     from franq_guard import Guard
@@ -36,6 +42,7 @@ def guard_node(
     context: str = "context",
     answer: str | None = None,
     model: Any = None,
+    stream: str = "buffer",
     on_report: OnReport | None = None,
     raise_on: Collection[Label] = (),
 ) -> Runnable[State, Update]:
@@ -61,12 +68,17 @@ def guard_node(
             ``output``, ``result``, ``response``, ``text``, or the last of ``messages``.
         model: what writes the answer, where ``writer`` does not show it: the tokens of a local
             Hugging Face model in it are captured, and it is used for scoring.
+        stream: ``buffer`` alone: an answer enters the graph's state as a whole.
         on_report: called with each checked answer.
         raise_on: labels that raise :class:`~langchain_franq.FactualityError`.
+
+    Raises:
+        ValueError: for another ``stream`` mode.
 
     Raises (in a run):
         TypeError, KeyError: when the state holds no answer.
     """
+    only_buffered("guard_node", stream)
     inner = RunnableLambda(writer) if callable(writer) else writer
     node = _Node(
         guard=guard,

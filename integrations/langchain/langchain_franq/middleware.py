@@ -20,7 +20,7 @@ from langchain_franq._capture import ModelRun
 from langchain_franq._evidence import documents_of_turn
 from langchain_franq._job import Job, job_from
 from langchain_franq._models import models_of
-from langchain_franq._shapes import question_of, with_text
+from langchain_franq._shapes import only_buffered, question_of, with_text
 from langchain_franq._written import written
 
 if TYPE_CHECKING:
@@ -42,8 +42,12 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         guard: the guard.
         evidence: from the messages so far to the documents an answer rests on; default: the
             Documents in the artifacts of the current turn's tool messages, or the tools' text.
+        stream: ``buffer`` alone: an answer enters the agent's state as a whole.
         on_report: called with each checked answer.
         raise_on: labels that raise :class:`~langchain_franq.FactualityError` instead of passing.
+
+    Raises:
+        ValueError: for another ``stream`` mode.
 
     Raises (in a run):
         TypeError: for a model whose tokens cannot be hidden.
@@ -56,9 +60,11 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         guard: Guard,
         *,
         evidence: Callable[[Sequence[BaseMessage]], Sequence[Document]] = documents_of_turn,
+        stream: str = "buffer",
         on_report: OnReport | None = None,
         raise_on: Collection[Label] = (),
     ) -> None:
+        only_buffered("FranqMiddleware", stream)
         super().__init__()
         self._guard = guard
         self._evidence = evidence

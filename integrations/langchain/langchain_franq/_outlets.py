@@ -1,0 +1,161 @@
+"""How a streamed answer leaves: as a whole once it is checked, or claim by claim."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages import BaseMessageChunk
+
+from franq_guard import Guard, Trace
+from franq_guard.streaming import ClaimStream
+from langchain_franq._shapes import ANSWER_KEYS, Located, joined, locate
+
+if TYPE_CHECKING:
+    from langchain_franq._call import Call
+
+
+class Whole:
+    """Lets the answer out in one last chunk, or (``tail``) raw, with remarks after it."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def feed(self, chunk: Any) -> Iterator[Any]:
+        """What may leave of a chunk of the guarded chain."""
+        if self._call.passes(chunk):
+            yield chunk
+
+    def rest(self) -> Iterator[Any]:
+        """What is left when the chain is done."""
+        if self._call.held:
+            reading = self._call.streamed()
+            yield reading.last_chunk(reading.job.check())
+
+    async def arest(self) -> AsyncIterator[Any]:
+        """:meth:`rest`, with the check in a thread."""
+        if self._call.held:
+            reading = self._call.streamed()
+            yield reading.last_chunk(await reading.job.acheck())
+
+    def close(self) -> None:
+        """Nothing is held beyond the call."""
+
+
+class Claims:
+    """Lets each claim out as soon as it is checked; what cannot be read so leaves at the end.
+
+    Text is streamed where it comes as strings, message chunks, or dicts with one of these under the
+    answer's key. All else of the output comes with the last chunk, and so does the report.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._stream = ClaimStream(call.chain.guard, self._lookup, release=call.chain.release)
+        self._text = _AfterPrompt(lambda: call.capture.prompts)
+        self._shown = False
+        self._streamable = False
+
+    def feed(self, chunk: Any) -> Iterator[Any]:
+        """What may leave now that ``chunk`` has come."""
+        if self._call.passes(chunk):
+            yield chunk
+            return
+        found = _answer_in(chunk, self._call.chain.output_key)
+        if found is not None:
+            self._streamable = True
+            yield from self._parts(self._stream.feed(self._text.add(found.text)), found)
+
+    def rest(self) -> Iterator[Any]:
+        """What is checked after the chain is done, then the report with all else."""
+        if not self._call.held:
+            return
+        located, text = self._over()
+        yield from self._parts(text, located)
+        while (more := self._stream.wait()) is not None:
+            yield from self._parts(more, located)
+        yield from self._last(located)
+
+    async def arest(self) -> AsyncIterator[Any]:
+        """:meth:`rest`, waiting in a thread."""
+        if not self._call.held:
+            return
+        located, text = self._over()
+        for part in self._parts(text, located):
+            yield part
+        while (more := await asyncio.to_thread(self._stream.wait)) is not None:
+            for part in self._parts(more, located):
+                yield part
+        for part in self._last(located):
+            yield part
+
+    def close(self) -> None:
+        """Nothing more is checked or let out."""
+        self._stream.close()
+
+    def _lookup(self, text: str) -> tuple[Guard, Trace]:
+        job = self._call.job({}, text)
+        return job.guard, job.trace
+
+    def _over(self) -> tuple[Located, str]:
+        """The whole output, with all its text fed, and what that lets out."""
+        located = locate(joined(self._call.held), self._call.chain.output_key)
+        if not located.text.startswith(self._text.seen):
+            raise TypeError(
+                "the chunks of this stream do not add up to its answer: use stream='buffer'"
+            )
+        left = self._text.add(located.text[len(self._text.seen) :]) + self._text.end()
+        text = self._stream.feed(left)
+        self._stream.end()
+        return located, text
+
+    def _parts(self, text: str, located: Located) -> Iterator[Any]:
+        if text and self._streamable:
+            lead = "" if self._shown else self._text.lead
+            self._shown = True
+            yield located.after(lead + text, None)
+
+    def _last(self, located: Located) -> Iterator[Any]:
+        answer = self._stream.answer()
+        text = self._stream.rest if self._shown else self._text.lead + answer.text
+        chunk = located.put(text, answer.to_dict())
+        if chunk != "" or not self._shown:
+            yield chunk
+
+
+class _AfterPrompt:
+    """The text of an answer without the prompt that some pipelines repeat before it."""
+
+    def __init__(self, prompts: Callable[[], list[str]]) -> None:
+        self._prompts = prompts
+        self._held: str | None = ""
+        self.seen, self.lead = "", ""
+
+    def add(self, text: str) -> str:
+        """More text in, what of it belongs to the answer out."""
+        self.seen += text
+        if self._held is None:
+            return text
+        self._held += text
+        prompts = [p for p in self._prompts() if p]
+        repeated = [p for p in prompts if self._held.startswith(p)]
+        if repeated:
+            self.lead = max(repeated, key=len)
+        elif any(p.startswith(self._held) for p in prompts):
+            return ""
+        return self.end()[len(self.lead) :]
+
+    def end(self) -> str:
+        """What was held back while it could have become a prompt."""
+        held, self._held = self._held or "", None
+        return held
+
+
+def _answer_in(chunk: Any, output_key: str | None) -> Located | None:
+    """The piece of the answer in a chunk; None where that is not sure yet."""
+    if isinstance(chunk, Mapping):
+        key = output_key or ANSWER_KEYS[0]
+        found = chunk.get(key)
+        return locate(chunk, key) if isinstance(found, (str, BaseMessageChunk)) else None
+    return locate(chunk) if isinstance(chunk, (str, BaseMessageChunk)) else None

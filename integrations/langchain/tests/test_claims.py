@@ -1,0 +1,505 @@
+"""stream="claims": each claim leaves when it is checked, and nothing before."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import gc
+import logging
+import re
+import threading
+import time
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
+
+import pytest
+from langchain_core.messages import AIMessageChunk
+from langchain_core.outputs import ChatGenerationChunk, GenerationChunk
+from langchain_core.runnables import RunnableGenerator, RunnableLambda
+
+from franq_guard import Guard, Policy
+from franq_guard.demo import corpus, questions
+from franq_guard.language_model import TransformersModel
+from franq_guard.language_model._reading import Reading
+from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
+from langchain_franq import FactualityError, FranqMiddleware, guard_chain, guard_node
+from langchain_franq.local import local_rag_chain
+
+from .fakes import ScriptedChat, ScriptedGuard, ScriptedLLM, lcel, question
+from .test_chain_shapes import retrieval_chain
+
+RUNS = 200
+FALSE = "Purple zebras sing loud tunes there at midnight."
+
+
+def told(prompt: str) -> str:
+    """An answer of four sentences that names the run of the prompt; the third is made up."""
+    run = re.search(r"run (\d+)", prompt)
+    n = run.group(1) if run else "none"
+    return (
+        f"The archive says that the tower of run {n} is tall. "
+        f"Masons began the tower of run {n} long ago. {FALSE} "
+        f"Old letters tell how masons began the tower of run {n}."
+    )
+
+
+class Log:
+    """What the models have written so far."""
+
+    def __init__(self):
+        self.written = ""
+
+
+LOG = Log()
+
+
+class LongLLM(ScriptedLLM):
+    def _stream(self, prompt, stop=None, run_manager=None, **kwargs):
+        for word in re.findall(r"\s*\S+", told(prompt)):
+            LOG.written += word
+            chunk = GenerationChunk(text=word)
+            if run_manager:
+                run_manager.on_llm_new_token(word, chunk=chunk)
+            yield chunk
+
+    def _generate(self, prompts, stop=None, run_manager=None, **kwargs):
+        found = super()._generate(prompts, stop, run_manager, **kwargs)
+        for (generation,), prompt in zip(found.generations, prompts, strict=True):
+            generation.text = (prompt if self.echo else "") + told(prompt)
+        return found
+
+
+class LongChat(ScriptedChat):
+    logprobs: bool = False
+
+    def _stream(self, messages, stop=None, run_manager=None, **kwargs):
+        for word in re.findall(r"\s*\S+", told("\n".join(str(m.text) for m in messages))):
+            entry = {"token": word, "bytes": list(word.encode()), "logprob": -0.25}
+            info = {"logprobs": {"content": [entry]}} if self.logprobs else None
+            message = AIMessageChunk(word, id="run-1")
+            chunk = ChatGenerationChunk(message=message, generation_info=info)
+            if run_manager:
+                run_manager.on_llm_new_token(word, chunk=chunk)
+            yield chunk
+
+
+def guard_of(action="annotate", *, fail=None, **options) -> Guard:
+    return Guard(
+        language_model=FakeLanguageModel(known=0.999),
+        faithfulness=FakeFaithfulness(fail=fail),
+        policy=Policy(action=action),
+        **options,
+    )
+
+
+def wanted(run: int, action: str = "annotate") -> str:
+    text = told(f"run {run}")
+    if action == "filter":
+        return text.replace(f"{FALSE} ", "")
+    return text.replace("midnight.", "midnight [likely false].")
+
+
+@pytest.fixture(autouse=True)
+def _quiet():
+    logging.disable(logging.WARNING)  # fakes have no calibrator, and say so each time
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def chunks_of(chain, value, way):
+    if way == "stream":
+        return list(chain.stream(value))
+
+    async def streamed():
+        return [chunk async for chunk in chain.astream(value)]
+
+    return asyncio.run(streamed())
+
+
+def slowly(chain, pause=0.02):
+    """The chain with each chunk of the answer a little later, so that checks are done between."""
+
+    def late(chunks):
+        for chunk in chunks:
+            time.sleep(pause)
+            yield chunk
+
+    async def alate(chunks):
+        async for chunk in chunks:
+            await asyncio.sleep(pause)
+            yield chunk
+
+    return chain | RunnableGenerator(late, alate)
+
+
+WAYS = pytest.mark.parametrize("way", ["stream", "astream"])
+ACTIONS = pytest.mark.parametrize("action", ["annotate", "filter"])
+
+
+@WAYS
+@ACTIONS
+@pytest.mark.parametrize("model", [LongLLM(), LongChat()])
+def test_sentences_leave_while_the_model_writes(way, action, model):
+    chain = guard_chain(slowly(lcel(model)), guard_of(action), stream="claims")
+    chunks = chunks_of(chain, question(7), way)
+    assert "".join(chunks) == wanted(7, action)
+    assert len(chunks) >= 3
+    assert chunks[0].startswith("The archive says that the tower of run 7 is tall.")
+
+
+@WAYS
+def test_a_sentence_has_left_before_the_last_one_is_written(way):
+    LOG.written = ""
+    chain = guard_chain(slowly(lcel(LongLLM()), 0.1), guard_of(), stream="claims")
+    if way == "stream":
+        stream = chain.stream(question(7))
+        next(stream)
+        written = LOG.written
+        stream.close()
+    else:
+
+        async def first():
+            stream = chain.astream(question(7))
+            await anext(stream)
+            written = LOG.written
+            await stream.aclose()
+            return written
+
+        written = asyncio.run(first())
+    assert "Old letters" not in written
+
+
+@WAYS
+@pytest.mark.parametrize("model", [LongLLM(), LongChat()])
+@pytest.mark.parametrize("parse", [True, False])
+def test_no_character_leaves_before_its_check(way, model, parse):
+    """The scorer is held at its second call: only the first sentence may be out by then."""
+    go, calls, seen = threading.Event(), [], []
+
+    def hold():
+        calls.append(1)
+        if len(calls) == 2:
+            seen.append(True)
+            assert go.wait(30)
+
+    chain = guard_chain(
+        slowly(lcel(model, parse=parse)), guard_of("filter", fail=hold), stream="claims"
+    )
+    threading.Timer(1.5, go.set).start()
+    shown = ""
+    early = []
+
+    def look(chunk):
+        nonlocal shown
+        shown += chunk if isinstance(chunk, str) else chunk.text
+        if not go.is_set():
+            early.append(shown)
+
+    if way == "stream":
+        for chunk in chain.stream(question(7)):
+            look(chunk)
+    else:
+
+        async def run():
+            async for chunk in chain.astream(question(7)):
+                look(chunk)
+
+        asyncio.run(run())
+    assert seen
+    assert early == ["The archive says that the tower of run 7 is tall."]
+    assert FALSE not in shown
+    assert shown == wanted(7, "filter")
+
+
+@WAYS
+def test_messages_add_up_to_the_guarded_message(way):
+    chain = guard_chain(slowly(lcel(LongChat(), parse=False)), guard_of(), stream="claims")
+    chunks = chunks_of(chain, question(7), way)
+    whole = reduce(lambda a, b: a + b, chunks)
+    assert whole.text == wanted(7)
+    assert whole.id == "run-1"
+    assert whole.response_metadata["franq"]["text"] == wanted(7)
+    assert len(whole.response_metadata["franq"]["verdicts"]) == 4
+    assert all("franq" not in chunk.response_metadata for chunk in chunks[:-1])
+
+
+@WAYS
+def test_dicts_show_documents_first_and_the_report_last(way):
+    chain = guard_chain(retrieval_chain(LongChat()), guard_of(), stream="claims")
+    chunks = chunks_of(chain, {"input": question(7)}, way)
+    assert [sorted(chunk) for chunk in chunks[:2]] == [["input"], ["context"]]
+    assert sorted(chunks[-1]) == ["answer", "franq"]
+    assert all(sorted(chunk) == ["answer"] for chunk in chunks[2:-1])
+    whole = reduce(lambda a, b: a + b, chunks)
+    assert whole["answer"] == wanted(7) == whole["franq"]["text"]
+    assert whole["franq"]["verdicts"][0]["evidence"]["passage"] == 0
+
+
+@WAYS
+def test_on_claim_tells_what_to_show_and_how(way):
+    released, reports = [], []
+    chain = guard_chain(
+        lcel(LongLLM()), guard_of(), stream="claims", on_claim=released.append,
+        on_report=reports.append,
+    )  # fmt: skip
+    text = "".join(chunks_of(chain, question(7), way))
+    assert "".join(r.text for r in released) == text
+    assert [v.label for r in released for v in r.verdicts] == [
+        "supported", "supported", "false", "supported",
+    ]  # fmt: skip
+    (report,) = reports
+    assert report.text == text
+    assert all(report.original[r.start : r.end].strip() for r in released if r.verdicts)
+
+
+@WAYS
+def test_it_stops_where_a_claim_must_not_pass(way):
+    reports = []
+    chain = guard_chain(
+        lcel(LongLLM()), guard_of(), stream="claims", raise_on=("false",), on_report=reports.append
+    )
+    shown = []
+
+    async def run():
+        async for chunk in chain.astream(question(7)):
+            shown.append(chunk)
+
+    with pytest.raises(FactualityError):
+        shown.extend(chain.stream(question(7))) if way == "stream" else asyncio.run(run())
+    assert "zebras" not in "".join(shown)
+    assert len(reports) == 1
+
+
+@WAYS
+def test_log_probabilities_of_a_server_are_read_as_they_come(way):
+    chain = guard_chain(
+        slowly(lcel(LongChat(logprobs=True), parse=False)), guard_of(), stream="claims"
+    )
+    whole = reduce(lambda a, b: a + b, chunks_of(chain, question(7), way))
+    first = whole.response_metadata["franq"]["verdicts"][0]
+    assert first["raw"]["uq_faith"] == pytest.approx(-0.25 * 11)  # of eleven words
+
+
+@WAYS
+def test_an_answer_that_comes_at_once(way):
+    chain = guard_chain(lcel(LongLLM()) | RunnableLambda(str.strip), guard_of(), stream="claims")
+    assert "".join(chunks_of(chain, question(7), way)) == wanted(7)
+
+
+@WAYS
+def test_a_repeated_prompt_is_no_claim(way):
+    reports = []
+    prompt_and_answer = lcel(RunnableLambda(LongLLM(echo=True).invoke), parse=False)
+    chain = guard_chain(prompt_and_answer, guard_of(), stream="claims", on_report=reports.append)
+    text = "".join(chunks_of(chain, question(7), way))
+    assert text.startswith("Use this:\n")
+    assert text.endswith(f"Answer:{wanted(7)}")
+    assert reports[0].original == told("run 7")
+
+
+@WAYS
+def test_outputs_that_cannot_be_told_yet_leave_at_the_end(way):
+    def steps(_):
+        yield {"text": "Purple zebras sing. "}
+        yield {"text": "They do."}
+
+    async def asteps(_):
+        for step in steps(_):
+            yield step
+
+    chain = guard_chain(RunnableGenerator(steps, asteps), guard_of(), stream="claims")
+    chunks = chunks_of(chain, "?", way)
+    (chunk,) = chunks
+    assert chunk["text"] == chunk["franq"]["text"]
+    assert chunk["franq"]["original"] == "Purple zebras sing. They do."
+
+
+def test_an_exception_in_the_chain_is_the_callers():
+    def broken(chunks):
+        for i, chunk in enumerate(chunks):
+            if i == 30:
+                raise RuntimeError("the line is dead")
+            yield chunk
+
+    chain = guard_chain(
+        slowly(lcel(LongLLM())) | RunnableGenerator(broken), guard_of(), stream="claims"
+    )
+    shown = []
+    with pytest.raises(RuntimeError, match="the line is dead"):
+        shown.extend(chain.stream(question(7)))
+    assert wanted(7).startswith("".join(shown))
+    no_threads()
+
+
+def no_threads():
+    for thread in threading.enumerate():
+        if thread.name.startswith("franq-claims"):
+            thread.join(10)
+            assert not thread.is_alive()
+
+
+@WAYS
+@pytest.mark.parametrize("on_error", ["open", "closed"])
+def test_a_scorer_that_fails_or_hangs_never_breaks_the_stream(way, on_error):
+    go = threading.Event()
+
+    def hang():
+        go.wait(30)
+
+    def fail():
+        raise RuntimeError("no scores today")
+
+    for broken, reason in ((hang, "timeout"), (fail, "error")):
+        guard = Guard(
+            language_model=FakeLanguageModel(known=0.999),
+            faithfulness=FakeFaithfulness(fail=broken),
+            policy=Policy(action="filter", on_error=on_error),
+            deadline=0.2,
+        )
+        reports = []
+        chain = guard_chain(lcel(LongLLM()), guard, stream="claims", on_report=reports.append)
+        text = "".join(chunks_of(chain, question(7), way))
+        assert {v.reason for v in reports[0].verdicts} == {reason}
+        if on_error == "closed":
+            assert text == guard.policy.replacement
+        else:
+            assert text.replace(" [unverified]", "") == told("run 7")
+    go.set()
+    no_threads()
+
+
+@WAYS
+def test_an_abandoned_stream_leaves_nothing_behind(way):
+    checked = []
+    chain = guard_chain(
+        slowly(lcel(LongLLM())), guard_of(), stream="claims", on_claim=checked.append
+    )
+
+    async def abandoned():
+        stream = chain.astream(question(3))
+        await anext(stream)
+        await stream.aclose()
+
+    if way == "stream":
+        stream = chain.stream(question(3))
+        next(stream)
+        stream.close()
+    else:
+        asyncio.run(abandoned())
+    gc.collect()
+    no_threads()
+    assert len(checked) == 1
+
+
+def test_a_cancelled_task_leaves_the_guard_usable():
+    chain = guard_chain(slowly(lcel(LongLLM())), guard_of(), stream="claims")
+
+    async def read(run):
+        return "".join([chunk async for chunk in chain.astream(question(run))])
+
+    async def main():
+        task = asyncio.create_task(read(1))
+        await asyncio.sleep(0.5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return await read(2)
+
+    assert asyncio.run(main()) == wanted(2)
+    no_threads()
+
+
+def test_a_stream_read_in_another_context():
+    chain = guard_chain(lcel(LongLLM()), guard_of(), stream="claims")
+    stream = contextvars.Context().run(chain.stream, question(4))
+    with ThreadPoolExecutor(1) as pool:
+        assert "".join(pool.submit(list, stream).result()) == wanted(4)
+
+
+@pytest.mark.parametrize("model", [LongLLM, LongChat])
+def test_200_streams_at_once_in_threads(model):
+    chain = guard_chain(lcel(model()), guard_of(), stream="claims")
+    with ThreadPoolExecutor(16) as pool:
+        texts = list(pool.map(lambda i: "".join(chain.stream(question(i))), range(RUNS)))
+    assert texts == [wanted(i) for i in range(RUNS)]
+    no_threads()
+
+
+def test_200_streams_at_once_in_tasks():
+    chain = guard_chain(lcel(LongChat()), guard_of(), stream="claims")
+
+    async def one(i):
+        return "".join([chunk async for chunk in chain.astream(question(i))])
+
+    async def main():
+        return await asyncio.gather(*map(one, range(RUNS)))
+
+    assert asyncio.run(main()) == [wanted(i) for i in range(RUNS)]
+    no_threads()
+
+
+def test_invoke_and_batch_are_as_ever():
+    chain = guard_chain(lcel(LongLLM()), guard_of(), stream="claims")
+    assert chain.invoke(question(1)) == wanted(1)
+    assert asyncio.run(chain.abatch([question(1), question(2)])) == [wanted(1), wanted(2)]
+
+
+def test_memory_and_threads_stay_flat():
+    chain = guard_chain(lcel(LongLLM()), guard_of(), stream="claims")
+
+    def run(times):
+        for i in range(times):
+            "".join(chain.stream(question(i % 7)))
+        LOG.written = ""
+        no_threads()
+        gc.collect()
+
+    run(200)  # warms every cache
+    tracemalloc.start()
+    try:
+        run(1)
+        before = tracemalloc.get_traced_memory()[0]
+        run(150)
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert grown / 150 < 256  # bytes a run
+
+
+def test_what_cannot_stream_by_claims_says_so():
+    with pytest.raises(ValueError, match=r"on_claim .* needs stream='claims', not 'buffer'"):
+        guard_chain(lcel(LongLLM()), guard_of(), on_claim=print)
+    with pytest.raises(ValueError, match="action='annotate' or 'filter'"):
+        guard_chain(lcel(LongLLM()), guard_of("block"), stream="claims")
+    with pytest.raises(ValueError, match="guard a chain"):
+        FranqMiddleware(ScriptedGuard(), stream="claims")
+    with pytest.raises(ValueError, match="guard a chain"):
+        guard_node(ScriptedGuard(), stream="claims")
+
+
+@WAYS
+def test_smollm2_in_the_chain(smollm2, way, monkeypatch):
+    """Its tokens are found while it writes; no prompt is read twice."""
+    guard = Guard(language_model=smollm2, faithfulness=FakeFaithfulness())
+    inner = local_rag_chain(corpus(), smollm2, k=1, max_new_tokens=48)
+    asked = questions()[0].question
+    whole = guard_chain(inner, guard).invoke(asked)
+    lengths = []
+    released = []
+    chain = guard_chain(inner, guard, stream="claims", on_claim=released.append)
+
+    def counted(self, network, prompt, read=Reading.__init__):
+        lengths.append(len(prompt))
+        read(self, network, prompt)
+
+    monkeypatch.setattr(Reading, "__init__", counted)
+    monkeypatch.setattr(TransformersModel, "score", None)
+    streamed = reduce(lambda a, b: a + b, chunks_of(chain, asked, way))
+    assert streamed["answer"] == whole["answer"] == "".join(r.text for r in released)
+    assert len(lengths) == 1  # the prompt without the passages
+    pairs = zip(streamed["franq"]["verdicts"], whole["franq"]["verdicts"], strict=True)
+    for ours, theirs in pairs:
+        assert ours["claim"] == theirs["claim"]
+        assert ours["label"] == theirs["label"]
+        assert ours["raw"] == pytest.approx(theirs["raw"], abs=1e-3)
