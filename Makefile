@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 DATA ?= ../shared/data
 
-.PHONY: demo test test-slow test-llamacpp check calibrator bench bench-faithfulness bench-uncertainty bench-claims bench-small bench-tables clean
+.PHONY: demo test test-slow test-llamacpp check-browser check calibrator bench bench-faithfulness bench-uncertainty bench-claims bench-small bench-tables clean
 
 PROJECTS := pyproject.toml integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
 
@@ -40,6 +40,12 @@ $(LLAMA)/.ready: $(READY) tests/llama_cpp/requirements.txt
 
 test-llamacpp: $(LLAMA)/.ready  ## the real llama.cpp, in process and served (builds it: 5 to 8 minutes)
 	$(LLAMA)/bin/python -m pytest -m llamacpp tests/llama_cpp
+
+check-browser: $(READY)   ## the web example in a headless chromium; screenshots in build/browser
+	@command -v chromium > /dev/null && command -v chromedriver > /dev/null || { echo "no browser: \
+	apt-get install chromium chromium-driver" >&2; exit 1; }
+	$(BIN)/pip install -q -c constraints.txt -e "integrations/langchain[browser]"
+	$(BIN)/pytest -m browser integrations/langchain/tests
 
 check: $(READY)           ## lint and types
 	$(BIN)/ruff check .

@@ -1,0 +1,169 @@
+"""A web page on which the claims of an answer appear as they are checked, each in its colour.
+
+pip install 'langchain-franq[local,web]'
+python examples/langchain_web/app.py          # then open http://127.0.0.1:8000
+"""
+
+import argparse
+import logging
+import re
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated, Any
+
+import uvicorn
+from fastapi import FastAPI
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from fastapi.staticfiles import StaticFiles
+from langchain_core.runnables import Runnable
+from pydantic import BaseModel, StringConstraints
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from franq_guard import Guard, Passage, Verdict
+from franq_guard.demo import corpus
+from franq_guard.policy import MARKS
+from franq_guard.release import Released
+from langchain_franq import guard_chain
+from langchain_franq.local import local_rag_chain
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+MARK = re.compile("( (?:{}))".format("|".join(map(re.escape, MARKS.values()))))
+Rag = Runnable[str, dict[str, Any]]
+Event = tuple[str, dict[str, Any]]
+
+log = logging.getLogger("uvicorn.error")
+
+
+class Asked(BaseModel):
+    question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+def make_app(rag: Rag, guard: Guard) -> FastAPI:
+    """The page and its endpoint; ``rag`` as :func:`local_rag_chain` makes it."""
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+
+    @app.post("/ask", response_class=EventSourceResponse)
+    async def ask(asked: Asked) -> AsyncIterator[ServerSentEvent]:
+        async with aclosing(events(rag, guard, asked.question)) as told:
+            async for event, data in told:
+                yield ServerSentEvent(event=event, data=data)
+
+    app.mount("/", StaticFiles(directory=Path(__file__).parent / "static", html=True))
+    app.add_middleware(Headers)
+    return app
+
+
+async def events(rag: Rag, guard: Guard, question: str) -> AsyncIterator[Event]:
+    """``passages``, then a ``claim`` whenever checked text leaves, then ``done``; or ``error``.
+
+    Each question has a guarded chain of its own: making one takes milliseconds, and so its claims
+    are nobody else's. Closing this (the browser has gone) ends the model's writing, too.
+    """
+    released: deque[Released] = deque()
+    passages: list[Passage] = []
+    chain = guard_chain(rag, guard, stream="claims", on_claim=released.append)
+    try:
+        async with aclosing(chain.astream(question)) as chunks:
+            async for chunk in chunks:
+                if "context" in chunk:
+                    found = chunk["context"]
+                    passages = [Passage(d.page_content, d.metadata["title"]) for d in found]
+                    shown = [{"title": p.title, "text": p.text} for p in passages]
+                    yield "passages", {"passages": shown}
+                while released:
+                    yield "claim", claim_event(released.popleft(), passages)
+                if "franq" in chunk:
+                    report = chunk["franq"]
+                    seconds = sum(report["timings"].values())
+                    yield "done", {"status": report["status"], "seconds": seconds}
+    except Exception:  # the response has begun: only an event can tell of it
+        log.exception("an answer was not finished")
+        yield "error", {"message": "The answer could not be finished: see the server's log."}
+
+
+def claim_event(released: Released, passages: list[Passage]) -> dict[str, Any]:
+    """What the page shows of a release: the text in parts, and the claims that these state."""
+    parts = [{"text": text, "claims": claims} for text, claims in parts_of(released)]
+    return {"parts": parts, "claims": [_claim(v, passages) for v in released.verdicts]}
+
+
+def parts_of(released: Released) -> list[tuple[str, list[int]]]:
+    """The text cut where claims begin and end; the numbers of the verdicts on each part.
+
+    A mark that the policy put in goes with the words before it. Where the policy changed the text
+    otherwise, all of it is one part.
+    """
+    everyone = tuple(range(len(released.verdicts)))
+    owners: list[tuple[int, ...]] = []
+    at = released.start
+    for i, piece in enumerate(MARK.split(released.text)):
+        if i % 2:  # a mark
+            owners += [owners[-1] if owners else everyone] * len(piece)
+        else:
+            owners += [_stated_at(c, released.verdicts) for c in range(at, at + len(piece))]
+            at += len(piece)
+    if at != released.end:
+        owners = [everyone] * len(released.text)
+    runs = groupby(zip(released.text, owners, strict=True), key=lambda pair: pair[1])
+    return [("".join(char for char, _ in run), list(of)) for of, run in runs]
+
+
+def _stated_at(character: int, verdicts: tuple[Verdict, ...]) -> tuple[int, ...]:
+    return tuple(
+        i
+        for i, verdict in enumerate(verdicts)
+        if any(start <= character < end for start, end in verdict.claim.spans)
+    )
+
+
+def _claim(verdict: Verdict, passages: list[Passage]) -> dict[str, Any]:
+    found = verdict.evidence
+    passage = None if found is None else passages[found.passage]
+    return {
+        "text": verdict.claim.text,
+        "label": verdict.label,
+        "reason": verdict.reason,
+        "p_true": verdict.p_true,
+        "p_faithful": verdict.p_faithful,
+        "evidence": passage
+        and found
+        and {"title": passage.title, "text": passage.text[found.start : found.end]},
+    }
+
+
+class Headers:
+    """Adds ``HEADERS`` to every response. Plain ASGI: a stream passes as it is."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        await self.app(scope, receive, with_headers)
+
+
+def main(guard: Guard, *, port: int) -> None:
+    rag = local_rag_chain(corpus(), guard.language_model, max_new_tokens=160)
+    guard.faithfulness  # noqa: B018  (loaded now, not at the first question)
+    uvicorn.run(make_app(rag, guard), host="127.0.0.1", port=port, limit_concurrency=32)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=8000)
+    main(Guard.offline(), port=parser.parse_args().port)

@@ -1,0 +1,206 @@
+// All text goes in through textContent: nothing that was asked, found or written becomes markup.
+
+const LABELS = {
+  // the worst first: it colours a part that several claims share
+  "false": ["Likely false", "probably not true"],
+  "doubtful": ["Doubtful", "may be wrong"],
+  "unverified": ["Not verified", "could not be checked"],
+  "unsupported-true": ["True, not from the passages", "the model knew it"],
+  "supported": ["Supported", "the passages say it"],
+  "not-a-claim": ["No claim", "states nothing that is true or false"],
+};
+const NO_ANSWER = {
+  422: "The question must have 1 to 500 characters.",
+  503: "Too many questions at once. Try again in a moment.",
+};
+
+const at = (id) => document.getElementById(id);
+let running = null; // the AbortController of the question being answered
+
+function put(parent, tag, text, className = "") {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  made.className = className;
+  parent.append(made);
+  return made;
+}
+
+function say(text, kind = "") {
+  at("status").textContent = text;
+  at("status").className = kind;
+}
+
+// Asking ------------------------------------------------------------------------------------------
+
+async function ask(question) {
+  running?.abort();
+  const mine = (running = new AbortController());
+  begin(question);
+  try {
+    await follow(question, mine.signal);
+  } catch (error) {
+    if (running === mine) say(mine.signal.aborted ? "Stopped." : reason(error), "error");
+  }
+  if (running === mine) busy(false);
+}
+
+function reason(error) {
+  return error instanceof TypeError ? "The server cannot be reached." : error.message;
+}
+
+async function follow(question, signal) {
+  const response = await fetch("ask", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ question }),
+    signal,
+  });
+  if (!response.ok) {
+    throw new Error(NO_ANSWER[response.status] ?? `The server answered ${response.status}.`);
+  }
+  const answer = { claims: [], passages: 0 };
+  for await (const { event, data } of events(response.body)) {
+    signal.throwIfAborted();
+    SHOW[event]?.(answer, data);
+  }
+  if (!answer.done) throw new Error("The connection was lost before the answer was finished.");
+}
+
+// Server-sent events of a response: EventSource itself could not POST, and would ask again.
+async function* events(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let held = ""; ; ) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const blocks = (held + value).split("\n\n");
+    held = blocks.pop();
+    for (const block of blocks) {
+      const fields = Object.fromEntries(block.split("\n").map((line) => line.split(/: (.*)/s)));
+      if (fields.event) yield { event: fields.event, data: JSON.parse(fields.data) };
+    }
+  }
+}
+
+// Showing -----------------------------------------------------------------------------------------
+
+function begin(question) {
+  busy(true);
+  say("Searching ...");
+  for (const id of ["answer", "detail", "legend"]) at(id).replaceChildren();
+  at("asked").textContent = question;
+  at("sources").hidden = true;
+  at("result").hidden = false;
+}
+
+function busy(is) {
+  at("stop").hidden = !is;
+  at("answer").classList.toggle("writing", is);
+}
+
+const SHOW = {
+  passages(answer, { passages }) {
+    answer.passages = passages.length;
+    const list = at("sources").querySelector("ol");
+    list.replaceChildren();
+    for (const { title, text } of passages) {
+      const item = put(list, "li", "");
+      put(item, "strong", title);
+      put(item, "span", ` ${text}`);
+    }
+    at("sources").querySelector("summary").textContent = `Passages found: ${passages.length}`;
+    at("sources").hidden = passages.length === 0;
+    say("Writing and checking ...");
+  },
+
+  claim(answer, { parts, claims }) {
+    const first = answer.claims.length;
+    answer.claims.push(...claims);
+    for (const { text, claims: of } of parts) {
+      const stated = of.map((i) => answer.claims[first + i]);
+      if (stated.length === 0) at("answer").append(text);
+      else putPart(text, stated);
+    }
+    legend(answer.claims);
+    say(`Writing and checking ... ${count(answer.claims.length, "claim")} so far`);
+  },
+
+  done(answer, { status, seconds }) {
+    answer.done = true;
+    const checked = answer.claims.filter((claim) => claim.label !== "not-a-claim").length;
+    const weak = answer.claims.filter((c) => ["false", "doubtful"].includes(c.label)).length;
+    const missing = status === "ok" ? "" : `, ${status === "partial" ? "some" : "none"} verified`;
+    say(
+      `Done: ${count(checked, "claim")}, ${weak || "none"} doubtful or false${missing}. ` +
+        `Checking took ${seconds.toFixed(1)} s.`,
+    );
+  },
+
+  error(answer, { message }) {
+    throw new Error(message);
+  },
+};
+
+function count(n, what) {
+  return `${n} ${what}${n === 1 ? "" : "s"}`;
+}
+
+function worst(claims) {
+  return Object.keys(LABELS).find((label) => claims.some((claim) => claim.label === label));
+}
+
+function putPart(text, claims) {
+  const part = put(at("answer"), "span", text, `part ${worst(claims)}`);
+  part.tabIndex = 0;
+  part.setAttribute("role", "button");
+  const show = () => detail(part, claims);
+  for (const how of ["mouseenter", "focus", "click"]) part.addEventListener(how, show);
+}
+
+function detail(part, claims) {
+  for (const other of document.querySelectorAll(".part.on")) other.classList.remove("on");
+  part.classList.add("on");
+  at("detail").replaceChildren();
+  for (const claim of claims) card(claim);
+}
+
+function card(claim) {
+  const made = put(at("detail"), "article", "", claim.label);
+  const [name, meaning] = LABELS[claim.label];
+  put(made, "h2", `${name}: ${meaning}`);
+  put(made, "p", claim.text);
+  if (claim.label === "not-a-claim") return;
+  const numbers = put(made, "dl", "");
+  for (const [term, value] of [["P(true)", claim.p_true], ["Faithful", claim.p_faithful]]) {
+    put(numbers, "dt", term);
+    put(numbers, "dd", value === null ? "-" : value.toFixed(2));
+  }
+  if (claim.reason) put(made, "p", `(${claim.reason.replaceAll("_", " ")})`, "small");
+  if (claim.evidence) {
+    // What lies closest to an unfaithful claim does not support it.
+    const lead = claim.p_faithful > 0.5 ? "Passage" : "Closest passage";
+    put(made, "p", `${lead}: ${claim.evidence.title}`, "small");
+    put(made, "blockquote", claim.evidence.text);
+  }
+}
+
+function legend(claims) {
+  at("legend").replaceChildren();
+  for (const [label, [name, meaning]] of Object.entries(LABELS).reverse()) {
+    if (!claims.some((claim) => claim.label === label)) continue;
+    const item = put(at("legend"), "li", "", label);
+    put(item, "b", name);
+    put(item, "span", ` ${meaning}`);
+  }
+}
+
+at("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  ask(at("question").value);
+});
+at("stop").addEventListener("click", () => running?.abort());
+for (const example of at("examples").children) {
+  example.addEventListener("click", () => {
+    at("question").value = example.textContent;
+    ask(example.textContent);
+  });
+}
