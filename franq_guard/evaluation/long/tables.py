@@ -33,9 +33,9 @@ def claims_table(answers: Sequence[LabelledAnswer], scores: Scores) -> Table:
             name,
             f"{members[0].target}: {_MEANS[members[0].target]}",
             ", ".join(sorted({a.writer for a in members if a.writer})) or None,
-            *(float(len({row.group for row in part.rows})) for part in found),
-            *(float(len(part.rows)) for part in found),
-            float(sum(a.unaligned for a in members)),
+            *(len({row.group for row in part.rows}) for part in found),
+            *(len(part.rows) for part in found),
+            sum(a.unaligned for a in members),
         ))  # fmt: skip
     titles = ("data set", "a true claim is", "answers by", "answers, train", "answers, test",
               "claims, train", "claims, test", "claims not found in their answer")  # fmt: skip
