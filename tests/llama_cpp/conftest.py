@@ -27,7 +27,7 @@ def local():
 def llama(gguf):
     from franq_guard.language_model import LlamaCppModel
 
-    model = LlamaCppModel.from_gguf(gguf, n_ctx=2048, n_threads=1)
+    model = LlamaCppModel.from_gguf(gguf, n_ctx=1024, n_threads=1)
     yield model
     model.model.close()
 

@@ -122,7 +122,7 @@ def test_samples_are_of_the_models_distribution(llama):
 
 
 def test_long_prompts_fit_the_window(llama):
-    [scored] = llama.score(["Rome is old. " * 1000], [Generation("It is in Italy.")])
+    [scored] = llama.score(["Rome is old. " * 300], [Generation("It is in Italy.")])
     assert all(np.isfinite(t.logprob) for t in scored.tokens)
 
 
