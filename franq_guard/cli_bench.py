@@ -14,6 +14,7 @@ from rich.text import Text
 
 from franq_guard.cli_bench_claims import claims_factuality, long_form
 from franq_guard.cli_bench_report import report
+from franq_guard.cli_bench_robustness import robustness
 from franq_guard.cli_bench_short import short
 from franq_guard.cli_io import emit, fail, output, working
 from franq_guard.report.terminal import shown
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 bench = typer.Typer(help="Benchmarks on data in the documented schema.", no_args_is_help=True)
 bench.command()(report)
 bench.command()(short)
+bench.command()(robustness)
 bench.command()(claims_factuality)
 bench.command()(long_form)
 

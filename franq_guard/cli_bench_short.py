@@ -36,6 +36,11 @@ def short(
     retrieval: Annotated[
         Spoiled, typer.Option(help="Half of each question's passages replaced or falsified.")
     ] = Spoiled.original,
+    pool: Annotated[
+        Path | None,
+        typer.Option(help="Passages (JSONL) to search for questions that come without any."),
+    ] = None,
+    runtime: Annotated[bool, typer.Option(help="Measure what methods cost, too.")] = False,
     seed: Annotated[int, typer.Option(help="Of the draw, the samples and the bootstrap.")] = 0,
     language_model: Annotated[
         str, typer.Option(help="bundled, or a folder with a transformers model.")
@@ -58,7 +63,7 @@ def short(
     from franq_guard.evaluation.short.answers import Settings
     from franq_guard.evaluation.short.run import Plan, run
 
-    existing(data)
+    existing([*data, *([pool] if pool else [])])
     plan = Plan(
         data=tuple(data),
         train=train,
@@ -66,6 +71,8 @@ def short(
         passages=passages,
         retrieval=cast(Any, retrieval.value),
         seed=seed,
+        pool=pool,
+        runtime=runtime,
         settings=Settings(samples=samples, seed=seed),
     )
     part = _shard(shard)

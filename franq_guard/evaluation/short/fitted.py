@@ -65,7 +65,7 @@ def fitted_scores(
     if not test or len(set(labels.tolist())) < 2:
         return [None] * len(test)
     names = signals if method != "xgboost-all" else sorted(set(train[0].scores) - {GOLD})
-    fitted = _classifier(method, log_space).fit(matrix(train, names), labels)
+    fitted = classifier(method, log_space=log_space).fit(matrix(train, names), labels)
     values = fitted.predict_proba(matrix(test, names))[:, 1]
     return [None if np.isnan(value) else float(value) for value in values]
 
@@ -81,7 +81,8 @@ def without(scores: Mapping[str, float | None], names: Iterable[str]) -> dict[st
     return {method: value for method, value in scores.items() if method not in left_out}
 
 
-def _classifier(method: str, log_space: bool) -> Any:
+def classifier(method: str, *, log_space: bool = False) -> Any:
+    """An unfitted classifier of :data:`FITTED`."""
     if method not in FRANQ:
         return xgboost_classifier()
     return FranqClassifier(FRANQ[method], log_space=log_space)

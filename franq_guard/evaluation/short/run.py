@@ -15,6 +15,7 @@ from franq_guard.evaluation.cache import Cache
 from franq_guard.evaluation.rag.grading import Grade, Grader, grade_by_alias
 from franq_guard.evaluation.rag.perturb import corrupt_passages, shuffle_passages
 from franq_guard.evaluation.rag.questions import Question, draw, gold_lost, read_questions, top
+from franq_guard.evaluation.rag.retrieve import read_passages, with_retrieved
 from franq_guard.evaluation.results import Dataset, Results, metric_rows
 from franq_guard.evaluation.scores import Scores
 from franq_guard.evaluation.short.ablations import ablation_tables
@@ -22,11 +23,13 @@ from franq_guard.evaluation.short.answers import Answered, Settings
 from franq_guard.evaluation.short.fitted import SIGNALS, with_fitted
 from franq_guard.evaluation.short.generate import Shard, answers_of, in_proportion
 from franq_guard.evaluation.short.matrix import graded, score_rows
+from franq_guard.evaluation.short.runtime import runtime_table
 from franq_guard.evaluation.short.statistics import statistics_of
 from franq_guard.uncertainty.gather import Models
 
 __all__ = ["PACKAGES", "Plan", "Retrieval", "package_version", "run"]
 
+_MEASURED = 3  # questions that runtime is measured on
 Retrieval = Literal["original", "shuffled", "corrupted"]
 Progress = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
 PACKAGES = ("franq-guard", "torch", "transformers", "numpy", "scikit-learn", "xgboost-cpu")
@@ -45,6 +48,8 @@ class Plan:
             (:mod:`franq_guard.evaluation.rag.perturb`).
         seed: of the draw, the spoiling, the samples and the bootstrap.
         settings: how answers are made.
+        pool: passages to search for questions that come without any.
+        runtime: measure what methods cost, too.
         signals: methods that serve as P_faithful, UQ_faith and UQ_unfaith; None: the paper's, which
             takes Parametric Knowledge as UQ_faith where the retrieval is corrupted.
     """
@@ -56,6 +61,8 @@ class Plan:
     retrieval: Retrieval = "original"
     seed: int = 0
     settings: Settings = field(default_factory=Settings)
+    pool: Path | None = None
+    runtime: bool = False
     signals: tuple[str, str, str] | None = None
 
     @property
@@ -142,13 +149,18 @@ def judged(
     plan: Plan, raw: Scores, grades: Mapping[str, Grade], questions: Drawn, models: Models
 ) -> tuple[Results, Scores]:
     """Fitted methods, figures and tables of a score matrix."""
-    scores = with_fitted(raw, signals=plan.chosen_signals)
+    signals = plan.chosen_signals
+    scores = with_fitted(raw, signals=signals)
+    few = questions.train[:_MEASURED]
+    costs = (
+        [runtime_table(few, models, scores, plan.settings, signals=signals)] if plan.runtime else []
+    )
     results = Results(
         settings=_settings(plan, models) | {"gold_lost_by_cutting": questions.gold_lost},
         versions={"python": platform.python_version()} | {p: package_version(p) for p in PACKAGES},
         datasets=tuple(_dataset(name, scores, grades, questions) for name in scores.datasets),
         rows=tuple(metric_rows(scores, seed=plan.seed)),
-        tables=tuple(ablation_tables(scores, signals=plan.chosen_signals)),
+        tables=(*ablation_tables(scores, signals=signals), *costs),
     )
     return results, scores
 
@@ -156,6 +168,9 @@ def judged(
 def drawn(plan: Plan) -> Drawn:
     """The questions of a plan, their passages cut and spoiled as it says."""
     train, test = draw(read_questions(plan.data), train=plan.train, test=plan.test, seed=plan.seed)
+    if plan.pool is not None:
+        pool = read_passages(plan.pool)
+        train, test = (with_retrieved(part, pool, k=plan.passages) for part in (train, test))
     lost = gold_lost([*train, *test], plan.passages)
     parts = [[top(q, plan.passages) for q in part] for part in (train, test)]
     if plan.retrieval != "original":
@@ -173,6 +188,7 @@ def _settings(plan: Plan, models: Models) -> dict[str, Any]:
         "test": plan.test,
         "passages": plan.passages,
         "retrieval": plan.retrieval,
+        "pool": plan.pool.name if plan.pool else None,
         "seed": plan.seed,
         "signals": list(plan.chosen_signals),
         "language_model": cast(Any, models.language_model).fingerprint,

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from franq_guard.cli import app
 from franq_guard.evaluation.results import Results, metric_rows
 from franq_guard.evaluation.scores import Score, Scores
 from franq_guard.evaluation.short import generate
@@ -13,6 +15,7 @@ from franq_guard.evaluation.short.answers import Settings
 from franq_guard.evaluation.short.fitted import FITTED, with_fitted
 from franq_guard.evaluation.short.matrix import confidences
 from franq_guard.evaluation.short.run import Plan, drawn, run
+from franq_guard.evaluation.short.runtime import runtime_table
 from franq_guard.evaluation.short.statistics import NAMES, from_json, to_json
 from franq_guard.franq import franq
 from franq_guard.uncertainty.methods import compute, find
@@ -97,6 +100,45 @@ def test_spoiled_retrievals(retrieval, faith, plan):
     names = ("faithfulness", "semantic-entropy", "parametric-knowledge")
     assert spoiled.chosen_signals[1] == names[faith]
     assert replace(spoiled, signals=names).chosen_signals == names
+
+
+def test_questions_without_passages_get_them_from_a_pool(plan, questions, tmp_path):
+    bare = [{**row, "passages": []} for row in _lines(plan.data[0])]
+    data, pool = tmp_path / "bare.jsonl", tmp_path / "pool.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in bare))
+    texts = [p.text for q in questions for p in q.passages]
+    pool.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    found = drawn(replace(plan, data=(data,), pool=pool, passages=1))
+    for question in found.train + found.test:
+        city = question.question.split()[-1].strip("?")
+        assert [city in p.text for p in question.passages] == [True]
+
+
+def test_what_methods_cost(folders, models, questions, plan):
+    table = runtime_table(questions[:1], models, Scores.read(folders[1]), plan.settings)
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert rows["Max Sequence/Claim Probability"][0] < 0.2  # captured with the answer
+    assert rows["Semantic Entropy"][0] > rows["Max Sequence/Claim Probability"][0]
+    assert len(rows) == 6 + len(FITTED)
+
+
+def test_the_command(folders, plan, tmp_path):
+    runner = CliRunner()
+    common = ["bench", "short", "--data", str(plan.data[0]), "--out", str(tmp_path / "out")]
+    wrong = runner.invoke(app, [*common, "--shard", "3/2"])
+    assert wrong.exit_code != 0
+    assert "--shard must be like 2/4" in wrong.output
+    few = runner.invoke(app, [*common, "--train", "9", "--test", "9"])
+    assert few.exit_code != 0
+    assert "made has 8 questions" in few.output
+    missing = runner.invoke(app, ["bench", "short", "--data", "no.jsonl", "--out", "x"])
+    assert "no such file" in missing.output
+
+
+def test_runs_of_one_kind_are_not_put_side_by_side(folders):
+    result = CliRunner().invoke(app, ["bench", "robustness", str(folders[1]), str(folders[1])])
+    assert result.exit_code != 0
+    assert "runs of the same kind" in result.output
 
 
 def test_statistics_survive_the_cache(folders, models, questions, plan):
