@@ -12,7 +12,8 @@ from llama_index.core.schema import NodeWithScore
 from franq_guard import Claim, Generation, GuardedAnswer, Trace
 from franq_guard.policy import MARKS
 from franq_guard.records import Label
-from franq_guard.release import OnReport, Release
+from franq_guard.release import OnClaim, OnReport, Release
+from franq_guard.streaming import ClaimStream, check_claims_mode
 from llama_index_franq._capture import Capture, unobserved
 from llama_index_franq._models import Models
 from llama_index_franq._trace import Job, job_of
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from franq_guard import Guard
 
 REPORT_KEY = "franq"
-STREAM_MODES = ("buffer", "tail")
+STREAM_MODES = ("buffer", "claims", "tail")
 
 
 @dataclass(frozen=True)
@@ -49,17 +50,21 @@ def watch_on(
     *,
     stream: str,
     on_report: OnReport | None,
+    on_claim: OnClaim | None = None,
     raise_on: Collection[Label],
     modes: Collection[str] = STREAM_MODES,
 ) -> Watch:
     """The watch on ``engine``: its local models found, their recorders attached.
 
     Raises:
-        ValueError: for a stream mode that is none of ``modes``, or an unknown label.
+        ValueError: for a stream mode that is none of ``modes``, an unknown label, ``on_claim`` in
+            another mode than ``claims``, or a guard that cannot check claim by claim.
     """
     if stream not in modes:
-        raise ValueError(f"stream must be one of {tuple(modes)}, not {stream!r}")
-    return Watch(guard, Models(engine, guard), Release(on_report, raise_on), stream)
+        other = "; query and chat engines stream claims" if stream in STREAM_MODES else ""
+        raise ValueError(f"stream must be one of {tuple(modes)}, not {stream!r}{other}")
+    check_claims_mode(guard, stream, on_claim)
+    return Watch(guard, Models(engine, guard), Release(on_report, raise_on, on_claim), stream)
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,22 @@ class Call:
     ) -> Checked:
         """:meth:`check` in a thread, so that the event loop stays free."""
         return self._told(await asyncio.to_thread(self._checked, text, nodes, claims))
+
+    def claims(self, nodes: Sequence[NodeWithScore]) -> ClaimStream:
+        """A stream of what is answered from ``nodes``, checked claim by claim."""
+
+        def lookup(text: str) -> tuple[Guard, Trace]:
+            job = self._job(text, nodes, None)
+            if job.failure or len(job.traces) > 1:
+                raise RuntimeError(job.failure or "several answers in one stream")
+            return job.guard, job.traces[0]
+
+        return ClaimStream(self.watch.guard, lookup, release=self.watch.release)
+
+    def checked(self, stream: ClaimStream) -> Checked:
+        """The answer of a stream of claims at its end; what the release raises passes."""
+        answer = stream.answer()
+        return Checked(answer, report_of(answer, stream.trace))
 
     def _checked(
         self, text: str, nodes: Sequence[NodeWithScore], claims: Sequence[Claim] | None

@@ -40,15 +40,17 @@ _log = logging.getLogger(__name__)
 class ModelRun:
     """One language model call: the ``prompt`` or the ``messages`` it was given, its ``text``.
 
-    ``server`` holds the log-probabilities that a server sent along, if it did: out of the raw
-    answer, for LlamaIndex's own ``logprobs`` lists the alternatives of each position without the
-    chosen one, and is missing in streams.
+    ``text`` is what it has streamed so far, until the call has ``ended``. ``server`` holds the
+    log-probabilities that a server sent along, if it did: out of the raw answer, for LlamaIndex's
+    own ``logprobs`` lists the alternatives of each position without the chosen one, and is missing
+    in streams.
     """
 
     text: str
     prompt: str | None = None
     messages: Sequence[ChatMessage] | None = None
     server: Sequence[ServerToken] = ()
+    ended: bool = True
 
     @property
     def seen(self) -> str:
@@ -64,7 +66,7 @@ class Capture:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._runs: dict[tuple[str, str], ModelRun] = {}
-        self._streams: dict[str, tuple[Any, list[ServerToken]]] = {}
+        self._streams: dict[str, tuple[Any, ModelRun]] = {}
         self._templates: list[dict[str, Any]] = []
         self._nodes: dict[str, NodeWithScore] = {}
 
@@ -81,39 +83,45 @@ class Capture:
         with self._lock:
             self._templates.append(args)
 
-    def on_chunk(self, asked: str, response: Any) -> None:
-        """Keep the log-probabilities of a streamed chunk.
+    def on_chunk(
+        self, asked: str, response: Any, text: str, messages: Sequence[ChatMessage] | None
+    ) -> None:
+        """Keep what a stream has written so far, and the log-probabilities of a chunk.
 
         Nested calls report a chunk twice: it is the same object.
         """
         with self._lock:
-            last, kept = self._streams.get(asked, (None, []))
+            last, run = self._streams.get(asked, (None, None))
             if response is not last:
-                self._streams[asked] = response, [*kept, *from_response(response.raw)]
+                told = (*(run.server if run else ()), *from_response(response.raw))
+                prompt = None if messages is not None else asked
+                run = ModelRun(text, prompt, messages, told, ended=False)
+                self._streams[asked] = response, run
 
     def on_end(
         self, asked: str, response: Any, text: str, messages: Sequence[ChatMessage] | None
     ) -> None:
         """Keep a finished call. Calls with equal prompt and text are the same one, told twice."""
         with self._lock:
-            _, streamed = self._streams.pop(asked, (None, []))
+            _, streamed = self._streams.pop(asked, (None, None))
+            told = (streamed and streamed.server) or from_response(response.raw)
             prompt = None if messages is not None else asked
-            run = ModelRun(text, prompt, messages, streamed or from_response(response.raw))
+            run = ModelRun(text, prompt, messages, told)
             self._runs.setdefault((asked, text), run)
 
     # What happened ----------------------------------------------------------------------------
 
     @property
     def runs(self) -> list[ModelRun]:
-        """The model's calls as they ended.
+        """The model's calls as they ended, then those that still stream.
 
         A chat that only passed on a completion of the same text is left out: the completion has
         the exact prompt.
         """
         with self._lock:
-            runs = list(self._runs.values())
-        completed = {run.text for run in runs if run.prompt is not None}
-        return [run for run in runs if run.prompt is not None or run.text not in completed]
+            runs = [*self._runs.values(), *(run for _, run in self._streams.values())]
+        completed = [run for run in runs if run.prompt is not None]
+        return [r for r in runs if r.prompt is not None or not any(_same(r, c) for c in completed)]
 
     @property
     def nodes(self) -> list[NodeWithScore]:
@@ -134,6 +142,13 @@ class Capture:
         with self._lock:
             templates = [args for args in self._templates if _filled(args, run.seen)]
         return max(templates, key=lambda args: len("".join(map(str, args.values()))), default={})
+
+
+def _same(chat: ModelRun, completion: ModelRun) -> bool:
+    """Whether the chat passed on the completion; while they stream, one is a chunk ahead."""
+    if chat.ended and completion.ended:
+        return chat.text == completion.text
+    return chat.text.startswith(completion.text) or completion.text.startswith(chat.text)
 
 
 def _filled(args: dict[str, Any], prompt: str) -> bool:
@@ -195,9 +210,10 @@ def _tell(capture: Capture, event: BaseEvent) -> None:
     elif isinstance(event, (LLMPredictStartEvent, LLMStructuredPredictStartEvent)):
         capture.on_template({**event.template.kwargs, **(event.template_args or {})})
     elif isinstance(event, LLMCompletionInProgressEvent):
-        capture.on_chunk(event.prompt, event.response)
+        capture.on_chunk(event.prompt, event.response, event.response.text, None)
     elif isinstance(event, LLMChatInProgressEvent):
-        capture.on_chunk(_said(event.messages), event.response)
+        text = event.response.message.content or ""
+        capture.on_chunk(_said(event.messages), event.response, text, tuple(event.messages))
     elif isinstance(event, LLMCompletionEndEvent):
         capture.on_end(event.prompt, event.response, event.response.text, None)
     elif isinstance(event, LLMChatEndEvent) and event.response is not None:

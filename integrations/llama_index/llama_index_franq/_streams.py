@@ -1,7 +1,11 @@
-"""A streamed answer, read and checked: nothing leaves before, or (``tail``) remarks follow."""
+"""A streamed answer, read and checked: nothing leaves before, or (``tail``) remarks follow.
+
+In ``claims`` mode each claim leaves once it is checked.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -11,6 +15,7 @@ from collections.abc import (
     Iterable,
     Sequence,
 )
+from contextlib import closing
 from typing import Any
 
 from llama_index.core.schema import NodeWithScore
@@ -28,6 +33,9 @@ def released(
     done: Callable[[Checked], None],
 ) -> Generator[str, None, None]:
     """What may leave of a stream of text, in order; ``done`` is called with the check."""
+    if call.watch.stream == "claims":
+        yield from _claims(call, chunks, nodes, done)
+        return
     said: list[str] = []
     for chunk in _steps(call.capture, chunks):
         said.append(chunk)
@@ -45,6 +53,10 @@ async def areleased(
     done: Callable[[Checked], Awaitable[None]],
 ) -> AsyncGenerator[str, None]:
     """:func:`released` for async streams, with the check in a thread."""
+    if call.watch.stream == "claims":
+        async for text in _aclaims(call, chunks, nodes, done):
+            yield text
+        return
     said: list[str] = []
     async for chunk in _asteps(call.capture, chunks):
         said.append(chunk)
@@ -53,6 +65,42 @@ async def areleased(
     checked = await call.acheck("".join(said), nodes)
     await done(checked)
     yield checked.ending
+
+
+def _claims(
+    call: Call,
+    chunks: Iterable[Any],
+    nodes: Sequence[NodeWithScore],
+    done: Callable[[Checked], None],
+) -> Generator[str, None, None]:
+    with closing(call.claims(nodes)) as stream:
+        for chunk in _steps(call.capture, chunks):
+            if text := stream.feed(chunk):
+                yield text
+        stream.end()
+        while (more := stream.wait()) is not None:
+            if more:
+                yield more
+        done(call.checked(stream))
+        yield stream.rest
+
+
+async def _aclaims(
+    call: Call,
+    chunks: AsyncIterable[Any],
+    nodes: Sequence[NodeWithScore],
+    done: Callable[[Checked], Awaitable[None]],
+) -> AsyncGenerator[str, None]:
+    with closing(call.claims(nodes)) as stream:
+        async for chunk in _asteps(call.capture, chunks):
+            if text := stream.feed(chunk):
+                yield text
+        stream.end()
+        while (more := await asyncio.to_thread(stream.wait)) is not None:
+            if more:
+                yield more
+        await done(call.checked(stream))
+        yield stream.rest
 
 
 def _steps(capture: Capture, chunks: Iterable[Any]) -> Generator[str, None, None]:

@@ -110,7 +110,8 @@ def _generation(
         return guard, Generation(answer), None
     found = None
     for model in models.local:
-        found = _found(model, run.text, run.prompt) if run.prompt is not None else None
+        text = _said(run, answer)
+        found = _found(model, text, run.prompt) if run.prompt is not None else None
         if found is not None:
             guard = model.guard
             break
@@ -121,6 +122,15 @@ def _generation(
     tokens = tokens_of(answer, run.server)
     source: Source = "server" if tokens else "none"
     return guard, Generation(answer, tokens, prompt=prompt, source=source), contrast
+
+
+def _said(run: ModelRun, answer: str) -> str:
+    """What the run wrote; while it writes, up to the end of ``answer``.
+
+    The tokens of what follows may not be known yet.
+    """
+    at = -1 if run.ended else run.text.find(answer)
+    return run.text if at < 0 else run.text[: at + len(answer)]
 
 
 def _found(model: LocalModel, text: str, prompt: str) -> Generation | None:

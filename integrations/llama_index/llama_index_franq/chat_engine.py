@@ -19,7 +19,7 @@ from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import ToolOutput
 
 from franq_guard.records import Label
-from franq_guard.release import OnReport
+from franq_guard.release import OnClaim, OnReport
 from llama_index_franq._call import REPORT_KEY, Call, Checked, Watch, watch_on
 from llama_index_franq._capture import observed
 from llama_index_franq._memory import HeldMemory
@@ -37,6 +37,7 @@ def guard_chat_engine(
     *,
     stream: str = "buffer",
     on_report: OnReport | None = None,
+    on_claim: OnClaim | None = None,
     raise_on: Collection[Label] = (),
 ) -> GuardedChatEngine:
     """``engine`` with every answer checked by ``guard`` before it leaves or is remembered.
@@ -51,16 +52,22 @@ def guard_chat_engine(
             keeps its history in ``_memory``.
         guard: shared by any number of engines and threads.
         stream: ``buffer``: nothing unchecked leaves; a stream gives the answer in one piece.
+            ``claims``: in a stream each sentence leaves as soon as its claims are checked, while
+            the model goes on writing (see :class:`~franq_guard.streaming.ClaimStream`).
             ``tail``: advisory only; a stream shows the raw text as it is written, and its last
             piece says which claims are weak. The memory has the guarded answer all the same.
         on_report: called with each :class:`~franq_guard.GuardedAnswer`. What it raises reaches the
+            caller.
+        on_claim: called in a stream of claims with each :class:`~franq_guard.release.Released`:
+            the text that leaves and the verdicts in it, to colour it by. What it raises reaches the
             caller.
         raise_on: labels, such as ``("false",)``; an answer with a claim of that label raises
             :class:`FactualityError` instead of leaving or being remembered.
 
     Raises:
         TypeError: if ``engine`` is no chat engine, or keeps no memory where the guard finds it.
-        ValueError: for an unknown ``stream`` mode or label.
+        ValueError: for an unknown ``stream`` mode or label, ``on_claim`` in another mode
+            than ``claims``, a guard that cannot check claim by claim.
     """
     if not isinstance(engine, BaseChatEngine):
         raise TypeError(
@@ -71,7 +78,9 @@ def guard_chat_engine(
             f"{type(engine).__name__} has no memory in `_memory`: unchecked answers would stay in "
             "its history. Keep the history in a BaseMemory of that name"
         )
-    watch = watch_on(engine, guard, stream=stream, on_report=on_report, raise_on=raise_on)
+    watch = watch_on(
+        engine, guard, stream=stream, on_report=on_report, on_claim=on_claim, raise_on=raise_on
+    )
     return GuardedChatEngine(engine, watch)
 
 

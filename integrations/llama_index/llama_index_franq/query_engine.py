@@ -13,7 +13,7 @@ from llama_index.core.response_synthesizers.no_text import NoText
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from franq_guard.records import Label
-from franq_guard.release import OnReport
+from franq_guard.release import OnClaim, OnReport
 from llama_index_franq._call import Watch, watch_on
 from llama_index_franq._capture import observed
 from llama_index_franq._responses import aguarded, guarded
@@ -28,6 +28,7 @@ def guard_query_engine(
     *,
     stream: str = "buffer",
     on_report: OnReport | None = None,
+    on_claim: OnClaim | None = None,
     raise_on: Collection[Label] = (),
 ) -> GuardedQueryEngine:
     """``engine`` with every answer checked by ``guard`` before it leaves.
@@ -43,17 +44,23 @@ def guard_query_engine(
         engine: retriever, citation, router, sub-question engines, your own.
         guard: shared by any number of engines and threads.
         stream: ``buffer``: nothing unchecked leaves; a stream gives the answer in one piece.
+            ``claims``: in a stream each sentence leaves as soon as its claims are checked, while
+            the model goes on writing (see :class:`~franq_guard.streaming.ClaimStream`).
             ``tail``: advisory only; a stream shows the raw text as it is written, and its last
             piece says which claims are weak (whatever the policy would do to the text).
         on_report: called with each :class:`~franq_guard.GuardedAnswer`. What it raises reaches the
+            caller.
+        on_claim: called in a stream of claims with each :class:`~franq_guard.release.Released`:
+            the text that leaves and the verdicts in it, to colour it by. What it raises reaches the
             caller.
         raise_on: labels, such as ``("false",)``; an answer with a claim of that label raises
             :class:`FactualityError` instead of leaving.
 
     Raises:
         TypeError: if ``engine`` is not a query engine.
-        ValueError: for an unknown ``stream`` mode or label, or an engine that writes no answers
-            (``response_mode="no_text"`` or ``"context_only"``).
+        ValueError: for an unknown ``stream`` mode or label, ``on_claim`` in another mode
+            than ``claims``, a guard that cannot check claim by claim, or an engine that writes no
+            answers (``response_mode="no_text"`` or ``"context_only"``).
     """
     if not isinstance(engine, BaseQueryEngine):
         raise TypeError(
@@ -64,7 +71,9 @@ def guard_query_engine(
             "the engine's response mode writes no answer (no_text, context_only): there is nothing "
             "to check. Use another response mode, or the retriever itself"
         )
-    watch = watch_on(engine, guard, stream=stream, on_report=on_report, raise_on=raise_on)
+    watch = watch_on(
+        engine, guard, stream=stream, on_report=on_report, on_claim=on_claim, raise_on=raise_on
+    )
     return GuardedQueryEngine(engine, watch)
 
 
