@@ -64,6 +64,14 @@ class GrowingAnswer:
         self._add(clock.timings)
         return found
 
+    def read(self, guard: Guard, trace: Trace) -> None:
+        """Read the answer so far under its prompts, where its tokens are known and can be kept."""
+        if trace.generation.source == "captured" and hasattr(guard.language_model, "session"):
+            clock = Clock(None)
+            with clock.stage("language_model"):
+                signals.confidence(self._continued(guard), [trace])
+            self._add(clock.timings)
+
     def close(self) -> None:
         """Let go of what the language model holds."""
         if self._model is not None:

@@ -77,6 +77,22 @@ class ClaimWorker:
         finally:
             self._stop()
 
+    def read(self, text: str) -> None:
+        """Have the language model read what is written so far, so that less is left to read later.
+
+        Only where that saves anything: tokens are known, and the model can go on from them.
+        """
+        if self.closed:
+            return
+        try:
+            guard, trace = self._lookup(text)
+            self._began = perf_counter()
+            self.growing.read(guard, trace)
+        except Exception:  # the check that follows will fail, too, and say so
+            _log.debug("reading ahead failed", exc_info=True)
+        finally:
+            self._stop()
+
     def _check(self, part: Part) -> list[Piece]:
         self._guard.language_model, self._guard.faithfulness  # noqa: B018  (on nobody's clock)
         self._began = perf_counter()

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _LOOK_EVERY = 8
 """Characters after which the text is looked at again for a settled sentence."""
+_FIRST, _READ_EVERY, _LAG = 8, 100, 16
+"""Characters after which the language model reads on, at first and then; the tokens of the last
+``_LAG`` may not be known yet."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,9 @@ class ClaimStream:
         self._guard, self._lookup = guard, lookup
         self._release = release or Release()
         self._text, self._looked, self._asked, self._ended = "", 0, 0, False
+        self._read = _FIRST - _READ_EVERY
+        self._reading: Future[None] = Future()
+        self._reading.set_result(None)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="franq-claims")
         self._waiting: deque[tuple[Part, Future[list[Piece]]]] = deque()
         self._worker = ClaimWorker(guard, lookup)
@@ -131,6 +137,7 @@ class ClaimStream:
         if len(self._text) - self._looked >= _LOOK_EVERY or "\n" in piece:
             self._looked = len(self._text)
             self._ask(self._settled(), over=False)
+            self._read_ahead()
         return self._collect()
 
     def end(self) -> None:
@@ -192,7 +199,16 @@ class ClaimStream:
             return
         part = Part(self._text, self._asked, end, over)
         self._asked = end
+        self._read = max(self._read, end)
         self._waiting.append((part, self._pool.submit(self._worker.check, part)))
+
+    def _read_ahead(self) -> None:
+        """Have a long sentence read while it is written, the prompt with the first words."""
+        known = len(self._text) - _LAG
+        if known - self._read < _READ_EVERY or not self._reading.done() or self._waiting:
+            return
+        self._read = known
+        self._reading = self._pool.submit(self._worker.read, self._text[:known])
 
     def _collect(self) -> str:
         """What the finished checks let out."""

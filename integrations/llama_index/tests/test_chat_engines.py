@@ -197,7 +197,7 @@ def test_wrong_arguments_are_refused():
     with pytest.raises(TypeError, match="not str"):
         guard_chat_engine("engine", ScriptedGuard())
     with pytest.raises(ValueError, match="buffer"):
-        guard_chat_engine(simple(ScriptedChat()), ScriptedGuard(), stream="claims")
+        guard_chat_engine(simple(ScriptedChat()), ScriptedGuard(), stream="fast")
     engine = simple(ScriptedChat())
     del engine._memory
     with pytest.raises(TypeError, match="no memory"):

@@ -133,7 +133,7 @@ def test_wrong_arguments_are_refused():
     with pytest.raises(TypeError, match="not str"):
         guard_query_engine("engine", ScriptedGuard())
     with pytest.raises(ValueError, match="buffer"):
-        guard_query_engine(rag(ScriptedLLM()), ScriptedGuard(), stream="claims")
+        guard_query_engine(rag(ScriptedLLM()), ScriptedGuard(), stream="fast")
 
 
 class KeepLast(BaseNodePostprocessor):
