@@ -1,14 +1,15 @@
 // All text goes in through textContent: nothing that was asked, found or written becomes markup.
 
 const LABELS = {
-  // the worst first: it colours a part that several claims share
-  "false": ["Likely false", "probably not true"],
-  "doubtful": ["Doubtful", "may be wrong"],
-  "unverified": ["Not verified", "could not be checked"],
-  "unsupported-true": ["True, not from the passages", "the model knew it"],
   "supported": ["Supported", "the passages say it"],
-  "not-a-claim": ["No claim", "states nothing that is true or false"],
+  "unsupported-true": ["Likely true", "though the passages do not say it"],
+  "doubtful": ["Doubtful", "may well be wrong"],
+  "false": ["Likely false", "very probably wrong"],
+  "unverified": ["Not verified", "could not be checked"],
+  "not-a-claim": ["No claim", "nothing that is true or false"],
 };
+// The first of these colours a part that several claims share.
+const WORST = ["false", "doubtful", "unverified", "unsupported-true", "supported", "not-a-claim"];
 const NO_ANSWER = {
   422: "The question must have 1 to 500 characters.",
   503: "Too many questions at once. Try again in a moment.",
@@ -145,7 +146,7 @@ function count(n, what) {
 }
 
 function worst(claims) {
-  return Object.keys(LABELS).find((label) => claims.some((claim) => claim.label === label));
+  return WORST.find((label) => claims.some((claim) => claim.label === label));
 }
 
 function putPart(text, claims) {
@@ -154,13 +155,18 @@ function putPart(text, claims) {
   part.setAttribute("role", "button");
   const show = () => detail(part, claims);
   for (const how of ["mouseenter", "focus", "click"]) part.addEventListener(how, show);
+  part.addEventListener("click", () => part.scrollIntoView({ block: "nearest" }));
 }
 
 function detail(part, claims) {
-  for (const other of document.querySelectorAll(".part.on")) other.classList.remove("on");
+  close();
   part.classList.add("on");
-  at("detail").replaceChildren();
   for (const claim of claims) card(claim);
+}
+
+function close() {
+  for (const part of document.querySelectorAll(".part.on")) part.classList.remove("on");
+  at("detail").replaceChildren();
 }
 
 function card(claim) {
@@ -185,7 +191,7 @@ function card(claim) {
 
 function legend(claims) {
   at("legend").replaceChildren();
-  for (const [label, [name, meaning]] of Object.entries(LABELS).reverse()) {
+  for (const [label, [name, meaning]] of Object.entries(LABELS)) {
     if (!claims.some((claim) => claim.label === label)) continue;
     const item = put(at("legend"), "li", "", label);
     put(item, "b", name);
@@ -196,6 +202,10 @@ function legend(claims) {
 at("form").addEventListener("submit", (event) => {
   event.preventDefault();
   ask(at("question").value);
+});
+document.addEventListener("keydown", (event) => event.key === "Escape" && close());
+document.addEventListener("click", (event) => {
+  if (!event.target.closest(".part, #detail, #sources")) close();
 });
 at("stop").addEventListener("click", () => running?.abort());
 for (const example of at("examples").children) {

@@ -22,7 +22,14 @@ from .web import EXAMPLE
 pytestmark = pytest.mark.browser
 
 SHOTS = EXAMPLE.parents[1] / "build" / "browser"
-LABELS = ("supported", "unsupported-true", "doubtful", "false", "unverified", "not-a-claim")
+LABELS = {  # P(true), P(faithful)
+    "supported": (0.93, 0.88),
+    "unsupported-true": (0.71, 0.04),
+    "doubtful": (0.38, 0.21),
+    "false": (0.06, 0.02),
+    "unverified": (None, None),
+    "not-a-claim": (None, None),
+}
 EVIL = "<img src=x onerror=\"window.hit='img'\"><script>window.hit='script'</script>"
 RECORD = """
 window.seen = [];
@@ -147,12 +154,14 @@ def answers(driver, *events, code=200, whole=True):
 
 def claim(label, text, **more):
     evidence = {"title": f"About {label}", "text": f"The passage about {label} says this much."}
-    known = {"p_true": 0.91, "p_faithful": 0.62, "reason": None, "evidence": evidence}
+    p_true, p_faithful = LABELS[label]
+    known = {"p_true": p_true, "p_faithful": p_faithful, "reason": None, "evidence": evidence}
     return {"text": text, "label": label, **known, **more}
 
 
 def of_one_part(made):
-    return "claim", {"parts": [{"text": made["text"], "claims": [0]}], "claims": [made]}
+    parts = [{"text": made["text"], "claims": [0]}, {"text": " ", "claims": []}]
+    return "claim", {"parts": parts, "claims": [made]}
 
 
 DONE = ("done", {"status": "ok", "seconds": 0.3})
@@ -162,7 +171,7 @@ def test_claims_of_the_real_model_appear_one_after_another(page):
     shoot(page, "start")
     _look(page)
     page.execute_script(RECORD)
-    ask(page, "Tell me about the Golden Gate Bridge.")
+    ask(page, "What are the two moons of Mars called, and why does Mars look red?")
     status(page, "Writing and checking ...")
     said = status(page, "Done: ", seconds=300)
     seen = page.execute_script("return window.seen")
@@ -200,7 +209,7 @@ def test_every_label_has_its_colour(page):
         )
         assert len(set(colours)) == len(LABELS)
     legend = [item.get_attribute("class") for item in several(page, "#legend li")]
-    assert sorted(legend) == sorted(LABELS)
+    assert legend == list(LABELS)
     for part, label in zip(several(page, ".part"), LABELS, strict=True):
         part.click()
         assert one(page, "#detail article").get_attribute("class") == label
@@ -220,6 +229,8 @@ def test_claims_that_share_words_take_the_worst_colour_and_show_both(page):
     assert classes == ["part false", "part supported", "part false"]
     several(page, ".part")[0].click()
     assert len(several(page, "#detail article")) == 2
+    one(page, "h1").click()
+    assert several(page, "#detail article, .part.on") == []
 
 
 def test_markup_is_shown_as_text_wherever_it_comes_from(page):
@@ -253,10 +264,13 @@ def test_stopping_and_asking_again(page):
     assert status(page, "Stopped.") == "Stopped."
     assert not one(page, "#stop").is_displayed()
     ask(page, "Tell me about the Golden Gate Bridge.")
-    ask(page, "How many hearts does an octopus have?")  # the first one is given up
+    one(page, "#examples button").click()  # the first one is given up
     status(page, "Done: ", seconds=300)
-    assert one(page, "#asked").text == "How many hearts does an octopus have?"
+    assert one(page, "#asked").text == one(page, "#examples button").text
     assert "bridge" not in one(page, "#answer").text.lower()
+    _look(page, width=390)
+    several(page, ".part")[-1].click()
+    shoot(page, "mixed")
 
 
 @pytest.mark.parametrize(
