@@ -43,6 +43,10 @@ def claims_factuality(
         int | None, typer.Option(min=1, help="At most this many answers of each data set.")
     ] = None,
     passages: Annotated[int, typer.Option(min=0, help="Passages shown with a response.")] = 3,
+    held_out: Annotated[
+        bool,
+        typer.Option(help="Only answers over passages that the small model was not trained on."),
+    ] = False,
     train_share: TrainShare = 0.4,
     seed: Seed = 0,
     language_model: LanguageModelOption = "bundled",
@@ -58,11 +62,12 @@ def claims_factuality(
     """
     from franq_guard.cli_bench import existing, explained
     from franq_guard.evaluation.long.answers import read_labelled
-    from franq_guard.evaluation.long.run import Plan
+    from franq_guard.evaluation.long.run import Plan, unseen
 
     existing(data)
     with explained():
         answers = read_labelled(data, passages=passages)
+        answers = unseen(answers) if held_out else answers
         models = load_models(language_model, dtype.value, faithfulness)
         plan = Plan(
             benchmark="claims-factuality",
@@ -70,7 +75,7 @@ def claims_factuality(
             limit=limit,
             train_share=train_share,
             seed=seed,
-            more={"passages": passages},
+            more={"passages": passages, "held_out": held_out},
         )
         _run(plan, answers, models, cache or _cache(), out, as_json)
 

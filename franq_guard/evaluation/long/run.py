@@ -21,9 +21,10 @@ from franq_guard.evaluation.scores import Scores, Split
 from franq_guard.evaluation.short.by_faithfulness import p_faithful_table
 from franq_guard.evaluation.short.fitted import with_fitted
 from franq_guard.evaluation.short.run import PACKAGES, package_version
+from franq_guard.faithfulness.training.data import fold_of
 from franq_guard.uncertainty.gather import Models
 
-__all__ = ["PROXY", "Plan", "drawn", "run"]
+__all__ = ["PROXY", "Plan", "drawn", "run", "unseen"]
 
 Progress = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
 
@@ -70,6 +71,15 @@ def drawn(
         for a in [one for one in ranked if one.dataset == name][:limit]
     }
     return [answer for answer in answers if (answer.dataset, answer.id) in chosen]
+
+
+def unseen(answers: Sequence[LabelledAnswer]) -> list[LabelledAnswer]:
+    """The answers none of whose passages the shipped faithfulness model was trained or fitted on.
+
+    Its training split is by passage (:func:`~franq_guard.faithfulness.training.data.fold_of`); it
+    counts for data sets it was trained on, such as refchecker-nq and Factcheck-GPT's passages.
+    """
+    return [a for a in answers if all(fold_of(p.text) == "test" for p in a.trace.passages)]
 
 
 def run(
@@ -141,6 +151,9 @@ def _settings(plan: Plan, answers: Sequence[LabelledAnswer], models: Models) -> 
         "white_box": plan.white_box,
         "nli_and_faithfulness": cast(Any, models.faithfulness).fingerprint,
         "sentence_similarity": "all-MiniLM-L6-v2",
+        "answers_with_passages_in_training_folds_of_the_small_model": (
+            len(answers) - len(unseen(answers))
+        ),
         **plan.more,
     }
 

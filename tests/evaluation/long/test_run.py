@@ -7,10 +7,11 @@ import pytest
 from franq_guard.evaluation.bench_report import write_report
 from franq_guard.evaluation.long import statistics as stage
 from franq_guard.evaluation.long.answers import read_labelled
-from franq_guard.evaluation.long.run import Plan, run
+from franq_guard.evaluation.long.run import Plan, run, unseen
 from franq_guard.evaluation.results import Results, metric_rows
 from franq_guard.evaluation.scores import Scores
 from franq_guard.evaluation.short.fitted import FITTED
+from franq_guard.faithfulness.training.data import fold_of
 from franq_guard.testing import FakeFaithfulness
 
 
@@ -130,3 +131,10 @@ def test_the_report_is_written_from_the_folder(rows, models, written, tmp_path):
     page, text = write_report(tmp_path / "out", resamples=20)
     assert "sells old maps" in page.read_text()
     assert "sells" not in text.read_text()
+
+
+def test_answers_over_passages_of_the_training_folds_are_left_out(rows, written, countries):
+    """A passage's fold is that of its first letters, whatever the data set."""
+    answers = read_labelled([written(rows)])
+    kept = {answer.trace.passages[0].text for answer in unseen(answers)}
+    assert kept == {f"{c} sells fish." for c in countries if fold_of(f"{c} sells fish.") == "test"}
