@@ -8,7 +8,7 @@ import argparse
 import logging
 import re
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from itertools import groupby
 from pathlib import Path
@@ -50,7 +50,11 @@ class Asked(BaseModel):
 
 
 def make_app(rag: Rag, guard: Guard) -> FastAPI:
-    """The page and its endpoint; ``rag`` as :func:`local_rag_chain` makes it."""
+    """The page and its endpoint.
+
+    ``rag`` is a chain like :func:`local_rag_chain`: a question in; dicts with the Documents under
+    ``context``, all of which the model is shown, and with the ``answer`` out.
+    """
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
 
     @app.post("/ask", response_class=EventSourceResponse)
@@ -64,7 +68,7 @@ def make_app(rag: Rag, guard: Guard) -> FastAPI:
     return app
 
 
-async def events(rag: Rag, guard: Guard, question: str) -> AsyncIterator[Event]:
+async def events(rag: Rag, guard: Guard, question: str) -> AsyncGenerator[Event, None]:
     """``passages``, then a ``claim`` whenever checked text leaves, then ``done``; or ``error``.
 
     Each question has a guarded chain of its own: making one takes milliseconds, and so its claims

@@ -147,7 +147,9 @@ def status(driver, start, *, seconds=120):
 
 def answers(driver, *events, code=200, whole=True):
     """Let the page's next question be answered so, without the server."""
-    body = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in events)
+    body = ": ping\n\n" + "".join(
+        f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in events
+    )
     script = "const [b, s] = arguments; window.fetch = async () => new Response(b, {status: s})"
     driver.execute_script(script, body if whole else body[:-5], code)
 

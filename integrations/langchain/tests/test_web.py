@@ -208,6 +208,27 @@ def test_who_leaves_while_nothing_is_read_yet_ends_the_work_too():
     assert writer.closed == 1
 
 
+def test_who_leaves_during_a_check_waits_for_nobody():
+    checked, checking = threading.Event(), threading.Event()
+
+    def fail():
+        checking.set()
+        checked.wait(10)
+
+    async def run():
+        async with Visit(app_of(told, fail=fail), question(7)) as visit:
+            assert await asyncio.to_thread(checking.wait, 10)
+        assert visit.task.done()
+        assert not checked.is_set()
+        checked.set()  # the check under way cannot be stopped; nothing comes after it
+
+    asyncio.run(run())
+    for thread in threading.enumerate():
+        if thread.name.startswith("franq-claims"):
+            thread.join(10)
+    assert not checkers()
+
+
 def test_an_answer_that_breaks_off_says_so_and_no_more():
     def broken(prompt):
         yield from told(prompt)
