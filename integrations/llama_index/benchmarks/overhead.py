@@ -3,8 +3,11 @@
     python integrations/llama_index/benchmarks/overhead.py
 
 The engine is BM25, the default prompt and a HuggingFaceLLM over SmolLM2, on this machine's CPU.
-Each question is answered without and with the guard, one after the other; a row is the median of
-the pairs. "after the last token" is what a reader of a buffered stream waits for the check alone.
+Each question is answered without the guard and with it in both modes of streaming, one after the
+other; a row is the median over the questions. "after the last token" is what a reader waits for
+the check alone, "first text" when the first words of the answer are shown: a claim's length into
+the answer in ``claims`` mode, after all of it in ``buffer`` mode. The model answers in a sentence
+or two; ``--min-new-tokens 120`` makes it go on, as larger models do.
 Both engines have the recorder on their model: what capturing costs is not in the ratio (the
 repository's benchmarks/capture_overhead.py prints that).
 """
@@ -30,6 +33,8 @@ from franq_guard.demo import corpus, questions
 from llama_index_franq import guard_query_engine
 from llama_index_franq.local import BM25NodeRetriever, llm_of
 
+MODES = ("buffer", "claims")
+
 
 class LastToken(BaseEventHandler):
     """Notes when the model was done."""
@@ -49,18 +54,21 @@ class LastToken(BaseEventHandler):
 
 @dataclass(frozen=True)
 class Timed:
-    """Seconds of one streamed answer: all of it, and those after the last token."""
+    """Seconds of one streamed answer: all of it, after the last token, until the first text."""
 
     total: float
     after: float
+    first: float
 
 
 def timed(engine: BaseQueryEngine, question: str, last: LastToken) -> Timed:
     """One streamed answer."""
-    began = perf_counter()
-    str(engine.query(question))
+    first, began = 0.0, perf_counter()
+    for text in engine.query(question).response_gen:
+        if text and not first:
+            first = perf_counter()
     ended = perf_counter()
-    return Timed(ended - began, ended - last.at)
+    return Timed(ended - began, ended - last.at, first - began)
 
 
 def main() -> None:
@@ -69,28 +77,36 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=8)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--max-new-tokens", type=int, default=120)
+    parser.add_argument("--min-new-tokens", type=int, default=0)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     get_dispatcher().add_event_handler(last := LastToken())
     guard = Guard.offline()
+    guard.language_model.model.generation_config.min_new_tokens = options.min_new_tokens or None
     nodes = [TextNode(text=p.text, id_=p.id, metadata={"title": p.title}) for p in corpus()]
     plain = RetrieverQueryEngine.from_args(
         BM25NodeRetriever(nodes, k=3),
         llm=llm_of(guard.language_model, max_new_tokens=options.max_new_tokens),
         streaming=True,
     )
-    guarded = guard_query_engine(plain, guard)
+    guarded = {mode: guard_query_engine(plain, guard, stream=mode) for mode in MODES}
     asked = [question.question for question in questions()][: options.questions]
-    timed(plain, asked[0], last)  # warm-up
-    timed(guarded, asked[0], last)
-    pairs = [(timed(plain, q, last), timed(guarded, q, last)) for q in asked]
-    rows = {
-        "total": [(g.total - p.total) / p.total for p, g in pairs],
-        "after the last token": [(g.after - p.after) / p.total for p, g in pairs],
-    }
-    print(f"buffer mode, {len(pairs)} answers, extra time as a share of the unguarded engine")
-    for name, ratios in rows.items():
-        print(f"  {name:22} {statistics.median(ratios):.2f}  ({min(ratios):.2f}-{max(ratios):.2f})")
+    for engine in (plain, *guarded.values()):
+        timed(engine, asked[0], last)  # warm-up
+    rows: dict[tuple[str, str], list[float]] = {}
+    for question in asked:
+        p = timed(plain, question, last)
+        for mode, engine in guarded.items():
+            g = timed(engine, question, last)
+            rows.setdefault((mode, "total"), []).append((g.total - p.total) / p.total)
+            rows.setdefault((mode, "after the last token"), []).append(
+                (g.after - p.after) / p.total
+            )
+            rows.setdefault((mode, "first text"), []).append(g.first / p.total)
+    print(f"{len(asked)} answers, shares of the unguarded engine's time; total: extra time")
+    for (mode, name), ratios in rows.items():
+        spread = f"({min(ratios):.2f}-{max(ratios):.2f})"
+        print(f"  {mode:7} {name:22} {statistics.median(ratios):.2f}  {spread}")
 
 
 if __name__ == "__main__":
