@@ -33,6 +33,7 @@ def short(
     test: Annotated[int, typer.Option(min=1, help="Test questions of each data set.")] = 300,
     passages: Annotated[int, typer.Option(min=0, help="Passages shown.")] = 5,
     samples: Annotated[int, typer.Option(min=2, help="Samples of each question.")] = 10,
+    max_new_tokens: Annotated[int, typer.Option(min=1, help="Of answers and samples.")] = 32,
     retrieval: Annotated[
         Spoiled, typer.Option(help="Half of each question's passages replaced or falsified.")
     ] = Spoiled.original,
@@ -73,7 +74,7 @@ def short(
         seed=seed,
         pool=pool,
         runtime=runtime,
-        settings=Settings(samples=samples, seed=seed),
+        settings=Settings(samples=samples, max_new_tokens=max_new_tokens, seed=seed),
     )
     part = _shard(shard)
     with explained():

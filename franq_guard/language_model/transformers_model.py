@@ -272,9 +272,7 @@ class TransformersModel(LanguageModel):
         )
         return [self.generation(prompt, encoded, ids, kept) for ids, kept in rows]
 
-    def generation(
-        self, prompt: str, encoded: list[int], ids: list[int], kept: Kept
-    ) -> Generation:
+    def generation(self, prompt: str, encoded: list[int], ids: list[int], kept: Kept) -> Generation:
         """The record of written ids (T,) and what was kept of their logits (T,)."""
         text = self.encoder.text(ids)
         spans = token_spans(self.tokenizer, ids, text)

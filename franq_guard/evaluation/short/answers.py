@@ -26,7 +26,7 @@ class Settings:
     """How answers are made: samples and their longest length in tokens, temperature, seed."""
 
     samples: int = 10
-    max_new_tokens: int = 20
+    max_new_tokens: int = 32
     temperature: float = 1.0
     seed: int = 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
@@ -25,6 +26,7 @@ from franq_guard.evaluation.short.generate import Shard, answers_of, in_proporti
 from franq_guard.evaluation.short.matrix import graded, score_rows
 from franq_guard.evaluation.short.runtime import runtime_table
 from franq_guard.evaluation.short.statistics import statistics_of
+from franq_guard.faithfulness.training.data import PASSAGE_SOURCES, fold_of
 from franq_guard.uncertainty.gather import Models
 
 __all__ = ["PACKAGES", "Plan", "Retrieval", "package_version", "run"]
@@ -156,7 +158,7 @@ def judged(
         [runtime_table(few, models, scores, plan.settings, signals=signals)] if plan.runtime else []
     )
     results = Results(
-        settings=_settings(plan, models) | {"gold_lost_by_cutting": questions.gold_lost},
+        settings=_settings(plan, models, questions) | {"gold_lost_by_cutting": questions.gold_lost},
         versions={"python": platform.python_version()} | {p: package_version(p) for p in PACKAGES},
         datasets=tuple(_dataset(name, scores, grades, questions) for name in scores.datasets),
         rows=tuple(metric_rows(scores, seed=plan.seed)),
@@ -180,7 +182,8 @@ def drawn(plan: Plan) -> Drawn:
     return Drawn(parts[0], parts[1], lost)
 
 
-def _settings(plan: Plan, models: Models) -> dict[str, Any]:
+def _settings(plan: Plan, models: Models, questions: Drawn) -> dict[str, Any]:
+    seen = Counter(q.dataset for q in questions.test if _trained_on(q))
     return {
         "benchmark": "short",
         "data": [path.name for path in plan.data],
@@ -194,6 +197,7 @@ def _settings(plan: Plan, models: Models) -> dict[str, Any]:
         "language_model": cast(Any, models.language_model).fingerprint,
         "nli_and_faithfulness": cast(Any, models.faithfulness).fingerprint,
         "sentence_similarity": "all-MiniLM-L6-v2",
+        "test_questions_the_small_model_was_trained_on": seen,
         **{f"generation.{key}": value for key, value in asdict(plan.settings).items()},
     }
 
@@ -204,6 +208,13 @@ def package_version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
+
+
+def _trained_on(question: Question) -> bool:
+    """Whether statements made from its gold passage were among the small model's training pairs."""
+    shown = zip(question.passages, question.gold, strict=True)
+    used = question.dataset in PASSAGE_SOURCES
+    return used and any(gold and fold_of(p.text) != "test" for p, gold in shown)
 
 
 def _dataset(name: str, scores: Scores, grades: Mapping[str, Grade], questions: Drawn) -> Dataset:
