@@ -289,7 +289,7 @@ def test_bench_without_its_model_or_without_pairs_says_so(run, monkeypatch, tmp_
 
     file = tmp_path / "pairs.jsonl"
     file.write_text("")
-    monkeypatch.setattr(cli_bench, "_scorer", lambda model: FakeFaithfulness())
+    monkeypatch.setattr(cli_bench, "scorer", lambda model: FakeFaithfulness())
     result = run("bench", "faithfulness", "--data", file)
     assert result.exit_code == 2
     assert "no labelled pairs" in result.stderr
@@ -297,7 +297,7 @@ def test_bench_without_its_model_or_without_pairs_says_so(run, monkeypatch, tmp_
     def missing(*args):
         raise MissingModelError("pip install the-model")
 
-    monkeypatch.setattr(cli_bench, "_scorer", missing)
+    monkeypatch.setattr(cli_bench, "scorer", missing)
     monkeypatch.setattr(cli_bench, "_bundled_extractor", missing)
     for words in (["faithfulness", "--data", file], ["claims", "--gold", file, "--llm"]):
         result = run("bench", *words)
