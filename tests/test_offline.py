@@ -65,6 +65,7 @@ def test_any_script_gets_a_verdict(guard, answer):
     assert all(v.p_true is None or 0 <= v.p_true <= 1 for v in result.verdicts)
 
 
+@pytest.mark.slow  # a pass over all 8,192 tokens of the window; small windows are tested elsewhere
 def test_passages_longer_than_the_window_are_checked(guard):
     long = "The bridge is red and long and old and stands in the fog. " * 900  # some 11,000 tokens
     result = guard.check(QUESTION, [long, PASSAGES[0]], "The bridge opened on 27 May 1937.")
