@@ -118,7 +118,7 @@ def _split(guard: Guard, part: Part, question: str) -> list[tuple[int, list[Clai
     """
     splitter: Any = guard.claims
     start, end = part.start, part.end
-    units = [u for u in splitter.units(part.text, question=question) if u.span[1] > start]
+    units = list(splitter.units(part.text, question=question, after=start))
     if all(unit.span[0] >= start for unit in units):
         return [(unit.span[1], list(unit.claims)) for unit in units if unit.span[1] <= end]
     return [

@@ -187,7 +187,7 @@ class ClaimStream:
     def _settled(self) -> int:
         splitter: Any = self._guard.claims
         try:
-            return int(splitter.settled(self._text))
+            return int(splitter.settled(self._text, known=self._asked))
         except Exception:  # then the end of the answer settles it
             _log.warning("looking for settled claims failed", exc_info=True)
             return 0

@@ -44,14 +44,17 @@ class RuleSplitter:
         """Claims of ``answer`` in order; see :class:`franq_guard.claims.ClaimSplitter`."""
         return [claim for unit in self.units(answer, question=question) for claim in unit.claims]
 
-    def units(self, answer: str, *, question: str = "") -> Iterator[Unit]:
-        """The claims by sentence, heading, code block or table row, in order."""
+    def units(self, answer: str, *, question: str = "", after: int = 0) -> Iterator[Unit]:
+        """The claims by sentence, heading, code block or table row, in order.
+
+        Only those that end behind character ``after``: the claims before are not looked for.
+        """
         reader = Reader(answer, question)
         head: Sequence[str] = ()
         for block in blocks(answer):
             span = (block.start, block.end)
             if block.kind in {"paragraph", "item"}:
-                yield from self._prose(answer, block, reader)
+                yield from self._prose(answer, block, reader, after)
                 continue
             if block.kind == "row":
                 claims = tuple(reader.place(claim) for claim in _row(answer, block, head))
@@ -61,20 +64,23 @@ class RuleSplitter:
                 head = [plain(answer[a:b]).strip() for a, b in block.cells]
             elif block.kind == "heading":
                 reader.heading(answer[block.start : block.end])
-            if claims:
+            if claims and block.end > after:
                 yield Unit(span, claims, is_sentence=False)
 
-    def settled(self, answer: str) -> int:
+    def settled(self, answer: str, *, known: int = 0) -> int:
         """Up to where the claims of an answer that is still being written are final.
 
-        See :mod:`.settling`.
+        ``known`` is what this said of a beginning of it. See :mod:`.settling`.
         """
-        return settled(answer, language=self.language)
+        return settled(answer, language=self.language, known=known)
 
-    def _prose(self, answer: str, block: Block, reader: Reader) -> Iterator[Unit]:
+    def _prose(self, answer: str, block: Block, reader: Reader, after: int) -> Iterator[Unit]:
         reader.block(block)
         for start, end in sentences(answer, block.start, block.end, language=self.language):
             text = answer[start:end]
+            if end <= after:
+                reader.passed(text)
+                continue
             why = reason(text)
             claims: tuple[Claim, ...] = (Claim(text, ((start, end),), not_a_claim=why),)
             if why is None:

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 from franq_guard.claims.blocks import ENDS, Block, blocks
 from franq_guard.claims.sentences import sentences
-from franq_guard.records import Span
 
 LOOK_AHEAD = 40
 """Characters that decide where the sentence before them ends (``sentencex`` reads 30 bytes)."""
@@ -42,11 +42,12 @@ _BOLD = re.compile(r"(?:\*\*|__)[^.!?]*")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
 
-def settled(text: str, *, language: str = "en") -> int:
+def settled(text: str, *, language: str = "en", known: int = 0) -> int:
     """Where the last sentence, heading, code block or row ends that more text cannot change.
 
     Up to there :class:`~franq_guard.claims.RuleSplitter` gives the same claims for ``text`` and for
-    every text that begins with it. 0: none yet.
+    every text that begins with it. 0: none yet. ``known``: what was said of a beginning of the
+    text, which is not looked into again.
     """
     found = blocks(text)
     end = 0
@@ -55,9 +56,8 @@ def settled(text: str, *, language: str = "en") -> int:
             if block.kind != "table_head":  # it is one by the line below it
                 end = block.end
             continue
-        for _, stop in _settled_sentences(text, block, language):
-            end = stop
-        break
+        ends = _settled_sentences(text, block, language, known)
+        return ends[-1] if ends else end
     return end
 
 
@@ -72,25 +72,41 @@ def _is_over(text: str, block: Block, after: Block | None) -> bool:
     return "\n" in text[after.start :] or (prose and len(text) - after.start >= _LINE_IS_TOLD)
 
 
-def _settled_sentences(text: str, block: Block, language: str) -> Iterator[Span]:
-    """The settled sentences of a block that is still open."""
+def _settled_sentences(text: str, block: Block, language: str, known: int) -> list[int]:
+    """Where the settled sentences of a block end that is still open."""
     if block.kind not in {"paragraph", "item"} or "|" in text[block.start : block.end]:
-        return
+        return []
     last_line = len(text) - text.rfind("\n", block.start) - 1
     if "\n" in text[block.start :] and last_line < _LINE_IS_TOLD:
-        return
+        return []
     part = text[block.start : block.end]
     spans = sentences(part, 0, len(part), language=language)
-    for start, end in spans[:-1]:
-        near = end + LOOK_AHEAD
-        if len(part) < near or _BOLD.fullmatch(part, 0, end) or _NUMBERING.search(part, 0, end + 1):
-            return
-        if _OPENER.search(part, 0, near) and not _stays(part, end, language):
-            return
-        yield block.start + start, block.start + end
+    ends = list(_before_numbering(part, [end for _, end in spans[:-1]]))
+    opener = _OPENER.search(part)
+    sure = max(known - block.start, opener.end() - LOOK_AHEAD - 1 if opener else len(part))
+    closed = _staying(part, [end for end in ends if end > sure], language)
+    return [block.start + end for end in ends if end <= sure] + [block.start + e for e in closed]
 
 
-def _stays(part: str, end: int, language: str) -> bool:
-    """Whether a sentence still ends there when any quotation mark or bracket is closed."""
-    closed = (sentences(part + mark, 0, len(part + mark), language=language) for mark in _CLOSERS)
-    return all(any(stop == end for _, stop in spans) for spans in closed)
+def _before_numbering(part: str, ends: list[int]) -> Iterator[int]:
+    """Those of the ends that are told by what follows, before anything that may be a list."""
+    numbering = _NUMBERING.search(part)
+    for end in ends:
+        if len(part) < end + LOOK_AHEAD or _BOLD.fullmatch(part, 0, end):
+            return
+        if numbering and numbering.end() <= end + 1:
+            return
+        yield end
+
+
+def _staying(part: str, ends: list[int], language: str) -> list[int]:
+    """The ends, up to the first that moves when some quotation mark or bracket is closed.
+
+    The sentences are split once for each mark, not for each end: a paragraph may be long.
+    """
+    for mark in _CLOSERS:
+        if not ends:
+            break
+        stops = {stop for _, stop in sentences(part + mark, 0, len(part + mark), language=language)}
+        ends = list(takewhile(stops.__contains__, ends))
+    return ends

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from franq_guard.claims import RuleSplitter
+from franq_guard.claims import RuleSplitter, settling
+from franq_guard.claims.sentences import sentences
 from franq_guard.claims.settling import LOOK_AHEAD, settled
 
 SPLITTER = RuleSplitter()
@@ -68,3 +69,27 @@ def test_an_open_quotation_holds_its_sentences_back():
     text = 'He said: "It was late. ' + "The train had left the town a long while ago. " * 3
     assert settled(text) == 0
     assert settled(text + '" Then he went home and slept for the whole of the day.') > 0
+
+
+def test_a_long_paragraph_is_split_once_for_each_mark_that_may_close(monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        settling, "sentences", lambda *a, **k: calls.append(a) or sentences(*a, **k)
+    )
+    text = "The tower [1] is big. " + "It rained all day long in Paris. " * 20
+    end = settled(text)
+    assert end > 600
+    assert len(calls) == 1 + len(settling._CLOSERS)
+    calls.clear()
+    assert settled(text, known=end) == end
+    assert len(calls) == 1
+
+
+def test_units_behind_a_character_are_those_of_the_whole_text():
+    text = "# Life\n\nMarie Curie left: \n- She won.\n\n| a | b |\n|---|---|\n| c | d |\n\nHe left."
+    everyone = list(SPLITTER.units(text))
+    assert len(everyone) == 6
+    for after in range(len(text)):
+        assert list(SPLITTER.units(text, after=after)) == [
+            unit for unit in everyone if unit.span[1] > after
+        ]
