@@ -58,9 +58,10 @@ class ClaimWorker:
         """Of the guard's deadline; None without one."""
         if self._deadline is None:
             return None
+        spent = self._spent  # before the other: seconds may be missed, never counted twice
         began: float | None = self._began
         running = 0.0 if began is None else perf_counter() - began
-        return max(0.0, self._deadline - self._spent - running)
+        return max(0.0, self._deadline - spent - running)
 
     def check(self, part: Part) -> list[Piece]:
         """The pieces of a part with verdicts; raises nothing."""
@@ -94,9 +95,9 @@ class ClaimWorker:
             self._stop()
 
     def _check(self, part: Part) -> list[Piece]:
-        self._guard.language_model, self._guard.faithfulness  # noqa: B018  (on nobody's clock)
-        self._began = perf_counter()
         self.known = guard, trace = self._lookup(part.text[: part.end])
+        guard.language_model, guard.faithfulness  # noqa: B018  (loading is on nobody's clock)
+        self._began = perf_counter()
         given = trace.metadata.get("claims") if part.over and part.start == 0 else None
         split = [(part.end, list(given))] if given else _split(guard, part, trace.question)
         claims = [claim for _, of_piece in split for claim in of_piece]
@@ -105,7 +106,8 @@ class ClaimWorker:
 
     def _stop(self) -> None:
         if self._began is not None:
-            self._spent, self._began = self._spent + perf_counter() - self._began, None
+            running, self._began = perf_counter() - self._began, None
+            self._spent += running
         if self.closed:
             self.growing.close()
 

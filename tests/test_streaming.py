@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from franq_guard import Claim, Generation, Guard, Passage, Policy, Trace
 from franq_guard.claims import LLMSplitter, RuleSplitter
+from franq_guard.parts import ClaimWorker
 from franq_guard.release import FactualityError, Release
 from franq_guard.streaming import ClaimStream
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
@@ -192,6 +193,33 @@ def test_a_deadline_ends_checking_not_the_answer():
     reasons = [v.reason for v in answer.verdicts]
     assert reasons[0] is None
     assert set(reasons[1:]) == {"timeout"}
+
+
+def test_only_the_model_that_wrote_the_answer_is_loaded():
+    def missing():
+        raise RuntimeError("no such file")
+
+    base = Guard(language_model=missing, faithfulness=FakeFaithfulness())
+    own = base.using(language_model=FakeLanguageModel())
+    _, answer = streamed(base, [SENTENCES[0]], lookup=lambda text: (own, trace(text)))
+    assert answer.status == "ok"
+
+
+def test_seconds_are_never_counted_twice():
+    left = []
+
+    class Watched(ClaimWorker):
+        def __setattr__(self, name, value):
+            super().__setattr__(name, value)
+            if name in ("_spent", "_began") and hasattr(self, "_began"):
+                left.append(self.seconds_left())
+
+    guard = guard_of(deadline=10.0)
+    worker = Watched(guard, lambda text: (guard, trace(text)))
+    worker._began = time.perf_counter() - 6.0
+    worker._stop()
+    assert all(3.9 < seconds <= 10.0 for seconds in left)
+    assert 3.9 < worker.seconds_left() <= 4.0
 
 
 def test_it_stops_at_a_claim_with_a_label_that_stops():
