@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import deque
 from collections.abc import Sequence
@@ -106,14 +107,22 @@ class ClaimStream:
         guard: checks answers for which ``lookup`` fails; the others by the guard it returns.
         lookup: what was captured of the answer so far.
         release: is told of each release, and of the answer at its end.
+        id: of the answer, where no lookup could tell it.
 
     Raises:
         ValueError: see :func:`check_streamable`.
     """
 
-    def __init__(self, guard: Guard, lookup: Lookup, *, release: Release | None = None) -> None:
+    def __init__(
+        self,
+        guard: Guard,
+        lookup: Lookup,
+        *,
+        release: Release | None = None,
+        id: str | None = None,
+    ) -> None:
         check_streamable(guard)
-        self._guard, self._lookup = guard, lookup
+        self._guard, self._id = guard, id
         self._release = release or Release()
         self._text, self._looked, self._asked, self._ended = "", 0, 0, False
         self._read = _FIRST - _READ_EVERY
@@ -154,9 +163,19 @@ class ClaimStream:
         """
         if not self._waiting:
             return None
+        self._until_checked()
+        return self._collect()
+
+    async def await_text(self) -> str | None:
+        """:meth:`wait` in a thread; what leaves is told to the release in the event loop's."""
+        if not self._waiting:
+            return None
+        await asyncio.to_thread(self._until_checked)
+        return self._collect()
+
+    def _until_checked(self) -> None:
         with suppress(NotYet, CancelledError):  # told apart as they are collected
             self._waiting[0][1].result(self._worker.seconds_left())
-        return self._collect()
 
     def answer(self) -> GuardedAnswer:
         """The whole answer with its report, once :meth:`wait` gave None; also told to the release.
@@ -263,7 +282,7 @@ class ClaimStream:
             self._release.claim(Released(new, tuple(verdicts), start, end))
 
     def _known(self) -> tuple[Guard, Trace]:
-        return self._worker.known or (self._guard, Trace("", (), Generation("")))
+        return self._worker.known or (self._guard, Trace("", (), Generation(""), id=self._id))
 
     def _checked(self, text: str) -> GuardedAnswer:
         guard, trace = self._known()

@@ -133,10 +133,11 @@ class Capture(BaseCallbackHandler):
         run = self._models.get(run_id)
         if run is None:
             return
-        run.text = (run.text or "") + (chunk.text if chunk is not None else str(token))
         sent = (getattr(chunk, "generation_info", None) or {}).get("logprobs")
         if sent:
             run.info = {"logprobs": _added((run.info or {}).get("logprobs") or {}, sent)}
+        # Last: a check that reads both meanwhile finds the probabilities of all the text it sees.
+        run.text = (run.text or "") + (chunk.text if chunk is not None else str(token))
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
         """Keep the text. A run whose start was not seen, or without a generation, is let go."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ from langchain_core.messages import BaseMessageChunk
 
 from franq_guard import Guard, Trace
 from franq_guard.streaming import ClaimStream
-from langchain_franq._shapes import ANSWER_KEYS, Located, joined, locate
+from langchain_franq._shapes import ANSWER_KEYS, CONTEXT_KEYS, Located, joined, locate
 
 if TYPE_CHECKING:
     from langchain_franq._call import Call
@@ -52,7 +51,9 @@ class Claims:
 
     def __init__(self, call: Call) -> None:
         self._call = call
-        self._stream = ClaimStream(call.chain.guard, self._lookup, release=call.chain.release)
+        self._stream = ClaimStream(
+            call.chain.guard, self._lookup, release=call.chain.release, id=str(call.run_id)
+        )
         self._text = _AfterPrompt(lambda: call.capture.prompts)
         self._shown = False
         self._streamable = False
@@ -84,7 +85,7 @@ class Claims:
         located, text = self._over()
         for part in self._parts(text, located):
             yield part
-        while (more := await asyncio.to_thread(self._stream.wait)) is not None:
+        while (more := await self._stream.await_text()) is not None:
             for part in self._parts(more, located):
                 yield part
         for part in self._last(located):
@@ -95,7 +96,9 @@ class Claims:
         self._stream.close()
 
     def _lookup(self, text: str) -> tuple[Guard, Trace]:
-        job = self._call.job({}, text)
+        held = [chunk for chunk in self._call.held if isinstance(chunk, Mapping)]
+        carried = {k: v for chunk in held for k, v in chunk.items() if k in CONTEXT_KEYS}
+        job = self._call.job(carried, text)
         return job.guard, job.trace
 
     def _over(self) -> tuple[Located, str]:

@@ -12,11 +12,12 @@ import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
+from uuid import uuid4
 
 import pytest
 from langchain_core.messages import AIMessageChunk
 from langchain_core.outputs import ChatGenerationChunk, GenerationChunk
-from langchain_core.runnables import RunnableGenerator, RunnableLambda
+from langchain_core.runnables import RunnableGenerator, RunnableLambda, RunnablePassthrough
 
 from franq_guard import Guard, Policy
 from franq_guard.demo import corpus, questions
@@ -24,6 +25,7 @@ from franq_guard.language_model import TransformersModel
 from franq_guard.language_model._reading import Reading
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 from langchain_franq import FactualityError, FranqMiddleware, guard_chain, guard_node
+from langchain_franq._capture import Capture, ModelRun
 from langchain_franq.local import local_rag_chain
 
 from .fakes import ScriptedChat, ScriptedGuard, ScriptedLLM, lcel, question
@@ -253,6 +255,42 @@ def test_on_claim_tells_what_to_show_and_how(way):
     assert all(report.original[r.start : r.end].strip() for r in released if r.verdicts)
 
 
+def test_the_event_loop_tells_what_an_async_stream_lets_out():
+    threads = []
+    chain = guard_chain(
+        lcel(LongLLM()), guard_of(), stream="claims",
+        on_claim=lambda released: threads.append(threading.get_ident()),
+    )  # fmt: skip
+    chunks_of(chain, question(7), "astream")
+    assert set(threads) == {threading.get_ident()}
+
+
+@WAYS
+def test_passages_that_a_dict_carries_as_strings_are_evidence(way):
+    write = RunnableLambda(lambda given: f"{given['context']} {given['question']}") | LongLLM()
+    found = RunnablePassthrough.assign(context=lambda _: [told("run 7")])
+    chain = found | RunnablePassthrough.assign(answer=write)
+    reports = {}
+    for mode in ("buffer", "claims"):
+        guarded = guard_chain(chain, guard_of(), stream=mode)
+        whole = reduce(lambda a, b: a + b, chunks_of(guarded, {"question": question(7)}, way))
+        reports[mode] = [v["p_faithful"] for v in whole["franq"]["verdicts"]]
+    assert reports["claims"] == reports["buffer"] == [1.0] * 4
+
+
+@WAYS
+def test_a_failed_capture_keeps_the_runs_id(way, monkeypatch):
+    def broken(*args, **kwargs):
+        raise ValueError("not now")
+
+    monkeypatch.setattr("langchain_franq._call.job_of", broken)
+    reports = []
+    chain = guard_chain(lcel(LongLLM()), guard_of(), stream="claims", on_report=reports.append)
+    run = uuid4()
+    chunks_of(chain.with_config(run_id=run), question(7), way)
+    assert [report.id for report in reports] == [str(run)]
+
+
 @WAYS
 def test_it_stops_where_a_claim_must_not_pass(way):
     reports = []
@@ -279,6 +317,24 @@ def test_log_probabilities_of_a_server_are_read_as_they_come(way):
     whole = reduce(lambda a, b: a + b, chunks_of(chain, question(7), way))
     first = whole.response_metadata["franq"]["verdicts"][0]
     assert first["raw"]["uq_faith"] == pytest.approx(-0.25 * 11)  # of eleven words
+
+
+def test_no_text_is_seen_before_its_log_probabilities():
+    seen = []
+
+    class Watched(ModelRun):
+        def __setattr__(self, name, value):
+            super().__setattr__(name, value)
+            known = ((getattr(self, "info", None) or {}).get("logprobs") or {}).get("content", [])
+            seen.append((getattr(self, "text", None) or "", "".join(e["token"] for e in known)))
+
+    capture, run = Capture(), uuid4()
+    capture.on_chat_model_start(None, [[]], run_id=run)
+    capture._models[run] = Watched("Server", messages=())
+    for chunk in LongChat(logprobs=True)._stream([]):
+        capture.on_llm_new_token(chunk.text, chunk=chunk, run_id=run)
+    assert seen[-1][0] == told("")
+    assert all(known.startswith(text) for text, known in seen)
 
 
 @WAYS

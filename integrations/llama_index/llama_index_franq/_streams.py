@@ -5,7 +5,6 @@ In ``claims`` mode each claim leaves once it is checked.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -96,7 +95,7 @@ async def _aclaims(
             if text := stream.feed(chunk):
                 yield text
         stream.end()
-        while (more := await asyncio.to_thread(stream.wait)) is not None:
+        while (more := await stream.await_text()) is not None:
             if more:
                 yield more
         await done(call.checked(stream))
