@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from franq_guard.chosen import DEFAULTS
 from franq_guard.parts import ClaimWorker, Lookup, Part, Piece, moved, unverified
+from franq_guard.policy import Policy
 from franq_guard.records import Generation, GuardedAnswer, Trace, Verdict
 from franq_guard.release import OnClaim, Release, Released
 
@@ -44,6 +45,13 @@ def check_streamable(guard: Guard) -> None:
         ValueError: saying what to use instead.
     """
     other = "; or use stream='buffer'"
+    kind: Any = type(guard.policy)
+    own = getattr(kind, "apply", None) is not Policy.apply
+    if own and getattr(kind, "so_far", Policy.so_far) is Policy.so_far:
+        raise ValueError(
+            f"stream='claims' asks the policy what may leave of an unfinished answer, and "
+            f"{kind.__name__} has an apply() of its own: give it a so_far() that fits{other}"
+        )
     if guard.policy.action not in ("annotate", "filter"):
         raise ValueError(
             "stream='claims' lets checked claims out before the answer is over, and the action "

@@ -289,9 +289,27 @@ def test_a_closed_stream_lets_nothing_out_and_ends_its_thread():
     assert not [t for t in threading.enumerate() if t.name.startswith("franq-claims")]
 
 
+class Hiding(Policy):
+    def apply(self, answer, verdicts):
+        return super().apply(answer, verdicts).replace("Warsaw", "***")
+
+
+class HidingAlways(Hiding):
+    def so_far(self, answer, verdicts):
+        return super().so_far(answer, verdicts).replace("Warsaw", "***")
+
+
+def test_a_policy_of_ones_own_says_what_may_leave_of_an_unfinished_answer():
+    left, answer = streamed(guard_of(policy=HidingAlways()), pieces_of(" ".join(SENTENCES[:3])))
+    assert answer.text == "".join(left)
+    assert "***" in answer.text
+    assert "Warsaw" not in answer.text
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"policy": Hiding()}, "give it a so_far"),
         ({"policy": Policy(action="block")}, "action='annotate' or 'filter'"),
         ({"policy": Policy(action=lambda text, verdicts: text)}, "action='annotate' or 'filter'"),
         ({"form": "short"}, "form='long'"),
