@@ -46,6 +46,8 @@ def _written(
     """Whether a passage was not retrieved and holds what a model wrote earlier in this call."""
     if any(passage.id == other.id for other in retrieved):
         return False
-    earlier = (run.text.strip() for run in capture.runs if run is not answer)
+    # Told by its prompt: while it streams, a run is another object with each chunk.
+    seen = None if answer is None else answer.seen
+    earlier = (run.text.strip() for run in capture.runs if run.seen != seen)
     held = [text for text in earlier if text and text in passage.text]
     return bool(held) and not any(text in other.text for text in held for other in retrieved)

@@ -23,7 +23,7 @@ from llama_index.core.chat_engine import (
 from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
-from llama_index.core.schema import TextNode
+from llama_index.core.schema import NodeWithScore, TextNode
 
 from franq_guard import Guard, Policy
 from franq_guard.demo import corpus, questions
@@ -31,6 +31,8 @@ from franq_guard.language_model import TransformersModel
 from franq_guard.language_model._reading import Reading
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 from llama_index_franq import FactualityError, guard_agent, guard_chat_engine, guard_query_engine
+from llama_index_franq._capture import Capture, ModelRun
+from llama_index_franq._evidence import evidence_of
 
 from .agent_fakes import function_agent
 from .fakes import RunRetriever, ScriptedChat, ScriptedLLM, question, rag
@@ -448,3 +450,17 @@ def test_smollm2_in_the_engine(smollm2, way, monkeypatch):
         assert a["claim"] == b["claim"]
         assert a["label"] == b["label"]
         assert a["raw"] == pytest.approx(b["raw"], abs=1e-3)
+
+
+def test_an_answer_that_streams_is_not_taken_for_an_earlier_one():
+    class Streaming(Capture):
+        @property
+        def runs(self):  # a chunk has come since the answer's run was looked up
+            return [ModelRun("The river rises", prompt="Where?", ended=False)]
+
+    nodes = [
+        NodeWithScore(node=TextNode(text=text, id_=text[:3]))
+        for text in ("The river rises in the hills.", "Zebras are striped.")
+    ]
+    found = evidence_of(nodes, Streaming(), ModelRun("The river", prompt="Where?", ended=False))
+    assert [passage.id for passage in found] == ["The", "Zeb"]
