@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from franq_guard import Generation, Token
@@ -32,11 +34,9 @@ def _spans(pieces: Sequence[bytes], text: str) -> list[tuple[int, int]] | None:
     """
     if not pieces:
         return None
-    ends, seen = [], b""
-    for piece in pieces:
-        seen += piece
-        ends.append(len(seen.decode("utf-8", errors="ignore")))
-    whole = seen.decode("utf-8", errors="replace")
+    decoder = codecs.getincrementaldecoder("utf-8")("ignore")
+    ends = list(accumulate(len(decoder.decode(piece)) for piece in pieces))
+    whole = b"".join(pieces).decode("utf-8", errors="replace")
     rest = whole[len(text) :]
     if not whole.startswith(text) or not pieces[-1].decode(errors="replace").endswith(rest):
         return None

@@ -19,16 +19,15 @@ def tokens_of(text: str, told: Sequence[ServerToken]) -> tuple[Token, ...]:
     if start < 0 or not text:
         return ()
     tokens: list[Token] = []
-    carried, done, position = 0.0, 0, -start
+    carried, done, begun, position = 0.0, 0, 0, -start
     for token in told:
         position += len(token.text)
         if position <= 0 or done == len(text):
             continue
         carried += token.logprob
-        reached = _whole_characters(spelled[:position])
-        if reached is not None and reached > done:
-            tokens.append(Token(-1, done, reached, carried))
-            carried, done = 0.0, reached
+        if more := _whole_characters(spelled[begun:position]):
+            tokens.append(Token(-1, done, done + more, carried))
+            carried, done, begun = 0.0, done + more, position
     return tuple(tokens)
 
 
