@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from franq_guard.chosen import DEFAULTS
+from franq_guard.claims.rules import RuleSplitter
 from franq_guard.parts import ClaimWorker, Lookup, Part, Piece, moved, unverified
 from franq_guard.policy import Policy
 from franq_guard.records import Generation, GuardedAnswer, Trace, Verdict
@@ -68,7 +69,11 @@ def check_streamable(guard: Guard) -> None:
             "stream='claims' scores with the paper's long-form methods: leave uq_faith and "
             f"uq_unfaith at their defaults{other}"
         )
-    if not hasattr(guard.claims, "settled"):
+    splits: Any = type(guard.claims)
+    past = splits.split is not RuleSplitter.split and (
+        getattr(splits, "units", RuleSplitter.units) is RuleSplitter.units
+    )
+    if past or not hasattr(splits, "settled"):
         raise ValueError(
             f"stream='claims' needs a splitter that tells which claims of an unfinished answer "
             f"are final: RuleSplitter can, {type(guard.claims).__name__} cannot{other}"

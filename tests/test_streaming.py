@@ -306,9 +306,15 @@ def test_a_policy_of_ones_own_says_what_may_leave_of_an_unfinished_answer():
     assert "Warsaw" not in answer.text
 
 
+class Whole(RuleSplitter):
+    def split(self, answer, *, question=""):
+        return [Claim(answer, ((0, len(answer)),))]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"claims": Whole()}, "RuleSplitter can, Whole cannot"),
         ({"policy": Hiding()}, "give it a so_far"),
         ({"policy": Policy(action="block")}, "action='annotate' or 'filter'"),
         ({"policy": Policy(action=lambda text, verdicts: text)}, "action='annotate' or 'filter'"),
