@@ -139,7 +139,8 @@ def test_a_failure_costs_its_own_claims_only(on_error):
 
     policy = Policy(action="filter", on_error=on_error)
     first, second = SENTENCES[0], "Germany borders France."
-    text = f"{first} {second} In the hills the river rises in Warsaw, France and Spain. It was born."
+    rest = "In the hills the river rises in Warsaw, France and Spain. It was born."
+    text = f"{first} {second} {rest}"
     left, answer = streamed(guard_of(fail=fail, policy=policy), text)
     assert [v.reason for v in answer.verdicts][:2] == [None, "error"]
     assert all(v.label != "unverified" for v in answer.verdicts[2:])

@@ -86,7 +86,7 @@ class Branches:
 
 def plain(cache: Any) -> bool:
     """Whether every layer keeps every key and value, so that a cache can be cut and branched."""
-    layers = getattr(cache, "layers", None)
+    layers = getattr(cache, "layers", None) or []
     return bool(layers) and all(type(layer).__name__ == "DynamicLayer" for layer in layers)
 
 

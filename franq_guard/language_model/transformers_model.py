@@ -29,8 +29,8 @@ from franq_guard.language_model.base import (
     Prompt,
 )
 from franq_guard.language_model.contrast import contrast
-from franq_guard.language_model.session import CachedSession
 from franq_guard.language_model.prompt_reading import PromptReading
+from franq_guard.language_model.session import CachedSession
 from franq_guard.language_model.tokens import token_spans
 from franq_guard.records import Generation, Source, Trace
 

@@ -16,7 +16,8 @@ PIECES = [
     "...", "… ", "e.g. ", "3.5 million", " but it stayed there for long", "it", " is ", ", ", "*",
     "**", "\n> ", "No. ", "? ", "He ", "! ", "[1]", " [2] ", "http://a.b/c", "5 km. ", "U.S. ",
     "Germany borders France, Spain and Italy", "東京。", "😀", "\r\n", "Dr. ", "x", "X", " the ",
-    "1", "Mr. J. Smith went home to his family in the evening. ", "It rained all day long in Paris. ",
+    "1", "Mr. J. Smith went home to his family in the evening. ",
+    "It rained all day long in Paris. ",
     "The river rises in the northern hills and runs to the sea. ", "\n---\n", "Yahoo! ", "`", "''",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)

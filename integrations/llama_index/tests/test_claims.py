@@ -319,8 +319,9 @@ def test_an_exception_in_the_engine_is_the_callers():
     no_threads()
 
 
-def test_a_cancelled_task_leaves_the_guard_usable(slow):
-    engine = guard_query_engine(rag(LongLLM(), streaming=True), guard_of(), stream="claims")
+def test_a_cancelled_task_leaves_the_guard_usable():
+    guard = guard_of(fail=lambda: time.sleep(0.2))
+    engine = guard_query_engine(rag(LongLLM(), streaming=True), guard, stream="claims")
 
     async def read(run):
         response = await engine.aquery(question(run))
@@ -328,7 +329,7 @@ def test_a_cancelled_task_leaves_the_guard_usable(slow):
 
     async def main():
         task = asyncio.create_task(read(1))
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(0.1)  # the checks take longer
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
