@@ -73,7 +73,7 @@ bench-claims: $(READY)    ## claim splitters on the gold set, and how their time
 QA := $(foreach set,nq popqa triviaqa squad,--data $(DATA)/rag_qa_$(set).jsonl.gz)
 OUT ?= build/bench
 
-bench-small: $(READY)     ## the paper's short-form tables, small, from DATA (under 10 minutes)
+bench-small: $(READY)     ## the paper's short-form tables, small, from DATA (about 10 minutes)
 	$(BIN)/franq bench short $(QA) --train 7 --test 8 --dtype bfloat16 --out $(OUT)/small
 
 bench-tables: $(READY)    ## the tables under benchmarks/results from DATA (resumes; hours on 2 cores)
