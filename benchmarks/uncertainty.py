@@ -25,7 +25,7 @@ import torch
 from franq_guard.claims import RuleSplitter
 from franq_guard.demo import corpus
 from franq_guard.faithfulness import _weights
-from franq_guard.faithfulness._minilm import embedder, load_minilm
+from franq_guard.faithfulness._minilm import Embedder, load_minilm
 from franq_guard.faithfulness.small import SmallFaithfulness
 from franq_guard.language_model.prompts import rag_prompt
 from franq_guard.language_model.smollm2 import load_bundled
@@ -126,7 +126,7 @@ def work(method: Method, level: Level) -> str:
 
 def extra(model: TransformersModel, form: str, found: Answer) -> dict[str, float]:
     """Ratios by method; what methods share is timed once."""
-    models = Models(model, judge(), embedder(), sample_tokens=TOKENS[form])
+    models = Models(model, judge(), Embedder(), sample_tokens=TOKENS[form])
     ratios = {CAPTURE: found.captured / found.plain - 1}
     done: dict[tuple[str, Level], float] = {}
     for method, level in levels(form):

@@ -127,7 +127,8 @@ def explained() -> Iterator[None]:
         yield
     except (KeyError, TypeError) as error:
         fail(f"a row does not fit the documented schema: {error}")
-    except (ValueError, OSError, EOFError, MissingModelError, WeightsError) as error:
+    # ImportError: of an extra; its message names the command that installs it.
+    except (ValueError, OSError, EOFError, ImportError, MissingModelError, WeightsError) as error:
         fail(str(error))
 
 

@@ -21,10 +21,8 @@ TrainShare = Annotated[
     float, typer.Option(min=0.0, max=0.9, help="Share of the questions to calibrate on.")
 ]
 Seed = Annotated[int, typer.Option(help="Of the draw, the split and the bootstrap.")]
-LanguageModelOption = Annotated[
-    str, typer.Option(help="bundled, or a folder with a transformers model.")
-]
-DTypeOption = Annotated[DType, typer.Option(help="Of the language model.")]
+LanguageModelOption = Annotated[str, typer.Option(help="bundled, a .gguf file, or a model folder.")]
+DTypeOption = Annotated[DType | None, typer.Option(help="Of the model and SAR's embeddings.")]
 Faithfulness = Annotated[
     str, typer.Option("--faithfulness", "--model", help="small, or an AlignScore folder.")
 ]
@@ -50,7 +48,7 @@ def claims_factuality(
     train_share: TrainShare = 0.4,
     seed: Seed = 0,
     language_model: LanguageModelOption = "bundled",
-    dtype: DTypeOption = DType.float32,
+    dtype: DTypeOption = None,
     faithfulness: Faithfulness = "small",
     cache: CacheOption = None,
     as_json: JsonFlag = False,
@@ -68,7 +66,7 @@ def claims_factuality(
     with explained():
         answers = read_labelled(data, passages=passages)
         answers = unseen(answers) if held_out else answers
-        models = load_models(language_model, dtype.value, faithfulness)
+        models = load_models(language_model, dtype and dtype.value, faithfulness)
         plan = Plan(
             benchmark="claims-factuality",
             data=tuple(data),
@@ -88,7 +86,7 @@ def long_form(
     train_share: TrainShare = 0.4,
     seed: Seed = 0,
     language_model: LanguageModelOption = "bundled",
-    dtype: DTypeOption = DType.float32,
+    dtype: DTypeOption = None,
     faithfulness: Faithfulness = "small",
     cache: CacheOption = None,
     as_json: JsonFlag = False,
@@ -106,7 +104,7 @@ def long_form(
     existing(data)
     folder = cache or _cache()
     with explained():
-        models = load_models(language_model, dtype.value, faithfulness)
+        models = load_models(language_model, dtype and dtype.value, faithfulness)
         with bar("answering") as show:
             made = own_answers(
                 data,

@@ -44,9 +44,9 @@ def short(
     runtime: Annotated[bool, typer.Option(help="Measure what methods cost, too.")] = False,
     seed: Annotated[int, typer.Option(help="Of the draw, the samples and the bootstrap.")] = 0,
     language_model: Annotated[
-        str, typer.Option(help="bundled, or a folder with a transformers model.")
+        str, typer.Option(help="bundled, a .gguf file, or a model folder.")
     ] = "bundled",
-    dtype: Annotated[DType, typer.Option(help="Of the language model.")] = DType.float32,
+    dtype: Annotated[DType | None, typer.Option(help="Of the model and SAR's embeddings.")] = None,
     faithfulness: Annotated[str, typer.Option(help="small, or an AlignScore folder.")] = "small",
     shard: Annotated[
         str, typer.Option(help="i/n: make only this part's answers, for the tables later.")
@@ -78,7 +78,7 @@ def short(
     )
     part = _shard(shard)
     with explained():
-        models = load_models(language_model, dtype.value, faithfulness)
+        models = load_models(language_model, dtype and dtype.value, faithfulness)
         results = run(plan, models, cache or _cache(), bar, shard=part, out=out)
     if results is None:
         tell(f"part {shard} is done; when all are, the same command without --shard makes tables")
@@ -93,20 +93,21 @@ def _shard(text: str) -> tuple[int, int]:
     return int(part), int(parts)
 
 
-def load_models(language_model: str, dtype: str, faithfulness: str) -> Any:
+def load_models(language_model: str, dtype: str | None, faithfulness: str) -> Any:
     """The models that the options name."""
     from franq_guard.cli_bench import scorer
-    from franq_guard.faithfulness._minilm import embedder
-    from franq_guard.language_model import load_bundled
+    from franq_guard.faithfulness._minilm import Embedder
+    from franq_guard.language_model.choice import language_model_from
     from franq_guard.uncertainty.gather import Models
 
-    if language_model == "bundled":
-        model = load_bundled(notify=tell, dtype=dtype)
-    else:
-        from franq_guard.language_model.transformers_model import TransformersModel
-
-        model = TransformersModel.from_pretrained(language_model, dtype=dtype)
-    return Models(language_model=model, faithfulness=scorer(faithfulness), embed=embedder())
+    model = language_model_from(language_model, dtype=dtype, notify=tell)
+    if getattr(model, "tokenizer", None) is None:
+        raise ValueError(
+            f"{language_model} does not tell what its alternatives to a token were, which some "
+            "methods read: give bundled, a .gguf file or a model folder"
+        )
+    embed = Embedder(dtype=dtype or "float32")
+    return Models(language_model=model, faithfulness=scorer(faithfulness), embed=embed)
 
 
 def _cache() -> Path:

@@ -47,9 +47,9 @@ class Cosine:
     """Baseline: cosine of the untrained MiniLM's mean-pooled embeddings, below 0 as 0."""
 
     def __init__(self) -> None:
-        from franq_guard.faithfulness._minilm import embedder
+        from franq_guard.faithfulness._minilm import Embedder
 
-        self._embed = embedder()
+        self._embed = Embedder()
 
     def score(self, contexts: Sequence[str], claims: Sequence[str]) -> list[float]:
         """Return the similarity of each pair."""

@@ -79,10 +79,10 @@ def _grower(reading: Reading) -> Callable[[list[int], list[list[int]]], Tensor]:
 def _draw(rows: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
     """One id (n,) per row of log-probabilities (n, V); a row with NaN draws from all ids alike."""
     weights = torch.softmax(rows / temperature, dim=-1)
-    broken = ~torch.isfinite(weights).all(dim=-1, keepdim=True)
-    weights = torch.where(broken, torch.ones_like(weights), weights)
     # The inverse of the cumulative sum: one random number a row, not one for each of its ids.
-    sums = weights.double().cumsum(dim=-1)
+    sums = weights.cumsum(dim=-1, dtype=torch.double)
+    broken = ~torch.isfinite(sums[:, -1])
+    sums[broken] = torch.arange(1.0, sums.shape[-1] + 1, dtype=torch.double, device=sums.device)
     at = torch.rand(len(rows), 1, generator=generator, device=rows.device, dtype=torch.double)
     return torch.searchsorted(sums, at * sums[:, -1:], right=True).squeeze(1)
 

@@ -40,6 +40,12 @@ class Contrast:
     residue: float
 
 
+def check_sampling(n: int, max_new_tokens: int, temperature: float) -> None:
+    """Raise ``ValueError`` for settings that draw nothing."""
+    if n < 1 or max_new_tokens < 1 or not temperature > 0:
+        raise ValueError("sampling needs n >= 1, max_new_tokens >= 1 and temperature > 0")
+
+
 class LanguageModel(Protocol):
     """A white-box model. Log-probabilities: nats, of the full distribution at temperature 1."""
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from franq_guard.language_model.base import LanguageModel
 
 
-def language_model_from(where: str, *, api_key: str | None = None) -> LanguageModel:
+def language_model_from(
+    where: str,
+    *,
+    api_key: str | None = None,
+    dtype: str | None = None,
+    notify: Callable[[str], None] | None = None,
+) -> LanguageModel:
     """The model at ``where``, loaded; a server is probed.
 
     Args:
@@ -16,16 +23,20 @@ def language_model_from(where: str, *, api_key: str | None = None) -> LanguageMo
             log-probabilities, with the served model's name after ``#`` where it serves several
             (``http://localhost:8000/v1#name``).
         api_key: for a server.
+        dtype: of a transformers model; default: float32 where bundled, as stored in a folder.
+        notify: told when the bundled model is prepared for its first use.
 
     Raises:
-        ValueError: for anything else.
+        ValueError: for anything else, or a ``dtype`` where it cannot be chosen.
         MissingModelError: where the model, or the package that runs it, is not there.
         ServerError: where the server cannot be reached or its numbers are wrong.
     """
     if where == "bundled":
         from franq_guard.language_model.smollm2 import load_bundled
 
-        return load_bundled()
+        return load_bundled(notify=notify, dtype=dtype or "float32")
+    if dtype and not Path(where).is_dir():
+        raise ValueError(f"the numbers {where} computes in are its own: leave out --dtype")
     if where.startswith(("http://", "https://")):
         from franq_guard.language_model.server_model import ServerModel
 
@@ -38,7 +49,7 @@ def language_model_from(where: str, *, api_key: str | None = None) -> LanguageMo
     if Path(where).is_dir():
         from franq_guard.language_model.transformers_model import TransformersModel
 
-        return TransformersModel.from_pretrained(where)
+        return TransformersModel.from_pretrained(where, dtype=dtype or "auto")
     raise ValueError(
         f"no language model {where!r}: give bundled, a .gguf file, a model folder, or the URL of a "
         "completions server such as http://localhost:8000/v1"

@@ -25,6 +25,7 @@ from franq_guard.language_model.base import (
     MissingModelError,
     Progress,
     Prompt,
+    check_sampling,
 )
 from franq_guard.language_model.contrast import contrast
 from franq_guard.language_model.tokens import token_spans
@@ -151,8 +152,7 @@ class LlamaCppModel(LanguageModel):
         depend on ``seed`` and the prompt, not on its neighbours. Raises ``ValueError`` for settings
         that draw nothing.
         """
-        if n < 1 or max_new_tokens < 1 or not temperature > 0:
-            raise ValueError("sampling needs n >= 1, max_new_tokens >= 1 and temperature > 0")
+        check_sampling(n, max_new_tokens, temperature)
         found = []
         for prompt in prompts:
             draws = [_drawing(temperature, np.random.default_rng((seed, i))) for i in range(n)]

@@ -8,7 +8,13 @@ from typing import Any
 
 from franq_guard.language_model._completions import Completions, Protocol, Told, written
 from franq_guard.language_model._server_probe import after, trusted
-from franq_guard.language_model.base import Contrast, LanguageModel, Progress, Prompt
+from franq_guard.language_model.base import (
+    Contrast,
+    LanguageModel,
+    Progress,
+    Prompt,
+    check_sampling,
+)
 from franq_guard.language_model.contrast import contrast
 from franq_guard.records import Generation, Source, Token, Trace
 
@@ -115,8 +121,7 @@ class ServerModel(LanguageModel):
             ValueError: for settings that draw nothing.
             ServerError: see the class.
         """
-        if n < 1 or max_new_tokens < 1 or not temperature > 0:
-            raise ValueError("sampling needs n >= 1, max_new_tokens >= 1 and temperature > 0")
+        check_sampling(n, max_new_tokens, temperature)
         drawing = {"max_tokens": max_new_tokens, "temperature": temperature, **self._neutral}
 
         def draw(task: tuple[str, int]) -> Generation:

@@ -43,7 +43,7 @@ def token_spans(tokenizer: Any, ids: Sequence[int], text: str) -> list[Span]:
     if "".join(pieces) == text:
         ends = list(accumulate(map(len, pieces)))
     else:
-        ends = aligned_ends(pieces, text)
+        ends = _aligned_ends(pieces, text)
     return list(pairwise([0, *ends]))
 
 
@@ -112,7 +112,7 @@ def _byte_table() -> dict[str, int]:
     return {chr(b): b for b in plain} | {chr(256 + i): b for i, b in enumerate(rest)}
 
 
-def aligned_ends(pieces: Sequence[str], text: str) -> list[int]:
+def _aligned_ends(pieces: Sequence[str], text: str) -> list[int]:
     """Where each piece ends in a text that is nearly the joined pieces: a walk, never back."""
     written = "".join(pieces)
     ends = list(accumulate(map(len, pieces)))

@@ -27,6 +27,7 @@ from franq_guard.language_model.base import (
     MissingModelError,
     Progress,
     Prompt,
+    check_sampling,
 )
 from franq_guard.language_model.contrast import contrast
 from franq_guard.language_model.prompt_reading import PromptReading
@@ -161,8 +162,7 @@ class TransformersModel(LanguageModel):
         depend on ``seed`` and the prompt, not on its neighbours. Raises ``ValueError`` for settings
         that draw nothing.
         """
-        if n < 1 or max_new_tokens < 1 or not temperature > 0:
-            raise ValueError("sampling needs n >= 1, max_new_tokens >= 1 and temperature > 0")
+        check_sampling(n, max_new_tokens, temperature)
         return [self._samples(p, n, max_new_tokens, temperature, seed) for p in prompts]
 
     def score(

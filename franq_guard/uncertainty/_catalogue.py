@@ -221,6 +221,9 @@ def _rag() -> list[Method]:
             float(needed(s.claim_p_faithful, "claim_p_faithful")[i])
         )
 
+    def answer(s: Statistics) -> float:
+        return rag.unfaithfulness_uncertainty(needed(s.answer_p_faithful, "answer_p_faithful"))
+
     known = _both_levels(rag.parametric_knowledge_uncertainty, "parametric")
     title, align, paper = (
         "Parametric Knowledge",
@@ -232,6 +235,16 @@ def _rag() -> list[Method]:
             "parametric-knowledge", title, "rag", "parametric", "arXiv 2505.21072", *known, nats
         ),
         Method("faithfulness", align, "rag", "p_faithful", paper, whole, of_claim, _share),
+        Method(
+            "faithfulness-answer",
+            f"{align}, without the question",
+            "rag",
+            "answer_p_faithful",
+            "this library",
+            answer,
+            None,
+            _share,
+        ),
     ]
 
 

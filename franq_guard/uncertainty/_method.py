@@ -29,6 +29,7 @@ _COSTS = {
     "logprobs": "free",
     "entropies": "free",
     "p_faithful": "the faithfulness score",
+    "answer_p_faithful": "the faithfulness score",
     "parametric": "one forward pass",
     "unconditional": "one forward pass",
     "p_true": "one short forward pass per statement",

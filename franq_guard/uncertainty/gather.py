@@ -172,6 +172,13 @@ def _faithfulness(job: _Job) -> Fields:
     return {"p_faithful": job.judge.score([context], [stated])[0]}
 
 
+def _answer_faithfulness(job: _Job) -> Fields:
+    stated = job.trace.generation.text
+    if not stated.strip():  # nothing was claimed
+        return {"answer_p_faithful": math.nan}
+    return {"answer_p_faithful": job.judge.score([context_of(job.trace)], [stated])[0]}
+
+
 def _parametric(job: _Job) -> Fields:
     prompt = contrast(job.model, job.trace).prompt
     return {"parametric": _scored_under(needed(prompt, "prompt without evidence"), job)}
@@ -247,6 +254,7 @@ _STEPS: dict[str, Callable[[_Job], Fields]] = {
     "logprobs": _captured,
     "entropies": _captured,
     "p_faithful": _faithfulness,
+    "answer_p_faithful": _answer_faithfulness,
     "parametric": _parametric,
     "unconditional": _unconditional,
     "p_true": _p_true,

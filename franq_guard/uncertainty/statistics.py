@@ -99,7 +99,8 @@ class Statistics:
         relevance: (T,), 1 - similarity of the answer without the token.
         p_true: log-probabilities of "True" and "False", (2,).
         claim_p_true: the same per claim, (claims, 2).
-        p_faithful: of the answer.
+        p_faithful: of the question and the answer.
+        answer_p_faithful: of the answer alone.
         claim_p_faithful: of each claim, (claims,).
         claims: token indices of each claim.
         samples: other answers to the same prompt.
@@ -117,6 +118,7 @@ class Statistics:
     p_true: FloatArray | None = None
     claim_p_true: FloatArray | None = None
     p_faithful: float | None = None
+    answer_p_faithful: float | None = None
     claim_p_faithful: FloatArray | None = None
     claims: tuple[tuple[int, ...], ...] = ()
     samples: Samples | None = None

@@ -111,6 +111,18 @@ def test_nothing_that_was_not_asked_for_is_measured():
     assert found.entropies.tolist() == [0.25] * 5
 
 
+def test_what_is_asked_of_faithfulness(monkeypatch):
+    run, asked = models(), []
+    monkeypatch.setattr(run.faithfulness, "score", lambda _, claims: asked.extend(claims) or [0.5])
+    names = ["faithfulness", "faithfulness-answer"]
+    found = gather(names, trace(), run)
+    assert asked == [f"{trace().question} Paris is big.", "Paris is big."]
+    assert (found.p_faithful, found.answer_p_faithful) == (0.5, 0.5)
+    empty = gather(["faithfulness-answer"], trace(Generation(" ")), run)
+    assert np.isnan(empty.answer_p_faithful)
+    assert len(asked) == 2
+
+
 def test_an_answer_without_probabilities_is_scored_once():
     run = models()
     gather(["perplexity", "max-probability"], trace(Generation("Paris is big.")), run)

@@ -14,7 +14,7 @@ from franq_guard.uncertainty.statistics import Samples, Statistics
 
 def test_every_method_says_what_it_is():
     rows = [method.row() for method in methods()]
-    assert len({row["name"] for row in rows}) == len(rows) == 35
+    assert len({row["name"] for row in rows}) == len(rows) == 36
     for row in rows:
         assert all(row.values())
         assert set(row) == {"name", "title", "family", "level", "cost", "source", "sign"}
@@ -45,6 +45,8 @@ def test_claims_get_a_value_each():
     np.testing.assert_array_equal(got["faithfulness"], [0, 0.5, 1])
     np.testing.assert_array_equal(got["parametric-knowledge"], [3, 6, math.nan])
     assert compute(["faithfulness"], statistics)["faithfulness"].tolist() == [0.75]
+    alone = replace(statistics, answer_p_faithful=0.5)
+    assert compute(["faithfulness-answer"], alone)["faithfulness-answer"].tolist() == [0.5]
     assert compute(["perplexity"], replace(statistics, claims=()), level="claim")[
         "perplexity"
     ].shape == (0,)

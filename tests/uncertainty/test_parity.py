@@ -99,6 +99,7 @@ def test_every_method_is_compared_or_has_no_reference_value():
         "p-true",
         "parametric-knowledge",
         "faithfulness",
+        "faithfulness-answer",
         "normalized-monte-carlo-entropy",
     }
 

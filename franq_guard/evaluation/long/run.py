@@ -150,7 +150,7 @@ def _settings(plan: Plan, answers: Sequence[LabelledAnswer], models: Models) -> 
         "language_model": cast(Any, models.language_model).fingerprint,
         "white_box": plan.white_box,
         "nli_and_faithfulness": cast(Any, models.faithfulness).fingerprint,
-        "sentence_similarity": "all-MiniLM-L6-v2",
+        "sentence_similarity": getattr(models.embed, "fingerprint", None),
         "answers_with_passages_in_training_folds_of_the_small_model": (
             len(answers) - len(unseen(answers))
         ),

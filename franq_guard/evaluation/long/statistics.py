@@ -66,6 +66,7 @@ def _key(answer: LabelledAnswer, models: Models) -> str:
     return content_key(
         _VERSION,
         [model.fingerprint, cast(Any, models.faithfulness).fingerprint],
+        getattr(models.embed, "fingerprint", None),
         NAMES,
         trace.question,
         [[passage.title, passage.text] for passage in trace.passages],

@@ -20,15 +20,15 @@ from franq_guard.evaluation.short.calibrations import (
 )
 from franq_guard.evaluation.short.first_tree import first_tree
 from franq_guard.evaluation.short.fitted import SIGNALS
-from franq_guard.evaluation.short.grid import uq_grid
+from franq_guard.evaluation.short.grid import faithfulness_inputs, uq_grid
 from franq_guard.evaluation.short.robustness import robustness
 from franq_guard.evaluation.short.training_size import training_sizes
 from franq_guard.evaluation.short.variants import fitted
 from franq_guard.evaluation.tables import Table
 
 __all__ = ["ablation_tables", "by_faithfulness", "ece_table", "faithfulness_calibration",
-           "first_tree", "p_faithful_table", "pooled", "robustness", "thresholded",
-           "training_sizes", "uq_grid"]  # fmt: skip
+           "faithfulness_inputs", "first_tree", "p_faithful_table", "pooled", "robustness",
+           "thresholded", "training_sizes", "uq_grid"]  # fmt: skip
 
 
 def ablation_tables(
@@ -58,7 +58,8 @@ def ablation_tables(
         return [histogram]
     whole = fitted(scores, signals)
     options: Any = {"signals": signals, "resamples": resamples}
-    tables = [*uq_grid(scores, signals=signals), thresholded(scores, **options)]
+    tables = [*uq_grid(scores, signals=signals), *faithfulness_inputs(scores, **options)]
+    tables.append(thresholded(scores, **options))
     if has_gold(scores):
         tables.append(faithfulness_calibration(scores, **options))
     tables += training_sizes(scores, draws=draws, signals=signals)

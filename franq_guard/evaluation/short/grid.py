@@ -1,18 +1,30 @@
-"""Which two uncertainty methods FRANQ should combine: every pair of a list (the paper's grid)."""
+"""Which signals FRANQ should combine: every pair of uncertainties, and what P_faithful is asked.
+
+The first is the paper's grid. The second is ours: the paper asks whether the passages entail the
+question and the answer together, and the question's own words, most of which stand in the passages,
+speak for an answer that does not.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import get_args
 
+from franq_guard.calibration.store import Calibration
 from franq_guard.evaluation.method_names import title
 from franq_guard.evaluation.results import Row
 from franq_guard.evaluation.scores import Scores
 from franq_guard.evaluation.short.fitted import SIGNALS
-from franq_guard.evaluation.short.layout import METRIC_TITLES
-from franq_guard.evaluation.short.variants import franq, judged, measured, raw
+from franq_guard.evaluation.short.layout import (
+    METRIC_TITLES,
+    figures_table,
+    metric_columns,
+    metric_figures,
+)
+from franq_guard.evaluation.short.variants import Fit, franq, judged, mean_rows, measured, raw
 from franq_guard.evaluation.tables import Cell, Column, Table, number
 
-__all__ = ["GRID", "uq_grid"]
+__all__ = ["GRID", "faithfulness_inputs", "uq_grid"]
 
 GRID = (
     "max-probability",
@@ -29,6 +41,7 @@ GRID = (
 """Methods tried in both places."""
 
 _METRICS = ("prr", "pr_auc")
+_ASKED = {"faithfulness": "question and answer", "faithfulness-answer": "answer alone"}
 
 
 def uq_grid(
@@ -51,6 +64,42 @@ def uq_grid(
     rows = {pairs[key]: row for key, row in found.items()}
     own = (signals[1], signals[2])
     return [_table(metric, there, rows, own) for metric in _METRICS] if there else []
+
+
+def faithfulness_inputs(
+    scores: Scores, *, signals: Sequence[str] = SIGNALS, resamples: int = 200
+) -> list[Table]:
+    """P_faithful of question and answer against that of the answer alone, by itself and in FRANQ.
+
+    Args:
+        scores: raw methods, train and test rows.
+        signals: the latter two are UQ_faith and UQ_unfaith.
+        resamples: of the bootstrap.
+
+    Returns:
+        One table; none where a test row lacks either.
+    """
+    bare = raw(scores)
+    asked = measured(bare, _ASKED)
+    if len(asked) < len(_ASKED):
+        return []
+    alone = mean_rows(bare, resamples=resamples)
+    variants: dict[str, Fit] = {
+        f"{title(f'franq-{name}')}: {_ASKED[p]}": franq((p, *signals[1:]), calibration=name)
+        for name in get_args(Calibration)
+        for p in asked
+    }
+    found = judged(bare, variants, resamples=resamples)
+    found |= {f"P_faithful by itself: {_ASKED[p]}": alone[p] for p in asked}
+    table = figures_table(
+        "faithfulness-inputs",
+        "What P_faithful is asked: question and answer, or the answer alone",
+        metric_columns("variant"),
+        metric_figures(found, sorted(found, key=lambda name: name in variants)),
+        note="Fitted on each data set's training rows; means over the data sets' test rows. ± is a "
+        "bootstrap standard error over test rows, with the fit held fixed.",
+    )
+    return [table]
 
 
 def _table(

@@ -169,7 +169,10 @@ def judged(
 
 def drawn(plan: Plan) -> Drawn:
     """The questions of a plan, their passages cut and spoiled as it says."""
-    train, test = draw(read_questions(plan.data), train=plan.train, test=plan.test, seed=plan.seed)
+    asked = read_questions(plan.data)
+    if not asked:
+        raise ValueError(f"no questions in {', '.join(str(path) for path in plan.data)}")
+    train, test = draw(asked, train=plan.train, test=plan.test, seed=plan.seed)
     if plan.pool is not None:
         pool = read_passages(plan.pool)
         train, test = (with_retrieved(part, pool, k=plan.passages) for part in (train, test))
@@ -196,7 +199,7 @@ def _settings(plan: Plan, models: Models, questions: Drawn) -> dict[str, Any]:
         "signals": list(plan.chosen_signals),
         "language_model": cast(Any, models.language_model).fingerprint,
         "nli_and_faithfulness": cast(Any, models.faithfulness).fingerprint,
-        "sentence_similarity": "all-MiniLM-L6-v2",
+        "sentence_similarity": getattr(models.embed, "fingerprint", None),
         "test_questions_the_small_model_was_trained_on": seen,
         **{f"generation.{key}": value for key, value in asdict(plan.settings).items()},
     }

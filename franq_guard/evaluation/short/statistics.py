@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ NAMES: tuple[str, ...] = tuple(m.name for m in methods() if "sequence" in m.leve
 """Every method that has a value for a whole answer."""
 
 _FROM_THE_ANSWER = {"parametric", "unconditional", "p_true"}
-_VERSION = 1
+_VERSION = 2
 
 
 def statistics_of(
@@ -84,9 +84,9 @@ def _measured(question: Question, answered: Answered, models: Models) -> Statist
 
 
 def _key(question: Question, answered: Answered, models: Models) -> str:
-    judge = cast(Any, models.faithfulness).fingerprint
+    used = [getattr(model, "fingerprint", None) for model in (models.faithfulness, models.embed)]
     shown = [asdict(passage) for passage in question.passages]
-    return content_key(_VERSION, judge, question.question, shown, answered.to_json())
+    return content_key(_VERSION, used, question.question, shown, answered.to_json())
 
 
 def _packed(record: Any) -> dict[str, Any]:

@@ -61,19 +61,16 @@ def guard_chain(
             they are.
         input_key: the key of the question in a dict input; default: ``question``, ``input``,
             ``query``, or the last human message.
-        stream: concerns ``stream`` and ``astream`` alone. ``buffer``: nothing unchecked leaves; the
-            answer comes as one last chunk, while documents and numbers in dict chunks pass at once.
-            ``claims``: each sentence leaves as soon as its claims are checked, while the model goes
-            on writing; the report comes with the last chunk. Chunks that are strings, messages, or
-            dicts with these under ``answer`` or ``output_key`` stream so; any other output leaves
-            at the end. See :class:`~franq_guard.streaming.ClaimStream`. ``tail``: advisory only;
-            the raw text streams as it is written, and a last chunk says which claims are weak
-            (whatever the policy would do to the text).
+        stream: concerns ``stream`` and ``astream`` alone. ``buffer``: the answer comes as one last
+            chunk, while documents and numbers in dict chunks pass at once. ``claims``: each
+            sentence leaves as soon as its claims are checked, the report with the last chunk
+            (:class:`~franq_guard.streaming.ClaimStream`); what is no string, message, or dict with
+            one under ``answer`` or ``output_key`` leaves at the end. ``tail``: advisory only; the
+            raw text streams, and a last chunk says which claims are weak.
         on_report: called with each :class:`~franq_guard.GuardedAnswer`; the only way to the report
             where the output is a string. What it raises reaches the caller.
         on_claim: called in a stream of claims with each :class:`~franq_guard.release.Released`:
-            the text that leaves and the verdicts in it, to colour it by. What it raises reaches the
-            caller.
+            the text that leaves and its verdicts. What it raises reaches the caller.
         raise_on: labels, such as ``("false",)``; an answer with a claim of that label raises
             :class:`FactualityError` instead of leaving, so ``with_fallbacks`` can answer instead.
             (A stream of which something has passed already cannot fall back any more: in

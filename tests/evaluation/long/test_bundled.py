@@ -7,7 +7,7 @@ from franq_guard.evaluation.long.answers import read_labelled
 from franq_guard.evaluation.long.matrix import score_rows
 from franq_guard.evaluation.long.statistics import NAMES, statistics_of
 from franq_guard.faithfulness import SmallFaithfulness
-from franq_guard.faithfulness._minilm import embedder
+from franq_guard.faithfulness._minilm import Embedder
 from franq_guard.signals import long_form, support
 from franq_guard.uncertainty.gather import Models
 
@@ -16,7 +16,7 @@ def test_the_bundled_models_measure_every_method(rows, written, smollm, tmp_path
     """FRANQ's three signals are those that the guard computes by a path of its own."""
     [answer] = read_labelled([written(rows[:2])])
     judge = SmallFaithfulness.bundled()
-    models = Models(smollm, judge, embedder())
+    models = Models(smollm, judge, Embedder())
     [found] = statistics_of([answer], models, Cache(tmp_path))
     scored = [row.scores for row in score_rows(answer, found, "test")]
     for scores in scored:

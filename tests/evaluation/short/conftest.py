@@ -2,7 +2,7 @@ import pytest
 
 from franq_guard.evaluation.rag.questions import Question
 from franq_guard.faithfulness import SmallFaithfulness
-from franq_guard.faithfulness._minilm import embedder
+from franq_guard.faithfulness._minilm import Embedder
 from franq_guard.records import Passage
 from franq_guard.uncertainty.gather import Models
 
@@ -35,4 +35,4 @@ def questions():
 
 @pytest.fixture(scope="session")
 def models(smollm):
-    return Models(language_model=smollm, faithfulness=SmallFaithfulness.bundled(), embed=embedder())
+    return Models(language_model=smollm, faithfulness=SmallFaithfulness.bundled(), embed=Embedder())

@@ -9,6 +9,7 @@ from franq_guard.evaluation.metrics import prr
 from franq_guard.evaluation.scores import Scores
 from franq_guard.evaluation.short.ablations import (
     faithfulness_calibration,
+    faithfulness_inputs,
     pooled,
     thresholded,
     uq_grid,
@@ -28,6 +29,12 @@ from .ablation_data import (
     roc_auc,
     rows,
 )
+
+NAMES = {
+    "none": "FRANQ, no calibration",
+    "global": "FRANQ, calibrated",
+    "condition": "FRANQ, condition-calibrated",
+}
 
 
 def prr_loop(test, values):
@@ -60,12 +67,38 @@ def test_grid_leaves_out_what_a_test_row_lacks():
     assert uq_grid(Scores(())) == []
 
 
+def test_the_answer_alone_as_p_faithful():
+    scores = random_scores()
+    assert faithfulness_inputs(scores) == []
+    # The answer alone takes the place of both by swapping the two columns.
+    own = [
+        {**r.scores, "faithfulness-answer": r.scores["parametric-knowledge"]} for r in scores.rows
+    ]
+    both = Scores(tuple(replace(r, scores=s) for r, s in zip(scores.rows, own, strict=True)))
+    swapped = Scores(
+        tuple(
+            replace(r, scores={**r.scores, P: r.scores["faithfulness-answer"]}) for r in both.rows
+        )
+    )
+    [table] = faithfulness_inputs(both, resamples=20)
+    auc = cells(table, "PR-AUC")
+    for asked, of in (("question and answer", both), ("answer alone", swapped)):
+        for calibration, shown in NAMES.items():
+            expected = mean_of(average_precision, of, calibration=calibration)
+            assert auc[f"{shown}: {asked}"] == pytest.approx(expected)
+        alone = [
+            average_precision(test, [r.scores[P] for r in test])
+            for test in (of.part(name).rows for name in of.datasets)
+        ]
+        assert auc[f"P_faithful by itself: {asked}"] == pytest.approx(np.mean(alone))
+    assert len(auc) == 8
+    assert table.errors[0][1] > 0
+
+
 def test_thresholded_by_loop():
     scores = random_scores()
     table = thresholded(scores, resamples=20)
-    names = {"none": "FRANQ, no calibration", "global": "FRANQ, calibrated",
-             "condition": "FRANQ, condition-calibrated"}  # fmt: skip
-    for calibration, shown in names.items():
+    for calibration, shown in NAMES.items():
         for hard, label in ((False, shown), (True, f"{shown}, T = 0.5")):
             options = {"calibration": calibration, "hard": hard}
             auc, roc = cells(table, "PR-AUC")[label], cells(table, "ROC-AUC")[label]

@@ -131,6 +131,13 @@ def test_the_command(folders, plan, tmp_path):
     few = runner.invoke(app, [*common, "--train", "9", "--test", "9"])
     assert few.exit_code != 0
     assert "made has 8 questions" in few.output
+    (tmp_path / "empty.jsonl").write_text("")
+    empty = ["bench", "short", "--data", str(tmp_path / "empty.jsonl"), "--out", "x"]
+    assert "no questions in" in runner.invoke(app, empty).output
+    assert (
+        "no language model 'nowhere'"
+        in runner.invoke(app, [*common, "--language-model", "nowhere"]).output
+    )
     missing = runner.invoke(app, ["bench", "short", "--data", "no.jsonl", "--out", "x"])
     assert "no such file" in missing.output
 
