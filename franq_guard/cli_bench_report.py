@@ -19,12 +19,23 @@ def report(
         Path | None, typer.Option(help="The page; outside OUT it never holds the data's text.")
     ] = None,
     markdown: Annotated[Path | None, typer.Option(help="Default: REPORT.md in OUT.")] = None,
+    fit: Annotated[
+        bool, typer.Option("--fit", help="Fit FRANQ and XGBoost anew; rewrites OUT's results.")
+    ] = False,
     resamples: Annotated[int, typer.Option(min=2, help="Of the bootstrap.")] = 1000,
 ) -> None:
     """Tables and page of a benchmark, every figure recomputed from its scores.jsonl."""
     from franq_guard.evaluation.bench_report import write_report
+    from franq_guard.evaluation.refit import refitted
+    from franq_guard.evaluation.results import Results
+    from franq_guard.evaluation.scores import Scores
 
     try:
+        if fit:
+            with working("fitting"):
+                results, scores = refitted(Results.read(folder), Scores.read(folder))
+                results.write(folder)
+                scores.write(folder)
         with working("rendering"):
             files = write_report(
                 folder, html=html, markdown_file=markdown, with_text=text, resamples=resamples

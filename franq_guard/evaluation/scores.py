@@ -18,11 +18,15 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 Split = Literal["train", "test"]
 
-__all__ = ["GOLD", "Score", "Scores", "Split"]
+__all__ = ["GOLD", "MARKS", "TRAINED_ON", "Score", "Scores", "Split"]
 
 FILE = "scores.jsonl"
 GOLD = "gold-faithful"
-"""Key under which rows may carry gold faithfulness, 0 or 1: a label, never a method or feature."""
+"""Key under which rows may carry gold faithfulness, 0 or 1."""
+TRAINED_ON = "passage-trained-on"
+"""Key of 1 where the small faithfulness model was trained on a row's gold passage, else 0."""
+MARKS = (GOLD, TRAINED_ON)
+"""What rows carry beside methods' scores: never a method, never a feature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +138,9 @@ class Scores:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """In the order of their first mention; :data:`GOLD` is none."""
+        """In the order of their first mention; :data:`MARKS` are none."""
         found = dict.fromkeys(method for row in self.rows for method in row.scores)
-        return tuple(method for method in found if method != GOLD)
+        return tuple(method for method in found if method not in MARKS)
 
     def part(self, dataset: str, split: Split = "test") -> Scores:
         """The rows of one data set and split."""

@@ -21,6 +21,7 @@ from franq_guard.evaluation.short.calibrations import (
 from franq_guard.evaluation.short.first_tree import first_tree
 from franq_guard.evaluation.short.fitted import SIGNALS
 from franq_guard.evaluation.short.grid import faithfulness_inputs, uq_grid
+from franq_guard.evaluation.short.held_out import held_out
 from franq_guard.evaluation.short.robustness import robustness
 from franq_guard.evaluation.short.training_size import training_sizes
 from franq_guard.evaluation.short.variants import fitted
@@ -64,6 +65,7 @@ def ablation_tables(
         tables.append(faithfulness_calibration(scores, **options))
     tables += training_sizes(scores, draws=draws, signals=signals)
     tables += [*by_faithfulness(whole, **options), histogram]
+    tables += held_out(scores, whole, resamples=resamples)
     if len(scores.datasets) > 1:
         tables.append(pooled(scores, **options))
     return [*tables, ece_table(whole, **options), first_tree(scores)]

@@ -15,7 +15,7 @@ from franq_guard.evaluation.short.variants import fitted, mean_rows
 from franq_guard.evaluation.tables import Cell, Column, Table, number
 from franq_guard.uncertainty._numeric import FloatArray
 
-__all__ = ["by_faithfulness", "p_faithful_table"]
+__all__ = ["by_faithfulness", "p_faithful_table", "part_table"]
 
 _THRESHOLD = 0.5
 _BINS = 10
@@ -39,7 +39,11 @@ def by_faithfulness(
     above = Scores(tuple(r for r in known if float(r.scores[signals[0]] or 0) > _THRESHOLD))
     below = Scores(tuple(r for r in known if float(r.scores[signals[0]] or 0) <= _THRESHOLD))
     parts = (("above", "above 0.5", above), ("below", "up to 0.5", below))
-    return [_part(name, words, part, resamples) for name, words, part in parts if part.rows]
+    return [
+        part_table(f"p-faithful-{name}", f"Test rows with P_faithful {words}", part, resamples)
+        for name, words, part in parts
+        if part.rows
+    ]
 
 
 def p_faithful_table(scores: Scores, *, faithfulness: str = SIGNALS[0]) -> Table:
@@ -91,12 +95,13 @@ def _by_dataset(rows: Scores, faithfulness: str) -> list[tuple[FloatArray, Float
     return found
 
 
-def _part(name: str, words: str, part: Scores, resamples: int) -> Table:
+def part_table(name: str, heading: str, part: Scores, resamples: int) -> Table:
+    """Every method's metrics on some of the test rows, fitted on the whole training part."""
     found = mean_rows(part, resamples=resamples)
     figures = metric_figures(found, order(found))
     return figures_table(
-        f"p-faithful-{name}",
-        f"Test rows with P_faithful {words}",
+        name,
+        heading,
         metric_columns("method"),
         {m: own for m, own in figures.items() if any(value is not None for value, _ in own)},
         families=True,

@@ -11,7 +11,7 @@ import numpy as np
 from franq_guard.calibration.baselines import xgboost_classifier
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.calibration.store import Calibration
-from franq_guard.evaluation.scores import GOLD, Score, Scores
+from franq_guard.evaluation.scores import GOLD, MARKS, Score, Scores
 from franq_guard.uncertainty._numeric import FloatArray
 
 __all__ = ["FITTED", "GOLD", "SIGNALS", "fitted_scores", "with_fitted"]
@@ -64,7 +64,7 @@ def fitted_scores(
     labels = np.array([row.is_true for row in train], int)
     if not test or len(set(labels.tolist())) < 2:
         return [None] * len(test)
-    names = signals if method != "xgboost-all" else sorted(set(train[0].scores) - {GOLD})
+    names = signals if method != "xgboost-all" else sorted({*train[0].scores} - {*MARKS})
     fitted = classifier(method, log_space=log_space).fit(matrix(train, names), labels)
     values = fitted.predict_proba(matrix(test, names))[:, 1]
     return [None if np.isnan(value) else float(value) for value in values]

@@ -8,8 +8,9 @@ import numpy as np
 
 from franq_guard.evaluation.rag.grading import Grade, Grader
 from franq_guard.evaluation.rag.questions import Question
-from franq_guard.evaluation.scores import Score, Split
+from franq_guard.evaluation.scores import TRAINED_ON, Score, Split
 from franq_guard.evaluation.short.answers import Answered
+from franq_guard.evaluation.short.held_out import trained_on
 from franq_guard.evaluation.short.statistics import NAMES
 from franq_guard.uncertainty.methods import compute, confidence, find
 from franq_guard.uncertainty.statistics import Statistics
@@ -35,10 +36,16 @@ def score_rows(
     split: Split,
 ) -> list[Score]:
     """A row per question that was attempted and could be graded, in order."""
+    there = [q for q in questions if grades.get(q.id) in ("correct", "incorrect")]
     return [
-        Score(q.id, q.dataset, split, grades[q.id] == "correct", confidences(statistics[q.id]))
-        for q in questions
-        if grades.get(q.id) in ("correct", "incorrect")
+        Score(
+            q.id,
+            q.dataset,
+            split,
+            grades[q.id] == "correct",
+            {**confidences(statistics[q.id]), TRAINED_ON: float(trained_on(q))},
+        )
+        for q in there
     ]
 
 

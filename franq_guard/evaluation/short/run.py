@@ -23,10 +23,10 @@ from franq_guard.evaluation.short.ablations import ablation_tables
 from franq_guard.evaluation.short.answers import Answered, Settings
 from franq_guard.evaluation.short.fitted import SIGNALS, with_fitted
 from franq_guard.evaluation.short.generate import Shard, answers_of, in_proportion
+from franq_guard.evaluation.short.held_out import trained_on
 from franq_guard.evaluation.short.matrix import graded, score_rows
 from franq_guard.evaluation.short.runtime import runtime_table
 from franq_guard.evaluation.short.statistics import statistics_of
-from franq_guard.faithfulness.training.data import PASSAGE_SOURCES, fold_of
 from franq_guard.uncertainty.gather import Models
 
 __all__ = ["PACKAGES", "Plan", "Retrieval", "package_version", "run"]
@@ -186,7 +186,7 @@ def drawn(plan: Plan) -> Drawn:
 
 
 def _settings(plan: Plan, models: Models, questions: Drawn) -> dict[str, Any]:
-    seen = Counter(q.dataset for q in questions.test if _trained_on(q))
+    seen = Counter(q.dataset for q in questions.test if trained_on(q))
     return {
         "benchmark": "short",
         "data": [path.name for path in plan.data],
@@ -211,13 +211,6 @@ def package_version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
-
-
-def _trained_on(question: Question) -> bool:
-    """Whether statements made from its gold passage were among the small model's training pairs."""
-    shown = zip(question.passages, question.gold, strict=True)
-    used = question.dataset in PASSAGE_SOURCES
-    return used and any(gold and fold_of(p.text) != "test" for p, gold in shown)
 
 
 def _dataset(name: str, scores: Scores, grades: Mapping[str, Grade], questions: Drawn) -> Dataset:

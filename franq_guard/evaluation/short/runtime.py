@@ -12,7 +12,7 @@ import numpy as np
 
 from franq_guard.evaluation.method_names import title
 from franq_guard.evaluation.rag.questions import Question
-from franq_guard.evaluation.scores import GOLD, Score, Scores
+from franq_guard.evaluation.scores import MARKS, Score, Scores
 from franq_guard.evaluation.short.answers import Settings
 from franq_guard.evaluation.short.fitted import FITTED, FRANQ, SIGNALS, classifier, matrix
 from franq_guard.evaluation.short.prompts import answer_prompt, titles_prompt
@@ -128,7 +128,7 @@ def _fits(scores: Scores, signals: Sequence[str]) -> Mapping[str, _Fit]:
 
 
 def _fit(method: str, train: Sequence[Score], signals: Sequence[str]) -> _Fit:
-    every = sorted(set(train[0].scores) - {GOLD, *FITTED})
+    every = sorted({*train[0].scores} - {*MARKS, *FITTED})
     data = matrix(train, every if method == "xgboost-all" else signals)
     labels = np.array([row.is_true for row in train], int)
     start = process_time()

@@ -14,10 +14,9 @@ import numpy as np
 
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.evaluation.results import MEAN, Row, metric_rows
-from franq_guard.evaluation.scores import Score, Scores
+from franq_guard.evaluation.scores import MARKS, Score, Scores
 from franq_guard.evaluation.short.fitted import (
     FITTED,
-    GOLD,
     SIGNALS,
     matrix,
     with_fitted,
@@ -34,15 +33,15 @@ Fit = Callable[[Sequence[Score], Sequence[Score]], Values]
 
 
 def raw(scores: Scores) -> Scores:
-    """The matrix without what was fitted and without gold faithfulness."""
-    left_out = (*FITTED, GOLD)
+    """The matrix without what was fitted and without marks."""
+    left_out = (*FITTED, *MARKS)
     return Scores(tuple(replace(r, scores=without(r.scores, left_out)) for r in scores.rows))
 
 
 def fitted(scores: Scores, signals: Sequence[str] = SIGNALS) -> Scores:
-    """The matrix with the fitted methods (those there are taken), without gold faithfulness."""
+    """The matrix with the fitted methods (those there are taken), without marks."""
     if set(FITTED) <= set(scores.methods):
-        return Scores(tuple(replace(r, scores=without(r.scores, [GOLD])) for r in scores.rows))
+        return Scores(tuple(replace(r, scores=without(r.scores, MARKS)) for r in scores.rows))
     return with_fitted(raw(scores), signals=signals)
 
 

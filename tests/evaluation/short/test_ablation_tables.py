@@ -1,9 +1,11 @@
 """What needs no loop over fits: splits, histogram, ECE, the first tree, settings side by side."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from franq_guard.evaluation.scores import Scores
+from franq_guard.evaluation.scores import TRAINED_ON, Scores
 from franq_guard.evaluation.short.ablations import (
     ablation_tables,
     by_faithfulness,
@@ -13,6 +15,8 @@ from franq_guard.evaluation.short.ablations import (
     robustness,
 )
 from franq_guard.evaluation.short.fitted import GOLD
+from franq_guard.evaluation.short.held_out import held_out
+from franq_guard.evaluation.short.variants import raw
 
 from .ablation_data import P, average_precision, cells, mean_of, random_scores, rows
 
@@ -35,6 +39,25 @@ def test_split_by_hand():
     assert cells(below, "ROC-AUC")["Perplexity"] == 1
     assert "4 rows: a 4 (2 true)" in above.note
     assert "2 rows: a 2 (1 true)" in below.note  # the row without P_faithful is in neither
+
+
+def test_rows_with_passages_that_the_small_model_knew_are_left_out():
+    scores = split_scores()
+    marks = [1.0, 0.0, 1.0, 0.0, None, 0.0, 0.0, 1.0, 1.0]  # two training rows, seven test rows
+    marked = Scores(
+        tuple(
+            replace(r, scores={**r.scores, TRAINED_ON: mark})
+            for r, mark in zip(scores.rows, marks, strict=True)
+        )
+    )
+    # Left: false .8, true .4, false .3, true .7: two of four pairs in order.
+    [table] = held_out(marked, raw(marked), resamples=0)
+    assert "4 rows: a 4 (2 true)" in table.note
+    assert cells(table, "ROC-AUC")["Perplexity"] == 1 / 2
+    assert TRAINED_ON not in table.markdown()
+    assert held_out(scores, raw(scores)) == []
+    every = Scores(tuple(replace(r, scores={TRAINED_ON: 1.0}) for r in scores.rows))
+    assert held_out(every, raw(every)) == []
 
 
 def test_a_part_without_rows_has_no_table():

@@ -12,7 +12,7 @@ from franq_guard.evaluation.scores import Score, Scores
 from franq_guard.evaluation.short import generate
 from franq_guard.evaluation.short import statistics as stage
 from franq_guard.evaluation.short.answers import Settings
-from franq_guard.evaluation.short.fitted import FITTED, with_fitted
+from franq_guard.evaluation.short.fitted import FITTED, with_fitted, without
 from franq_guard.evaluation.short.matrix import confidences
 from franq_guard.evaluation.short.run import Plan, drawn, run
 from franq_guard.evaluation.short.runtime import runtime_table
@@ -80,6 +80,19 @@ def test_a_second_run_asks_no_model(folders, plan, models, monkeypatch, tmp_path
     run(plan, models, folders[0], silent, out=tmp_path)
     for name in ("results.json", "scores.jsonl", "answers.jsonl"):
         assert (tmp_path / name).read_bytes() == (folders[1] / name).read_bytes()
+
+
+def test_fitting_again_needs_the_scores_alone(folders, tmp_path):
+    for name in ("results.json", "scores.jsonl"):
+        (tmp_path / name).write_bytes((folders[1] / name).read_bytes())
+    rows = Scores.read(tmp_path).rows
+    Scores(tuple(replace(r, scores=without(r.scores, FITTED)) for r in rows)).write(tmp_path)
+    done = CliRunner().invoke(app, ["bench", "report", str(tmp_path), "--fit"])
+    assert done.exit_code == 0, done.output
+    again, first = Results.read(tmp_path), Results.read(folders[1])
+    assert again.rows == first.rows
+    assert {t.name: t for t in again.tables} == {t.name: t for t in first.tables}
+    assert {r.id: r.scores for r in Scores.read(tmp_path).rows} == {r.id: r.scores for r in rows}
 
 
 def test_shards_make_no_tables(plan, models, folders, tmp_path):
