@@ -34,6 +34,7 @@ def short(
     passages: Annotated[int, typer.Option(min=0, help="Passages shown.")] = 5,
     samples: Annotated[int, typer.Option(min=2, help="Samples of each question.")] = 10,
     max_new_tokens: Annotated[int, typer.Option(min=1, help="Of answers and samples.")] = 32,
+    temperature: Annotated[float, typer.Option(help="Of the samples.")] = 0.5,
     retrieval: Annotated[
         Spoiled, typer.Option(help="Half of each question's passages replaced or falsified.")
     ] = Spoiled.original,
@@ -74,7 +75,7 @@ def short(
         seed=seed,
         pool=pool,
         runtime=runtime,
-        settings=Settings(samples=samples, max_new_tokens=max_new_tokens, seed=seed),
+        settings=Settings(samples, max_new_tokens, temperature, seed),
     )
     part = _shard(shard)
     with explained():

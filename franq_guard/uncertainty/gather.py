@@ -21,7 +21,7 @@ from franq_guard.faithfulness.base import FaithfulnessModel
 from franq_guard.language_model.base import LanguageModel, Prompt
 from franq_guard.language_model.prompts import rag_prompt
 from franq_guard.records import Claim, Generation, Token, Trace
-from franq_guard.signals import context_of, contrast, prompt_of, samples
+from franq_guard.signals import TEMPERATURE, context_of, contrast, prompt_of, samples
 from franq_guard.uncertainty._method import Level
 from franq_guard.uncertainty._numeric import FloatArray
 from franq_guard.uncertainty.ccp import function_words
@@ -155,7 +155,7 @@ class _Job:
         prompt = trace.generation.prompt
         if prompt is None:
             prompt = self.model.render(rag_prompt(trace.question, trace.passages))
-        return self.model.sample([prompt], n=n, max_new_tokens=length)[0]
+        return self.model.sample([prompt], n=n, max_new_tokens=length, temperature=TEMPERATURE)[0]
 
 
 def _captured(job: _Job) -> Fields:

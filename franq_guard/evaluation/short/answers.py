@@ -14,6 +14,7 @@ from franq_guard.language_model.base import LanguageModel
 from franq_guard.language_model.prompt_reading import first_line
 from franq_guard.language_model.transformers_model import TransformersModel
 from franq_guard.records import Generation, Token
+from franq_guard.signals import TEMPERATURE
 from franq_guard.uncertainty._numeric import FloatArray
 from franq_guard.uncertainty.gather import p_true_logprobs
 from franq_guard.uncertainty.reflexive import p_true_options
@@ -27,7 +28,7 @@ class Settings:
 
     samples: int = 10
     max_new_tokens: int = 32
-    temperature: float = 1.0
+    temperature: float = TEMPERATURE
     seed: int = 0
 
 

@@ -106,7 +106,12 @@ def _written(
     start = process_time()
     [answer] = model.generate([prompt], max_new_tokens=settings.max_new_tokens)
     between = process_time()
-    [samples] = model.sample([prompt], n=settings.samples, max_new_tokens=settings.max_new_tokens)
+    [samples] = model.sample(
+        [prompt],
+        n=settings.samples,
+        max_new_tokens=settings.max_new_tokens,
+        temperature=settings.temperature,
+    )
     end = process_time()
     contrast = {"contrast_prompt": model.render(titles_prompt(question))}
     trace = Trace(question.question, question.passages, answer, tuple(samples), metadata=contrast)
