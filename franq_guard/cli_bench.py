@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from franq_guard.cli_bench_claims import claims_factuality, long_form
-from franq_guard.cli_bench_report import report
+from franq_guard.cli_bench_report import merge, report
 from franq_guard.cli_bench_robustness import robustness
 from franq_guard.cli_bench_short import short
 from franq_guard.cli_io import emit, fail, output, working
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 bench = typer.Typer(help="Benchmarks on data in the documented schema.", no_args_is_help=True)
 bench.command()(report)
+bench.command()(merge)
 bench.command()(short)
 bench.command()(robustness)
 bench.command()(claims_factuality)

@@ -1,4 +1,4 @@
-"""``franq bench report``: a benchmark's folder rendered again from its score matrix."""
+"""``franq bench report`` and ``merge``: what score matrices give, without a model."""
 
 from __future__ import annotations
 
@@ -40,6 +40,29 @@ def report(
             files = write_report(
                 folder, html=html, markdown_file=markdown, with_text=text, resamples=resamples
             )
+    except (OSError, ValueError) as error:
+        fail(str(error))
+    for file in files:
+        tell(str(file))
+
+
+def merge(
+    folders: Annotated[list[Path], typer.Argument(metavar="OUT...", help="What was written.")],
+    out: Annotated[Path, typer.Option(help="Folder for results, scores and the report.")],
+    resamples: Annotated[int, typer.Option(min=2, help="Of the bootstrap.")] = 1000,
+) -> None:
+    """`franq bench short` runs of different data sets as one: means, ablations, report."""
+    from franq_guard.evaluation.bench_report import write_report
+    from franq_guard.evaluation.merge import merged
+    from franq_guard.evaluation.results import Results
+    from franq_guard.evaluation.scores import Scores
+
+    try:
+        with working("fitting"):
+            results, scores = merged([(Results.read(f), Scores.read(f)) for f in folders])
+            results.write(out)
+            scores.write(out)
+            files = write_report(out, resamples=resamples)
     except (OSError, ValueError) as error:
         fail(str(error))
     for file in files:
