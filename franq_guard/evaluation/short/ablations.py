@@ -18,6 +18,7 @@ from franq_guard.evaluation.short.calibrations import (
     pooled,
     thresholded,
 )
+from franq_guard.evaluation.short.chosen import chosen_table
 from franq_guard.evaluation.short.first_tree import first_tree
 from franq_guard.evaluation.short.fitted import SIGNALS
 from franq_guard.evaluation.short.grid import faithfulness_inputs, uq_grid
@@ -27,9 +28,9 @@ from franq_guard.evaluation.short.training_size import training_sizes
 from franq_guard.evaluation.short.variants import fitted
 from franq_guard.evaluation.tables import Table
 
-__all__ = ["ablation_tables", "by_faithfulness", "ece_table", "faithfulness_calibration",
-           "faithfulness_inputs", "first_tree", "p_faithful_table", "pooled", "robustness",
-           "thresholded", "training_sizes", "uq_grid"]  # fmt: skip
+__all__ = ["ablation_tables", "by_faithfulness", "chosen_table", "ece_table",
+           "faithfulness_calibration", "faithfulness_inputs", "first_tree", "p_faithful_table",
+           "pooled", "robustness", "thresholded", "training_sizes", "uq_grid"]  # fmt: skip
 
 
 def ablation_tables(
@@ -60,7 +61,7 @@ def ablation_tables(
     whole = fitted(scores, signals)
     options: Any = {"signals": signals, "resamples": resamples}
     tables = [*uq_grid(scores, signals=signals), *faithfulness_inputs(scores, **options)]
-    tables.append(thresholded(scores, **options))
+    tables += [*chosen_table(scores, **options), thresholded(scores, **options)]
     if has_gold(scores):
         tables.append(faithfulness_calibration(scores, **options))
     tables += training_sizes(scores, draws=draws, signals=signals)

@@ -14,10 +14,12 @@ from franq_guard.evaluation.short.ablations import (
     thresholded,
     uq_grid,
 )
+from franq_guard.evaluation.short.chosen import chosen_signals, chosen_table
 from franq_guard.evaluation.short.fitted import GOLD, with_fitted
 
 from .ablation_data import (
     FAITH,
+    UNFAITH,
     P,
     average_precision,
     cells,
@@ -93,6 +95,45 @@ def test_the_answer_alone_as_p_faithful():
         assert auc[f"P_faithful by itself: {asked}"] == pytest.approx(np.mean(alone))
     assert len(auc) == 8
     assert table.errors[0][1] > 0
+
+
+def test_signals_are_chosen_on_the_training_rows():
+    scores = random_scores()
+    errors = chosen_signals(scores, methods=[FAITH, UNFAITH, "not-there"])
+    assert list(errors) == [(P, a, b) for a in (FAITH, UNFAITH) for b in (FAITH, UNFAITH)]
+    for (_, faith, unfaith), error in errors.items():
+        means = []
+        for name in scores.datasets:
+            train, _ = parts(scores, name)
+            order = np.random.default_rng(0).permutation(len(train))
+            squares = []
+            for i in range(5):
+                held = [train[k] for k in order[i::5]]
+                rest = [r for r in train if r not in held]
+                values = franq_loop(rest, held, faith=faith, unfaith=unfaith)
+                squares += [(r.is_true - v) ** 2 for r, v in zip(held, values, strict=True)]
+            means.append(np.mean(squares))
+        assert error == pytest.approx(np.mean(means))
+    worse = Scores(tuple(replace(r, is_true=not r.is_true) if r.split == "test" else r
+                         for r in scores.rows))  # fmt: skip
+    assert chosen_signals(worse, methods=[FAITH, UNFAITH]) == errors  # test rows have no part in it
+    one_class = Scores(tuple(replace(r, is_true=True) for r in scores.rows))
+    assert chosen_signals(one_class) == {}
+    assert chosen_table(one_class) == []
+
+
+def test_chosen_signals_beside_those_in_use():
+    scores = random_scores()
+    [table] = chosen_table(scores, signals=(P, FAITH, UNFAITH), resamples=20)
+    errors = chosen_signals(scores)
+    _, faith, unfaith = min(errors, key=errors.get)
+    auc = cells(table, "PR-AUC")
+    for calibration, shown in NAMES.items():
+        options = {"calibration": calibration}
+        own = mean_of(average_precision, scores, **options)
+        best = mean_of(average_precision, scores, faith=faith, unfaith=unfaith, **options)
+        assert auc[f"{shown}: the signals in use"] == pytest.approx(own)
+        assert auc[f"{shown}: chosen signals"] == pytest.approx(best)
 
 
 def test_thresholded_by_loop():

@@ -157,9 +157,10 @@ def test_every_table_of_a_matrix_with_gold():
     tables = ablation_tables(scores, draws=1, resamples=3)
     names = [table.name for table in tables]
     assert names == [
-        "uq-grid-prr", "uq-grid-pr-auc", "thresholded", "faithfulness-calibration",
-        "training-size-pr-auc", "training-size-prr", "training-size-ece", "p-faithful-above",
-        "p-faithful-below", "p-faithful", "pooled", "ece-by-data-set", "first-tree",
+        "uq-grid-prr", "uq-grid-pr-auc", "chosen-signals", "thresholded",
+        "faithfulness-calibration", "training-size-pr-auc", "training-size-prr",
+        "training-size-ece", "p-faithful-above", "p-faithful-below", "p-faithful", "pooled",
+        "ece-by-data-set", "first-tree",
     ]  # fmt: skip
     for table in tables:
         assert table.note

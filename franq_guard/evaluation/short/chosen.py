@@ -1,0 +1,134 @@
+"""FRANQ with signals chosen on the training rows: which serve a model best is not known before.
+
+The paper takes the same three for every model. A small model's samples may say nothing where its
+token probabilities do; the choice is made by cross-validation, the test rows have no part in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import get_args
+
+import numpy as np
+
+from franq_guard.calibration.store import Calibration
+from franq_guard.evaluation.method_names import title
+from franq_guard.evaluation.scores import Score, Scores
+from franq_guard.evaluation.short.fitted import SIGNALS
+from franq_guard.evaluation.short.grid import GRID
+from franq_guard.evaluation.short.layout import figures_table, metric_columns, metric_figures
+from franq_guard.evaluation.short.variants import Fit, franq, judged, raw
+from franq_guard.evaluation.tables import Table, number
+
+__all__ = ["chosen_signals", "chosen_table"]
+
+Signals = tuple[str, ...]
+_FAITHFULNESS = ("faithfulness", "faithfulness-answer")
+
+
+def chosen_table(
+    scores: Scores, *, signals: Sequence[str] = SIGNALS, folds: int = 5, resamples: int = 200
+) -> list[Table]:
+    """FRANQ of the chosen signals against FRANQ of the given ones, on the test rows.
+
+    Args:
+        scores: raw methods, train and test rows.
+        signals: P_faithful, UQ_faith and UQ_unfaith to compare with.
+        folds: of the choice.
+        resamples: of the bootstrap.
+
+    Returns:
+        One table; none where the training rows are too few to choose on.
+    """
+    errors = chosen_signals(scores, folds=folds)
+    if not errors:
+        return []
+    best, given = min(errors, key=lambda triple: errors[triple]), tuple(signals)
+    variants: dict[str, Fit] = {
+        f"{title(f'franq-{name}')}: {of}": franq(triple, calibration=name)
+        for of, triple in (("the signals in use", given), ("chosen signals", best))
+        for name in get_args(Calibration)
+    }
+    found = judged(raw(scores), variants, resamples=resamples)
+    note = (
+        f"Chosen on the training rows of all data sets: {_named(best)}, with a cross-validated "
+        f"Brier score of {number(errors[best])}, the least of {len(errors)} combinations "
+        f"(condition-calibrated, {folds} folds)."
+    )
+    if given in errors:
+        note += f" The signals in use, {_named(given)}: {number(errors[given])}."
+    return [
+        figures_table(
+            "chosen-signals",
+            "FRANQ with signals chosen by cross-validation on the training rows",
+            metric_columns("variant"),
+            metric_figures(found, found),
+            note=f"{note} Means over the data sets' test rows. ± is a bootstrap standard error "
+            "over test rows, with choice and fit held fixed.",
+        )
+    ]
+
+
+def chosen_signals(
+    scores: Scores, *, methods: Sequence[str] = GRID, folds: int = 5, seed: int = 0
+) -> dict[Signals, float]:
+    """Brier score of condition-calibrated FRANQ for each P_faithful, UQ_faith and UQ_unfaith.
+
+    Every training row is predicted by a fit on its data set's other folds.
+
+    Args:
+        scores: raw methods; only training rows count.
+        methods: tried as UQ_faith and UQ_unfaith; those left out that some training row lacks.
+        folds: into which each data set's training rows are dealt.
+        seed: of the dealing.
+
+    Returns:
+        By combination, the mean over the data sets; empty where a data set has a fold of training
+        rows without both labels outside it.
+    """
+    parts = [_dealt(scores.part(name, "train").rows, folds, seed) for name in scores.datasets]
+    if not parts or any(not _fits(rest) for part in parts for rest, _ in part):
+        return {}
+    rows = [row for part in parts for _, held in part for row in held]
+    there, asked = (
+        [m for m in names if all(row.scores.get(m) is not None for row in rows)]
+        for names in (methods, _FAITHFULNESS)
+    )
+    return {
+        triple: float(np.mean([_brier(franq(triple), part) for part in parts]))
+        for triple in product(asked, there, there)
+    }
+
+
+Fold = tuple[list[Score], list[Score]]
+
+
+def _dealt(rows: Sequence[Score], folds: int, seed: int) -> list[Fold]:
+    """(the other folds, the fold), for each."""
+    order = np.random.default_rng(seed).permutation(len(rows))
+    held = [set(order[i::folds].tolist()) for i in range(folds)]
+    return [
+        (
+            [r for i, r in enumerate(rows) if i not in own],
+            [r for i, r in enumerate(rows) if i in own],
+        )
+        for own in held
+    ]
+
+
+def _fits(rows: Sequence[Score]) -> bool:
+    return len({row.is_true for row in rows}) == 2
+
+
+def _brier(fit: Fit, part: Sequence[Fold]) -> float:
+    errors = [
+        (float(row.is_true) - float(value or 0.0)) ** 2
+        for rest, held in part
+        for row, value in zip(held, fit(rest, held), strict=True)
+    ]
+    return float(np.mean(errors))
+
+
+def _named(triple: Sequence[str]) -> str:
+    return ", ".join(title(name) for name in triple)
