@@ -31,16 +31,21 @@ def compare(
     shared: Annotated[
         bool, typer.Option("--shared", help="Only the questions that both hold.")
     ] = False,
+    train: Annotated[
+        bool, typer.Option("--train", help="The training rows, to choose settings on.")
+    ] = False,
     resamples: Annotated[int, typer.Option(min=2, help="Of the bootstrap.")] = 1000,
 ) -> None:
     """Two benchmarks side by side: B minus A, with paired bootstrap intervals."""
     from franq_guard.evaluation.compare import compare as differences_of
-    from franq_guard.evaluation.compare import pair
+    from franq_guard.evaluation.compare import pair, training_rows
     from franq_guard.evaluation.results import Scores
 
     try:
         with working("comparing"):
             one, other = Scores.read(a), Scores.read(b)
+            if train:
+                one, other = training_rows(one), training_rows(other)
             if shared:
                 one, other = pair(one, other)
             rows = differences_of(one, other, resamples=resamples)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,8 @@ from franq_guard.evaluation.scores import Scores
 from franq_guard.evaluation.tables import Cell, Column, Table, number
 from franq_guard.report.sections import Section
 
-__all__ = ["Difference", "compare", "comparison_sections", "difference_text", "pair"]
+__all__ = ["Difference", "compare", "comparison_sections", "difference_text", "pair",
+           "training_rows"]  # fmt: skip
 
 FloatArray = NDArray[np.float64]
 
@@ -89,6 +90,11 @@ def compare(a: Scores, b: Scores, *, resamples: int = 1000, seed: int = 0) -> li
     for method in methods:
         rows += [_mean(metric, method, found).difference() for metric in METRICS]
     return rows
+
+
+def training_rows(scores: Scores) -> Scores:
+    """The training rows in the test rows' place: settings are chosen on them."""
+    return Scores(tuple(replace(r, split="test") for r in scores.rows if r.split == "train"))
 
 
 def pair(a: Scores, b: Scores) -> tuple[Scores, Scores]:

@@ -7,7 +7,13 @@ from typer.testing import CliRunner
 
 from franq_guard.cli import app
 from franq_guard.evaluation import metrics
-from franq_guard.evaluation.compare import Difference, compare, difference_text, pair
+from franq_guard.evaluation.compare import (
+    Difference,
+    compare,
+    difference_text,
+    pair,
+    training_rows,
+)
 from franq_guard.evaluation.results import Dataset, Results, Scores
 
 run = CliRunner().invoke
@@ -160,6 +166,31 @@ def test_command(folders):
     refused = run(app, [*args, "--dataset", "zz"])
     assert refused.exit_code == 2
     assert "there are: nq, popqa, mean" in refused.output
+
+
+def test_settings_are_chosen_on_training_rows():
+    kept = rows("nq", [1, 0], {"m": [1, 0]}, split="train", ids=["a", "b"])
+    both = Scores.of(kept + rows("nq", [0, 1], {"m": [1, 0]}, ids=["c", "d"]))
+    found = training_rows(both)
+    assert [(r.id, r.split, r.is_true) for r in found.rows] == [
+        ("a", "test", True), ("b", "test", False),
+    ]  # fmt: skip
+    assert by_name(compare(found, found, resamples=2))["nq", "m", "auroc"].a == 1
+
+
+def test_command_on_training_rows(tmp_path):
+    train, test = (
+        rows("nq", [1, 0], {"m": [1, 0]}, split="train"),
+        rows("nq", [1, 0], {"m": [0, 1]}),
+    )
+    for name, part in (("train", train), ("test", test)):
+        Scores.of(part).write(tmp_path / name)
+    args = ["compare", str(tmp_path / "train"), str(tmp_path / "train"), "--json"]
+    found = [json.loads(line) for line in run(app, [*args, "--train"]).stdout.splitlines()]
+    assert {row["a"] for row in found if row["metric"] == "auroc"} == {1.0}
+    mixed = run(app, ["compare", str(tmp_path / "train"), str(tmp_path / "test"), "--train"])
+    assert mixed.exit_code == 2
+    assert "the test questions differ" in mixed.output
 
 
 def test_command_as_json(folders):

@@ -1,8 +1,8 @@
 """Which signals FRANQ should combine: every pair of uncertainties, and what P_faithful is asked.
 
 The first is the paper's grid. The second is ours: the paper asks whether the passages entail the
-question and the answer together, and the question's own words, most of which stand in the passages,
-speak for an answer that does not.
+question and the answer together; the question's own words, most of which stand in the passages,
+might speak for an answer that does not.
 """
 
 from __future__ import annotations
