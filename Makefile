@@ -74,7 +74,7 @@ QA := $(foreach set,nq popqa triviaqa squad,--data $(DATA)/rag_qa_$(set).jsonl.g
 OUT ?= build/bench
 SHORT := $(BIN)/franq bench short $(QA) --dtype bfloat16
 
-bench-small: $(READY)     ## the paper's short-form tables, small, from DATA (about 10 minutes)
+bench-small: $(READY)     ## the paper's short-form tables, small, from DATA (5 minutes)
 	$(SHORT) --train 7 --test 8 --out $(OUT)/small
 
 # Answers are made by SHARDS processes of one thread each, the tables then by one.
