@@ -61,8 +61,8 @@ def _differing(settings: Sequence[dict[str, Any]]) -> list[str]:
 def _joined(settings: Sequence[Any]) -> dict[str, Any]:
     counts = [s.get("test_questions_the_small_model_was_trained_on", {}) for s in settings]
     return {
-        "data": list(chain.from_iterable(s["data"] for s in settings)),
-        "gold_lost_by_cutting": sum(s["gold_lost_by_cutting"] for s in settings),
+        "data": list(chain.from_iterable(s.get("data", []) for s in settings)),
+        "gold_lost_by_cutting": sum(s.get("gold_lost_by_cutting", 0) for s in settings),
         "test_questions_the_small_model_was_trained_on": dict(
             chain.from_iterable(count.items() for count in counts)
         ),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from franq_guard.language_model import _sampling
 from franq_guard.language_model._reading import Reading
+from franq_guard.language_model.base import check_sampling
 from franq_guard.records import Generation
 
 if TYPE_CHECKING:
@@ -36,8 +37,10 @@ class PromptReading:
     ) -> list[Generation]:
         """The greedy answer, then ``n`` samples (no top-k or top-p), each its first line alone.
 
-        They are written side by side: a step costs one pass over the weights for all.
+        They are written side by side: a step costs one pass over the weights for all. Raises
+        ``ValueError`` for settings that draw nothing.
         """
+        check_sampling(n, max_new_tokens, temperature)
         model = self._model
         rows = _sampling.sample(
             self._reading,

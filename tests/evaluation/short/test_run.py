@@ -151,6 +151,18 @@ def test_the_command(folders, plan, tmp_path):
         "no language model 'nowhere'"
         in runner.invoke(app, [*common, "--language-model", "nowhere"]).output
     )
+    frozen = [
+        *common,
+        "--train",
+        "4",
+        "--test",
+        "4",
+        "--temperature",
+        "0",
+        "--cache",
+        str(tmp_path),
+    ]
+    assert "temperature > 0" in " ".join(runner.invoke(app, frozen).output.split())
     missing = runner.invoke(app, ["bench", "short", "--data", "no.jsonl", "--out", "x"])
     assert "no such file" in missing.output
 
