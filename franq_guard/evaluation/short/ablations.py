@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from franq_guard.evaluation.scores import Scores
+from franq_guard.evaluation.short.alone import calibrated_alone
 from franq_guard.evaluation.short.by_faithfulness import by_faithfulness, p_faithful_table
 from franq_guard.evaluation.short.calibrations import (
     ece_table,
@@ -28,7 +29,7 @@ from franq_guard.evaluation.short.training_size import training_sizes
 from franq_guard.evaluation.short.variants import fitted
 from franq_guard.evaluation.tables import Table
 
-__all__ = ["ablation_tables", "by_faithfulness", "chosen_table", "ece_table",
+__all__ = ["ablation_tables", "by_faithfulness", "calibrated_alone", "chosen_table", "ece_table",
            "faithfulness_calibration", "faithfulness_inputs", "first_tree", "p_faithful_table",
            "pooled", "robustness", "thresholded", "training_sizes", "uq_grid"]  # fmt: skip
 
@@ -61,7 +62,8 @@ def ablation_tables(
     whole = fitted(scores, signals)
     options: Any = {"signals": signals, "resamples": resamples}
     tables = [*uq_grid(scores, signals=signals), *faithfulness_inputs(scores, **options)]
-    tables += [*chosen_table(scores, **options), thresholded(scores, **options)]
+    tables += [*chosen_table(scores, **options), *calibrated_alone(whole, **options)]
+    tables.append(thresholded(scores, **options))
     if has_gold(scores):
         tables.append(faithfulness_calibration(scores, **options))
     tables += training_sizes(scores, draws=draws, signals=signals)

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import get_args
+from typing import cast, get_args
 
 import numpy as np
 
+from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.calibration.store import Calibration
 from franq_guard.evaluation.method_names import title
 from franq_guard.evaluation.scores import Score, Scores
-from franq_guard.evaluation.short.fitted import SIGNALS
-from franq_guard.evaluation.short.grid import GRID
+from franq_guard.evaluation.short.fitted import SIGNALS, matrix
 from franq_guard.evaluation.short.layout import figures_table, metric_columns, metric_figures
-from franq_guard.evaluation.short.variants import Fit, franq, judged, raw
-from franq_guard.evaluation.tables import Table, number
+from franq_guard.evaluation.short.variants import Fit, franq, franq_model, judged, raw
+from franq_guard.evaluation.tables import Table
+from franq_guard.franq import franq as formula
+from franq_guard.uncertainty._numeric import FloatArray
+from franq_guard.uncertainty.methods import methods as catalogue
 
 __all__ = ["chosen_signals", "chosen_table"]
 
@@ -53,11 +56,11 @@ def chosen_table(
     found = judged(raw(scores), variants, resamples=resamples)
     note = (
         f"Chosen on the training rows of all data sets: {_named(best)}, with a cross-validated "
-        f"Brier score of {number(errors[best])}, the least of {len(errors)} combinations "
+        f"Brier score of {errors[best]:.4f}, the least of {len(errors)} combinations "
         f"(condition-calibrated, {folds} folds)."
     )
     if given in errors:
-        note += f" The signals in use, {_named(given)}: {number(errors[given])}."
+        note += f" The signals in use, {_named(given)}: {errors[given]:.4f}."
     return [
         figures_table(
             "chosen-signals",
@@ -71,7 +74,7 @@ def chosen_table(
 
 
 def chosen_signals(
-    scores: Scores, *, methods: Sequence[str] = GRID, folds: int = 5, seed: int = 0
+    scores: Scores, *, methods: Sequence[str] | None = None, folds: int = 5, seed: int = 0
 ) -> dict[Signals, float]:
     """Brier score of condition-calibrated FRANQ for each P_faithful, UQ_faith and UQ_unfaith.
 
@@ -79,7 +82,8 @@ def chosen_signals(
 
     Args:
         scores: raw methods; only training rows count.
-        methods: tried as UQ_faith and UQ_unfaith; those left out that some training row lacks.
+        methods: tried as UQ_faith and UQ_unfaith, where every training row has a confidence in
+            [0, 1]; None: every method of the catalogue.
         folds: into which each data set's training rows are dealt.
         seed: of the dealing.
 
@@ -91,14 +95,9 @@ def chosen_signals(
     if not parts or any(not _fits(rest) for part in parts for rest, _ in part):
         return {}
     rows = [row for part in parts for _, held in part for row in held]
-    there, asked = (
-        [m for m in names if all(row.scores.get(m) is not None for row in rows)]
-        for names in (methods, _FAITHFULNESS)
-    )
-    return {
-        triple: float(np.mean([_brier(franq(triple), part) for part in parts]))
-        for triple in product(asked, there, there)
-    }
+    asked, there = (_confidences(rows, names) for names in (_FAITHFULNESS, methods or _catalogue()))
+    errors = [_errors(part, asked, there) for part in parts]
+    return {triple: float(np.mean([of[triple] for of in errors])) for triple in errors[0]}
 
 
 Fold = tuple[list[Score], list[Score]]
@@ -121,13 +120,44 @@ def _fits(rows: Sequence[Score]) -> bool:
     return len({row.is_true for row in rows}) == 2
 
 
-def _brier(fit: Fit, part: Sequence[Fold]) -> float:
-    errors = [
-        (float(row.is_true) - float(value or 0.0)) ** 2
-        for rest, held in part
-        for row, value in zip(held, fit(rest, held), strict=True)
-    ]
-    return float(np.mean(errors))
+def _catalogue() -> list[str]:
+    return [m.name for m in catalogue() if m.name not in _FAITHFULNESS]
+
+
+def _confidences(rows: Sequence[Score], names: Sequence[str]) -> list[str]:
+    """Those of the methods that give every row a confidence in [0, 1]."""
+    found = {m: [row.scores.get(m) for row in rows] for m in names}
+    return [m for m in names if all(v is not None and 0 <= v <= 1 for v in found[m])]
+
+
+def _errors(
+    part: Sequence[Fold], asked: Sequence[str], there: Sequence[str]
+) -> dict[Signals, float]:
+    """Brier score of each combination on one data set.
+
+    A branch's curve depends on P_faithful and on its own method alone: each is fitted once, not
+    once for every combination.
+    """
+    held = [row for _, fold in part for row in fold]
+    is_true = np.array([row.is_true for row in held], float)
+    errors: dict[Signals, float] = {}
+    for p in asked:
+        weight = matrix(held, [p])[:, 0]
+        branches = {method: _branches(part, p, method) for method in there}
+        for a, b in product(there, there):
+            p_true = formula(weight, branches[a][0], branches[b][1])
+            errors[p, a, b] = float(np.mean((is_true - p_true) ** 2))
+    return errors
+
+
+def _branches(part: Sequence[Fold], p_faithful: str, method: str) -> FloatArray:
+    """A method calibrated as UQ_faith and as UQ_unfaith, (2, n), each fold by the others' fit."""
+    signals = (p_faithful, method, method)
+    curves = []
+    for rest, held in part:
+        model = cast(FranqClassifier, franq_model(rest, signals))  # _fits: both labels are there
+        curves.append(model.calibrator_.apply(*matrix(held, signals).T)[1:])
+    return np.concatenate(curves, axis=1)
 
 
 def _named(triple: Sequence[str]) -> str:

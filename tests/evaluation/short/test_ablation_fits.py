@@ -1,6 +1,7 @@
 """Grid, thresholds, pooled fits and gold faithfulness against FRANQ written as plain loops."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -14,8 +15,10 @@ from franq_guard.evaluation.short.ablations import (
     thresholded,
     uq_grid,
 )
+from franq_guard.evaluation.short.alone import calibrated_alone
 from franq_guard.evaluation.short.chosen import chosen_signals, chosen_table
 from franq_guard.evaluation.short.fitted import GOLD, with_fitted
+from franq_guard.evaluation.short.variants import raw
 
 from .ablation_data import (
     FAITH,
@@ -24,6 +27,7 @@ from .ablation_data import (
     average_precision,
     cells,
     franq_loop,
+    isotonic,
     mean_of,
     p_curve,
     parts,
@@ -134,6 +138,40 @@ def test_chosen_signals_beside_those_in_use():
         best = mean_of(average_precision, scores, faith=faith, unfaith=unfaith, **options)
         assert auc[f"{shown}: the signals in use"] == pytest.approx(own)
         assert auc[f"{shown}: chosen signals"] == pytest.approx(best)
+
+
+def test_every_scale_is_tried_that_is_one_of_confidences():
+    own = {FAITH, UNFAITH, "parametric-knowledge"}
+    assert {(a, b) for _, a, b in chosen_signals(random_scores())} == set(product(own, repeat=2))
+    scores = random_scores()  # "sar" lies around -40; and what a row lacks cannot be chosen
+    next(r for r in scores.rows if r.split == "train").scores[UNFAITH] = None
+    assert {(a, b) for _, a, b in chosen_signals(scores)} == set(product(own - {UNFAITH}, repeat=2))
+
+
+def test_each_method_alone_by_loop():
+    scores = with_fitted(random_scores())
+    [table] = calibrated_alone(scores, resamples=20)
+    for method, shown in (("sar", "SAR"), (FAITH, "Semantic Entropy"), (P, "Faithfulness score")):
+        before, after = [], []
+        for name in scores.datasets:
+            train, test = parts(scores, name)
+            values = [r.scores[method] for r in test]
+            curve = isotonic([r.scores[method] for r in train], [float(r.is_true) for r in train])
+            before.append(prr_loop(test, values))
+            after.append(
+                [f(test, [curve(v) for v in values]) for f in (prr_loop, average_precision)]
+            )
+        assert cells(table, "PRR")[shown] == pytest.approx(np.mean(before))
+        prr_after, auc_after = np.mean(after, axis=0)
+        assert cells(table, "PRR, calibrated")[shown] == pytest.approx(prr_after)
+        assert cells(table, "PR-AUC, calibrated")[shown] == pytest.approx(auc_after)
+    own = NAMES["condition"]
+    assert cells(table, "PRR")[own] is None
+    assert cells(table, "PR-AUC, calibrated")[own] == pytest.approx(
+        mean_of(average_precision, scores)
+    )
+    assert table.errors[1][1] > 0  # the first row is a heading
+    assert calibrated_alone(raw(scores)) == []
 
 
 def test_thresholded_by_loop():

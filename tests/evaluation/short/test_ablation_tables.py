@@ -157,7 +157,8 @@ def test_every_table_of_a_matrix_with_gold():
     tables = ablation_tables(scores, draws=1, resamples=3)
     names = [table.name for table in tables]
     assert names == [
-        "uq-grid-prr", "uq-grid-pr-auc", "chosen-signals", "thresholded",
+        "uq-grid-prr", "uq-grid-pr-auc", "chosen-signals", "calibrated-alone",
+        "thresholded",
         "faithfulness-calibration", "training-size-pr-auc", "training-size-prr",
         "training-size-ece", "p-faithful-above", "p-faithful-below", "p-faithful", "pooled",
         "ece-by-data-set", "first-tree",
