@@ -72,26 +72,19 @@ bench-claims: $(READY)    ## claim splitters on the gold set, and how their time
 
 QA := $(foreach set,nq popqa triviaqa squad,--data $(DATA)/rag_qa_$(set).jsonl.gz)
 OUT ?= build/bench
-SHORT := $(BIN)/franq bench short $(QA) --dtype bfloat16
+WORKERS ?= 2
+SHORT := $(BIN)/franq bench short $(QA) --dtype bfloat16 --workers $(WORKERS)
+RETRIEVALS := original shuffled corrupted
 
 bench-small: $(READY)     ## the paper's short-form tables, small, from DATA (5 minutes)
 	$(SHORT) --train 7 --test 8 --out $(OUT)/small
 
-# Answers are made by SHARDS processes of one thread each, the tables then by one.
-SHARDS ?= 2
 bench-tables: $(READY)    ## the tables under benchmarks/results from DATA (resumes; hours on 2 cores)
-	@mkdir -p $(OUT); \
-	tables() { \
-		for i in $$(seq $(SHARDS)); do \
-			log=$(OUT)/shard-$$i.log; [ $$i = 1 ] && log=/dev/stderr; \
-			OMP_NUM_THREADS=1 $(SHORT) "$$@" --shard $$i/$(SHARDS) 2> $$log & \
-		done; wait; $(SHORT) "$$@"; \
-	}; \
-	tables --train 200 --test 300 --out $(OUT)/short || exit 1; \
-	for retrieval in original shuffled corrupted; do \
-		tables --train 100 --test 100 --retrieval $$retrieval --out $(OUT)/$$retrieval || exit 1; \
-	done; \
-	$(BIN)/franq bench robustness $(OUT)/original $(OUT)/shuffled $(OUT)/corrupted
+	$(SHORT) --train 200 --test 300 --out $(OUT)/short
+	set -e; for retrieval in $(RETRIEVALS); do \
+		$(SHORT) --train 100 --test 100 --retrieval $$retrieval --out $(OUT)/$$retrieval; \
+	done
+	$(BIN)/franq bench robustness $(RETRIEVALS:%=$(OUT)/%)
 
 clean:
 	rm -rf .venv .venv-llamacpp .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

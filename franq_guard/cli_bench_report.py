@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from franq_guard.cli_io import fail, tell, working
+from franq_guard.cli_io import fail, say, working
 
 
 def report(
@@ -43,7 +43,7 @@ def report(
     except (OSError, ValueError) as error:
         fail(str(error))
     for file in files:
-        tell(str(file))
+        say(f"wrote {file}")
 
 
 def merge(
@@ -66,4 +66,4 @@ def merge(
     except (OSError, ValueError) as error:
         fail(str(error))
     for file in files:
-        tell(str(file))
+        say(f"wrote {file}")

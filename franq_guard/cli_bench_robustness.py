@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from franq_guard.cli_io import fail, tell, working
+from franq_guard.cli_io import fail, say, tell, working
 
 
 def robustness(
@@ -40,4 +40,4 @@ def robustness(
             show([dict(zip(titles, r, strict=True)) for r in table.shown() if len(r) > 1])
     if markdown is not None:
         markdown.write_text("\n".join(t.markdown() for t in found), encoding="utf-8")
-        tell(str(markdown))
+        say(f"wrote {markdown}")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from franq_guard.cli_io import bar, fail, tell
+from franq_guard.cli_io import bar, fail, quiet, say
+from franq_guard.cli_workers import side_by_side
+
+if TYPE_CHECKING:
+    from franq_guard.evaluation.short.run import Plan
 
 
 class Spoiled(StrEnum):
@@ -52,6 +56,7 @@ def short(
     shard: Annotated[
         str, typer.Option(help="i/n: make only this part's answers, for the tables later.")
     ] = "1/1",
+    workers: Annotated[int, typer.Option(min=1, help="Processes that share the work here.")] = 1,
     cache: Annotated[
         Path | None, typer.Option(help="Where answers are kept (they hold the data's text).")
     ] = None,
@@ -78,13 +83,31 @@ def short(
         settings=Settings(samples, max_new_tokens, temperature, seed),
     )
     part = _shard(shard)
+    if workers > 1 and part != (1, 1):
+        fail("give --workers (processes here) or --shard (one part, of several machines), not both")
+    names = (language_model, dtype and dtype.value, faithfulness)
+    cache = cache or _cache()
     with explained():
-        models = load_models(language_model, dtype and dtype.value, faithfulness)
-        results = run(plan, models, cache or _cache(), bar, shard=part, out=out)
+        models = load_models(*names)  # before the workers', so that it fails once
+        if workers > 1:
+            parts = [(i, workers) for i in range(1, workers + 1)]
+            side_by_side(_make, [(plan, names, cache, part) for part in parts])
+        results = run(plan, models, cache, bar, shard=part, out=out)
     if results is None:
-        tell(f"part {shard} is done; when all are, the same command without --shard makes tables")
+        say(f"part {shard} is done; when all are, the same command without --shard makes tables")
         return
     show_results(results, out, as_json)
+
+
+def _make(
+    plan: Plan, names: tuple[str, str | None, str], cache: Path, shard: tuple[int, int]
+) -> None:
+    """One worker's part; the first shows its progress for all, whose parts are alike."""
+    from franq_guard.cli_bench import explained
+    from franq_guard.evaluation.short.run import run
+
+    with explained():
+        run(plan, load_models(*names), cache, bar if shard[0] == 1 else quiet, shard=shard)
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -101,7 +124,7 @@ def load_models(language_model: str, dtype: str | None, faithfulness: str) -> An
     from franq_guard.language_model.choice import language_model_from
     from franq_guard.uncertainty.gather import Models
 
-    model = language_model_from(language_model, dtype=dtype, notify=tell)
+    model = language_model_from(language_model, dtype=dtype, notify=say)
     if getattr(model, "tokenizer", None) is None:
         raise ValueError(
             f"{language_model} does not tell what its alternatives to a token were, which some "
@@ -130,4 +153,4 @@ def show_results(results: Any, out: Path, as_json: bool) -> None:
             titles = [column.title for column in table.columns]
             show([dict(zip(titles, row, strict=True)) for row in table.shown() if len(row) > 1])
     for file in write_report(out):
-        tell(str(file))
+        say(f"wrote {file}")

@@ -128,9 +128,15 @@ def bar(what: str) -> Iterator[Callable[[int, int], None]]:
             if progress.disable and done and now - told > _TELL_EVERY:
                 told = now
                 left = (now - started) / done * (total - done)
-                tell(f"{what}: {done} of {total}, about {left / 60:.0f} min left")
+                say(f"{what}: {done} of {total}, about {left / 60:.0f} min left")
 
         yield show
+
+
+@contextmanager
+def quiet(what: str) -> Iterator[Callable[[int, int], None]]:
+    """In a :func:`bar`'s place where nothing is to be shown."""
+    yield lambda done, total: None
 
 
 @contextmanager

@@ -106,7 +106,7 @@ def test_the_command_for_given_answers(monkeypatch, rows, written, models, tmp_p
         monkeypatch, models, "claims-factuality", "--data", written(rows), "--out", out, *options
     )
     assert found.exit_code == 0, found.output
-    methods = {json.loads(line)["method"] for line in found.stdout.splitlines() if line[0] == "{"}
+    methods = {json.loads(line)["method"] for line in found.stdout.splitlines()}
     assert "franq-condition" in methods
     results = Results.read(out)
     assert results.settings["limit"] == 6

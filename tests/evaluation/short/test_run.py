@@ -167,6 +167,26 @@ def test_the_command(folders, plan, tmp_path):
     assert "no such file" in missing.output
 
 
+def test_the_command_by_two_workers(plan, tmp_path):
+    options = {"--data": plan.data[0], "--out": tmp_path / "out", "--cache": tmp_path / "cache",
+               "--train": 2, "--test": 2, "--samples": 2, "--max-new-tokens": 3}  # fmt: skip
+    command = [
+        "bench",
+        "short",
+        *(str(part) for pair in options.items() for part in pair),
+        "--json",
+    ]
+    done = CliRunner().invoke(app, [*command, "--workers", "2"])
+    assert done.exit_code == 0, done.output
+    results = Results.read(tmp_path / "out")
+    assert [json.loads(line) for line in done.stdout.splitlines()] == results.to_dict()["rows"]
+    for kind in ("answers", "statistics"):
+        made = {f.name: len(_lines(f)) for f in (tmp_path / "cache" / kind).iterdir()}
+        assert {name: n for name, n in made.items() if n} == {"1-of-2.jsonl": 2, "2-of-2.jsonl": 2}
+    both = CliRunner().invoke(app, [*command, "--workers", "2", "--shard", "1/2"])
+    assert "not both" in both.output
+
+
 def test_runs_of_one_kind_are_not_put_side_by_side(folders):
     result = CliRunner().invoke(app, ["bench", "robustness", str(folders[1]), str(folders[1])])
     assert result.exit_code != 0

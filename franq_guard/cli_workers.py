@@ -1,0 +1,60 @@
+"""Work that several processes share: ``--workers``."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import wait
+from typing import Any
+
+import typer
+
+from franq_guard.cli_io import fail
+
+Work = Callable[..., None]
+
+
+def side_by_side(work: Work, parts: Sequence[tuple[Any, ...]]) -> None:
+    """``work(*part)`` for every part, each in a process of its own with its share of the cores.
+
+    The first that fails ends the others and the program; its message stands above.
+
+    Args:
+        work: a function of a module; what it gives back is lost.
+        parts: its arguments, which must pickle.
+    """
+    context = multiprocessing.get_context("spawn")  # a fork would inherit torch's locked threads
+    threads = max(1, (os.cpu_count() or 1) // len(parts))
+    # Daemons: none outlives the program, however it ends.
+    running = [
+        context.Process(target=_begin, args=(work, part, threads), daemon=True) for part in parts
+    ]
+    for process in running:
+        process.start()
+    while running:
+        ended = wait([process.sentinel for process in running])
+        done = [process for process in running if process.sentinel in ended]
+        running = [process for process in running if process not in done]
+        for process in done:
+            process.join()  # its exit code is there from now on
+        if codes := [process.exitcode for process in done if process.exitcode]:
+            for process in running:
+                process.terminate()
+            fail(_failed(codes))
+
+
+def _begin(work: Work, part: tuple[Any, ...], threads: int) -> None:
+    os.environ.setdefault("OMP_NUM_THREADS", str(threads))  # read when torch is imported, later
+    try:
+        work(*part)
+    except typer.Exit as ended:
+        sys.exit(ended.exit_code)
+
+
+def _failed(codes: Sequence[int]) -> str:
+    # A negative code is the signal that ended the process.
+    killed = "was killed (out of memory? then take fewer --workers)"
+    why = killed if min(codes) < 0 else "failed"
+    return f"a worker {why}; what was made is kept: the same command goes on from there"
