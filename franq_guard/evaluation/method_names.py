@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from franq_guard.evaluation.scores import GOLD, TRAINED_ON
 from franq_guard.uncertainty.methods import methods
 
 __all__ = ["MAIN", "family", "main", "order", "title"]
@@ -32,11 +33,14 @@ _ADDED = {
     "franq-global": ("FRANQ, calibrated", "franq"),
     "franq-condition": ("FRANQ, condition-calibrated", "franq"),
 }
+_MARKS = {GOLD: "gold faithfulness", TRAINED_ON: "gold passage in the small model's training"}
 _KNOWN = {method.name: (method.title, method.family) for method in methods()} | _ADDED
 
 
 def title(name: str) -> str:
     """A method's title as in the paper's tables; a variant is told apart; unknown names stay."""
+    if name in _MARKS:
+        return _MARKS[name]
     known = _KNOWN.get(name, (name, ""))[0]
     _, _, variant = name.partition(":")
     return f"{known} ({variant})" if variant and variant not in known else known

@@ -3,6 +3,7 @@ import pytest
 
 from franq_guard.evaluation import paper
 from franq_guard.evaluation.method_names import MAIN, family, main, order, title
+from franq_guard.evaluation.scores import MARKS
 
 
 @pytest.mark.parametrize(
@@ -63,5 +64,6 @@ def test_order_and_families():
     ]  # fmt: skip
     assert title("own") == "own"
     assert title("ccp:lm-polygraph").endswith("(lm-polygraph)")
+    assert {title(mark) for mark in MARKS}.isdisjoint(MARKS)  # the browser of mistakes shows them
     assert main(["perplexity", *MAIN]) == list(MAIN)
     assert main(["own", "other"]) == ["own", "other"]
