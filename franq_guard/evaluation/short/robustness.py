@@ -16,9 +16,11 @@ __all__ = ["METHODS", "robustness"]
 
 METHODS = (
     "max-probability",
+    "max-token-entropy",
     "p-true",
     "semantic-entropy",
     "eigenvalues-entail",
+    "sar",
     "parametric-knowledge",
     "faithfulness",
     *FITTED,
