@@ -26,11 +26,11 @@ def side_by_side(work: Work, parts: Sequence[tuple[Any, ...]]) -> None:
         parts: its arguments, which must pickle.
     """
     context = multiprocessing.get_context("spawn")  # a fork would inherit torch's locked threads
-    threads = max(1, (os.cpu_count() or 1) // len(parts))
+    # Inherited, not set there: unpickling the parts may import torch, which reads it once. More
+    # threads than cores wait for each other and cost a factor of four.
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // len(parts))))
     # Daemons: none outlives the program, however it ends.
-    running = [
-        context.Process(target=_begin, args=(work, part, threads), daemon=True) for part in parts
-    ]
+    running = [context.Process(target=_begin, args=(work, part), daemon=True) for part in parts]
     for process in running:
         process.start()
     while running:
@@ -45,8 +45,7 @@ def side_by_side(work: Work, parts: Sequence[tuple[Any, ...]]) -> None:
             fail(_failed(codes))
 
 
-def _begin(work: Work, part: tuple[Any, ...], threads: int) -> None:
-    os.environ.setdefault("OMP_NUM_THREADS", str(threads))  # read when torch is imported, later
+def _begin(work: Work, part: tuple[Any, ...]) -> None:
     try:
         work(*part)
     except typer.Exit as ended:
