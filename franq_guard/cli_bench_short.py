@@ -12,7 +12,12 @@ from franq_guard.cli_io import bar, fail, quiet, say
 from franq_guard.cli_workers import side_by_side
 
 if TYPE_CHECKING:
+    from franq_guard.evaluation.results import Results
+    from franq_guard.evaluation.short.generate import Shard
     from franq_guard.evaluation.short.run import Plan
+
+Names = tuple[str, str | None, str]
+"""Language model, its dtype and faithfulness model: what :func:`load_models` takes."""
 
 
 class Spoiled(StrEnum):
@@ -66,9 +71,9 @@ def short(
 
     What was made is kept: a run that was stopped goes on, and a rerun takes seconds.
     """
-    from franq_guard.cli_bench import existing, explained
+    from franq_guard.cli_bench import existing
     from franq_guard.evaluation.short.answers import Settings
-    from franq_guard.evaluation.short.run import Plan, run
+    from franq_guard.evaluation.short.run import Plan
 
     existing([*data, *([pool] if pool else [])])
     plan = Plan(
@@ -86,22 +91,28 @@ def short(
     if workers > 1 and part != (1, 1):
         fail("give --workers (processes here) or --shard (one part, of several machines), not both")
     names = (language_model, dtype and dtype.value, faithfulness)
-    cache = cache or _cache()
-    with explained():
-        models = load_models(*names)  # before the workers', so that it fails once
-        if workers > 1:
-            parts = [(i, workers) for i in range(1, workers + 1)]
-            side_by_side(_make, [(plan, names, cache, part) for part in parts])
-        results = run(plan, models, cache, bar, shard=part, out=out)
+    results = _results(plan, names, cache or _cache(), part, workers, out)
     if results is None:
         say(f"part {shard} is done; when all are, the same command without --shard makes tables")
         return
     show_results(results, out, as_json)
 
 
-def _make(
-    plan: Plan, names: tuple[str, str | None, str], cache: Path, shard: tuple[int, int]
-) -> None:
+def _results(
+    plan: Plan, names: Names, cache: Path, part: Shard, workers: int, out: Path
+) -> Results | None:
+    from franq_guard.cli_bench import explained
+    from franq_guard.evaluation.short.run import run
+
+    with explained():
+        models = load_models(*names)  # before the workers', so that it fails once
+        if workers > 1:
+            shares = [(i, workers) for i in range(1, workers + 1)]
+            side_by_side(_make, [(plan, names, cache, share) for share in shares])
+        return run(plan, models, cache, bar, shard=part, out=out)
+
+
+def _make(plan: Plan, names: Names, cache: Path, shard: Shard) -> None:
     """One worker's part; the first shows its progress for all, whose parts are alike."""
     from franq_guard.cli_bench import explained
     from franq_guard.evaluation.short.run import run
@@ -110,7 +121,7 @@ def _make(
         run(plan, load_models(*names), cache, bar if shard[0] == 1 else quiet, shard=shard)
 
 
-def _shard(text: str) -> tuple[int, int]:
+def _shard(text: str) -> Shard:
     part, _, parts = text.partition("/")
     if not (part.isdigit() and parts.isdigit() and 1 <= int(part) <= int(parts)):
         fail(f"--shard must be like 2/4, not {text!r}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import wait
@@ -31,8 +32,11 @@ def side_by_side(work: Work, parts: Sequence[tuple[Any, ...]]) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // len(parts))))
     # Daemons: none outlives the program, however it ends.
     running = [context.Process(target=_begin, args=(work, part), daemon=True) for part in parts]
+    # Inherited, too: Ctrl-C goes to all of them, and this one ends the others without their traces.
+    interrupted = signal.signal(signal.SIGINT, signal.SIG_IGN)
     for process in running:
         process.start()
+    signal.signal(signal.SIGINT, interrupted)
     while running:
         ended = wait([process.sentinel for process in running])
         done = [process for process in running if process.sentinel in ended]
