@@ -81,8 +81,12 @@ def claims_factuality(
 def long_form(
     data: Annotated[list[Path], typer.Option(help="rag_qa JSONL, also .gz; several times.")],
     out: Out,
-    prompts: Annotated[int, typer.Option(min=1, help="Prompts, of four questions each.")] = 100,
-    passages: Annotated[int, typer.Option(min=2, help="Passages shown in a prompt.")] = 3,
+    prompts: Annotated[int, typer.Option(min=1, help="At most so many prompts.")] = 100,
+    questions: Annotated[int, typer.Option(min=1, help="Questions asked in a prompt.")] = 4,
+    supported: Annotated[
+        int, typer.Option(min=0, help="Of these, questions that passages are shown for.")
+    ] = 2,
+    passages: Annotated[int, typer.Option(min=0, help="Passages shown in a prompt.")] = 3,
     train_share: TrainShare = 0.4,
     seed: Seed = 0,
     language_model: LanguageModelOption = "bundled",
@@ -91,10 +95,11 @@ def long_form(
     cache: CacheOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """The model's own answers to four questions at once, claims labelled by the gold answers.
+    """The model's own answers to several questions at once, claims labelled by the gold answers.
 
-    Passages are shown for two of the four; gold faithfulness tells which claims they hold. The set
-    is written to OUT/traces.jsonl: `franq bench claims-factuality` measures another model on it.
+    Passages are shown for some of them only; gold faithfulness tells which claims they hold. A
+    small model answers two at once better than four. The set is written to OUT/traces.jsonl:
+    `franq bench claims-factuality` measures another model on it.
     """
     from franq_guard.cli_bench import existing, explained
     from franq_guard.evaluation.long.own import labelled, own_answers, write_traces
@@ -111,6 +116,8 @@ def long_form(
                 models.language_model,
                 folder / "generations.jsonl",
                 prompts=prompts,
+                per_prompt=questions,
+                with_passages=supported,
                 k=passages,
                 seed=seed,
                 progress=show,
@@ -122,7 +129,13 @@ def long_form(
             train_share=train_share,
             seed=seed,
             white_box="the model's own answers, their log-probabilities as captured",
-            more={"prompts": prompts, "passages": passages, "labels": summary(made)},
+            more={
+                "prompts": prompts,
+                "questions": questions,
+                "supported": supported,
+                "passages": passages,
+                "labels": summary(made),
+            },
         )
         _run(plan, list(map(labelled, made)), models, folder, out, as_json)
 

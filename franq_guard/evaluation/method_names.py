@@ -26,7 +26,6 @@ _TRAINED = ("XGBoost", "FRANQ")
 _ADDED = {
     "faithfulness": ("Faithfulness score", "rag"),
     "faithfulness-answer": ("Faithfulness score, answer alone", "rag"),
-    "max-nli": ("Max NLI", "rag"),
     "xgboost-franq": ("XGBoost (FRANQ features)", "xgboost"),
     "xgboost-all": ("XGBoost (all features)", "xgboost"),
     "franq-none": ("FRANQ, no calibration", "franq"),

@@ -224,6 +224,11 @@ def _rag() -> list[Method]:
     def answer(s: Statistics) -> float:
         return rag.unfaithfulness_uncertainty(needed(s.answer_p_faithful, "answer_p_faithful"))
 
+    def nli(s: Statistics, i: int | None = None) -> float:
+        if i is None:
+            return rag.max_nli_uncertainty(needed(s.entailed, "entailed"))
+        return rag.max_nli_uncertainty(needed(s.claim_entailed, "claim_entailed")[i])
+
     known = _both_levels(rag.parametric_knowledge_uncertainty, "parametric")
     title, align, paper = (
         "Parametric Knowledge",
@@ -245,6 +250,7 @@ def _rag() -> list[Method]:
             None,
             _share,
         ),
+        Method("max-nli", "Max NLI", "rag", "entailed", "arXiv 2505.21072", nli, nli, _share),
     ]
 
 

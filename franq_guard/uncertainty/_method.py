@@ -30,6 +30,7 @@ _COSTS = {
     "entropies": "free",
     "p_faithful": "the faithfulness score",
     "answer_p_faithful": "the faithfulness score",
+    "entailed": "NLI of each passage",
     "parametric": "one forward pass",
     "unconditional": "one forward pass",
     "p_true": "one short forward pass per statement",

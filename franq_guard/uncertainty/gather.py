@@ -138,6 +138,13 @@ class _Job:
         return self.model.score([prompt], [self.trace.generation])[0]
 
     @property
+    def stated(self) -> list[str]:
+        """What the passages may entail: the claims, or the question with the answer."""
+        if self.level == "claim":
+            return [claim.text for claim in self.claims]
+        return [f"{self.trace.question} {self.trace.generation.text}"]
+
+    @property
     def pieces(self) -> list[str]:
         return _pieces(self.answer)
 
@@ -165,11 +172,17 @@ def _captured(job: _Job) -> Fields:
 
 def _faithfulness(job: _Job) -> Fields:
     context = context_of(job.trace)
+    values = job.judge.score([context] * len(job.stated), job.stated)
     if job.level == "claim":
-        texts = [claim.text for claim in job.claims]
-        return {"claim_p_faithful": np.array(job.judge.score([context] * len(texts), texts))}
-    stated = f"{job.trace.question} {job.trace.generation.text}"
-    return {"p_faithful": job.judge.score([context], [stated])[0]}
+        return {"claim_p_faithful": np.array(values)}
+    return {"p_faithful": values[0]}
+
+
+def _entailed(job: _Job) -> Fields:
+    pairs = [(p.text, stated) for stated in job.stated for p in job.trace.passages]
+    classes = job.judge.nli(*map(list, zip(*pairs, strict=True))) if pairs else np.empty((0, 3))
+    values = classes[:, 0].reshape(len(job.stated), len(job.trace.passages))
+    return {"claim_entailed": values} if job.level == "claim" else {"entailed": values[0]}
 
 
 def _answer_faithfulness(job: _Job) -> Fields:
@@ -255,6 +268,7 @@ _STEPS: dict[str, Callable[[_Job], Fields]] = {
     "entropies": _captured,
     "p_faithful": _faithfulness,
     "answer_p_faithful": _answer_faithfulness,
+    "entailed": _entailed,
     "parametric": _parametric,
     "unconditional": _unconditional,
     "p_true": _p_true,

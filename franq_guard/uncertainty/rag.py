@@ -1,12 +1,13 @@
-"""Methods that need the passages: Parametric Knowledge, and faithfulness as an uncertainty."""
+"""Methods that need the passages: Parametric Knowledge, faithfulness and NLI as uncertainties."""
 
 from __future__ import annotations
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from franq_guard.uncertainty.information import Tokens, max_probability_uncertainty
 
-__all__ = ["parametric_knowledge_uncertainty", "unfaithfulness_uncertainty"]
+__all__ = ["max_nli_uncertainty", "parametric_knowledge_uncertainty", "unfaithfulness_uncertainty"]
 
 
 def parametric_knowledge_uncertainty(
@@ -23,3 +24,11 @@ def parametric_knowledge_uncertainty(
 def unfaithfulness_uncertainty(p_faithful: float) -> float:
     """1 - P(faithful), in [0, 1]: AlignScore (arXiv 2305.16739) or another model's score alone."""
     return 1.0 - p_faithful
+
+
+def max_nli_uncertainty(entailment: ArrayLike) -> float:
+    """Max NLI: 1 - max_i P(passage i entails the claim), in [0, 1]; arXiv 2505.21072.
+
+    ``entailment`` (k,): of each passage alone, by a three-way NLI model. No passages: 1.
+    """
+    return 1.0 - float(np.max(np.asarray(entailment, float), initial=0.0))

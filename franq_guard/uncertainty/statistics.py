@@ -102,6 +102,8 @@ class Statistics:
         p_faithful: of the question and the answer.
         answer_p_faithful: of the answer alone.
         claim_p_faithful: of each claim, (claims,).
+        entailed: P(passage entails question and answer) of each passage alone, (k,).
+        claim_entailed: the same per claim, (claims, k).
         claims: token indices of each claim.
         samples: other answers to the same prompt.
     """
@@ -120,6 +122,8 @@ class Statistics:
     p_faithful: float | None = None
     answer_p_faithful: float | None = None
     claim_p_faithful: FloatArray | None = None
+    entailed: FloatArray | None = None
+    claim_entailed: FloatArray | None = None
     claims: tuple[tuple[int, ...], ...] = ()
     samples: Samples | None = None
 

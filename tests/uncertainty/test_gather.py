@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -97,8 +99,8 @@ def test_everything_is_measured_once():
     # without passages, without a prompt, P(True) with its two options; one set of samples
     calls = run.language_model.calls
     assert sorted(calls) == [("sample", 4), ("score", 1), ("score", 1), ("score", 2)]
-    # the alternatives of all tokens; the four samples are one text and need no call
-    assert len(run.faithfulness.calls) == 1
+    # the alternatives of all tokens, and the passages; the four samples are one text: no call
+    assert len(run.faithfulness.calls) == 2
 
 
 def test_nothing_that_was_not_asked_for_is_measured():
@@ -121,6 +123,28 @@ def test_what_is_asked_of_faithfulness(monkeypatch):
     empty = gather(["faithfulness-answer"], trace(Generation(" ")), run)
     assert np.isnan(empty.answer_p_faithful)
     assert len(asked) == 2
+
+
+def test_max_nli_reads_every_passage_alone(monkeypatch):
+    run, asked = models(), []
+    entails = {PASSAGE.text: 0.25, "Paris is small.": 0.75}
+
+    def nli(premises, hypotheses):
+        asked.extend(zip(premises, hypotheses, strict=True))
+        return np.array([[entails[premise], 0.0, 0.0] for premise in premises])
+
+    monkeypatch.setattr(run.faithfulness, "nli", nli)
+    two = replace(trace(), passages=tuple(map(Passage, entails)))
+    found = gather(["max-nli"], two, run)
+    assert asked == [(text, f"{two.question} Paris is big.") for text in entails]
+    assert found.entailed.tolist() == [0.25, 0.75]
+    asked.clear()
+    found = gather(["max-nli"], two, run, claims=[CLAIM, CLAIM], level="claim")
+    assert asked == [(text, CLAIM.text) for text in entails] * 2
+    assert found.claim_entailed.tolist() == [[0.25, 0.75]] * 2
+    for level in ("sequence", "claim"):
+        none = gather(["max-nli"], replace(two, passages=()), run, claims=[CLAIM], level=level)
+        assert compute(["max-nli"], none, level=level)["max-nli"].tolist() == [1]
 
 
 def test_an_answer_without_probabilities_is_scored_once():

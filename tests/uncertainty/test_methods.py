@@ -14,7 +14,7 @@ from franq_guard.uncertainty.statistics import Samples, Statistics
 
 def test_every_method_says_what_it_is():
     rows = [method.row() for method in methods()]
-    assert len({row["name"] for row in rows}) == len(rows) == 36
+    assert len({row["name"] for row in rows}) == len(rows) == 37
     for row in rows:
         assert all(row.values())
         assert set(row) == {"name", "title", "family", "level", "cost", "source", "sign"}
@@ -47,6 +47,16 @@ def test_claims_get_a_value_each():
     assert compute(["faithfulness"], statistics)["faithfulness"].tolist() == [0.75]
     alone = replace(statistics, answer_p_faithful=0.5)
     assert compute(["faithfulness-answer"], alone)["faithfulness-answer"].tolist() == [0.5]
+    entailed = replace(
+        statistics,
+        entailed=np.array([0.25, 0.75]),
+        claim_entailed=np.array([[0.5, 0.0], [0.25, 1.0], [0.0, 0.0]]),
+    )
+    assert compute(["max-nli"], entailed)["max-nli"].tolist() == [0.25]
+    assert compute(["max-nli"], entailed, level="claim")["max-nli"].tolist() == [0.5, 0, 1]
+    nothing = replace(statistics, entailed=np.empty(0), claim_entailed=np.empty((3, 0)))
+    assert compute(["max-nli"], nothing)["max-nli"].tolist() == [1]
+    assert compute(["max-nli"], nothing, level="claim")["max-nli"].tolist() == [1, 1, 1]
     assert compute(["perplexity"], replace(statistics, claims=()), level="claim")[
         "perplexity"
     ].shape == (0,)

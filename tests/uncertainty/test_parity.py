@@ -100,6 +100,7 @@ def test_every_method_is_compared_or_has_no_reference_value():
         "parametric-knowledge",
         "faithfulness",
         "faithfulness-answer",
+        "max-nli",
         "normalized-monte-carlo-entropy",
     }
 

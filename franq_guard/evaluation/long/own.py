@@ -25,6 +25,8 @@ def own_answers(
     store: Path,
     *,
     prompts: int,
+    per_prompt: int = 4,
+    with_passages: int = 2,
     k: int = 3,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
@@ -36,16 +38,20 @@ def own_answers(
         model: answers greedily; its log-probabilities are kept.
         store: file of the answers made before.
         prompts: at most so many, in an order of ``seed``.
+        per_prompt: questions of a prompt.
+        with_passages: for so many of them passages are shown.
         k: passages of a prompt.
         seed: of the prompts.
         progress: called with (answered, prompts).
 
     Raises:
-        ValueError: where the questions fill no prompt.
+        ValueError: where the questions fill no prompt, or for counts that do not fit each other.
     """
-    asked = build_prompts(read_questions(data), seed=seed, k=k)[:prompts]
+    asked = build_prompts(
+        read_questions(data), seed=seed, per_prompt=per_prompt, with_passages=with_passages, k=k
+    )[:prompts]
     if not asked:
-        raise ValueError("too few questions for a prompt of four: give more data")
+        raise ValueError(f"too few questions for a prompt of {per_prompt}: give more data")
     show = progress or (lambda done, total: None)
     return long_form_answers(
         model,
@@ -57,15 +63,11 @@ def own_answers(
 
 
 def labelled(answer: LongAnswer) -> LabelledAnswer:
-    """A long answer as the benchmark takes it, log-probabilities and exact prompts included.
-
-    A data set is named after those of its questions: prompts ask about one article (SQuAD) or mix
-    several sources.
-    """
+    """A long answer as the benchmark takes it, log-probabilities and exact prompts included."""
     asked = answer.asked
     return LabelledAnswer(
         id=asked.id,
-        dataset=_dataset(answer),
+        dataset=asked.dataset,
         target="factuality",
         trace=Trace(
             question="\n".join(question.question for question in asked.questions),
@@ -86,9 +88,4 @@ def write_traces(answers: Iterable[LongAnswer], file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w", encoding="utf-8") as rows:
         for answer in answers:
-            row = {"dataset": _dataset(answer)} | answer.to_row()
-            rows.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
-def _dataset(answer: LongAnswer) -> str:
-    return "+".join(sorted({question.dataset for question in answer.asked.questions}))
+            rows.write(json.dumps(answer.to_row(), ensure_ascii=False) + "\n")

@@ -52,11 +52,12 @@ class LongAnswer:
     def to_row(self) -> dict[str, Any]:
         """A ``franq.trace/1`` row whose claims are the labelled ones.
 
-        Beside the documented keys: ``contrast`` (the rendered prompt without passages) and in each
-        claim ``question_id``.
+        Beside the documented keys: ``dataset``, ``contrast`` (the rendered prompt without passages)
+        and in each claim ``question_id``.
         """
         return {
             "id": self.asked.id,
+            "dataset": self.asked.dataset,
             "question": numbered(self.asked.questions),
             "passages": [{"title": p.title, "text": p.text} for p in self.asked.passages],
             "answer": self.generation.text,

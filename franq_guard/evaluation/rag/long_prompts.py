@@ -15,7 +15,6 @@ from franq_guard.language_model.base import Prompt
 from franq_guard.records import Passage
 
 MAX_ANSWER_WORDS = 4
-_PER_TITLE = 1.5
 SYSTEM = (
     "You answer lists of questions. Each answer is one full sentence with the same number as its "
     "question. Use the passages where they help and your own knowledge where they do not."
@@ -35,11 +34,13 @@ Answers:
 class LongPrompt:
     """One prompt of several questions.
 
-    ``shown`` is parallel to ``questions``: whether a passage was chosen for the question.
-    ``contrast`` is ``prompt`` without the block of passages, titles included.
+    ``dataset``: that of the questions, or all that are mixed, joined by "+". ``shown`` is parallel
+    to ``questions``: whether a passage was chosen for the question. ``contrast`` is ``prompt``
+    without the block of passages, titles included.
     """
 
     id: str
+    dataset: str
     questions: tuple[Question, ...]
     shown: tuple[bool, ...]
     passages: tuple[Passage, ...]
@@ -75,8 +76,8 @@ def build_prompts(
 ) -> list[LongPrompt]:
     """Prompts of ``per_prompt`` usable questions each; those that fill no prompt are left over.
 
-    Where a data set has 1.5 questions or more to a title of a gold passage (SQuAD's articles), a
-    prompt asks about one title; the other data sets are mixed. The first
+    Where a data set has on average a prompt's questions to a title of a gold passage (SQuAD's
+    articles), a prompt asks about one title; the other data sets are mixed. The first
     ``with_passages`` questions in an order drawn by ``seed`` get a passage each, gold where there
     is one; their next ones fill up to ``k``. The passages are shuffled.
 
@@ -90,27 +91,30 @@ def build_prompts(
         )
     ranked = sorted(filter(usable, questions), key=lambda q: digest(seed, q.id))
     groups = _groups(ranked, per_prompt)
-    return [_prompt(group, seed=seed, with_passages=with_passages, k=k) for group in groups]
+    return [
+        _prompt(name, group, seed=seed, with_passages=with_passages, k=k) for name, group in groups
+    ]
 
 
-def _groups(ranked: Sequence[Question], size: int) -> list[list[Question]]:
-    """Questions by ``size``: of one title where a data set is made so, else in their order."""
-    by_name: dict[str, list[Question]] = {}
-    for question in ranked:
-        by_name.setdefault(question.dataset, []).append(question)
-    groups: list[list[Question]] = []
+def _groups(ranked: Sequence[Question], size: int) -> list[tuple[str, list[Question]]]:
+    """Data set and questions by ``size``: of one title where a set is made so, else mixed."""
+    groups: list[tuple[str, list[Question]]] = []
     mixed: list[Question] = []
-    for name in sorted(by_name):
+    for name in sorted({q.dataset for q in ranked}):
         by_title: dict[str, list[Question]] = {}
-        for question in by_name[name]:
-            by_title.setdefault(_gold_title(question), []).append(question)
-        if len(by_name[name]) >= _PER_TITLE * len(by_title):
-            groups += [cut for _, g in sorted(by_title.items()) for cut in _cut(g, size)]
+        for question in ranked:
+            if question.dataset == name:
+                by_title.setdefault(_gold_title(question), []).append(question)
+        untitled = by_title.pop("", [])
+        if sum(map(len, by_title.values())) >= size * len(by_title) > 0:
+            groups += [(name, cut) for _, g in sorted(by_title.items()) for cut in _cut(g, size)]
+            mixed += untitled
         else:
-            mixed += by_name[name]
+            mixed += [q for q in ranked if q.dataset == name]
     order = {q.id: i for i, q in enumerate(ranked)}
-    groups += _cut(sorted(mixed, key=lambda q: order[q.id]), size)
-    return sorted(groups, key=lambda g: order[g[0].id])
+    sources = "+".join(sorted({q.dataset for q in mixed}))
+    groups += [(sources, cut) for cut in _cut(sorted(mixed, key=lambda q: order[q.id]), size)]
+    return sorted(groups, key=lambda group: order[group[1][0].id])
 
 
 def _cut(items: Sequence[Question], size: int) -> list[list[Question]]:
@@ -122,7 +126,9 @@ def _gold_title(question: Question) -> str:
     return next(gold, "")
 
 
-def _prompt(group: Sequence[Question], *, seed: int, with_passages: int, k: int) -> LongPrompt:
+def _prompt(
+    dataset: str, group: Sequence[Question], *, seed: int, with_passages: int, k: int
+) -> LongPrompt:
     identifier = f"long-{digest(seed, *(q.id for q in group))[:12]}"
     order = sorted(group, key=lambda q: digest(seed, "shown", identifier, q.id))
     chosen = order[:with_passages]
@@ -130,6 +136,7 @@ def _prompt(group: Sequence[Question], *, seed: int, with_passages: int, k: int)
     passages.sort(key=lambda p: digest(seed, "order", identifier, p.text))
     return LongPrompt(
         id=identifier,
+        dataset=dataset,
         questions=tuple(group),
         shown=tuple(q in chosen for q in group),
         passages=tuple(passages),

@@ -86,7 +86,7 @@ def _measured(question: Question, answered: Answered, models: Models) -> Statist
 def _key(question: Question, answered: Answered, models: Models) -> str:
     used = [getattr(model, "fingerprint", None) for model in (models.faithfulness, models.embed)]
     shown = [asdict(passage) for passage in question.passages]
-    return content_key(_VERSION, used, question.question, shown, answered.to_json())
+    return content_key(_VERSION, NAMES, used, question.question, shown, answered.to_json())
 
 
 def _packed(record: Any) -> dict[str, Any]:
