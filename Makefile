@@ -4,7 +4,8 @@ BIN := .venv/bin
 READY := .venv/.ready
 DATA ?= ../shared/data
 
-.PHONY: demo test test-slow test-llamacpp check-browser check calibrator bench bench-faithfulness bench-uncertainty bench-claims bench-small bench-tables clean
+.PHONY: demo test test-slow test-llamacpp check-browser check calibrator bench bench-faithfulness \
+	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
 PROJECTS := pyproject.toml integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
 
@@ -73,18 +74,29 @@ bench-claims: $(READY)    ## claim splitters on the gold set, and how their time
 QA := $(foreach set,nq popqa triviaqa squad,--data $(DATA)/rag_qa_$(set).jsonl.gz)
 OUT ?= build/bench
 WORKERS ?= 2
-SHORT := $(BIN)/franq bench short $(QA) --dtype bfloat16 --workers $(WORKERS)
+BENCH := $(BIN)/franq bench
+SHORT := $(BENCH) short $(QA) --dtype bfloat16 --workers $(WORKERS)
+CLAIMS := $(BENCH) claims-factuality --dtype bfloat16
 RETRIEVALS := original shuffled corrupted
 
 bench-small: $(READY)     ## the paper's short-form tables, small, from DATA (5 minutes)
 	$(SHORT) --train 7 --test 8 --out $(OUT)/small
 
-bench-tables: $(READY)    ## the tables under benchmarks/results from DATA (resumes; hours on 2 cores)
-	$(SHORT) --train 200 --test 300 --out $(OUT)/short
+bench-tables: bench-short bench-retrievals bench-long  ## those under benchmarks/results (hours)
+
+bench-short: $(READY)     ## short form, from DATA (resumes; an hour and a half on 2 cores)
+	$(SHORT) --train 200 --test 300 --runtime --out $(OUT)/short
+
+bench-retrievals: $(READY)  ## short form with spoiled retrievals, from DATA (resumes; likewise)
 	set -e; for retrieval in $(RETRIEVALS); do \
 		$(SHORT) --train 100 --test 100 --retrieval $$retrieval --out $(OUT)/$$retrieval; \
 	done
-	$(BIN)/franq bench robustness $(RETRIEVALS:%=$(OUT)/%)
+	$(BENCH) robustness $(RETRIEVALS:%=$(OUT)/%)
+
+bench-long: $(READY)      ## claims of given and of own answers, from DATA (resumes; an hour)
+	$(CLAIMS) --data $(DATA)/claims_factcheck_gpt.jsonl.gz --out $(OUT)/claims-factcheck-gpt
+	$(CLAIMS) --data $(DATA)/claims_refchecker_nq.jsonl.gz --held-out --out $(OUT)/claims-refchecker-nq
+	$(BENCH) long-form $(QA) --dtype bfloat16 --out $(OUT)/long-form
 
 clean:
 	rm -rf .venv .venv-llamacpp .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

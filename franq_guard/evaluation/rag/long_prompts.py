@@ -86,8 +86,8 @@ def build_prompts(
     """
     if not (0 <= with_passages <= per_prompt and per_prompt >= 1 and k >= with_passages):
         raise ValueError(
-            "per_prompt must be at least 1, with_passages at most per_prompt and at most k; they "
-            f"are {per_prompt}, {with_passages} and {k}"
+            f"{k} passages cannot be shown for {with_passages} of {per_prompt} questions: each of "
+            "those needs one at least"
         )
     ranked = sorted(filter(usable, questions), key=lambda q: digest(seed, q.id))
     groups = _groups(ranked, per_prompt)

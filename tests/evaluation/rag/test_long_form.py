@@ -192,7 +192,7 @@ def test_prompts_show_passages_for_some_questions_only():
 def test_every_question_is_asked_once_at_most(seed, per_prompt, with_passages, k):
     questions = [make(i, dataset=f"d{i % 2}", title=f"Page of {i}") for i in range(11)]
     if with_passages > per_prompt or with_passages > k:
-        with pytest.raises(ValueError, match="per_prompt"):
+        with pytest.raises(ValueError, match="cannot be shown"):
             build_prompts(
                 questions, seed=seed, per_prompt=per_prompt, with_passages=with_passages, k=k
             )
@@ -215,9 +215,17 @@ def test_every_question_is_asked_once_at_most(seed, per_prompt, with_passages, k
 
 def test_questions_of_one_article_stay_together():
     articles = [make(i, dataset="wiki", title=f"Article {i % 3}") for i in range(12)]
-    made = build_prompts([*articles, *(make(i + 20) for i in range(4))], seed=1)
-    titles = [{q.passages[1].title for q in p.questions} for p in made]
-    assert sorted(map(len, titles)) == [1, 1, 1, 4]
+    # Four questions without a gold passage have no title; they are no article of their own.
+    bare = [replace(make(i + 30, dataset="wiki"), gold=(False, False)) for i in range(4)]
+    others = [make(i + 20, dataset=f"set {i % 2}") for i in range(4)]
+    made = build_prompts([*articles, *bare, *others], seed=1)
+    found = {}
+    for prompt in made:
+        titles = {q.passages[1].title for q in prompt.questions}
+        found.setdefault(prompt.dataset, []).append(len(titles))
+    assert sorted(found) == ["set 0+set 1+wiki", "wiki"]
+    assert found["wiki"] == [1, 1, 1]
+    assert len(found["set 0+set 1+wiki"]) == 2
 
 
 @pytest.mark.parametrize(
