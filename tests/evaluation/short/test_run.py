@@ -147,21 +147,10 @@ def test_the_command(folders, plan, tmp_path):
     (tmp_path / "empty.jsonl").write_text("")
     empty = ["bench", "short", "--data", str(tmp_path / "empty.jsonl"), "--out", "x"]
     assert "no questions in" in runner.invoke(app, empty).output
-    assert (
-        "no language model 'nowhere'"
-        in runner.invoke(app, [*common, "--language-model", "nowhere"]).output
-    )
-    frozen = [
-        *common,
-        "--train",
-        "4",
-        "--test",
-        "4",
-        "--temperature",
-        "0",
-        "--cache",
-        str(tmp_path),
-    ]
+    nowhere = runner.invoke(app, [*common, "--language-model", "nowhere"])
+    assert "no language model 'nowhere'" in nowhere.output
+    sizes = ["--train", "4", "--test", "4", "--temperature", "0"]
+    frozen = [*common, *sizes, "--cache", str(tmp_path)]
     assert "temperature > 0" in " ".join(runner.invoke(app, frozen).output.split())
     missing = runner.invoke(app, ["bench", "short", "--data", "no.jsonl", "--out", "x"])
     assert "no such file" in missing.output
@@ -170,12 +159,8 @@ def test_the_command(folders, plan, tmp_path):
 def test_the_command_by_two_workers(plan, tmp_path):
     options = {"--data": plan.data[0], "--out": tmp_path / "out", "--cache": tmp_path / "cache",
                "--train": 2, "--test": 2, "--samples": 2, "--max-new-tokens": 3}  # fmt: skip
-    command = [
-        "bench",
-        "short",
-        *(str(part) for pair in options.items() for part in pair),
-        "--json",
-    ]
+    given = [str(part) for pair in options.items() for part in pair]
+    command = ["bench", "short", *given, "--json"]
     done = CliRunner().invoke(app, [*command, "--workers", "2"])
     assert done.exit_code == 0, done.output
     results = Results.read(tmp_path / "out")
