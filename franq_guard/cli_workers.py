@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import wait
 from typing import Any
@@ -30,7 +31,6 @@ def side_by_side(work: Work, parts: Sequence[tuple[Any, ...]]) -> None:
     # Inherited, not set there: unpickling the parts may import torch, which reads it once. More
     # threads than cores wait for each other and cost a factor of four.
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // len(parts))))
-    # Daemons: none outlives the program, however it ends.
     running = [context.Process(target=_begin, args=(work, part), daemon=True) for part in parts]
     # Inherited, too: Ctrl-C goes to all of them, and this one ends the others without their traces.
     interrupted = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -50,10 +50,18 @@ def side_by_side(work: Work, parts: Sequence[tuple[Any, ...]]) -> None:
 
 
 def _begin(work: Work, part: tuple[Any, ...]) -> None:
+    threading.Thread(target=_end_with_the_program, daemon=True).start()
     try:
         work(*part)
     except typer.Exit as ended:
         sys.exit(ended.exit_code)
+
+
+def _end_with_the_program() -> None:
+    """None outlives the program, not even where that is killed and can end nothing any more."""
+    if program := multiprocessing.parent_process():
+        program.join()
+        os._exit(1)
 
 
 def _failed(codes: Sequence[int]) -> str:

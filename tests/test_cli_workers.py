@@ -5,6 +5,8 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 import typer
@@ -16,10 +18,7 @@ from franq_guard.cli_workers import side_by_side
 def write(folder, name, others):
     """Ends only when all parts have begun: they must run at the same time."""
     (folder / name).write_text("")
-    until = time.monotonic() + 60
-    while not all((folder / other).exists() for other in others):
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    wait_until(lambda: all((folder / other).exists() for other in others))
 
 
 def end(folder, how):
@@ -66,24 +65,50 @@ def tell_and_wait(folder, name):
     time.sleep(600)
 
 
-def test_ctrl_c_is_for_the_first_process_which_ends_the_others(tmp_path):
-    """A terminal sends it to all of them; a worker would add a trace of its own."""
+@pytest.fixture
+def running(tmp_path):
+    """A program with two workers that wait; its process and theirs, by number."""
     program = (
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]);"
         "from test_cli_workers import side_by_side, tell_and_wait;"
         "side_by_side(tell_and_wait, [(Path(sys.argv[2]), n) for n in ('one', 'two')])"
     )
     command = [sys.executable, "-c", program, os.path.dirname(__file__), str(tmp_path)]
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    wait_until(lambda: all((tmp_path / name).exists() for name in ("one", "two")))
+    told = [(tmp_path / name).read_text().split() for name in ("one", "two")]
+    assert [ignored for _, ignored in told] == ["True", "True"]  # Ctrl-C
+    yield process, [int(pid) for pid, _ in told]
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_ctrl_c_is_for_the_first_process_which_ends_the_others(running):
+    """A terminal sends it to all of them; a worker would add a trace of its own."""
+    process, workers = running
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert said.rstrip().endswith("KeyboardInterrupt")  # not ignored there; the commands catch it
+    assert not any(map(alive, workers))
+
+
+def test_workers_end_with_a_program_that_is_killed(running):
+    process, workers = running
+    process.kill()
+    process.communicate(timeout=60)
+    wait_until(lambda: not any(map(alive, workers)))
+
+
+def alive(pid):
+    """Whether it runs; a process that nobody waits for any more may stay as a zombie."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+def wait_until(found):
     until = time.monotonic() + 60
-    while not all((tmp_path / name).exists() for name in ("one", "two")):
+    while not found():
         assert time.monotonic() < until
         time.sleep(0.05)
-    os.killpg(running.pid, signal.SIGINT)
-    _, said = running.communicate(timeout=60)
-    assert said.rstrip().endswith("KeyboardInterrupt")  # not ignored there; the commands catch it
-    for name in ("one", "two"):
-        pid, ignored = (tmp_path / name).read_text().split()
-        assert ignored == "True"
-        with pytest.raises(ProcessLookupError):
-            os.kill(int(pid), 0)
