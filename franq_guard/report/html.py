@@ -124,6 +124,7 @@ def _mistake(mistake: Mistake, method: str) -> str:
     )
     claim = mistake.claim
     judged = said.answer if claim is None else said.claims[claim][0]
+    gold = f"<dt>Gold</dt><dd>{safe(' | '.join(said.gold))}</dd>" if said.gold else ""
     return (
         '<article dir="auto">'
         f'<p class="head"><b>{number(row.scores[method])}</b> '
@@ -131,7 +132,7 @@ def _mistake(mistake: Mistake, method: str) -> str:
         f"</span> <small>{safe(row.dataset)} · {safe(row.id)}</small></p>"
         f"<dl><dt>Question</dt><dd>{safe(said.question)}</dd>"
         f"<dt>{'Answer' if claim is None else 'Claim'}</dt><dd><q>{safe(judged)}</q></dd>"
-        f"<dt>Gold</dt><dd>{safe(' | '.join(said.gold)) or '-'}</dd></dl>"
+        f"{gold}</dl>"
         f"<details><summary>{len(said.passages)} passages, scores</summary>"
         f"{_claims(mistake)}<ol>{passages}</ol>{_scores(row.scores)}</details></article>"
     )
@@ -146,7 +147,7 @@ def _claims(mistake: Mistake) -> str:
         f"<small>true: {safe(true)}, faithful: {safe(faithful)}</small></li>"
         for at, (text, true, faithful) in enumerate(mistake.answer.claims)
     )
-    return f"<p>{safe(mistake.answer.answer)}</p><ul>{rows}</ul>"
+    return f'<p class="said">{safe(mistake.answer.answer)}</p><ul>{rows}</ul>'
 
 
 def _scores(scores: Mapping[str, float | None]) -> str:

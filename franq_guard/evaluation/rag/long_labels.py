@@ -200,7 +200,8 @@ def _attempts(question: Question, claim: str) -> bool:
     near = fragment or len(asked & said) >= ATTEMPT * len(asked)
     shapes = {_shape(e.kind) for e in entities(claim) if not set(content(e.text)) <= asked}
     wanted = {_shape(e.kind) for e in entities(question.answers[0])}
-    return near and bool(value(question, claim)) and (not wanted or bool(wanted & shapes))
+    new = bool(said - asked) and bool(value(question, claim))  # the first: "1980" in "the 1980s"
+    return near and new and (not wanted or bool(wanted & shapes))
 
 
 def _shape(kind: str) -> str:

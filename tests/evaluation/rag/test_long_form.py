@@ -13,7 +13,7 @@ from franq_guard.evaluation.rag.long_form import (
     long_form_rows,
     summary,
 )
-from franq_guard.evaluation.rag.long_labels import assign, is_faithful, value
+from franq_guard.evaluation.rag.long_labels import assign, is_faithful, label, value
 from franq_guard.evaluation.rag.long_prompts import usable
 from franq_guard.evaluation.rag.questions import Question
 from franq_guard.records import Claim, Passage
@@ -149,6 +149,15 @@ def test_what_does_not_try_to_answer_is_not_called_false(said, reason):
     found = labelled(said)
     assert found.claims == ()
     assert found.dropped == {reason: 1}
+
+
+def test_a_repeated_question_is_no_answer():
+    asked = Question("q", "made-up", "A kind of music popular in the 1980s", ("rock",), (), ())
+    said = "A kind of music popular in the 1980s."
+    other = "The kind of music popular in the 1980s was jazz."
+    found = label([asked], (), f"1. {said} {other}", RuleSplitter().split(f"1. {said} {other}"))
+    assert [(c.claim.text, c.is_true) for c in found.claims] == [(other, False)]
+    assert found.dropped == {"beside": 1}
 
 
 def test_fragments_answer_and_repeats_count_once():
