@@ -96,7 +96,7 @@ bench-retrievals: $(READY)  ## short form with spoiled retrievals, from DATA (re
 bench-long: $(READY)      ## claims of given and of own answers, from DATA (resumes; an hour)
 	$(CLAIMS) --data $(DATA)/claims_factcheck_gpt.jsonl.gz --out $(OUT)/claims-factcheck-gpt
 	$(CLAIMS) --data $(DATA)/claims_refchecker_nq.jsonl.gz --held-out --out $(OUT)/claims-refchecker-nq
-	$(BENCH) long-form $(QA) --dtype bfloat16 --out $(OUT)/long-form
+	$(BENCH) long-form $(QA) --prompts 150 --dtype bfloat16 --out $(OUT)/long-form
 
 clean:
 	rm -rf .venv .venv-llamacpp .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
