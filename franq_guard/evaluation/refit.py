@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from franq_guard.evaluation.bench_tables import form_of
+from franq_guard.evaluation.long import ablations as long_ablations
 from franq_guard.evaluation.results import Results, metric_rows
 from franq_guard.evaluation.scores import Scores
-from franq_guard.evaluation.short.ablations import ablation_tables
+from franq_guard.evaluation.short import ablations as short_ablations
 from franq_guard.evaluation.short.fitted import with_fitted
 
 __all__ = ["refitted"]
 
 
 def refitted(results: Results, scores: Scores) -> tuple[Results, Scores]:
-    """FRANQ and XGBoost fitted anew, their figures, and the short form's ablations.
+    """FRANQ and XGBoost fitted anew, their figures, and the ablations.
 
     Args:
         results: of a benchmark; settings name the signals. Tables that scores do not give (runtime,
@@ -29,7 +30,8 @@ def refitted(results: Results, scores: Scores) -> tuple[Results, Scores]:
         raise ValueError("results.json names no signals: it is of no run that fits FRANQ")
     long = form_of(results) == "long"
     fitted = with_fitted(scores, signals=signals, log_space=long)
-    tables = {} if long else {t.name: t for t in ablation_tables(fitted, signals=signals)}
+    ablations = long_ablations if long else short_ablations
+    tables = {t.name: t for t in ablations.ablation_tables(fitted, signals=signals)}
     kept = tuple(table for table in results.tables if table.name not in tables)
     rows = tuple(metric_rows(fitted, seed=int(results.settings.get("seed", 0))))
     return replace(results, rows=rows, tables=(*tables.values(), *kept)), fitted

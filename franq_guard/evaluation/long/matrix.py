@@ -12,7 +12,7 @@ from franq_guard.evaluation.scores import GOLD, Score, Split
 from franq_guard.uncertainty.methods import compute, confidence, find, log_confidence
 from franq_guard.uncertainty.statistics import Statistics
 
-__all__ = ["LOGARITHMS", "SIGNALS", "claim_id", "score_rows", "splits"]
+__all__ = ["LOGARITHMS", "LOWEST", "SIGNALS", "claim_id", "score_rows", "splits"]
 
 SIGNALS = ("faithfulness", "max-probability", "parametric-knowledge")
 """FRANQ's P_faithful, UQ_faith and UQ_unfaith in the long form (arXiv 2505.21072, section 3)."""
@@ -20,7 +20,8 @@ SIGNALS = ("faithfulness", "max-probability", "parametric-knowledge")
 LOGARITHMS = SIGNALS[1:]
 """Scored by log-probabilities: the probability of a long claim has no room between 0 and 1."""
 
-_LOWEST = -1e9  # a log-probability of -inf, which JSON has no number for
+LOWEST = -1e9
+"""A log-probability of -inf, which JSON has no number for."""
 
 
 def splits(answers: Sequence[LabelledAnswer], *, train_share: float, seed: int) -> list[Split]:
@@ -82,7 +83,7 @@ def _score(name: str, uncertainty: float) -> float | None:
     if math.isnan(uncertainty):
         return None
     if name in LOGARITHMS:
-        return max(log_confidence(name, uncertainty), _LOWEST)
+        return max(log_confidence(name, uncertainty), LOWEST)
     if find(name).has_scale:
         return confidence(name, uncertainty)
-    return max(-uncertainty, _LOWEST)
+    return max(-uncertainty, LOWEST)

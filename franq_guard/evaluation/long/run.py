@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from franq_guard.evaluation.cache import Cache
+from franq_guard.evaluation.long.ablations import ablation_tables
 from franq_guard.evaluation.long.answers import LabelledAnswer
 from franq_guard.evaluation.long.matrix import SIGNALS, score_rows, splits
 from franq_guard.evaluation.long.statistics import statistics_of
@@ -120,6 +121,7 @@ def run(
             datasets=tuple(_dataset(name, scores) for name in scores.datasets),
             rows=tuple(metric_rows(scores, seed=plan.seed)),
             tables=(
+                *ablation_tables(scores),
                 claims_table(chosen, scores),
                 *unfaithful_tables(usable, scores, seed=plan.seed),
                 p_faithful_table(scores),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
 
+from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.calibration.store import Calibration
 from franq_guard.evaluation.method_names import order, title
 from franq_guard.evaluation.metrics import ece
@@ -32,19 +34,27 @@ _ERRORS = "± is a bootstrap standard error over test rows, with the fit held fi
 _FITTED = "Fitted on each data set's training rows; means over the data sets' test rows."
 
 
-def thresholded(scores: Scores, *, signals: Sequence[str] = SIGNALS, resamples: int = 200) -> Table:
+def thresholded(
+    scores: Scores,
+    *,
+    signals: Sequence[str] = SIGNALS,
+    resamples: int = 200,
+    log_space: bool = False,
+) -> Table:
     """P_faithful as it is against P_faithful cut at T = 0.5, for all three calibrations.
 
     Args:
         scores: raw methods, train and test rows.
         signals: P_faithful, UQ_faith and UQ_unfaith.
         resamples: of the bootstrap.
+        log_space: the latter two are log-probabilities (the long form).
     """
     variants: dict[str, Fit] = {}
     for name in get_args(Calibration):
         label = title(f"franq-{name}")
-        variants[label] = franq(signals, calibration=name)
-        variants[f"{label}, T = 0.5"] = franq(signals, calibration=name, hard_faithfulness=True)
+        options: dict[str, Any] = {"calibration": name, "log_space": log_space}
+        variants[label] = franq(signals, **options)
+        variants[f"{label}, T = 0.5"] = franq(signals, hard_faithfulness=True, **options)
     found = judged(raw(scores), variants, resamples=resamples)
     return figures_table(
         "thresholded",
@@ -88,7 +98,11 @@ def has_gold(scores: Scores) -> bool:
 
 
 def faithfulness_calibration(
-    scores: Scores, *, signals: Sequence[str] = SIGNALS, resamples: int = 200
+    scores: Scores,
+    *,
+    signals: Sequence[str] = SIGNALS,
+    resamples: int = 200,
+    log_space: bool = False,
 ) -> Table:
     """P_faithful calibrated to gold faithfulness against P_faithful as it is (condition FRANQ).
 
@@ -100,6 +114,7 @@ def faithfulness_calibration(
             faithfulness; rows without it are left out.
         signals: P_faithful, UQ_faith and UQ_unfaith.
         resamples: of the bootstrap.
+        log_space: the latter two are log-probabilities (the long form).
 
     Raises:
         ValueError: where no training or no test row carries gold faithfulness.
@@ -107,16 +122,18 @@ def faithfulness_calibration(
     if not has_gold(scores):
         raise ValueError(f"no gold faithfulness: train and test rows need the score {GOLD!r}")
     rows = Scores(tuple(row for row in scores.rows if row.scores.get(GOLD) is not None))
-    options: dict[str, dict[str, Any] | None] = {
-        "as it is": None,
-        "as it is, branches by gold faithfulness": {},
-        "calibrated, branches by gold faithfulness": {"calibrate_faithfulness": True},
+    models = {
+        "as it is": _Fitter(signals, log_space),
+        "as it is, branches by gold faithfulness": _Fitter(signals, log_space, gold=True),
+        "calibrated, branches by gold faithfulness": _Fitter(
+            signals, log_space, gold=True, calibrate=True
+        ),
     }
-    variants = {name: _with_gold(signals, given) for name, given in options.items()}
+    variants = {name: model.values for name, model in models.items()}
     found = judged(rows, variants, resamples=resamples)
     figures = metric_figures(found, found)
-    for name, given in options.items():
-        figures[name].append((_faithful_ece(rows, signals, given), None))
+    for name, model in models.items():
+        figures[name].append((_faithful_ece(rows, model), None))
     return figures_table(
         "faithfulness-calibration",
         "P_faithful calibrated to gold faithfulness against P_faithful as it is",
@@ -157,35 +174,38 @@ def _on(rows: Sequence[Score], fit: Fit) -> Fit:
     return lambda _, test: fit(rows, test)
 
 
-def _with_gold(signals: Sequence[str], options: Mapping[str, Any] | None) -> Fit:
-    """FRANQ that takes the rows' gold faithfulness; without it where the options are None."""
+@dataclass(frozen=True, slots=True)
+class _Fitter:
+    """Condition-calibrated FRANQ; ``gold``: branches by the rows' gold faithfulness."""
 
-    def fit(train: Sequence[Score], test: Sequence[Score]) -> Values:
-        model = _gold_model(train, signals, options)
+    signals: Sequence[str]
+    log_space: bool
+    gold: bool = False
+    calibrate: bool = False
+
+    def model(self, train: Sequence[Score]) -> FranqClassifier | None:
+        return franq_model(
+            train,
+            self.signals,
+            faithful=matrix(train, [GOLD])[:, 0] if self.gold else None,
+            log_space=self.log_space,
+            calibrate_faithfulness=self.calibrate,
+        )
+
+    def values(self, train: Sequence[Score], test: Sequence[Score]) -> Values:
+        model = self.model(train)
         if model is None or not test:
             return [None] * len(test)
-        return known(model.predict_proba(matrix(test, signals))[:, 1])
-
-    return fit
+        return known(model.predict_proba(matrix(test, self.signals))[:, 1])
 
 
-def _gold_model(
-    train: Sequence[Score], signals: Sequence[str], options: Mapping[str, Any] | None
-) -> Any:
-    if options is None:
-        return franq_model(train, signals)
-    return franq_model(train, signals, faithful=matrix(train, [GOLD])[:, 0], **options)
-
-
-def _faithful_ece(
-    rows: Scores, signals: Sequence[str], options: Mapping[str, Any] | None
-) -> float | None:
+def _faithful_ece(rows: Scores, fitter: _Fitter) -> float | None:
     """Mean over the data sets with a fit; None where there is none, or a row lacks P_faithful."""
     gaps = []
     for name in rows.datasets:
         train, test = rows.part(name, "train"), rows.part(name)
-        model = _gold_model(train.rows, signals, options)
-        p = test.of_method(signals[0])
+        model = fitter.model(train.rows)
+        p = test.of_method(fitter.signals[0])
         if model is None or not len(p):
             continue
         if np.isnan(p).any():

@@ -36,6 +36,7 @@ GRID = (
     "eigenvalues-entail",
     "semantic-entropy",
     "normalized-monte-carlo-entropy",
+    "max-nli",
     "parametric-knowledge",
 )
 """Methods tried in both places."""
@@ -45,7 +46,11 @@ _ASKED = {"faithfulness": "question and answer", "faithfulness-answer": "answer 
 
 
 def uq_grid(
-    scores: Scores, *, methods: Sequence[str] = GRID, signals: Sequence[str] = SIGNALS
+    scores: Scores,
+    *,
+    methods: Sequence[str] = GRID,
+    signals: Sequence[str] = SIGNALS,
+    log_space: bool = False,
 ) -> list[Table]:
     """Condition-calibrated FRANQ for each pair of methods: mean PRR and mean PR-AUC.
 
@@ -53,6 +58,7 @@ def uq_grid(
         scores: raw methods, train and test rows.
         methods: tried as UQ_faith and as UQ_unfaith; those left out that some test row lacks.
         signals: the first is P_faithful; the others are the pair the note compares with.
+        log_space: the methods' scores are log-probabilities (the long form).
 
     Returns:
         Two tables (rows UQ_faith, columns UQ_unfaith); none where no method is measured.
@@ -60,7 +66,9 @@ def uq_grid(
     bare = raw(scores)
     there = measured(bare, methods)
     pairs = {f"{a}|{b}": (a, b) for a in there for b in there}
-    found = judged(bare, {key: franq((signals[0], *pair)) for key, pair in pairs.items()})
+    options = {"log_space": log_space}
+    variants = {key: franq((signals[0], *pair), **options) for key, pair in pairs.items()}
+    found = judged(bare, variants)
     rows = {pairs[key]: row for key, row in found.items()}
     own = (signals[1], signals[2])
     return [_table(metric, there, rows, own) for metric in _METRICS] if there else []

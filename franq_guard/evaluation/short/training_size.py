@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from franq_guard.evaluation.results import Row
 from franq_guard.evaluation.scores import Score, Scores
 from franq_guard.evaluation.short.fitted import FITTED, SIGNALS, fitted_scores
 from franq_guard.evaluation.short.layout import METRIC_TITLES, Figure, figures_table
-from franq_guard.evaluation.short.variants import mean_rows, raw
+from franq_guard.evaluation.short.variants import Values, mean_rows, raw
 from franq_guard.evaluation.tables import Column, Table
 
 __all__ = ["SIZES", "training_sizes"]
@@ -31,6 +32,7 @@ def training_sizes(
     sizes: Sequence[int] = SIZES,
     draws: int = 10,
     signals: Sequence[str] = SIGNALS,
+    log_space: bool = False,
 ) -> list[Table]:
     """FRANQ's three calibrations and both XGBoosts on 20, 50, 100 ... of the training rows.
 
@@ -43,6 +45,7 @@ def training_sizes(
             left out, because "all" follows.
         draws: seeded draws of each size.
         signals: P_faithful, UQ_faith and UQ_unfaith.
+        log_space: the latter two are log-probabilities (the long form).
 
     Returns:
         A table each for mean PR-AUC, PRR and ECE; standard deviations over draws as errors. None
@@ -53,12 +56,13 @@ def training_sizes(
     counts = [len(rows) for rows in parts.values()]
     if not any(counts):
         return []
+    fit = partial(fitted_scores, signals=signals, log_space=log_space)
     found: dict[str, list[dict[str, Row]]] = {}
     for size in sorted(s for s in set(sizes) if s < min(counts)):
-        found[str(size)] = [_figures(bare, size, seed, signals) for seed in range(draws)]
+        found[str(size)] = [_figures(bare, size, seed, fit) for seed in range(draws)]
     low, high = min(counts), max(counts)
     found[f"all ({low})" if low == high else f"all ({low} to {high})"] = [
-        _figures(bare, None, 0, signals)
+        _figures(bare, None, 0, fit)
     ]
     return [_table(metric, found, draws) for metric in _METRICS]
 
@@ -75,13 +79,15 @@ def drawn(rows: Sequence[Score], size: int, seed: int) -> tuple[Score, ...]:
     return chosen
 
 
-def _figures(scores: Scores, size: int | None, seed: int, signals: Sequence[str]) -> dict[str, Row]:
+def _figures(
+    scores: Scores, size: int | None, seed: int, fit: Callable[..., Values]
+) -> dict[str, Row]:
     """Mean figures by method after one draw per data set; None: all rows."""
     made: list[Score] = []
     for name in scores.datasets:
         train, test = scores.part(name, "train").rows, scores.part(name).rows
         chosen = train if size is None else drawn(train, size, seed)
-        values = {method: fitted_scores(method, chosen, test, signals) for method in FITTED}
+        values = {method: fit(method, chosen, test) for method in FITTED}
         for i, row in enumerate(test):
             made.append(replace(row, scores={method: values[method][i] for method in FITTED}))
     return mean_rows(Scores(tuple(made)))
