@@ -74,6 +74,8 @@ bench-claims: $(READY)    ## claim splitters on the gold set, and how their time
 QA := $(foreach set,nq popqa triviaqa squad,--data $(DATA)/rag_qa_$(set).jsonl.gz)
 OUT ?= build/bench
 WORKERS ?= 2
+TRAIN ?= 200
+TEST ?= 300
 BENCH := $(BIN)/franq bench
 SHORT := $(BENCH) short $(QA) --dtype bfloat16 --workers $(WORKERS)
 CLAIMS := $(BENCH) claims-factuality --dtype bfloat16
@@ -85,7 +87,7 @@ bench-small: $(READY)     ## the paper's short-form tables, small, from DATA (5 
 bench-tables: bench-short bench-retrievals bench-long  ## those under benchmarks/results (hours)
 
 bench-short: $(READY)     ## short form, from DATA (resumes; an hour and a half on 2 cores)
-	$(SHORT) --train 200 --test 300 --runtime --out $(OUT)/short
+	$(SHORT) --train $(TRAIN) --test $(TEST) --runtime --out $(OUT)/short
 
 bench-retrievals: $(READY)  ## short form with spoiled retrievals, from DATA (resumes; likewise)
 	set -e; for retrieval in $(RETRIEVALS); do \
