@@ -69,18 +69,23 @@ def tell_and_wait(folder, name):
 def running(tmp_path):
     """A program with two workers that wait; its process and theirs, by number."""
     program = (
+        # A shell that runs the tests in the background lets its children ignore Ctrl-C.
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]);"
         "from test_cli_workers import side_by_side, tell_and_wait;"
         "side_by_side(tell_and_wait, [(Path(sys.argv[2]), n) for n in ('one', 'two')])"
     )
     command = [sys.executable, "-c", program, os.path.dirname(__file__), str(tmp_path)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    wait_until(lambda: all((tmp_path / name).exists() for name in ("one", "two")))
-    told = [(tmp_path / name).read_text().split() for name in ("one", "two")]
-    assert [ignored for _, ignored in told] == ["True", "True"]  # Ctrl-C
-    yield process, [int(pid) for pid, _ in told]
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    options = {"stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    with subprocess.Popen(command, **options) as process:
+        try:
+            wait_until(lambda: all((tmp_path / name).exists() for name in ("one", "two")))
+            told = [(tmp_path / name).read_text().split() for name in ("one", "two")]
+            assert [ignored for _, ignored in told] == ["True", "True"]  # Ctrl-C
+            yield process, [int(pid) for pid, _ in told]
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def test_ctrl_c_is_for_the_first_process_which_ends_the_others(running):
