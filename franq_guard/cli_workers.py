@@ -34,9 +34,11 @@ def side_by_side(work: Work, parts: Sequence[tuple[Any, ...]]) -> None:
     running = [context.Process(target=_begin, args=(work, part), daemon=True) for part in parts]
     # Inherited, too: Ctrl-C goes to all of them, and this one ends the others without their traces.
     interrupted = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for process in running:
-        process.start()
-    signal.signal(signal.SIGINT, interrupted)
+    try:
+        for process in running:
+            process.start()
+    finally:
+        signal.signal(signal.SIGINT, interrupted)
     while running:
         ended = wait([process.sentinel for process in running])
         done = [process for process in running if process.sentinel in ended]

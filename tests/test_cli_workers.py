@@ -104,6 +104,13 @@ def test_workers_end_with_a_program_that_is_killed(running):
     wait_until(lambda: not any(map(alive, workers)))
 
 
+def test_ctrl_c_works_again_where_no_worker_starts():
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(Exception, match="pickle"):
+        side_by_side(lambda: None, [()])
+    assert signal.getsignal(signal.SIGINT) == before
+
+
 def alive(pid):
     """Whether it runs; a process that nobody waits for any more may stay as a zombie."""
     try:
