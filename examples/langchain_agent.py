@@ -15,7 +15,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import create_retriever_tool
 
 from franq_guard import Guard
-from franq_guard.demo import corpus
+from franq_guard.datasets.demo import corpus
 from langchain_franq import FranqMiddleware
 from langchain_franq.local import BM25PassageRetriever
 

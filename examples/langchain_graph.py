@@ -9,7 +9,7 @@ from langchain_core.documents import Document
 from langgraph.graph import END, START, StateGraph
 
 from franq_guard import Guard
-from franq_guard.demo import corpus
+from franq_guard.datasets.demo import corpus
 from franq_guard.language_model.base import Prompt
 from langchain_franq import guard_node
 from langchain_franq.local import BM25PassageRetriever, pipeline_of

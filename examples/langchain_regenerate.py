@@ -7,7 +7,7 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.runnables import Runnable, RunnableLambda, RunnableParallel
 
 from franq_guard import Guard, GuardedAnswer
-from franq_guard.demo import corpus
+from franq_guard.datasets.demo import corpus
 from franq_guard.language_model.base import Prompt
 from langchain_franq import FactualityError, guard_chain
 from langchain_franq.local import BM25PassageRetriever, pipeline_of

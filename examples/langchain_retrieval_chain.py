@@ -9,7 +9,7 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_huggingface import ChatHuggingFace
 
 from franq_guard import Guard
-from franq_guard.demo import corpus
+from franq_guard.datasets.demo import corpus
 from langchain_franq import guard_chain
 from langchain_franq.local import BM25PassageRetriever, pipeline_of
 

@@ -8,7 +8,7 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.schema import TextNode
 
 from franq_guard import Guard
-from franq_guard.demo import corpus
+from franq_guard.datasets.demo import corpus
 from llama_index_franq import GuardedChatEngine, guard_chat_engine
 from llama_index_franq.local import BM25NodeRetriever, llm_of
 

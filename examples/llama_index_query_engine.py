@@ -11,7 +11,7 @@ from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.query_engine import RetrieverQueryEngine
 
 from franq_guard import Guard
-from franq_guard.demo import corpus
+from franq_guard.datasets.demo import corpus
 from llama_index_franq import guard_query_engine
 from llama_index_franq.local import BM25NodeRetriever, llm_of
 

@@ -7,7 +7,7 @@ Eigenvalues of its samples (arXiv 2505.21072, section 3), drawn from one reading
 """
 
 from franq_guard import Guard, GuardedAnswer, Passage, Trace
-from franq_guard.demo import corpus
+from franq_guard.datasets.demo import corpus
 from franq_guard.language_model import rag_prompt
 
 ASKED = (

@@ -10,15 +10,11 @@ from copy import copy
 from itertools import islice
 from typing import Any, Literal
 
-from franq_guard import signals
 from franq_guard.calibration.defaults import choose
 from franq_guard.calibration.store import Calibrator
-from franq_guard.chosen import DEFAULTS, by_name, check_form, components
 from franq_guard.claims import ClaimSplitter, RuleSplitter
-from franq_guard.clock import Clock, DeadlineExceeded
 from franq_guard.faithfulness.base import FaithfulnessModel
 from franq_guard.language_model.base import LanguageModel
-from franq_guard.lazy import Lazy, check_kind
 from franq_guard.policy import Policy, status_of
 from franq_guard.records import (
     Claim,
@@ -29,9 +25,13 @@ from franq_guard.records import (
     Trace,
     Verdict,
 )
+from franq_guard.signals import long_form as signals
+from franq_guard.signals.clock import Clock, DeadlineExceeded
+from franq_guard.signals.components import DEFAULTS, by_name, check_form, components
+from franq_guard.signals.gather import Models
+from franq_guard.signals.lazy import Lazy, check_kind
+from franq_guard.signals.verdict import unchecked, verdict
 from franq_guard.traces import trace_of, whole
-from franq_guard.uncertainty.gather import Models
-from franq_guard.verdicts import unchecked, verdict
 
 _log = logging.getLogger(__name__)
 
@@ -132,8 +132,8 @@ class Guard:
         Raises:
             MissingModelError: with the command to run, where a bundled part is not installed.
         """
-        from franq_guard.faithfulness.small import SmallFaithfulness
-        from franq_guard.language_model.smollm2 import bundled_file, load_bundled
+        from franq_guard.faithfulness.small.model import SmallFaithfulness
+        from franq_guard.language_model.transformers.bundled import bundled_file, load_bundled
 
         bundled_file()  # a missing package is told now, not in the middle of a chain
         return cls(

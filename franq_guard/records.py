@@ -154,6 +154,6 @@ class GuardedAnswer:
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as JSON-ready values, schema ``franq.answer/1``."""
-        from franq_guard.schema import answer_to_dict
+        from franq_guard.rows.lines import answer_to_dict
 
         return answer_to_dict(self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from franq_guard.records import Claim, Generation, Passage, Trace
-from franq_guard.schema import passages_from
+from franq_guard.rows.lines import passages_from
 
 
 def trace_of(question: str, passages: Iterable[str | Passage], answer: str) -> Trace:

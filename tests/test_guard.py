@@ -194,7 +194,7 @@ def test_any_text_is_answered(answer):
 
 
 def test_given_claims_are_checked_as_given():
-    from franq_guard.schema import trace_from_dict
+    from franq_guard.rows.lines import trace_from_dict
 
     row = {"question": "q", "passages": ["p"], "answer": "A is B. C is D."}
     trace = trace_from_dict(row | {"claims": [{"text": "C is D.", "spans": [[8, 15]]}]})

@@ -24,9 +24,9 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from franq_guard import Guard, Passage, Verdict
-from franq_guard.demo import corpus
+from franq_guard.datasets.demo import corpus
 from franq_guard.policy import MARKS
-from franq_guard.release import Released
+from franq_guard.streaming.release import Released
 from langchain_franq import guard_chain
 from langchain_franq.local import local_rag_chain
 

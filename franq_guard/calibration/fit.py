@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.calibration.store import Calibration, Calibrator, Form, Interpolation
 from franq_guard.calibration.thresholds import choose_threshold, parse_goal
-from franq_guard.evaluation import metrics
+from franq_guard.metrics import measures as metrics
 
 FloatArray = NDArray[np.float64]
 

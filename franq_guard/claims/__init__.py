@@ -5,7 +5,7 @@ from franq_guard.claims.base import ClaimSplitter
 from franq_guard.claims.llm import FallbackReport, LLMSplitter
 from franq_guard.claims.removal import remove_claims
 from franq_guard.claims.repeats import first_statements
-from franq_guard.claims.rules import RuleSplitter
+from franq_guard.claims.rules.splitter import RuleSplitter
 from franq_guard.claims.spans import token_indices
 
 __all__ = [

@@ -11,9 +11,9 @@ from importlib.resources import files
 from typing import Any
 
 from franq_guard.claims.alignment import ALIGNED, Index
-from franq_guard.claims.nonclaims import reason
 from franq_guard.claims.reply import NoReplyError, as_ask, entries
-from franq_guard.claims.rules import RuleSplitter, Unit
+from franq_guard.claims.rules.nonclaims import reason
+from franq_guard.claims.rules.splitter import RuleSplitter, Unit
 from franq_guard.claims.spans import merged, overlap
 from franq_guard.records import Claim, Span
 

@@ -1,1 +1,1 @@
-"""Metrics, datasets and the benchmark runner; ``metrics`` needs numpy alone."""
+"""Kept for one promised name: ``franq_guard.evaluation.metrics``."""

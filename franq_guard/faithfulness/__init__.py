@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 from franq_guard.faithfulness.base import FaithfulnessModel
 
 if TYPE_CHECKING:
-    from franq_guard.faithfulness.alignscore import AlignScore
-    from franq_guard.faithfulness.small import SmallFaithfulness
+    from franq_guard.faithfulness.alignscore.model import AlignScore
+    from franq_guard.faithfulness.small.model import SmallFaithfulness
 
 __all__ = ["AlignScore", "FaithfulnessModel", "SmallFaithfulness"]
 
 
 def __getattr__(name: str) -> Any:
     if name == "AlignScore":
-        from franq_guard.faithfulness.alignscore import AlignScore
+        from franq_guard.faithfulness.alignscore.model import AlignScore
 
         return AlignScore
     if name == "SmallFaithfulness":
-        from franq_guard.faithfulness.small import SmallFaithfulness
+        from franq_guard.faithfulness.small.model import SmallFaithfulness
 
         return SmallFaithfulness
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

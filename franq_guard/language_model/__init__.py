@@ -9,43 +9,43 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from franq_guard.language_model._completions import ServerError as ServerError
-    from franq_guard.language_model._completions import (
-        UntrustworthyServerError as UntrustworthyServerError,
-    )
     from franq_guard.language_model.base import Contrast as Contrast
     from franq_guard.language_model.base import LanguageModel as LanguageModel
     from franq_guard.language_model.base import MissingModelError as MissingModelError
     from franq_guard.language_model.base import Prompt as Prompt
-    from franq_guard.language_model.capture import Recorder as Recorder
-    from franq_guard.language_model.evidence_removal import Removal as Removal
-    from franq_guard.language_model.evidence_removal import remove_evidence as remove_evidence
-    from franq_guard.language_model.llama_cpp_model import LlamaCppModel as LlamaCppModel
+    from franq_guard.language_model.evidence import Removal as Removal
+    from franq_guard.language_model.evidence import remove_evidence as remove_evidence
+    from franq_guard.language_model.llama_cpp.model import LlamaCppModel as LlamaCppModel
     from franq_guard.language_model.prompts import question_prompt as question_prompt
     from franq_guard.language_model.prompts import rag_prompt as rag_prompt
-    from franq_guard.language_model.server_model import ServerModel as ServerModel
-    from franq_guard.language_model.smollm2 import load_bundled as load_bundled
+    from franq_guard.language_model.server.completions import ServerError as ServerError
+    from franq_guard.language_model.server.completions import (
+        UntrustworthyServerError as UntrustworthyServerError,
+    )
+    from franq_guard.language_model.server.model import ServerModel as ServerModel
     from franq_guard.language_model.tokens import token_spans as token_spans
-    from franq_guard.language_model.transformers_model import (
+    from franq_guard.language_model.transformers.bundled import load_bundled as load_bundled
+    from franq_guard.language_model.transformers.model import (
         TransformersModel as TransformersModel,
     )
+    from franq_guard.language_model.transformers.recorder import Recorder as Recorder
 
 _HOME = {
     "Contrast": "base",
     "LanguageModel": "base",
-    "LlamaCppModel": "llama_cpp_model",
+    "LlamaCppModel": "llama_cpp.model",
     "MissingModelError": "base",
     "Prompt": "base",
-    "Recorder": "capture",
-    "Removal": "evidence_removal",
-    "ServerError": "_completions",
-    "ServerModel": "server_model",
-    "TransformersModel": "transformers_model",
-    "UntrustworthyServerError": "_completions",
-    "load_bundled": "smollm2",
+    "Recorder": "transformers.recorder",
+    "Removal": "evidence",
+    "ServerError": "server.completions",
+    "ServerModel": "server.model",
+    "TransformersModel": "transformers.model",
+    "UntrustworthyServerError": "server.completions",
+    "load_bundled": "transformers.bundled",
     "question_prompt": "prompts",
     "rag_prompt": "prompts",
-    "remove_evidence": "evidence_removal",
+    "remove_evidence": "evidence",
     "token_spans": "tokens",
 }
 

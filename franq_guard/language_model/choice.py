@@ -32,22 +32,22 @@ def language_model_from(
         ServerError: where the server cannot be reached or its numbers are wrong.
     """
     if where == "bundled":
-        from franq_guard.language_model.smollm2 import load_bundled
+        from franq_guard.language_model.transformers.bundled import load_bundled
 
         return load_bundled(notify=notify, dtype=dtype or "float32")
     if dtype and not Path(where).is_dir():
         raise ValueError(f"the numbers {where} computes in are its own: leave out --dtype")
     if where.startswith(("http://", "https://")):
-        from franq_guard.language_model.server_model import ServerModel
+        from franq_guard.language_model.server.model import ServerModel
 
         base_url, _, name = where.partition("#")
         return ServerModel(base_url, name or None, api_key=api_key)
     if where.endswith(".gguf"):
-        from franq_guard.language_model.llama_cpp_model import LlamaCppModel
+        from franq_guard.language_model.llama_cpp.model import LlamaCppModel
 
         return LlamaCppModel.from_gguf(where)
     if Path(where).is_dir():
-        from franq_guard.language_model.transformers_model import TransformersModel
+        from franq_guard.language_model.transformers.model import TransformersModel
 
         return TransformersModel.from_pretrained(where, dtype=dtype or "auto")
     raise ValueError(

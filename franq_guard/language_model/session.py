@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from franq_guard.language_model._reading import Reading
-from franq_guard.language_model._reduce import Kept, cat
 from franq_guard.language_model.base import LanguageModel
+from franq_guard.language_model.transformers.reading import Reading
+from franq_guard.language_model.transformers.reduce import Kept, cat
 from franq_guard.records import Generation
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from franq_guard.evaluation.metrics import Reliability
-from franq_guard.evaluation.plots import Line, Plot, reliability_text, to_svg
+from franq_guard.metrics.measures import Reliability
+from franq_guard.metrics.plots import Line, Plot, reliability_text, to_svg
 
 _SHOWN = ("n", "answers", "share_true", "auroc", "pr_auc", "prr", "ece", "brier")
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from franq_guard.uncertainty._numeric import IntArray, chosen
+from franq_guard.uncertainty.numeric import IntArray, chosen
 
 Tokens = Sequence[int] | IntArray | None
 

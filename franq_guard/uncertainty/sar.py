@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from franq_guard.uncertainty._numeric import logsumexp
 from franq_guard.uncertainty.information import Tokens
+from franq_guard.uncertainty.numeric import logsumexp
 
 __all__ = ["sar_uncertainty", "sentence_sar_uncertainty", "token_sar_uncertainty"]
 

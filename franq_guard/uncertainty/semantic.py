@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from franq_guard.uncertainty._numeric import FloatArray, IntArray, logsumexp
+from franq_guard.uncertainty.numeric import FloatArray, IntArray, logsumexp
 
 Form = Literal["unique", "lm-polygraph"]
 

@@ -1,6 +1,6 @@
 """The arrays that one generation yields; every method reads what it needs and shares the rest.
 
-All of it is given by who ran the models (``franq_guard.uncertainty.gather`` does it for a trace);
+All of it is given by who ran the models (``franq_guard.signals.gather`` does it for a trace);
 what follows from it (classes, matrices, sums) is computed once, on first use.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franq_guard.uncertainty import graph, lexical, semantic
-from franq_guard.uncertainty._numeric import FloatArray, IntArray
+from franq_guard.uncertainty.numeric import FloatArray, IntArray
 
 T = TypeVar("T")
 

@@ -11,8 +11,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.calibration.store import Calibrator
-from franq_guard.evaluation.metrics import auroc, brier
 from franq_guard.franq import franq
+from franq_guard.metrics.measures import auroc, brier
 
 
 def curve_faith(u):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from franq_guard.calibration.baselines import xgboost_classifier
+from franq_bench.xgboost import xgboost_classifier
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.calibration.fit import (
     TooFewLabelsError,

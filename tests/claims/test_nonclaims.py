@@ -3,7 +3,7 @@
 import pytest
 
 from franq_guard.claims import RuleSplitter
-from franq_guard.claims.nonclaims import reason
+from franq_guard.claims.rules.nonclaims import reason
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from franq_guard.faithfulness import AlignScore, FaithfulnessModel
-from franq_guard.faithfulness.alignscore_checkpoint import read_weights
+from franq_guard.faithfulness.alignscore.checkpoint import read_weights
 from franq_guard.records import Passage
 
 FIXTURE = Path(__file__).parents[1] / "fixtures/alignscore"

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from franq_guard.faithfulness import AlignScore
-from franq_guard.faithfulness.alignscore_checkpoint import read_weights
+from franq_guard.faithfulness.alignscore.checkpoint import read_weights
 
 WEIGHTS = read_weights(Path(__file__).parents[1] / "fixtures/alignscore/tiny-align.ckpt")
 MODELS = {

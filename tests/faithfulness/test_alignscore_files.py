@@ -11,16 +11,17 @@ import torch
 from huggingface_hub.errors import LocalEntryNotFoundError
 from safetensors.torch import load_file
 
-from franq_guard.faithfulness import AlignScore, alignscore_hub
-from franq_guard.faithfulness.alignscore_checkpoint import CheckpointError, read_weights
-from franq_guard.faithfulness.alignscore_hub import (
+from franq_guard.faithfulness import AlignScore
+from franq_guard.faithfulness.alignscore import hub as alignscore_hub
+from franq_guard.faithfulness.alignscore.checkpoint import CheckpointError, read_weights
+from franq_guard.faithfulness.alignscore.convert import convert_checkpoint, main
+from franq_guard.faithfulness.alignscore.hub import (
     BACKBONES,
     PUBLISHED,
     HubUnreachableError,
     Published,
     checkpoint_file,
 )
-from franq_guard.faithfulness.convert import convert_checkpoint, main
 
 FIXTURE = Path(__file__).parents[1] / "fixtures/alignscore"
 CHECKPOINT = FIXTURE / "tiny-align.ckpt"

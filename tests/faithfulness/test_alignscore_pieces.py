@@ -13,9 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from franq_guard.faithfulness.alignscore_grid import _longest_first, stretches, windows
-from franq_guard.faithfulness.alignscore_linear import Linear
-from franq_guard.faithfulness.chunks import (
+from franq_guard.faithfulness.alignscore.chunks import (
     chunks,
     clean,
     default_splitter,
@@ -25,6 +23,8 @@ from franq_guard.faithfulness.chunks import (
     splitter_name,
     whole,
 )
+from franq_guard.faithfulness.alignscore.grid import _longest_first, stretches, windows
+from franq_guard.faithfulness.alignscore.linear import Linear
 
 TOKENIZER = Path(__file__).parents[1] / "fixtures/alignscore/tiny-roberta/tokenizer.json"
 

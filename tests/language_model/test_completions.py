@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franq_guard.language_model._completions import Told, UntrustworthyServerError
-from franq_guard.language_model._pieces import spans_of
-from franq_guard.language_model._server_probe import after, common_tokens
-from franq_guard.server_tokens import ServerToken
+from franq_guard.language_model.server.completions import Told, UntrustworthyServerError
+from franq_guard.language_model.server.pieces import spans_of
+from franq_guard.language_model.server.probe import after, common_tokens
+from franq_guard.language_model.server.tokens import ServerToken
 
 pieces = st.lists(st.text(alphabet="ab .é日", min_size=1, max_size=4), min_size=1, max_size=12)
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from franq_guard.language_model import MissingModelError, Prompt, TransformersModel
-from franq_guard.language_model._encoding import Encoder
+from franq_guard.language_model.encoding import Encoder
 from franq_guard.records import Generation
 
 PROMPTS = ["How long is the river?", "Who came there by ship, and who on foot?", "x"]

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from franq_guard.language_model import TransformersModel, token_spans
-from franq_guard.language_model import _scoring as scoring
+from franq_guard.language_model.transformers import scoring
 from franq_guard.records import Generation, Token
 
 TEXTS = ["The river rises in the hills.", " on foot", "Ein Fluß 😀 日本", "x", "ship " * 30]

@@ -6,12 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from franq_guard import Generation, Guard
-from franq_guard.language_model import (
-    ServerError,
-    ServerModel,
-    UntrustworthyServerError,
-    _server_probe,
-)
+from franq_guard.language_model import ServerError, ServerModel, UntrustworthyServerError
+from franq_guard.language_model.server import probe as _server_probe
 from franq_guard.testing import FakeFaithfulness
 
 from .completion_server import (

@@ -85,7 +85,7 @@ def test_the_known_values(llama):
 
 
 def _answer(llama, ids):
-    from franq_guard.language_model._encoding import with_ids
+    from franq_guard.language_model.encoding import with_ids
 
     return with_ids(llama.tokenizer, Generation(llama.encoder.text(ids)), ids)
 

@@ -6,7 +6,7 @@ import pytest
 
 from franq_guard import Generation
 from franq_guard.language_model import ServerModel, UntrustworthyServerError, rag_prompt
-from franq_guard.server_tokens import from_response
+from franq_guard.language_model.server.tokens import from_response
 
 pytestmark = pytest.mark.llamacpp
 
@@ -41,6 +41,6 @@ def test_chat_answers_bring_their_own(served, llama):
 
 
 def test_prompts_are_rendered_in_plain_text_without_a_template():
-    from franq_guard.language_model.server_model import _plain
+    from franq_guard.language_model.server.model import _plain
 
     assert _plain(rag_prompt("Where?", [])).endswith("Question: Where?\n\nAnswer:")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from franq_guard.uncertainty import ccp, graph, information, lexical, rag, reflexive, sar, semantic
-from franq_guard.uncertainty._numeric import logsumexp
+from franq_guard.uncertainty.numeric import logsumexp
 
 LN2 = math.log(2)
 logps = st.lists(st.floats(-50, 0), min_size=1, max_size=12)

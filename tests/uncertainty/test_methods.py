@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from franq_guard.signals.short_form import eigenvalue_confidence, entropy_confidence
 from franq_guard.uncertainty import graph
 from franq_guard.uncertainty.methods import compute, confidence, find, log_confidence, methods
-from franq_guard.uncertainty.short_form import eigenvalue_confidence, entropy_confidence
 from franq_guard.uncertainty.statistics import Samples, Statistics
 
 

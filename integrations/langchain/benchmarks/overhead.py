@@ -23,7 +23,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import Runnable
 
 from franq_guard import Guard
-from franq_guard.demo import corpus, questions
+from franq_guard.datasets.demo import corpus, questions
 from langchain_franq import guard_chain
 from langchain_franq.local import local_rag_chain
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from franq_guard.release import FactualityError
+from franq_guard.streaming.release import FactualityError
 from langchain_franq.chain import GuardedChain, guard_chain
 from langchain_franq.feedback import feedback_to
 from langchain_franq.graph import guard_node

@@ -17,7 +17,7 @@ from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.outputs import LLMResult
 
-from franq_guard.captured import call_that_wrote
+from franq_guard.capture.matching import call_that_wrote
 from langchain_franq._evidence import artifact_documents, distinct
 from langchain_franq._shapes import documents_in
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from langchain_core.documents import Document
 
 from franq_guard import GuardedAnswer, Trace
-from franq_guard.captured import shown
-from franq_guard.live import LocalModel
+from franq_guard.capture.local import LocalModel
+from franq_guard.capture.matching import shown
 from langchain_franq._capture import Capture
 from langchain_franq._evidence import passage_of
 from langchain_franq._quiet import unobserved

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 
-from franq_guard.live import LocalModel, live_models
+from franq_guard.capture.local import LocalModel, live_models
 from langchain_franq._find import local_models
 
 if TYPE_CHECKING:

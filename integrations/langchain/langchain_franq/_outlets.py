@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import BaseMessageChunk
 
 from franq_guard import Guard, Trace
-from franq_guard.streaming import ClaimStream
+from franq_guard.streaming.stream import ClaimStream
 from langchain_franq._shapes import ANSWER_KEYS, CONTEXT_KEYS, Located, joined, locate
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Any
 
 from franq_guard import Generation, Token
-from franq_guard.server_tokens import from_logprobs
+from franq_guard.language_model.server.tokens import from_logprobs
 
 
 def server_generation(text: str, prompt: str | None, info: Mapping[str, Any]) -> Generation:

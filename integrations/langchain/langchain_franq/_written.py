@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from langchain_core.messages import BaseMessage, SystemMessage
 
 from franq_guard import Generation
-from franq_guard.captured import clipped, prompt_of_messages
-from franq_guard.live import LocalModel
+from franq_guard.capture.local import LocalModel
+from franq_guard.capture.matching import clipped, prompt_of_messages
 from langchain_franq._capture import ModelRun
 from langchain_franq._models import templated
 from langchain_franq._server import server_generation

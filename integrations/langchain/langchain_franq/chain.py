@@ -19,10 +19,10 @@ from langchain_core.runnables.graph import Graph
 from langchain_core.utils.pydantic import TypeBaseModel
 from pydantic import ConfigDict, PrivateAttr
 
-from franq_guard.live import LocalModel
+from franq_guard.capture.local import LocalModel
 from franq_guard.records import Label
-from franq_guard.release import OnClaim, OnReport, Release
-from franq_guard.streaming import check_claims_mode
+from franq_guard.streaming.release import OnClaim, OnReport, Release
+from franq_guard.streaming.stream import check_claims_mode
 from langchain_franq._call import Call, all_checked
 from langchain_franq._find import is_compiled_graph
 from langchain_franq._models import models_of
@@ -69,7 +69,7 @@ def guard_chain(
             raw text streams, and a last chunk says which claims are weak.
         on_report: called with each :class:`~franq_guard.GuardedAnswer`; the only way to the report
             where the output is a string. What it raises reaches the caller.
-        on_claim: called in a stream of claims with each :class:`~franq_guard.release.Released`:
+        on_claim: called in a stream of claims with each :class:`~franq_guard.streaming.Released`:
             the text that leaves and its verdicts. What it raises reaches the caller.
         raise_on: labels, such as ``("false",)``; an answer with a claim of that label raises
             :class:`FactualityError` instead of leaving, so ``with_fallbacks`` can answer instead.

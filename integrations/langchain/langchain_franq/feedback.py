@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from franq_guard import GuardedAnswer
-from franq_guard.release import OnReport
+from franq_guard.streaming.release import OnReport
 
 _log = logging.getLogger(__name__)
 

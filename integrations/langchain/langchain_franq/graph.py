@@ -11,9 +11,9 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import merge_configs
 
 from franq_guard import Generation, GuardedAnswer, Trace
-from franq_guard.live import LocalModel
+from franq_guard.capture.local import LocalModel
 from franq_guard.records import Label
-from franq_guard.release import OnReport, Release
+from franq_guard.streaming.release import OnReport, Release
 from langchain_franq._capture import Capture
 from langchain_franq._evidence import documents_of_turn
 from langchain_franq._job import Job, job_of

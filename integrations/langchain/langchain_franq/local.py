@@ -21,7 +21,7 @@ from langchain_core.runnables import Runnable, RunnableParallel, RunnablePassthr
 from pydantic import PrivateAttr
 
 from franq_guard import GuardedAnswer, Passage
-from franq_guard.search import Bm25
+from franq_guard.datasets.search import Bm25
 from langchain_franq._evidence import passage_of
 from langchain_franq.chain import guard_chain
 

@@ -13,9 +13,9 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage
 from langchain_core.runnables import RunnableBinding
 
 from franq_guard import Generation, Trace
-from franq_guard.live import LocalModel
+from franq_guard.capture.local import LocalModel
 from franq_guard.records import Label
-from franq_guard.release import OnReport, Release
+from franq_guard.streaming.release import OnReport, Release
 from langchain_franq._capture import ModelRun
 from langchain_franq._evidence import documents_of_turn
 from langchain_franq._job import Job, job_from

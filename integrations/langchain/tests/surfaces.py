@@ -15,7 +15,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import tool
 from langgraph.graph import END, START, StateGraph
 
-from franq_guard.release import Release
+from franq_guard.streaming.release import Release
 from langchain_franq import FranqMiddleware, capture, guard_chain, guard_node
 
 from .fakes import (

@@ -20,9 +20,9 @@ from langchain_core.outputs import ChatGenerationChunk, GenerationChunk
 from langchain_core.runnables import RunnableGenerator, RunnableLambda, RunnablePassthrough
 
 from franq_guard import Guard, Policy
-from franq_guard.demo import corpus, questions
+from franq_guard.datasets.demo import corpus, questions
 from franq_guard.language_model import TransformersModel
-from franq_guard.language_model._reading import Reading
+from franq_guard.language_model.transformers.reading import Reading
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 from langchain_franq import FactualityError, FranqMiddleware, guard_chain, guard_node
 from langchain_franq._capture import Capture, ModelRun

@@ -32,7 +32,7 @@ class LlamaCpp(ScriptedLLM):
 
 
 class LiveLlama:
-    """What franq_guard.live makes of a Llama: its answers are not recorded."""
+    """What franq_guard.capture.local makes of a Llama: its answers are not recorded."""
 
     def __init__(self, guard):
         self.guard = guard

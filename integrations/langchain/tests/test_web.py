@@ -15,7 +15,7 @@ from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda
 
 from franq_guard import Claim, Guard, Verdict
-from franq_guard.release import Released
+from franq_guard.streaming.release import Released
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
 from .fakes import question
@@ -350,7 +350,7 @@ def test_parts_are_the_text(text, found, start):
 
 
 def test_the_bundled_model_answers_and_stops_when_left(smollm2):
-    from franq_guard.demo import corpus
+    from franq_guard.datasets.demo import corpus
     from langchain_franq.local import local_rag_chain
 
     guard = Guard.offline().using(language_model=smollm2)

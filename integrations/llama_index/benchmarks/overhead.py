@@ -29,7 +29,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import TextNode
 
 from franq_guard import Guard
-from franq_guard.demo import corpus, questions
+from franq_guard.datasets.demo import corpus, questions
 from llama_index_franq import guard_query_engine
 from llama_index_franq.local import BM25NodeRetriever, llm_of
 

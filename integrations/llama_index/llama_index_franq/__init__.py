@@ -6,7 +6,7 @@ engine = guard_query_engine(index.as_query_engine(), Guard.offline())
 
 from __future__ import annotations
 
-from franq_guard.release import FactualityError
+from franq_guard.streaming.release import FactualityError
 from llama_index_franq.agent import guard_agent
 from llama_index_franq.chat_engine import GuardedChatEngine, guard_chat_engine
 from llama_index_franq.evaluator import FranqEvaluator

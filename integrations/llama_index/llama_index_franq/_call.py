@@ -12,8 +12,8 @@ from llama_index.core.schema import NodeWithScore
 from franq_guard import Claim, Generation, GuardedAnswer, Trace
 from franq_guard.policy import MARKS
 from franq_guard.records import Label
-from franq_guard.release import OnClaim, OnReport, Release
-from franq_guard.streaming import ClaimStream, check_claims_mode
+from franq_guard.streaming.release import OnClaim, OnReport, Release
+from franq_guard.streaming.stream import ClaimStream, check_claims_mode
 from llama_index_franq._capture import Capture, unobserved
 from llama_index_franq._models import Models
 from llama_index_franq._trace import Job, job_of

@@ -30,8 +30,8 @@ from llama_index.core.instrumentation.events.llm import (
 from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent
 from llama_index.core.schema import NodeWithScore
 
-from franq_guard.captured import call_that_wrote
-from franq_guard.server_tokens import ServerToken, from_response
+from franq_guard.capture.matching import call_that_wrote
+from franq_guard.language_model.server.tokens import ServerToken, from_response
 
 _log = logging.getLogger(__name__)
 

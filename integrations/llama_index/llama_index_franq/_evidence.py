@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from llama_index.core.schema import MetadataMode, NodeWithScore
 
 from franq_guard import Passage
-from franq_guard.captured import shown
+from franq_guard.capture.matching import shown
 from llama_index_franq._capture import Capture, ModelRun
 
 

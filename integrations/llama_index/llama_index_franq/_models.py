@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from franq_guard.live import LocalModel, live_models
+from franq_guard.capture.local import LocalModel, live_models
 from llama_index_franq._find import language_models, local_model
 
 if TYPE_CHECKING:

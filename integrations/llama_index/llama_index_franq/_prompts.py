@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-from franq_guard.captured import prompt_of_messages
+from franq_guard.capture.matching import prompt_of_messages
 from llama_index_franq._capture import Capture, ModelRun
 
 if TYPE_CHECKING:

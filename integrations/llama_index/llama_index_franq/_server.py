@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from franq_guard import Token
-from franq_guard.server_tokens import ServerToken
+from franq_guard.language_model.server.tokens import ServerToken
 
 
 def tokens_of(text: str, told: Sequence[ServerToken]) -> tuple[Token, ...]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.schema import NodeWithScore
 
 from franq_guard import Claim, Generation, GuardedAnswer, Passage, Trace
-from franq_guard.captured import clipped
-from franq_guard.live import LocalModel
+from franq_guard.capture.local import LocalModel
+from franq_guard.capture.matching import clipped
 from franq_guard.records import Source
 from llama_index_franq._capture import Capture, ModelRun
 from llama_index_franq._evidence import evidence_of

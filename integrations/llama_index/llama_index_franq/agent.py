@@ -22,7 +22,7 @@ from llama_index.core.tools import AsyncBaseTool
 from llama_index.core.workflow import StopEvent
 
 from franq_guard.records import Label
-from franq_guard.release import OnReport
+from franq_guard.streaming.release import OnReport
 from llama_index_franq._afterwards import (
     CALLS,
     HeldContext,

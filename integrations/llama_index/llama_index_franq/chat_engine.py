@@ -19,7 +19,7 @@ from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import ToolOutput
 
 from franq_guard.records import Label
-from franq_guard.release import OnClaim, OnReport
+from franq_guard.streaming.release import OnClaim, OnReport
 from llama_index_franq._call import REPORT_KEY, Call, Checked, Watch, watch_on
 from llama_index_franq._capture import observed
 from llama_index_franq._memory import HeldMemory
@@ -58,7 +58,7 @@ def guard_chat_engine(
             piece says which claims are weak. The memory has the guarded answer all the same.
         on_report: called with each :class:`~franq_guard.GuardedAnswer`. What it raises reaches the
             caller.
-        on_claim: called in a stream of claims with each :class:`~franq_guard.release.Released`:
+        on_claim: called in a stream of claims with each :class:`~franq_guard.streaming.Released`:
             the text that leaves and the verdicts in it, to colour it by. What it raises reaches the
             caller.
         raise_on: labels, such as ``("false",)``; an answer with a claim of that label raises

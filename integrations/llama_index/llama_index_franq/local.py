@@ -12,7 +12,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, QueryBundle
 from llama_index.llms.huggingface import HuggingFaceLLM  # type: ignore[import-untyped]
 
-from franq_guard.search import Bm25
+from franq_guard.datasets.search import Bm25
 
 if TYPE_CHECKING:
     from franq_guard.language_model import TransformersModel

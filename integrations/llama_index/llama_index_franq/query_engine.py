@@ -13,7 +13,7 @@ from llama_index.core.response_synthesizers.no_text import NoText
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from franq_guard.records import Label
-from franq_guard.release import OnClaim, OnReport
+from franq_guard.streaming.release import OnClaim, OnReport
 from llama_index_franq._call import Watch, watch_on
 from llama_index_franq._capture import observed
 from llama_index_franq._responses import aguarded, guarded
@@ -50,7 +50,7 @@ def guard_query_engine(
             piece says which claims are weak (whatever the policy would do to the text).
         on_report: called with each :class:`~franq_guard.GuardedAnswer`. What it raises reaches the
             caller.
-        on_claim: called in a stream of claims with each :class:`~franq_guard.release.Released`:
+        on_claim: called in a stream of claims with each :class:`~franq_guard.streaming.Released`:
             the text that leaves and the verdicts in it, to colour it by. What it raises reaches the
             caller.
         raise_on: labels, such as ``("false",)``; an answer with a claim of that label raises

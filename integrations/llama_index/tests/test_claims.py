@@ -26,9 +26,9 @@ from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngin
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from franq_guard import Guard, Policy
-from franq_guard.demo import corpus, questions
+from franq_guard.datasets.demo import corpus, questions
 from franq_guard.language_model import TransformersModel
-from franq_guard.language_model._reading import Reading
+from franq_guard.language_model.transformers.reading import Reading
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 from llama_index_franq import FactualityError, guard_agent, guard_chat_engine, guard_query_engine
 from llama_index_franq._capture import Capture, ModelRun

@@ -15,7 +15,7 @@ from llama_index.core.llms.callbacks import llm_completion_callback
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from franq_guard import Guard
-from franq_guard.server_tokens import ServerToken, from_response
+from franq_guard.language_model.server.tokens import ServerToken, from_response
 from franq_guard.testing import FakeFaithfulness
 from llama_index_franq import guard_query_engine
 from llama_index_franq._server import tokens_of

@@ -1,0 +1,169 @@
+"""Refit the calibrator shipped for the embedded models: ``make calibrator``.
+
+SmolLM2 answers SQuAD questions and those NQ questions whose gold passage people marked, over three
+passages that hold the gold one for some questions only. Claims are labelled by the gold aliases
+(:mod:`franq_bench.calibrator.label`). Only these rows are used: their licences (CC BY-SA, MIT) are
+share-alike or permissive.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import random
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from franq_bench.calibrator.label import gradable, label_claims, matchable
+from franq_guard.calibration.fit import fit_calibrator
+from franq_guard.calibration.store import Calibrator
+from franq_guard.datasets.generations import GenerationStore
+from franq_guard.datasets.labelled import claim_rows
+from franq_guard.guard import Guard
+from franq_guard.language_model.prompts import SYSTEM, rag_prompt
+from franq_guard.records import Passage, Trace
+
+FILES = ("rag_qa_squad.jsonl.gz", "rag_qa_nq.jsonl.gz")
+OUT = Path(str(files("franq_guard.calibration"))) / "shipped" / "smollm2-small-long.json"
+K = 3
+GOLD_SHARE = 0.6
+MAX_NEW_TOKENS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question with the passages to be shown and its gold answers."""
+
+    id: str
+    text: str
+    answers: tuple[str, ...]
+    passages: tuple[Passage, ...]
+
+
+def questions(folder: Path, *, limit: int, seed: int) -> list[Question]:
+    """Of ``limit`` questions, half from each file, those that string matching can grade.
+
+    Raises:
+        FileNotFoundError: if a data file is missing.
+    """
+    chosen: list[Question] = []
+    for name in FILES:
+        rows = [row for row in _rows(folder / name) if row["gold_kind"] == "annotated"]
+        rows = [row for row in rows if gradable(row["answers"])]
+        rng = random.Random(f"{seed}/{name}")  # noqa: S311  (a reproducible shuffle)
+        rng.shuffle(rows)
+        drawn = [_question(row, rng) for row in rows[: limit // len(FILES)]]
+        chosen += [question for question in drawn if matchable(question.answers)]
+    return chosen
+
+
+def _question(row: dict[str, Any], rng: random.Random) -> Question:
+    gold = [p for p in row["passages"] if p["is_gold"]]
+    others = [p for p in row["passages"] if not p["is_gold"] and not p.get("has_answer")]
+    shown = [*(gold[:1] if rng.random() < GOLD_SHARE else []), *others][:K]
+    rng.shuffle(shown)
+    return Question(
+        id=row["id"],
+        text=row["question"],
+        answers=tuple(row["answers"]),
+        passages=tuple(Passage(text=p["text"], title=p["title"]) for p in shown),
+    )
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)
+
+
+def answer(
+    guard: Guard, asked: Sequence[Question], store: GenerationStore, progress: Callable[[int], None]
+) -> list[Trace]:
+    """The bundled model's own answers as traces, from the store where they are there."""
+    model = guard.language_model
+    if model is None:
+        raise ValueError("the guard has no language model")
+    prompts = [model.render(rag_prompt(q.text, q.passages)) for q in asked]
+    made = store.generate(model, prompts, max_new_tokens=MAX_NEW_TOKENS, progress=progress)
+    return [
+        Trace(q.text, q.passages, generation, id=q.id)
+        for q, generation in zip(asked, made, strict=True)
+    ]
+
+
+def rows(
+    guard: Guard,
+    asked: Sequence[Question],
+    traces: Sequence[Trace],
+    progress: Callable[[int], None],
+) -> list[dict[str, Any]]:
+    """The labelled claims of all answers, with their signals."""
+    found: list[dict[str, Any]] = []
+    checked = guard.check_many(traces, progress=progress)
+    for question, result in zip(asked, checked, strict=True):
+        truth = label_claims(
+            [v.claim for v in result.verdicts], question.answers, question.passages
+        )
+        labels = [{} if is_true is None else {"is_true": is_true} for is_true in truth]
+        found += claim_rows(result, labels, group=question.id)
+    return found
+
+
+def _prompt_digest() -> str:
+    shown = rag_prompt("question", [Passage("text", title="title")])
+    return "rag/" + hashlib.sha256(f"{SYSTEM}\n{shown.user}".encode()).hexdigest()[:12]
+
+
+def build(folder: Path, *, limit: int, seed: int, cache: Path, out: Path) -> Calibrator:
+    """Answer, label, fit and store; resumes where an earlier run stopped."""
+    guard = Guard.offline(franq=Calibrator.uncalibrated())
+    asked = questions(folder, limit=limit, seed=seed)
+    traces = answer(guard, asked, GenerationStore(cache), _progress("answered", len(asked)))
+    labelled = rows(guard, asked, traces, _progress("checked", len(asked)))
+    calibrator = fit_calibrator(
+        labelled,
+        calibration="condition",
+        log_space=True,
+        form="long",
+        name="smollm2 + small faithfulness model, long form",
+        fingerprint={
+            **guard.fingerprint,
+            "prompt": _prompt_digest(),
+            "sources": ["SQuAD 1.1 (XQuAD-en): CC BY-SA 4.0", "NQ-open, annotated: CC BY-SA 3.0"],
+        },
+    )
+    calibrator.save(out)
+    return calibrator
+
+
+def _progress(what: str, total: int) -> Callable[[int], None]:
+    return lambda done: print(f"\r{what} {done}/{total}", end="", file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    """Command line of ``make calibrator``."""
+    from franq_guard.language_model.transformers.bundled import cache_dir
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder with the rag_qa files")
+    parser.add_argument("--limit", type=int, default=450, help="questions to answer")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--cache", type=Path, default=None, help="generations are kept here")
+    options = parser.parse_args()
+    cache = options.cache or cache_dir() / "calibrator-generations.jsonl"
+    calibrator = build(
+        options.data, limit=options.limit, seed=options.seed, cache=cache, out=options.out
+    )
+    print(json.dumps(dict(calibrator.figures), indent=1))
+    print(f"\nwritten to {options.out}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""``franq bench`` and ``franq compare``."""

@@ -1,0 +1,69 @@
+"""``franq bench report`` and ``merge``: what score matrices give, without a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from franq_guard.cli.console import fail, say, working
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="OUT", help="What `franq bench` wrote.")],
+    text: Annotated[
+        bool, typer.Option("--text/--no-text", help="Questions and answers in OUT's own page.")
+    ] = True,
+    html: Annotated[
+        Path | None, typer.Option(help="The page; outside OUT it never holds the data's text.")
+    ] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Default: REPORT.md in OUT.")] = None,
+    fit: Annotated[
+        bool, typer.Option("--fit", help="Fit FRANQ and XGBoost anew; rewrites OUT's results.")
+    ] = False,
+    resamples: Annotated[int, typer.Option(min=2, help="Of the bootstrap.")] = 1000,
+) -> None:
+    """Tables and page of a benchmark, every figure recomputed from its scores.jsonl."""
+    from franq_bench.tables.refit import refitted
+    from franq_bench.tables.report import write_report
+    from franq_bench.tables.results import Results
+    from franq_bench.tables.scores import Scores
+
+    try:
+        if fit:
+            with working("fitting"):
+                results, scores = refitted(Results.read(folder), Scores.read(folder))
+                results.write(folder)
+                scores.write(folder)
+        with working("rendering"):
+            files = write_report(
+                folder, html=html, markdown_file=markdown, with_text=text, resamples=resamples
+            )
+    except (OSError, ValueError) as error:
+        fail(str(error))
+    for file in files:
+        say(f"wrote {file}")
+
+
+def merge(
+    folders: Annotated[list[Path], typer.Argument(metavar="OUT...", help="What was written.")],
+    out: Annotated[Path, typer.Option(help="Folder for results, scores and the report.")],
+    resamples: Annotated[int, typer.Option(min=2, help="Of the bootstrap.")] = 1000,
+) -> None:
+    """`franq bench short` runs of different data sets as one: means, ablations, report."""
+    from franq_bench.tables.merge import merged
+    from franq_bench.tables.report import write_report
+    from franq_bench.tables.results import Results
+    from franq_bench.tables.scores import Scores
+
+    try:
+        with working("fitting"):
+            results, scores = merged([(Results.read(f), Scores.read(f)) for f in folders])
+            results.write(out)
+            scores.write(out)
+            files = write_report(out, resamples=resamples)
+    except (OSError, ValueError) as error:
+        fail(str(error))
+    for file in files:
+        say(f"wrote {file}")

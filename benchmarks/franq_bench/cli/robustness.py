@@ -1,0 +1,43 @@
+"""``franq bench robustness``: the same questions with good and with spoiled passages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from franq_guard.cli.console import fail, say, tell, working
+
+
+def robustness(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="OUT...", help="What `franq bench short` wrote.")
+    ],
+    markdown: Annotated[Path | None, typer.Option(help="The tables as a Markdown file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, a table each.")] = False,
+) -> None:
+    """Runs with different ``--retrieval`` side by side, refitted from their score matrices."""
+    from franq_bench.cli.bench import explained, show
+    from franq_bench.short.robustness import robustness as side_by_side
+    from franq_bench.tables.results import Results
+    from franq_bench.tables.scores import Scores
+
+    with explained(), working("fitting"):
+        names = [str(Results.read(f).settings.get("retrieval", f.name)) for f in folders]
+        if len(set(names)) < len(names):
+            fail(f"runs of the same kind: {', '.join(names)}; give one of each --retrieval")
+        found = side_by_side(dict(zip(names, map(Scores.read, folders), strict=True)))
+    if not found:
+        fail("no data set is in all of these runs")
+    for table in found:
+        if as_json:
+            typer.echo(json.dumps(table.to_dict()))
+        else:
+            tell(table.title)
+            titles = [column.title for column in table.columns]
+            show([dict(zip(titles, r, strict=True)) for r in table.shown() if len(r) > 1])
+    if markdown is not None:
+        markdown.write_text("\n".join(t.markdown() for t in found), encoding="utf-8")
+        say(f"wrote {markdown}")

@@ -1,0 +1,89 @@
+"""Claims and their statistics to the score matrix: split, then every raw method's score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from franq_bench.long.answers import LabelledAnswer, LabelledClaim
+from franq_bench.long.statistics import NAMES
+from franq_bench.tables.scores import GOLD, Score, Split
+from franq_guard.datasets.questions import digest
+from franq_guard.uncertainty.methods import compute, confidence, find, log_confidence
+from franq_guard.uncertainty.statistics import Statistics
+
+__all__ = ["LOGARITHMS", "LOWEST", "SIGNALS", "claim_id", "score_rows", "splits"]
+
+SIGNALS = ("faithfulness", "max-probability", "parametric-knowledge")
+"""FRANQ's P_faithful, UQ_faith and UQ_unfaith in the long form (arXiv 2505.21072, section 3)."""
+
+LOGARITHMS = SIGNALS[1:]
+"""Scored by log-probabilities: the probability of a long claim has no room between 0 and 1."""
+
+LOWEST = -1e9
+"""A log-probability of -inf, which JSON has no number for."""
+
+
+def splits(answers: Sequence[LabelledAnswer], *, train_share: float, seed: int) -> list[Split]:
+    """The part of each answer, in order.
+
+    Drawn by question and data set: claims of one answer, and answers of several models to one
+    question, are on one side.
+
+    Raises:
+        ValueError: if ``train_share`` is not in [0, 1).
+    """
+    if not 0 <= train_share < 1:
+        raise ValueError(f"the training share must be at least 0 and below 1, not {train_share}")
+    asked: dict[str, set[str]] = {}
+    for answer in answers:
+        asked.setdefault(answer.dataset, set()).add(answer.trace.question)
+    train = {
+        (name, question)
+        for name, questions in asked.items()
+        for question in sorted(questions, key=lambda q: digest(seed, q))[
+            : round(train_share * len(questions))
+        ]
+    }
+    return ["train" if (a.dataset, a.trace.question) in train else "test" for a in answers]
+
+
+def claim_id(answer: LabelledAnswer, number: int) -> str:
+    """The id of a claim's row: its answer's, then its number there."""
+    return f"{answer.id}/{number}"
+
+
+def score_rows(answer: LabelledAnswer, statistics: Statistics, split: Split) -> list[Score]:
+    """One row per claim of an answer.
+
+    Scores are higher for claims more likely true: log-probabilities for :data:`LOGARITHMS`, a
+    confidence in [0, 1] for other methods whose scale has one, else the negative uncertainty; None
+    where there was nothing to measure. Gold faithfulness goes along where it is not the target.
+    """
+    found = compute(NAMES, statistics, level="claim")
+    return [
+        Score(
+            id=claim_id(answer, i),
+            dataset=answer.dataset,
+            split=split,
+            is_true=labelled.is_true,
+            scores={name: _score(name, float(values[i])) for name, values in found.items()}
+            | (_gold(labelled) if answer.target == "factuality" else {}),
+            group=answer.id,
+        )
+        for i, labelled in enumerate(answer.claims)
+    ]
+
+
+def _gold(claim: LabelledClaim) -> dict[str, float | None]:
+    return {} if claim.is_faithful is None else {GOLD: float(claim.is_faithful)}
+
+
+def _score(name: str, uncertainty: float) -> float | None:
+    if math.isnan(uncertainty):
+        return None
+    if name in LOGARITHMS:
+        return max(log_confidence(name, uncertainty), LOWEST)
+    if find(name).has_scale:
+        return confidence(name, uncertainty)
+    return max(-uncertainty, LOWEST)

@@ -1,0 +1,189 @@
+"""``franq bench claims-factuality`` and ``long-form``: labelled claims in, results out."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from franq_bench.cache import Cache
+from franq_bench.long.ablations import ablation_tables
+from franq_bench.long.answers import LabelledAnswer
+from franq_bench.long.matrix import SIGNALS, score_rows, splits
+from franq_bench.long.statistics import statistics_of
+from franq_bench.long.tables import claims_table, unfaithful_tables
+from franq_bench.short.by_faithfulness import p_faithful_table
+from franq_bench.short.fitted import with_fitted
+from franq_bench.short.run import PACKAGES, package_version
+from franq_bench.tables.results import Dataset, Results, metric_rows
+from franq_bench.tables.scores import Scores, Split
+from franq_bench.training.data import fold_of
+from franq_guard.datasets.questions import digest
+from franq_guard.signals.gather import Models
+
+__all__ = ["PROXY", "Plan", "drawn", "run", "unseen"]
+
+Progress = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
+
+PROXY = (
+    "a proxy: the log-probabilities are those of the language model named here, which did not "
+    "write the answers"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be run.
+
+    Args:
+        benchmark: the command's name.
+        data: files the answers came from, for the record.
+        limit: at most so many answers of each data set; None: all.
+        train_share: share of each data set's questions that calibrations are fitted on.
+        seed: of draw, split and bootstrap.
+        white_box: whose log-probabilities are read, for the record.
+        more: further settings, for the record.
+    """
+
+    benchmark: str
+    data: tuple[Path, ...]
+    limit: int | None = None
+    train_share: float = 0.4
+    seed: int = 0
+    white_box: str = PROXY
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+def drawn(
+    answers: Sequence[LabelledAnswer], *, limit: int | None, seed: int
+) -> list[LabelledAnswer]:
+    """At most ``limit`` answers of each data set, in order; a larger draw holds a smaller one."""
+    if limit is None:
+        return list(answers)
+    ranked = sorted(answers, key=lambda a: digest(seed, "draw", a.id))
+    names = {answer.dataset for answer in answers}
+    chosen = {
+        (a.dataset, a.id)
+        for name in names
+        for a in [one for one in ranked if one.dataset == name][:limit]
+    }
+    return [answer for answer in answers if (answer.dataset, answer.id) in chosen]
+
+
+def unseen(answers: Sequence[LabelledAnswer]) -> list[LabelledAnswer]:
+    """The answers none of whose passages the shipped faithfulness model was trained or fitted on.
+
+    Its training split is by passage (:func:`~franq_bench.training.data.fold_of`); it
+    counts for data sets it was trained on, such as refchecker-nq and Factcheck-GPT's passages.
+    """
+    return [a for a in answers if all(fold_of(p.text) == "test" for p in a.trace.passages)]
+
+
+def run(
+    plan: Plan,
+    answers: Sequence[LabelledAnswer],
+    models: Models,
+    cache: Path,
+    progress: Progress,
+    *,
+    out: Path | None = None,
+) -> Results:
+    """Measure, fit and judge.
+
+    Args:
+        plan: what to run.
+        answers: with their labelled claims.
+        models: language model, faithfulness model and embeddings.
+        cache: folder of what was measured before; it will hold text of the data.
+        progress: name of a stage -> a context that yields ``show(done, total)``.
+        out: folder of the results, which is made.
+
+    Raises:
+        ValueError: for data that does not suffice.
+    """
+    chosen = drawn(answers, limit=plan.limit, seed=plan.seed)
+    usable = [answer for answer in chosen if answer.claims]
+    parts = splits(usable, train_share=plan.train_share, seed=plan.seed)
+    with progress("measuring") as show:
+        statistics = statistics_of(usable, models, Cache(cache), progress=show)
+    together = zip(usable, statistics, parts, strict=True)
+    raw = Scores(tuple(row for a, s, part in together for row in score_rows(a, s, part)))
+    with progress("judging"):
+        scores = with_fitted(raw, signals=SIGNALS, log_space=True)
+        results = Results(
+            settings=_settings(plan, chosen, models),
+            versions={"python": platform.python_version()}
+            | {name: package_version(name) for name in PACKAGES},
+            datasets=tuple(_dataset(name, scores) for name in scores.datasets),
+            rows=tuple(metric_rows(scores, seed=plan.seed)),
+            tables=(
+                *ablation_tables(scores),
+                claims_table(chosen, scores),
+                *unfaithful_tables(usable, scores, seed=plan.seed),
+                p_faithful_table(scores),
+            ),
+        )
+    if out is not None:
+        results.write(out)
+        scores.write(out)
+        _write_answers(out, usable, parts)
+    return results
+
+
+def _settings(plan: Plan, answers: Sequence[LabelledAnswer], models: Models) -> dict[str, Any]:
+    targets = {answer.dataset: answer.target for answer in answers}
+    return {
+        "benchmark": plan.benchmark,
+        "form": "long",
+        "data": [path.name for path in plan.data],
+        "target": "; ".join(f"{name}: {target}" for name, target in targets.items()),
+        "answers": len(answers),
+        "limit": plan.limit,
+        "train_share": plan.train_share,
+        "split": "by question: answers to one question, and claims of one answer, stay together",
+        "claims_not_found_in_their_answer": sum(answer.unaligned for answer in answers),
+        "seed": plan.seed,
+        "signals": list(SIGNALS),
+        "log_space": "the second and third signal are log-probabilities",
+        "language_model": cast(Any, models.language_model).fingerprint,
+        "white_box": plan.white_box,
+        "nli_and_faithfulness": cast(Any, models.faithfulness).fingerprint,
+        "sentence_similarity": getattr(models.embed, "fingerprint", None),
+        "answers_with_passages_in_training_folds_of_the_small_model": (
+            len(answers) - len(unseen(answers))
+        ),
+        **plan.more,
+    }
+
+
+def _dataset(name: str, scores: Scores) -> Dataset:
+    train, test = scores.part(name, "train").rows, scores.part(name)
+    accuracy = float(test.is_true().mean()) if test.rows else None
+    return Dataset(name, n_train=len(train), n_test=len(test.rows), accuracy=accuracy)
+
+
+def _write_answers(out: Path, answers: Sequence[LabelledAnswer], parts: Sequence[Split]) -> None:
+    """Text for the report's browser of mistakes; not to be published."""
+    with (out / "answers.jsonl").open("w", encoding="utf-8") as file:
+        for answer, part in zip(answers, parts, strict=True):
+            row = _answer_row(answer) | {"split": part}
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _answer_row(answer: LabelledAnswer) -> dict[str, Any]:
+    return {
+        "id": answer.id,
+        "dataset": answer.dataset,
+        "question": answer.trace.question,
+        "answers": [],
+        "answer": answer.trace.generation.text,
+        "passages": [{"title": p.title, "text": p.text} for p in answer.trace.passages],
+        "claims": [
+            {"text": c.claim.text, "is_true": c.is_true, "is_faithful": c.is_faithful}
+            for c in answer.claims
+        ],
+    }

@@ -1,0 +1,116 @@
+"""Tables of the long form beside the main ones: what was judged, and unfaithful claims only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from franq_bench.long.answers import LabelledAnswer
+from franq_bench.long.matrix import SIGNALS
+from franq_bench.tables.method_names import family, order, title
+from franq_bench.tables.results import Row, metric_rows
+from franq_bench.tables.scores import GOLD, Score, Scores
+from franq_guard.report.tables import Cell, Column, Table
+
+__all__ = ["UNFAITHFUL", "claims_table", "has_gold", "unfaithful_rows", "unfaithful_tables"]
+
+UNFAITHFUL = 0.5
+"""A claim with P(faithful) below this counts as unfaithful where there is no gold label."""
+
+_MEANS = {
+    "factuality": "true in the world",
+    "faithfulness": "entailed by the passages",
+}
+_SHOWN = ("pr_auc", "prr", "auroc")
+
+
+def claims_table(answers: Sequence[LabelledAnswer], scores: Scores) -> Table:
+    """What a data set's labels mean, its sizes, and the claims left out."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, members in _by_dataset(answers).items():
+        found = [scores.part(name, split) for split in ("train", "test")]
+        rows.append((
+            name,
+            f"{members[0].target}: {_MEANS[members[0].target]}",
+            ", ".join(sorted({a.writer for a in members if a.writer})) or None,
+            *(len({row.group for row in part.rows}) for part in found),
+            *(len(part.rows) for part in found),
+            sum(a.unaligned for a in members),
+        ))  # fmt: skip
+    titles = ("data set", "a true claim is", "answers by", "answers, train", "answers, test",
+              "claims, train", "claims, test", "claims not found in their answer")  # fmt: skip
+    return Table(
+        name="claims",
+        title="Answers and claims",
+        columns=tuple(map(Column, titles)),
+        rows=tuple(rows),
+        note="Claims whose words were not found in their answer have no tokens: they are left out.",
+    )
+
+
+def unfaithful_tables(
+    answers: Sequence[LabelledAnswer], scores: Scores, *, seed: int = 0
+) -> Iterator[Table]:
+    """Every method on the unfaithful test claims of each data set that has true and false ones.
+
+    Faithful claims are left out by the gold label where every test claim of the data set has one
+    beside the label to be told, else where P(faithful) is at least :data:`UNFAITHFUL`.
+    """
+    for name, members in _by_dataset(answers).items():
+        rows = scores.part(name).rows
+        kept = unfaithful_rows(rows)
+        if len({row.is_true for row in kept}) < 2:
+            continue
+        figures = {
+            row.method: row
+            for row in metric_rows(Scores(tuple(kept)), seed=seed)
+            if row.dataset == name and row.pr_auc is not None
+        }
+        by = "gold label" if has_gold(rows) else f"P(faithful) < {UNFAITHFUL:g}"
+        false = sum(not row.is_true for row in kept)
+        yield _methods_table(
+            f"unfaithful-{name}",
+            f"{name}: unfaithful claims only ({by}), {members[0].target}",
+            figures,
+            f"{len(kept)} test claims, {false} of them not {_MEANS[members[0].target]}.",
+        )
+
+
+def unfaithful_rows(rows: Sequence[Score]) -> list[Score]:
+    """The rows of unfaithful claims: by gold label where all rows have one, else by score."""
+    if has_gold(rows):
+        return [row for row in rows if not row.scores[GOLD]]
+    known = [(row, row.scores.get(SIGNALS[0])) for row in rows]
+    return [row for row, score in known if score is not None and score < UNFAITHFUL]
+
+
+def has_gold(rows: Sequence[Score]) -> bool:
+    """Whether every row carries gold faithfulness."""
+    return all(row.scores.get(GOLD) is not None for row in rows)
+
+
+def _methods_table(name: str, heading: str, figures: Mapping[str, Row], note: str) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    errors: list[tuple[Cell, ...]] = []
+    for group, methods in groupby(order(figures), family):
+        rows.append((group,))
+        errors.append((None,))
+        for method in methods:
+            pairs = [figures[method].figure(metric) for metric in _SHOWN]
+            rows.append((title(method), *(figure for figure, _ in pairs)))
+            errors.append((None, *(error for _, error in pairs)))
+    return Table(
+        name=name,
+        title=heading,
+        columns=(Column("method"), *(Column(t, "higher") for t in ("PR-AUC", "PRR", "ROC-AUC"))),
+        rows=tuple(rows),
+        errors=tuple(errors),
+        note=note,
+    )
+
+
+def _by_dataset(answers: Sequence[LabelledAnswer]) -> dict[str, list[LabelledAnswer]]:
+    found: dict[str, list[LabelledAnswer]] = {}
+    for answer in answers:
+        found.setdefault(answer.dataset, []).append(answer)
+    return found

@@ -1,0 +1,57 @@
+"""The expensive part: every question answered once, kept on disk as soon as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from franq_bench.cache import Cache
+from franq_bench.short.answers import Answered, Settings, answer, answer_key
+from franq_guard.datasets.questions import Question
+from franq_guard.language_model.base import LanguageModel
+
+__all__ = ["Shard", "answers_of", "in_proportion"]
+
+Shard = tuple[int, int]
+"""(i, n): the i-th of n equal parts of the questions, from 1."""
+
+
+def answers_of(
+    model: LanguageModel,
+    questions: Sequence[Question],
+    settings: Settings,
+    cache: Cache,
+    *,
+    shard: Shard = (1, 1),
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Answered]:
+    """Answers by question id; what the cache holds is not made again.
+
+    Args:
+        model: answers what is missing.
+        questions: in the order they are worked on.
+        settings: of the answers.
+        cache: where answers are kept.
+        shard: only this part is made; others' answers are in the result where the cache has them.
+        progress: called with (made, to make) at the start and after every question.
+    """
+    keys = {question.id: answer_key(model, question, settings) for question in questions}
+    part, parts = shard
+    mine = [q for at, q in enumerate(questions) if at % parts == part - 1]
+    missing = [question for question in mine if keys[question.id] not in cache]
+    for made, question in enumerate(missing):
+        if progress is not None:
+            progress(made, len(missing))
+        cache[keys[question.id]] = answer(model, question, settings).to_json()
+    if progress is not None:
+        progress(len(missing), len(missing))
+    return {i: Answered.from_json(cache[key]) for i, key in keys.items() if key in cache}
+
+
+def in_proportion(*parts: Sequence[Question]) -> list[Question]:
+    """All parts' questions, evenly mixed, so that a run stopped early has some of everything."""
+    placed = [
+        ((at + 0.5) / len(part), number, question)
+        for number, part in enumerate(parts)
+        for at, question in enumerate(part)
+    ]
+    return [question for *_, question in sorted(placed, key=lambda item: item[:2])]

@@ -1,0 +1,258 @@
+"""``franq bench short``: questions in, a folder of results out."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from franq_bench.cache import Cache
+from franq_bench.short.ablations import ablation_tables
+from franq_bench.short.answers import Answered, Settings
+from franq_bench.short.fitted import SIGNALS, with_fitted
+from franq_bench.short.generate import Shard, answers_of, in_proportion
+from franq_bench.short.held_out import trained_on
+from franq_bench.short.matrix import graded, score_rows
+from franq_bench.short.runtime import runtime_table
+from franq_bench.short.statistics import statistics_of
+from franq_bench.tables.results import Dataset, Results, metric_rows
+from franq_bench.tables.scores import Scores
+from franq_guard.datasets.grading import Grade, Grader, grade_by_alias
+from franq_guard.datasets.perturb import corrupt_passages, shuffle_passages
+from franq_guard.datasets.questions import Question, draw, gold_lost, read_questions, top
+from franq_guard.datasets.retrieve import read_passages, with_retrieved
+from franq_guard.signals.gather import Models
+
+__all__ = ["PACKAGES", "Plan", "Retrieval", "package_version", "run"]
+
+_MEASURED = 3  # questions that runtime is measured on
+Retrieval = Literal["original", "shuffled", "corrupted"]
+Progress = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
+PACKAGES = ("franq-guard", "torch", "transformers", "numpy", "scikit-learn", "xgboost-cpu")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be run.
+
+    Args:
+        data: ``rag_qa`` JSONL files.
+        train: training questions of each data set.
+        test: test questions of each data set.
+        passages: the first so many are shown.
+        retrieval: "shuffled" and "corrupted" spoil half of each question's passages
+            (:mod:`franq_guard.datasets.perturb`).
+        seed: of the draw, the spoiling, the samples and the bootstrap.
+        settings: how answers are made.
+        pool: passages to search for questions that come without any.
+        runtime: measure what methods cost, too.
+        signals: methods that serve as P_faithful, UQ_faith and UQ_unfaith; None: the paper's, which
+            takes Parametric Knowledge as UQ_faith where the retrieval is corrupted.
+    """
+
+    data: tuple[Path, ...]
+    train: int = 200
+    test: int = 300
+    passages: int = 5
+    retrieval: Retrieval = "original"
+    seed: int = 0
+    settings: Settings = field(default_factory=Settings)
+    pool: Path | None = None
+    runtime: bool = False
+    signals: tuple[str, str, str] | None = None
+
+    @property
+    def chosen_signals(self) -> tuple[str, str, str]:
+        """``signals``, or the paper's for this retrieval."""
+        if self.signals is not None:
+            return self.signals
+        p_faithful, uq_faith, uq_unfaith = SIGNALS
+        corrupted = self.retrieval == "corrupted"
+        return p_faithful, "parametric-knowledge" if corrupted else uq_faith, uq_unfaith
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Questions of both parts; ``gold_lost``: how many lost every gold passage by cutting."""
+
+    train: list[Question]
+    test: list[Question]
+    gold_lost: int
+
+    @property
+    def all(self) -> list[Question]:
+        """In the order they are worked on: a bit of every data set's training and test part."""
+        names = sorted({question.dataset for question in (*self.train, *self.test)})
+        parts = [(name, part) for name in names for part in (self.train, self.test)]
+        return in_proportion(*([q for q in part if q.dataset == name] for name, part in parts))
+
+
+def run(
+    plan: Plan,
+    models: Models,
+    cache: Path,
+    progress: Progress,
+    *,
+    shard: Shard = (1, 1),
+    out: Path | None = None,
+    grader: Grader = grade_by_alias,
+) -> Results | None:
+    """Answer, measure, grade, fit and judge.
+
+    Args:
+        plan: what to run.
+        models: language model, faithfulness model and embeddings.
+        cache: folder of what was made before; it will hold text of the data.
+        progress: name of a stage -> a context that yields ``show(done, total)``.
+        shard: only this part's answers and statistics are made; the tables need all of them.
+        out: folder of the results, which is made.
+        grader: tells whether an answer is right.
+
+    Returns:
+        The results; None for one shard of several.
+
+    Raises:
+        ValueError: for data that does not fit or does not suffice.
+    """
+    questions = drawn(plan)
+    model = models.language_model
+    assert model is not None
+    part = f"{shard[0]}-of-{shard[1]}"
+    with progress("answering") as show:
+        kept = Cache(cache / "answers", part=part)
+        answers = answers_of(model, questions.all, plan.settings, kept, shard=shard, progress=show)
+    with progress("measuring") as show:
+        measured = Cache(cache / "statistics", part=part)
+        mine = [q for at, q in enumerate(questions.all) if at % shard[1] == shard[0] - 1]
+        statistics = statistics_of(mine, answers, models, measured, progress=show)
+    if shard[1] > 1:
+        return None
+    grades = graded(questions.all, answers, grader)
+    rows = [
+        *score_rows(questions.train, grades, statistics, "train"),
+        *score_rows(questions.test, grades, statistics, "test"),
+    ]
+    with progress("judging"):
+        results, scores = judged(plan, Scores(tuple(rows)), grades, questions, models)
+    if out is not None:
+        results.write(out)
+        scores.write(out)
+        _write_answers(out, questions, answers, grades)
+    return results
+
+
+def judged(
+    plan: Plan, raw: Scores, grades: Mapping[str, Grade], questions: Drawn, models: Models
+) -> tuple[Results, Scores]:
+    """Fitted methods, figures and tables of a score matrix."""
+    signals = plan.chosen_signals
+    scores = with_fitted(raw, signals=signals)
+    few = questions.train[:_MEASURED]
+    costs = (
+        [runtime_table(few, models, scores, plan.settings, signals=signals)] if plan.runtime else []
+    )
+    results = Results(
+        settings=_settings(plan, models, questions) | {"gold_lost_by_cutting": questions.gold_lost},
+        versions={"python": platform.python_version()} | {p: package_version(p) for p in PACKAGES},
+        datasets=tuple(_dataset(name, scores, grades, questions) for name in scores.datasets),
+        rows=tuple(metric_rows(scores, seed=plan.seed)),
+        tables=(*ablation_tables(scores, signals=signals), *costs),
+    )
+    return results, scores
+
+
+def drawn(plan: Plan) -> Drawn:
+    """The questions of a plan, their passages cut and spoiled as it says."""
+    asked = read_questions(plan.data)
+    if not asked:
+        raise ValueError(f"no questions in {', '.join(str(path) for path in plan.data)}")
+    train, test = draw(asked, train=plan.train, test=plan.test, seed=plan.seed)
+    if plan.pool is not None:
+        pool = read_passages(plan.pool)
+        train, test = (with_retrieved(part, pool, k=plan.passages) for part in (train, test))
+    lost = gold_lost([*train, *test], plan.passages)
+    parts = [[top(q, plan.passages) for q in part] for part in (train, test)]
+    if plan.retrieval != "original":
+        spoil = shuffle_passages if plan.retrieval == "shuffled" else corrupt_passages
+        both = spoil([*parts[0], *parts[1]], seed=plan.seed)
+        parts = [both[: len(train)], both[len(train) :]]
+    return Drawn(parts[0], parts[1], lost)
+
+
+def _settings(plan: Plan, models: Models, questions: Drawn) -> dict[str, Any]:
+    seen = Counter(q.dataset for q in questions.test if trained_on(q))
+    return {
+        "benchmark": "short",
+        "data": [path.name for path in plan.data],
+        "train": plan.train,
+        "test": plan.test,
+        "passages": plan.passages,
+        "retrieval": plan.retrieval,
+        "pool": plan.pool.name if plan.pool else None,
+        "seed": plan.seed,
+        "signals": list(plan.chosen_signals),
+        "language_model": cast(Any, models.language_model).fingerprint,
+        "nli_and_faithfulness": cast(Any, models.faithfulness).fingerprint,
+        "sentence_similarity": getattr(models.embed, "fingerprint", None),
+        "test_questions_the_small_model_was_trained_on": seen,
+        **{f"generation.{key}": value for key, value in asdict(plan.settings).items()},
+    }
+
+
+def package_version(package: str) -> str | None:
+    """The version that is installed; None where there is none."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _dataset(name: str, scores: Scores, grades: Mapping[str, Grade], questions: Drawn) -> Dataset:
+    test = scores.part(name)
+    asked = [q.id for q in (*questions.train, *questions.test) if q.dataset == name]
+    return Dataset(
+        name=name,
+        n_train=len(scores.part(name, "train").rows),
+        n_test=len(test.rows),
+        accuracy=float(test.is_true().mean()) if test.rows else None,
+        not_attempted=sum(_refused(grades.get(i)) for i in asked),
+    )
+
+
+def _refused(grade: Grade | None) -> bool:
+    return grade in ("not_attempted", "error")
+
+
+def _write_answers(
+    out: Path, questions: Drawn, answers: Mapping[str, Answered], grades: Mapping[str, Grade]
+) -> None:
+    """Text for the report's browser of mistakes; not to be published."""
+    with (out / "answers.jsonl").open("w", encoding="utf-8") as file:
+        for split, part in (("train", questions.train), ("test", questions.test)):
+            for row in _answer_rows(part, answers, grades):
+                file.write(json.dumps(row | {"split": split}, ensure_ascii=False) + "\n")
+
+
+def _answer_rows(
+    questions: Sequence[Question], answers: Mapping[str, Answered], grades: Mapping[str, Grade]
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": q.id,
+            "dataset": q.dataset,
+            "question": q.question,
+            "answers": list(q.answers),
+            "answer": answers[q.id].answer.text,
+            "passages": [{"title": p.title, "text": p.text} for p in q.passages],
+            "is_true": grades[q.id] == "correct",
+            "grade": grades[q.id],
+        }
+        for q in questions
+        if q.id in answers
+    ]

@@ -1,0 +1,147 @@
+"""What the main methods cost: time beyond writing the answer, time to fit, size when stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean, median
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from franq_bench.short.answers import Settings
+from franq_bench.short.fitted import FITTED, FRANQ, SIGNALS, classifier, matrix
+from franq_bench.short.prompts import answer_prompt, titles_prompt
+from franq_bench.short.statistics import NAMES
+from franq_bench.tables.method_names import title
+from franq_bench.tables.scores import MARKS, Score, Scores
+from franq_guard.datasets.questions import Question
+from franq_guard.language_model.base import LanguageModel
+from franq_guard.records import Trace
+from franq_guard.report.tables import Column, Table
+from franq_guard.signals.gather import Models, gather
+from franq_guard.uncertainty.methods import find
+from franq_guard.uncertainty.statistics import needed
+
+__all__ = ["runtime_table"]
+
+SHOWN = ("max-probability", "p-true", "parametric-knowledge", "faithfulness", "semantic-entropy")
+_NEED_SAMPLES = ("samples", "sample_nli", "similarity", "relevances")
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    seconds: float
+    size: int
+
+
+def runtime_table(
+    questions: Sequence[Question],
+    models: Models,
+    scores: Scores,
+    settings: Settings,
+    *,
+    signals: Sequence[str] = SIGNALS,
+) -> Table:
+    """Method, inference beyond generation (ratio), training time (seconds), stored size (bytes).
+
+    Args:
+        questions: a few to measure on.
+        models: language model, faithfulness model and embeddings.
+        scores: the matrix whose training rows are fitted.
+        settings: of the samples.
+        signals: FRANQ's P_faithful, UQ_faith and UQ_unfaith.
+    """
+    extra = _extra(questions, models, settings, signals)
+    fits = _fits(scores, signals)
+    rows = [(title(name), extra[name], None, None) for name in dict.fromkeys((*SHOWN, *signals))]
+    together = {"xgboost-all": extra["all"]}
+    for name in FITTED:
+        fit = fits.get(name)
+        cost = together.get(name, extra["signals"])
+        size = (fit.seconds, fit.size) if fit else (None, None)
+        rows.append((title(name), cost, *size))
+    return Table(
+        name="runtime",
+        title="Runtime",
+        columns=(
+            Column("Method"),
+            Column("Inference beyond generation, ratio", "lower"),
+            Column("Fit, CPU seconds", "lower"),
+            Column("Stored, bytes", "lower"),
+        ),
+        rows=tuple(rows),
+        note=(
+            f"CPU time beyond writing the greedy answer, as a ratio to it: median over "
+            f"{len(questions)} questions, {settings.samples} samples where a method needs them, "
+            "each method measured alone. Fits: mean over data sets. Sizes: a calibrator's JSON, "
+            "XGBoost's own JSON."
+        ),
+    )
+
+
+def _extra(
+    questions: Sequence[Question], models: Models, settings: Settings, signals: Sequence[str]
+) -> dict[str, float]:
+    sets: dict[str, Sequence[str]] = {name: (name,) for name in (*SHOWN, *signals)}
+    sets |= {"signals": signals, "all": NAMES}
+    model = needed(models.language_model, "language_model")
+    found: dict[str, list[float]] = {name: [] for name in sets}
+    for question in questions:
+        trace, plain, sampling = _written(model, question, settings)
+        for name, names in sets.items():
+            start = process_time()
+            gather(names, trace, models)
+            sampled = any(find(n).need in _NEED_SAMPLES for n in names)
+            found[name].append((process_time() - start + sampling * sampled) / plain)
+    return {name: median(ratios) for name, ratios in found.items()}
+
+
+def _written(
+    model: LanguageModel, question: Question, settings: Settings
+) -> tuple[Trace, float, float]:
+    """The answered question, CPU seconds of writing the answer and of drawing the samples."""
+    prompt = model.render(answer_prompt(question))
+    start = process_time()
+    [answer] = model.generate([prompt], max_new_tokens=settings.max_new_tokens)
+    between = process_time()
+    [samples] = model.sample(
+        [prompt],
+        n=settings.samples,
+        max_new_tokens=settings.max_new_tokens,
+        temperature=settings.temperature,
+    )
+    end = process_time()
+    contrast = {"contrast_prompt": model.render(titles_prompt(question))}
+    trace = Trace(question.question, question.passages, answer, tuple(samples), metadata=contrast)
+    return trace, between - start, end - between
+
+
+def _fits(scores: Scores, signals: Sequence[str]) -> Mapping[str, _Fit]:
+    found: dict[str, list[_Fit]] = {}
+    for name in scores.datasets:
+        train = scores.part(name, "train").rows
+        if len({row.is_true for row in train}) < 2:
+            continue
+        for method in FITTED:
+            found.setdefault(method, []).append(_fit(method, train, signals))
+    return {
+        method: _Fit(mean(f.seconds for f in fits), round(mean(f.size for f in fits)))
+        for method, fits in found.items()
+    }
+
+
+def _fit(method: str, train: Sequence[Score], signals: Sequence[str]) -> _Fit:
+    every = sorted({*train[0].scores} - {*MARKS, *FITTED})
+    data = matrix(train, every if method == "xgboost-all" else signals)
+    labels = np.array([row.is_true for row in train], int)
+    start = process_time()
+    fitted = classifier(method).fit(data, labels)
+    return _Fit(process_time() - start, len(_stored(fitted, method)))
+
+
+def _stored(fitted: Any, method: str) -> bytes:
+    if method in FRANQ:
+        return bytes(fitted.to_calibrator(form="short").to_json().encode())
+    return bytes(fitted.get_booster().save_raw("json"))

@@ -1,0 +1,108 @@
+"""An answered question to everything its methods read: NLI, similarity, faithfulness; kept on disk.
+
+Methods are then functions of arrays, so that a method that was mended is recomputed in seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, fields, replace
+from typing import Any
+
+import numpy as np
+
+from franq_bench.cache import Cache, content_key
+from franq_bench.short.answers import Answered
+from franq_guard.datasets.questions import Question
+from franq_guard.records import Trace
+from franq_guard.signals.gather import Models, gather
+from franq_guard.uncertainty.methods import methods
+from franq_guard.uncertainty.statistics import Samples, Statistics
+
+__all__ = ["NAMES", "from_json", "statistics_of", "to_json"]
+
+NAMES: tuple[str, ...] = tuple(m.name for m in methods() if "sequence" in m.levels)
+"""Every method that has a value for a whole answer."""
+
+_FROM_THE_ANSWER = {"parametric", "unconditional", "p_true"}
+_VERSION = 2
+
+
+def statistics_of(
+    questions: Sequence[Question],
+    answers: Mapping[str, Answered],
+    models: Models,
+    cache: Cache,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Statistics]:
+    """Statistics by question id of the questions that were answered.
+
+    Args:
+        questions: with the passages that were shown.
+        answers: by question id.
+        models: the faithfulness model and embeddings; the language model decodes alternatives.
+        cache: where statistics are kept.
+        progress: called with (made, to make).
+    """
+    there = [question for question in questions if question.id in answers]
+    keys = {q.id: _key(q, answers[q.id], models) for q in there}
+    missing = [question for question in there if keys[question.id] not in cache]
+    for made, question in enumerate(missing):
+        if progress is not None:
+            progress(made, len(missing))
+        cache[keys[question.id]] = to_json(_measured(question, answers[question.id], models))
+    if progress is not None:
+        progress(len(missing), len(missing))
+    return {i: from_json(cache[key]) for i, key in keys.items()}
+
+
+def to_json(statistics: Statistics) -> dict[str, Any]:
+    """As JSON values; what was not measured is left out."""
+    return _packed(statistics)
+
+
+def from_json(row: Mapping[str, Any]) -> Statistics:
+    """What :func:`to_json` wrote."""
+    values = {name: _unpacked(value) for name, value in row.items() if name != "samples"}
+    if "samples" in row:
+        of_samples = {name: _unpacked(value) for name, value in row["samples"].items()}
+        values["samples"] = Samples(**of_samples)
+    return Statistics(**values)
+
+
+def _measured(question: Question, answered: Answered, models: Models) -> Statistics:
+    trace = Trace(question.question, question.passages, answered.answer, samples=answered.samples)
+    needs = {m.name: m.need for m in methods()}
+    names = [name for name in NAMES if needs[name] not in _FROM_THE_ANSWER]
+    return replace(
+        gather(names, trace, models),
+        parametric=answered.parametric,
+        unconditional=answered.unconditional,
+        p_true=answered.p_true,
+    )
+
+
+def _key(question: Question, answered: Answered, models: Models) -> str:
+    used = [getattr(model, "fingerprint", None) for model in (models.faithfulness, models.embed)]
+    shown = [asdict(passage) for passage in question.passages]
+    return content_key(_VERSION, NAMES, used, question.question, shown, answered.to_json())
+
+
+def _packed(record: Any) -> dict[str, Any]:
+    found = {f.name: getattr(record, f.name) for f in fields(record)}
+    return {name: _value(value) for name, value in found.items() if value is not None}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return {"dtype": str(value.dtype), "values": value.tolist()}
+    if isinstance(value, tuple):
+        return [_value(item) for item in value]
+    return _packed(value) if isinstance(value, Samples) else value
+
+
+def _unpacked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return np.array(value["values"], value["dtype"])
+    return tuple(_unpacked(item) for item in value) if isinstance(value, list) else value

@@ -1,0 +1,1 @@
+"""Scores to tables, reports and comparisons."""

@@ -1,0 +1,65 @@
+"""What a benchmark's methods are called in tables, and the order and families they stand in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from franq_bench.tables.scores import GOLD, TRAINED_ON
+from franq_guard.uncertainty.methods import methods
+
+__all__ = ["MAIN", "family", "main", "order", "title"]
+
+MAIN = ("franq-condition", "franq-none", "xgboost-all", "max-probability", "semantic-entropy",
+        "faithfulness")  # fmt: skip
+"""The methods that curves are drawn for; as many as a plot has colours."""
+
+_FAMILIES = {
+    "information": "Information-based",
+    "reflexive": "Reflexive",
+    "diversity": "Sample diversity",
+    "rag": "RAG-specific",
+    "xgboost": "XGBoost",
+    "franq": "FRANQ",
+}
+_OTHER = "Other"
+_TRAINED = ("XGBoost", "FRANQ")
+_ADDED = {
+    "faithfulness": ("Faithfulness score", "rag"),
+    "faithfulness-answer": ("Faithfulness score, answer alone", "rag"),
+    "xgboost-franq": ("XGBoost (FRANQ features)", "xgboost"),
+    "xgboost-all": ("XGBoost (all features)", "xgboost"),
+    "franq-none": ("FRANQ, no calibration", "franq"),
+    "franq-global": ("FRANQ, calibrated", "franq"),
+    "franq-condition": ("FRANQ, condition-calibrated", "franq"),
+}
+_MARKS = {GOLD: "gold faithfulness", TRAINED_ON: "gold passage in the small model's training"}
+_KNOWN = {method.name: (method.title, method.family) for method in methods()} | _ADDED
+
+
+def title(name: str) -> str:
+    """A method's title as in the paper's tables; a variant is told apart; unknown names stay."""
+    if name in _MARKS:
+        return _MARKS[name]
+    known = _KNOWN.get(name, (name, ""))[0]
+    _, _, variant = name.partition(":")
+    return f"{known} ({variant})" if variant and variant not in known else known
+
+
+def family(name: str) -> str:
+    """The heading a method stands under."""
+    return _FAMILIES.get(_KNOWN.get(name, ("", ""))[1], _OTHER)
+
+
+def main(names: Iterable[str]) -> list[str]:
+    """Those of :data:`MAIN` that are there; where none is, the last ones in the order of tables."""
+    there = order(names)
+    return [name for name in MAIN if name in there] or there[-len(MAIN) :]
+
+
+def order(names: Iterable[str]) -> list[str]:
+    """Methods in the order of tables: by family, FRANQ last; unknown ones before XGBoost."""
+    there = dict.fromkeys(names)
+    known = [name for name in _KNOWN if name in there]  # the catalogue stands by family
+    late = [name for name in known if family(name) in _TRAINED]
+    early = [name for name in known if name not in late]
+    return [*early, *(name for name in there if name not in _KNOWN), *late]

@@ -1,0 +1,176 @@
+"""The tables of a benchmark report, in the paper's layout: methods by family, data sets beside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from franq_bench.tables import paper
+from franq_bench.tables.method_names import family, order, title
+from franq_bench.tables.results import MEAN, METRICS, Results, Row
+from franq_bench.tables.scores import Scores
+from franq_guard.report.tables import Cell, Column, Table, number
+
+__all__ = ["TITLES", "datasets_table", "form_of", "main_table", "settings_table", "summary_table",
+           "unmeasured"]  # fmt: skip
+
+TITLES = {
+    "pr_auc": "PR-AUC",
+    "prr": "PRR (at most half rejected)",
+    "auroc": "ROC-AUC",
+    "ece": "Expected calibration error",
+}
+_NOTES = {
+    "pr_auc": "False answers are the positive class: a random score gives the share of them.",
+    "prr": "1: the false are rejected first; 0: no better than chance; below 0: worse.",
+    "auroc": "A random score gives .50.",
+    "ece": "Ten equal bins; only scores within [0, 1]; lower is better.",
+}
+_PRIMARY = "franq-condition"
+
+
+def form_of(results: Results) -> str:
+    """Long where the settings say so, else short: which of the paper's tables stand beside."""
+    return "long" if results.settings.get("form") == "long" else "short"
+
+
+def main_table(results: Results, metric: str) -> Table:
+    """One metric: methods by family, our data sets, their mean, the paper's means.
+
+    Columns of the paper say what they are; the mean is left out where there is one data set.
+    """
+    found = {(row.dataset, row.method): row.figure(metric) for row in results.rows}
+    names = [d.name for d in results.datasets]
+    shown = names if len(names) == 1 else [*names, MEAN]
+    theirs = paper.means(form_of(results), metric)
+    better: Any = "lower" if metric == "ece" else "higher"
+    rows: list[tuple[Cell, ...]] = []
+    errors: list[tuple[Cell, ...]] = []
+    methods = order(m for (d, m), figure in found.items() if d in shown and figure[0] is not None)
+    for heading, members in groupby(methods, family):
+        rows.append((heading,))
+        errors.append((None,))
+        for method in members:
+            own = [found.get((name, method), (None, None)) for name in shown]
+            beside = [figures.get(method) for figures in theirs.values()]
+            rows.append((title(method), *(figure for figure, _ in own), *beside))
+            errors.append((None, *(error for _, error in own), *(None for _ in beside)))
+    return Table(
+        name=metric.replace("_", "-"),
+        title=f"{TITLES[metric]} on the test parts",
+        columns=(
+            Column("method"),
+            *(Column(name, better) for name in shown),
+            *(Column(f"paper: {model}", better) for model in theirs),
+        ),
+        rows=tuple(rows),
+        errors=tuple(errors),
+        note=f"{_NOTES[metric]} {_BESIDE}" if theirs else _NOTES[metric],
+    )
+
+
+_BESIDE = (
+    f"± is a bootstrap standard error. The columns 'paper' are the means that {paper.SOURCE} "
+    "reports for other models, data and judges: a frame of reference, not a target."
+)
+
+
+def summary_table(results: Results) -> Table:
+    """By metric, over the data sets: which method comes first, and where FRANQ stands."""
+    form = form_of(results)
+    rows: list[tuple[Cell, ...]] = []
+    only = {d.name for d in results.datasets} if len(results.datasets) == 1 else {MEAN}
+    for metric in METRICS:
+        ranked = _ranked([row for row in results.rows if row.dataset in only], metric)
+        if ranked:
+            best, value = ranked[0]
+            place = {name: at for at, (name, _) in enumerate(ranked, 1)}
+            own = place.get(_PRIMARY)
+            rows.append((
+                TITLES[metric],
+                title(best),
+                value,
+                dict(ranked).get(_PRIMARY),
+                "-" if own is None else f"{own} of {len(ranked)}",
+                _place_in_paper(form, metric),
+            ))  # fmt: skip
+    return Table(
+        name="summary",
+        title="First in the mean over the data sets",
+        columns=(
+            Column("metric"),
+            Column("first"),
+            Column("its mean"),
+            Column(title(_PRIMARY)),
+            Column("its place"),
+            Column("its place in the paper"),
+        ),
+        rows=tuple(rows),
+        note="Places by the mean alone; many differences are within a standard error. "
+        f"The paper: {paper.SOURCE}, other models and data, its own set of methods.",
+    )
+
+
+def datasets_table(results: Results) -> Table:
+    """Sizes, accuracy and refusals of the data sets."""
+    return Table(
+        name="datasets",
+        title="Data sets",
+        columns=(
+            Column("data set"),
+            Column("train"),
+            Column("test"),
+            Column("share true (test)"),
+            Column("not attempted"),
+        ),
+        rows=tuple(
+            (d.name, d.n_train, d.n_test, d.accuracy, d.not_attempted) for d in results.datasets
+        ),
+        note="What was not attempted (refusals) is left out of everything else.",
+    )
+
+
+def settings_table(values: Mapping[str, Any], name: str, heading: str) -> Table:
+    """Settings or versions, one a row."""
+    rows = tuple((key, _plain(value)) for key, value in values.items())
+    return Table(name, heading, (Column("setting"), Column("value")), rows)
+
+
+def unmeasured(scores: Scores) -> str:
+    """Which methods were not judged because some test rows lack them; empty where none."""
+    parts = []
+    for name in scores.datasets:
+        test = scores.part(name).rows
+        for method in scores.methods:
+            lacking = sum(row.scores.get(method) is None for row in test)
+            if 0 < lacking < len(test):
+                parts.append(f"{title(method)} on {name} ({lacking} of {len(test)})")
+    return f"Not judged, because some test rows lack them: {'; '.join(parts)}." if parts else ""
+
+
+def _place_in_paper(form: str, metric: str) -> str:
+    """Where the paper's primary method stands for each of its models; equal means share a place."""
+    places = []
+    for model, figures in paper.means(form, metric).items():
+        own = figures[_PRIMARY]
+        ahead = [f for f in figures.values() if (f < own if metric == "ece" else f > own)]
+        places.append(f"{len(ahead) + 1} of {len(figures)} ({model})")
+    return ", ".join(places) or "-"
+
+
+def _ranked(rows: Sequence[Row], metric: str) -> list[tuple[str, float]]:
+    known = [(row.method, row.figure(metric)[0]) for row in rows]
+    figures = [(method, figure) for method, figure in known if figure is not None]
+    return sorted(figures, key=lambda pair: pair[1], reverse=metric != "ece")
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return ", ".join(value)
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return number(value) if value is None else f"{value:g}"
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""Training of the small offline model: `python -m franq_bench.training`."""

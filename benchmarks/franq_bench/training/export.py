@@ -1,0 +1,42 @@
+"""From a training run to the shipped files: averaged weights, calibrated, quantised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from franq_bench.training.calibrate import fit, held_back
+from franq_bench.training.data import Example, Question
+from franq_guard.faithfulness.small import storage
+from franq_guard.faithfulness.small.blend import plain
+from franq_guard.faithfulness.small.minilm import load_minilm
+from franq_guard.faithfulness.small.model import SmallFaithfulness
+
+
+def export(
+    tensors: dict[str, Tensor],
+    examples: Sequence[Example],
+    questions: Sequence[Question],
+    folder: Path,
+    *,
+    seed: int,
+    report: Callable[[str], None],
+) -> str:
+    """Write weight file and manifest into `folder`; returns the SHA-256.
+
+    The file is written twice: calibration is fitted on the quantised network, as it will run.
+    """
+    torch.set_grad_enabled(False)
+    storage.save(folder, tensors, plain())
+    network, blend, _ = storage.load(folder)
+    if torch.cpu._is_avx512_bf16_supported():
+        network = network.to(torch.bfloat16)
+    model = SmallFaithfulness(network, load_minilm()[1], blend, name="uncalibrated", cache=50_000)
+    pairs = held_back(examples, questions, seed=seed)
+    report(f"calibrating on {len(pairs)} pairs")
+    fitted = fit(model, pairs)
+    report(fitted.to_json())
+    return storage.save(folder, tensors, fitted)

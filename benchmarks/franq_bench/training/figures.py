@@ -1,0 +1,144 @@
+"""The model card's figures: quality per data set, minimal pairs, calibration, bfloat16, speed.
+
+`python -m franq_bench.training.figures --data PATH... --pairs FILE --out FOLDER`
+writes `figures.json` and, where matplotlib is installed, `reliability.svg`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from franq_bench import faithfulness as bench
+from franq_bench.training.data import CLASSES, Example, examples, files, rows
+from franq_guard.faithfulness.small.model import SmallFaithfulness
+from franq_guard.metrics.measures import auroc, ece, reliability
+from franq_guard.metrics.plots import reliability_plot, to_svg
+
+#: Rows whose data sets were trained on; the others' label rates are unknown to the calibration.
+TRAINED: Final = frozenset(bench.GROUNDED) - {"healthver", "climate-fever"}
+_THREE_WAY: Final = ("mnli-dev", "snli-dev", "snli-test", "fm2", "fever-symmetric", "scitail-dev")
+
+
+def minimal_pairs(model: bench.Scorer, path: Path) -> dict[str, Any]:
+    """Return the share of minimal pairs ordered rightly, overall and by kind of change."""
+    pairs = list(rows(path))
+    texts = [pair["passage"] for pair in pairs]
+    right = np.array(model.score(texts, [pair["supported"] for pair in pairs]))
+    wrong = np.array(model.score(texts, [pair["unsupported"] for pair in pairs]))
+    ordered = right > wrong
+    kinds = sorted({pair["kind"] for pair in pairs})
+    members = {kind: np.array([pair["kind"] == kind for pair in pairs]) for kind in kinds}
+    by_kind = {
+        kind: {"n": int(inside.sum()), "ordered": float(ordered[inside].mean())}
+        for kind, inside in members.items()
+    }
+    return {"n": len(pairs), "ordered": float(ordered.mean()), "by_kind": by_kind}
+
+
+def three_way(model: SmallFaithfulness, pairs: Sequence[Example], limit: int) -> dict[str, Any]:
+    """Return the accuracy of the most probable class per data set; two-way sets by entailment."""
+    found: dict[str, Any] = {}
+    for name, members in bench.draw(pairs, limit=limit, seed=0, fold="test").items():
+        if name in _THREE_WAY:
+            classes = model.nli([e.premise for e in members], [e.hypothesis for e in members])
+            called = classes.argmax(axis=1)
+            right = [
+                int(c) == e.label or (e.label == CLASSES["unsupported"] and c != 0)
+                for c, e in zip(called, members, strict=True)
+            ]
+            found[name] = {"n": len(members), "accuracy": float(np.mean(right))}
+    return found
+
+
+def calibration(model: bench.Scorer, pairs: Sequence[Example], folder: Path) -> dict[str, Any]:
+    """Return ECE and the reliability bins over `pairs`, and draw them."""
+    scores = np.array(model.score([e.premise for e in pairs], [e.hypothesis for e in pairs]))
+    labels = np.array([e.label == 0 for e in pairs], dtype=float)
+    drawn = to_svg(reliability_plot(labels, {"P(faithful)": scores}))
+    (folder / "reliability.svg").write_text(drawn, encoding="utf-8")
+    table = reliability(labels, scores)
+    bins = [(float(said), float(share), int(n)) for n, said, share in zip(*table, strict=True) if n]
+    return {"n": len(pairs), "ece": ece(labels, scores), "bins": bins}
+
+
+def half_precision(pairs: dict[str, list[Example]], weights: Path | None) -> dict[str, Any]:
+    """Return how far bfloat16 moves AUROC per data set and the scores against float32."""
+    models = [SmallFaithfulness.bundled(dtype=d, weights=weights) for d in ("float32", "bfloat16")]
+    moves, gaps = [], []
+    for members in pairs.values():
+        texts, claims = [e.premise for e in members], [e.hypothesis for e in members]
+        full, half = (np.array(m.score(texts, claims)) for m in models)
+        labels = [float(e.label == 0) for e in members]
+        moves.append(auroc(labels, half) - auroc(labels, full))
+        gaps.append(float(np.abs(half - full).max()))
+    macro = float(np.nanmean(moves))
+    largest = float(np.nanmax(np.abs(moves)))
+    return {"macro_auroc_change": macro, "largest_change": largest, "largest_gap": max(gaps)}
+
+
+def speed(weights: Path | None, repeats: int = 5) -> dict[str, float]:
+    """Return CPU seconds for 10 claims x 3 passages of 100 words: score, and evidence after it.
+
+    CPU time of one thread, which other load on the machine hardly moves; two idle cores take about
+    half of it on the clock. Sets torch to one thread.
+    """
+    words = [
+        f"word{i % 37} and figure {i}" if i % 9 else f"end of it. Part {i}" for i in range(100)
+    ]
+    passages = [" ".join(words[i:] + words[:i]).split()[:100] for i in (0, 30, 60)]
+    texts = [" ".join(passage) + "." for passage in passages]
+    times: list[tuple[float, float]] = []
+    model = SmallFaithfulness.bundled(weights=weights, threads=1)
+    for turn in range(repeats):
+        claims = [
+            f"The figure {i} stands beside word number {turn} in part {i}." for i in range(10)
+        ]
+        start = time.process_time()
+        model.score(["\n".join(texts)] * 10, claims)
+        middle = time.process_time()
+        model.evidence(texts, claims)
+        times.append((middle - start, time.process_time() - middle))
+    score, evidence = np.median(np.array(times[1:]), axis=0)
+    return {"score_cpu_seconds": float(score), "evidence_cpu_seconds": float(evidence)}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure the shipped (or another) model as told on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, nargs="+", required=True)
+    parser.add_argument("--pairs", type=Path, required=True, help="minimal pairs, JSONL")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--weights", type=Path, default=None)
+    parser.add_argument("--limit", type=int, default=300, help="pairs of one data set")
+    options = parser.parse_args(arguments)
+    model = SmallFaithfulness.bundled(weights=options.weights)
+    paths = files(options.data)
+    pairs = examples(paths)
+    grounded = [e for e in pairs if bench.group(e.dataset) in {*bench.GROUNDED, "xsum"}]
+    drawn = bench.draw(grounded, limit=options.limit, seed=0, fold="test")
+    found: dict[str, Any] = {"fingerprint": model.fingerprint}
+    found["rows"] = bench.measure(drawn, model)
+    found["minimal_pairs"] = minimal_pairs(model, options.pairs)
+    found["three_way"] = three_way(model, pairs, options.limit)
+    trained = [e for n, members in drawn.items() if n in TRAINED for e in members]
+    found["calibration"] = calibration(model, trained, options.out)
+    short = {n: [e for e in m if len(e.premise) < 1000][:100] for n, m in drawn.items()}
+    short = {n: m for n, m in short.items() if len(m) >= 30}  # too few say nothing of an AUROC
+    found["bfloat16"] = half_precision(short, options.weights)
+    found["speed"] = speed(options.weights)
+    text = json.dumps(found, indent=1)
+    (options.out / "figures.json").write_text(text + "\n", encoding="utf-8")
+    sys.stdout.write(bench.table(found["rows"]) + "\n" + json.dumps(found["minimal_pairs"]) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""Examples to encoder inputs: the same chunks and features in training as in scoring."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from franq_bench.training.data import SOURCES, Example
+from franq_guard.faithfulness.small.features import features
+from franq_guard.faithfulness.small.pairs import CHUNK_TOKENS, Pair, make_pair, token_ids
+from franq_guard.faithfulness.small.text import chunks, safe, sentences
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One training input with its features and label (see `Example.label`)."""
+
+    pair: Pair
+    features: list[float]
+    label: int
+
+
+def draw(examples: Sequence[Example], *, seed: int) -> list[Example]:
+    """Return one epoch's share of the examples: each source by its weight and cap in `SOURCES`."""
+    rng = random.Random(seed)  # noqa: S311 - no secret
+    by_source: dict[str, list[Example]] = {}
+    for example in examples:
+        by_source.setdefault(example.dataset, []).append(example)
+    drawn: list[Example] = []
+    for source, rows in sorted(by_source.items()):
+        _, weight, cap = SOURCES[source]
+        want = min(cap, round(weight * len(rows)))
+        whole, rest = divmod(want, len(rows))
+        drawn += rows * whole + rng.sample(rows, rest)
+    rng.shuffle(drawn)
+    return drawn
+
+
+def make_items(examples: Sequence[Example], tokenizer: Tokenizer, *, seed: int) -> list[Item]:
+    """Choose a chunk of each premise, and the claim or a sentence of it, and encode them.
+
+    The chunk that shares most with the claim is taken: for a supported claim the likely evidence,
+    for another the hardest chunk; now and then another chunk stands in for the latter.
+    """
+    rng = random.Random(seed)  # noqa: S311 - no secret
+    texts = [_choose(e, tokenizer, rng) for e in examples]
+    claims = token_ids(tokenizer, [safe(c) for c, _ in texts])
+    premises = token_ids(tokenizer, [safe(p) for _, p in texts])
+    return [
+        Item(make_pair(c, p), features(*text), example.label)
+        for c, p, text, example in zip(claims, premises, texts, examples, strict=True)
+    ]
+
+
+def _choose(example: Example, tokenizer: Tokenizer, rng: random.Random) -> tuple[str, str]:
+    claim = example.hypothesis
+    parts = sentences(claim)
+    if len(parts) > 1 and example.label == 0 and rng.random() < 0.5:
+        start, end = rng.choice(parts)
+        claim = claim[start:end]
+    spans = chunks(example.premise, CHUNK_TOKENS)
+    if len(spans) < 2:
+        return claim, example.premise
+    pieces = [example.premise[a:b] for a, b in spans]
+    if example.label != 0 and rng.random() < 0.2:
+        return claim, rng.choice(pieces)
+    return claim, max(pieces, key=lambda piece: _shared(claim, piece))
+
+
+def _shared(claim: str, piece: str) -> float:
+    values = features(claim, piece)
+    return values[0] + values[2]

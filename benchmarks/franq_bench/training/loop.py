@@ -1,0 +1,177 @@
+"""The training loop: epochs of balanced draws, bf16 autocast, averaged weights, resumable."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+from torch.nn import functional
+
+from franq_bench.training.data import Example, Question
+from franq_bench.training.generate import generated
+from franq_bench.training.items import Item, draw, make_items
+from franq_bench.training.recipe import Recipe
+from franq_guard.faithfulness.small.encoder import Encoder
+from franq_guard.faithfulness.small.pairs import by_budget, pad
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+Report = Callable[[str], None]
+
+
+class Trainer:
+    """Network, optimiser and averaged weights of one run in `out`.
+
+    A checkpoint is written every `save_every` steps; a run that finds one goes on from it: same
+    epoch, same order of batches, next step.
+    """
+
+    def __init__(self, network: Encoder, recipe: Recipe, out: Path) -> None:
+        self.network, self.recipe, self.out = network, recipe, out
+        network.dropout = recipe.dropout
+        trained = {n: p for n, p in network.named_parameters() if p.requires_grad}
+        heads = [p for n, p in trained.items() if n.startswith(("head", "mark"))]
+        body = [p for n, p in trained.items() if not n.startswith(("head", "mark"))]
+        self.trained = trained
+        self.optimiser = torch.optim.AdamW(
+            [{"params": body, "peak": recipe.rate}, {"params": heads, "peak": recipe.head_rate}],
+            lr=recipe.rate, weight_decay=recipe.weight_decay, betas=(0.9, 0.98), fused=True,
+        )  # fmt: skip
+        self.average = {n: p.detach().clone() for n, p in trained.items()}
+        self.step = 0
+        self.save_every = 200
+
+    def update(self, batch: Sequence[Item], progress: float) -> float:
+        """Take one step on `batch`; `progress` counts epochs. Returns the loss."""
+        scale = rate(self.recipe, progress)
+        for group in self.optimiser.param_groups:
+            group["lr"] = group["peak"] * max(scale, 0.01)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            logits = self.network(*tensors(batch))
+        loss = nll(logits.float(), torch.tensor([item.label for item in batch]))
+        torch.autograd.backward(loss)
+        torch.nn.utils.clip_grad_norm_(self.trained.values(), 1.0, foreach=True)
+        self.optimiser.step()
+        self.optimiser.zero_grad(set_to_none=True)
+        self.step += 1
+        keep = min(self.recipe.averaging, (1 + self.step) / (10 + self.step))
+        torch._foreach_lerp_(
+            list(self.average.values()), [p.detach() for p in self.trained.values()], 1 - keep
+        )
+        return float(loss.detach())
+
+    def save(self, epoch: int, done: int) -> None:
+        """Write the checkpoint: tensors as safetensors, counters as JSON, both replaced at once."""
+        state = {f"weight.{n}": p.detach() for n, p in self.trained.items()}
+        state |= {f"average.{n}": p for n, p in self.average.items()}
+        for name, parameter in self.trained.items():
+            for key in ("exp_avg", "exp_avg_sq", "step"):
+                state[f"{key}.{name}"] = self.optimiser.state[parameter][key]
+        save_file(state, self.out / "checkpoint.new")
+        (self.out / "checkpoint.new").replace(self.out / f"checkpoint-{self.step}.safetensors")
+        progress = {"epoch": epoch, "batches": done, "step": self.step}
+        (self.out / "progress.new").write_text(json.dumps(progress), encoding="utf-8")
+        (self.out / "progress.new").replace(self.out / "progress.json")
+        for old in self.out.glob("checkpoint-*.safetensors"):
+            if old.name != f"checkpoint-{self.step}.safetensors":
+                old.unlink()
+
+    def resume(self) -> tuple[int, int]:
+        """Load the checkpoint, if there is one; returns the epoch and the batches done in it."""
+        path = self.out / "progress.json"
+        if not path.exists():
+            return 0, 0
+        progress = json.loads(path.read_text(encoding="utf-8"))
+        self.step = progress["step"]
+        state = load_file(self.out / f"checkpoint-{self.step}.safetensors")
+        with torch.no_grad():
+            for name, parameter in self.trained.items():
+                parameter.copy_(state[f"weight.{name}"])
+                self.average[name].copy_(state[f"average.{name}"])
+                keys = ("exp_avg", "exp_avg_sq", "step")
+                self.optimiser.state[parameter] = {k: state[f"{k}.{name}"].clone() for k in keys}
+        return int(progress["epoch"]), int(progress["batches"])
+
+    def averaged(self) -> dict[str, Tensor]:
+        """Return the averaged weights by name, without the frozen embeddings."""
+        return {n: t.clone() for n, t in self.average.items()}
+
+
+def train(
+    trainer: Trainer, examples: Sequence[Example], questions: Sequence[Question],
+    tokenizer: Tokenizer, report: Report,
+) -> None:  # fmt: skip
+    """Run the recipe's epochs from wherever `trainer.out` stands."""
+    first, done = trainer.resume()
+    recipe = trainer.recipe
+    for epoch in range(first, recipe.epochs):
+        seed = recipe.seed + 1000 * epoch
+        drawn = draw(examples, seed=seed) + generated(questions, count=recipe.generated, seed=seed)
+        items = make_items(drawn, tokenizer, seed=seed)
+        plan = list(batches(items, recipe.batch_tokens, seed=seed))
+        report(f"epoch {epoch + 1}: {len(items)} pairs drawn, {len(plan)} batches")
+        _epoch(trainer, [[items[i] for i in b] for b in plan], epoch, done, report)
+        done = 0
+
+
+def _epoch(
+    trainer: Trainer, plan: Sequence[Sequence[Item]], epoch: int, done: int, report: Report
+) -> None:
+    trainer.network.train()
+    losses: list[float] = []
+    started, tokens = time.monotonic(), 0
+    for index in range(done, len(plan)):
+        losses.append(trainer.update(plan[index], epoch + index / len(plan)))
+        tokens += sum(len(item.pair) for item in plan[index])
+        if (index + 1) % 25 == 0:
+            speed = tokens / (time.monotonic() - started)
+            loss = np.mean(losses[-100:])
+            report(f"{epoch + 1}: {index + 1}/{len(plan)} loss {loss:.4f} {speed:.0f} tokens/s")
+        if (index + 1) % trainer.save_every == 0:
+            trainer.save(epoch, index + 1)
+    trainer.save(epoch + 1, 0)
+
+
+def rate(recipe: Recipe, progress: float) -> float:
+    """Return the learning rate as a share of its peak, `progress` epochs into the run."""
+    done = progress / recipe.epochs
+    warm = recipe.warm_up
+    return done / warm if done < warm else (1 - done) / (1 - warm)
+
+
+def batches(items: Sequence[Item], tokens: int, *, seed: int) -> Iterator[list[int]]:
+    """Yield shuffled batches of similar length: within 2,048 shuffled items, by a token budget."""
+    rng = random.Random(seed)  # noqa: S311 - no secret
+    order = list(range(len(items)))
+    rng.shuffle(order)
+    plan: list[list[int]] = []
+    for start in range(0, len(order), 2048):
+        part = order[start : start + 2048]
+        plan += [
+            [part[i] for i in b] for b in by_budget([len(items[i].pair) for i in part], tokens)
+        ]
+    rng.shuffle(plan)
+    yield from plan
+
+
+def tensors(items: Sequence[Item]) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """Return the network's five inputs for a batch."""
+    arrays = pad([item.pair for item in items])
+    ids, marks, mask, claim = (torch.from_numpy(a) for a in arrays)
+    return ids, marks, mask, claim, torch.tensor([item.features for item in items])
+
+
+def nll(logits: Tensor, labels: Tensor) -> Tensor:
+    """Mean negative log-likelihood; label 3 is "neutral or contradiction": their sum counts."""
+    log = functional.log_softmax(logits, dim=1)
+    either = torch.logsumexp(log[:, 1:], dim=1, keepdim=True)
+    return -torch.cat([log, either], dim=1).gather(1, labels[:, None]).mean()

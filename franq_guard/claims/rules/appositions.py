@@ -1,0 +1,169 @@
+"""Asides without a finite verb: appositions, participles, ", including X", ", with 5% of Y"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from franq_guard.claims.rules import verbs
+from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.antecedents import aside_end, be, copula, name_before, phrase_before
+from franq_guard.claims.rules.clause import Clause
+from franq_guard.claims.rules.finite import (
+    after_adverbs,
+    find_verb,
+    is_past_tense,
+    is_plural,
+    opens_noun_phrase,
+    subject,
+    subject_start,
+)
+from franq_guard.claims.rules.lexer import Word, inserted
+from franq_guard.claims.rules.lexicon import word_set
+
+_EVENTS = word_set("making causing leading resulting allowing giving bringing enabling")
+_ATTACHED = word_set("ranging depending varying consisting starting containing")
+_AMOUNTS = word_set("over about around more less fewer nearly almost roughly approximately only")
+
+
+def apposition(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
+    """Take out "Paris, the capital of France, ...": after a name or an opening noun phrase."""
+    frame = clause.frame
+    opener = frame[comma + 1]
+    interrupts = main > comma
+    named = frame[comma - 1].is_name
+    if opener.low not in {"a", "an", "the", "one"} and not (
+        interrupts and (opener.low in w.POSSESSIVES or opener.is_name)
+    ):
+        return None
+    end = aside_end(frame, comma, comma + 1, main)
+    if end is None or end - comma < 3 or not (named or (interrupts and frame[comma - 1].is_word)):
+        return None
+    inside = frame[comma + 1 : end - 1 if frame[end - 1].is_comma else end]
+    if find_verb(inside, 0, len(inside)) is not None or _is_list(inside):
+        return None
+    antecedent = name_before(frame, comma)
+    if opener.is_name or not named:
+        antecedent = phrase_before(frame, comma) or ()
+    whole = frame[subject_start(frame) : comma]
+    if interrupts and not named and not any(x.is_comma or x.low == "and" for x in whole):
+        antecedent = whole
+    if not antecedent or (not interrupts and any(x.is_comma for x in inside)):
+        return None
+    verb = inserted(copula(frame, main, antecedent))
+    return clause.take(comma, end, (*antecedent, verb, *frame[comma + 1 : end]))
+
+
+def participle(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
+    """Take out "The tower, completed in 1889, ...": between a noun and its verb, or two commas."""
+    frame = clause.frame
+    inner = after_adverbs(frame, comma + 1)
+    low = frame[inner].low
+    known = low in verbs.PARTICIPLES | w.NAMING or (main > comma and verbs.is_ed_form(low))
+    if not known or not frame[comma - 1].is_word:
+        return None
+    end = aside_end(frame, comma, inner, main) if main > comma else _next_comma(frame, inner)
+    antecedent = phrase_before(frame, comma)
+    if end is None or antecedent is None:
+        return None
+    if main < comma and not (low in w.NAMING or frame[comma - 1].is_name):
+        return None
+    if main < comma and (end >= len(frame) or frame[end].low in w.COORDINATORS):
+        return None
+    copula = inserted(be(antecedent, past=main < len(frame) and is_past_tense(frame[main])))
+    return clause.take(comma, end, (*antecedent, copula, *frame[comma + 1 : end]))
+
+
+def followed(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
+    """Take out ", followed by X" at the end: what follows the subject."""
+    frame = clause.frame
+    if [x.low for x in frame[comma + 1 : comma + 3]] != ["followed", "by"] or main > comma:
+        return None
+    carried = subject(frame)
+    if carried is None:
+        return None
+    copula = inserted(be(carried, past=is_past_tense(frame[main])))
+    return clause.take(comma, len(frame), (*carried, copula, *frame[comma + 1 :]))
+
+
+def gerund(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
+    """Take out ", winning two prizes" at the end: the subject of the clause won them."""
+    frame = clause.frame
+    inner = after_adverbs(frame, comma + 1)
+    if main > comma or inner + 1 >= len(frame) or frame[inner].is_name:
+        return None
+    low = frame[inner].low
+    past = is_past_tense(frame[main])
+    attached = low in w.PREPOSITIONS | _ATTACHED
+    finite = None if attached else verbs.finite_form(low, past=past)
+    if finite is None and not attached and _may_be_gerund(frame, inner):
+        finite = f"{'was' if past else 'is'} {low}"
+    passive = frame[main].low in w.BE and frame[after_adverbs(frame, main + 1)].low in (
+        verbs.PARTICIPLES
+    )
+    carried = (inserted("This"),) if low in _EVENTS or passive else subject(frame)
+    if finite is None or carried is None or any(x.is_comma for x in frame[main:comma]):
+        return None
+    if any(x.low in {"and", "or"} for x in frame[inner + 1 :]) and _is_series(frame, inner):
+        return None
+    if carried[0].low not in {"he", "she", "it", "this"} and is_plural(carried[-1]) and not past:
+        return None
+    rest = [_second_gerund(frame, k, past=past) for k in range(inner + 1, len(frame))]
+    return clause.take(
+        comma, len(frame), (*carried, *frame[comma + 1 : inner], inserted(finite), *rest)
+    )
+
+
+def _may_be_gerund(frame: Sequence[Word], k: int) -> bool:
+    """Whether an unknown -ing form has an object: ", shortening the voyage"."""
+    long = frame[k].low.endswith("ing") and len(frame[k].text) > 5
+    return long and k + 1 < len(frame) and opens_noun_phrase(frame[k + 1])
+
+
+def _second_gerund(frame: Sequence[Word], k: int, *, past: bool) -> Word:
+    """The "becoming" of "regaining strength and becoming a storm" turns finite as well."""
+    finite = verbs.finite_form(frame[k].low, past=past) if frame[k - 1].low == "and" else None
+    return frame[k] if finite is None else inserted(finite)
+
+
+def including(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
+    """Take out ", including X": that X is among them is said apart."""
+    frame = clause.frame
+    if frame[comma + 1].low != "including" or main > comma or frame[comma + 2].low in verbs.GERUNDS:
+        return None
+    if any(x.is_comma for x in frame[main:comma]):
+        return None
+    end = aside_end(frame, comma, comma + 2, main)
+    if end is None:
+        return None
+    return clause.take(comma, end, frame[:end])
+
+
+def with_amount(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
+    """Take out ", with more than 80% of sales" at the end: the subject has them."""
+    frame = clause.frame
+    if frame[comma + 1].low != "with" or main > comma or comma + 3 >= len(frame):
+        return None
+    amount = frame[comma + 2]
+    if not amount.is_number and amount.low not in _AMOUNTS:
+        return None
+    carried = subject(frame)
+    if carried is None:
+        return None
+    past = is_past_tense(frame[main])
+    plural = is_plural(carried[-1]) and not carried[-1].is_name
+    has = inserted("had" if past else "have" if plural else "has")
+    return clause.take(comma, len(frame), (*carried, has, *frame[comma + 2 :]))
+
+
+def _is_series(frame: Sequence[Word], inner: int) -> bool:
+    """Whether there are too many to read: ", winning A, losing B and drawing C"."""
+    return any(x.is_comma for x in frame[inner:])
+
+
+def _is_list(inside: Sequence[Word]) -> bool:
+    """Whether "Anna, a nurse and Paul" goes on: a list, not an aside."""
+    return any(x.low in {"and", "or"} and not x.shielded for x in inside)
+
+
+def _next_comma(frame: Sequence[Word], start: int) -> int | None:
+    return next((k + 1 for k in range(start, len(frame)) if frame[k].is_comma), None)

@@ -1,0 +1,66 @@
+"""A clause under construction: which words it owns and how its text reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from franq_guard.claims.rules.lexer import Word
+from franq_guard.records import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Part of a sentence that states one thing.
+
+    ``frame`` holds the words its text is made of, in order: its own, carried over ones (a shared
+    subject) and inserted ones. ``own`` holds the words of the sentence that belong to it, in order;
+    every word of a sentence, marks and conjunctions included, belongs to exactly one clause.
+    """
+
+    frame: tuple[Word, ...]
+    own: tuple[Word, ...]
+
+    def spans(self) -> tuple[Span, ...]:
+        """Ranges of the answer that hold the own words; neighbouring words share one range."""
+        out: list[Span] = []
+        last = -2
+        for word in self.own:
+            if word.index == last + 1:
+                out[-1] = (out[-1][0], word.end)
+            else:
+                out.append((word.start, word.end))
+            last = word.index
+        return tuple(out)
+
+    def can_cut(self, position: int) -> bool:
+        """Whether own words (carried ones do not count) stand on both sides of ``position``."""
+        return self.frame[position].index > self.own[0].index
+
+    def cut(
+        self, position: int, carried: Sequence[Word], *, skip: int = 0
+    ) -> tuple[Clause, Clause]:
+        """Two clauses: the words before frame ``position``, and the words from there on.
+
+        The second one's text is ``carried`` and what follows ``skip`` words (a comma, a
+        conjunction); the skipped words are its own all the same.
+        """
+        border = self.frame[position].index
+        left = Clause(self.frame[:position], tuple(x for x in self.own if x.index < border))
+        right = Clause(
+            (*carried, *self.frame[position + skip :]),
+            tuple(x for x in self.own if x.index >= border),
+        )
+        return left, right
+
+    def take(self, start: int, end: int, frame: Sequence[Word]) -> tuple[Clause, Clause]:
+        """The clause without frame positions ``start:end``, and the one that owns them.
+
+        The text of the second one is made of ``frame``.
+        """
+        taken = {x.index for x in self.frame[start:end]}
+        rest = Clause(
+            self.frame[:start] + self.frame[end:],
+            tuple(x for x in self.own if x.index not in taken),
+        )
+        return rest, Clause(tuple(frame), tuple(x for x in self.own if x.index in taken))

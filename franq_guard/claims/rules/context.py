@@ -1,0 +1,87 @@
+"""What a reader needs besides a claim's words: who "she" is, the heading, what opens the list."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from franq_guard.claims.blocks import Block
+from franq_guard.claims.rules.finite import find_verb, subject
+from franq_guard.claims.rules.lexer import lex
+from franq_guard.claims.rules.render import plain
+from franq_guard.claims.rules.words import DETERMINERS, THIRD_PERSON
+from franq_guard.records import Claim
+
+_WORD = re.compile(r"[^\W\d_]+")
+_NAME = re.compile(
+    r"(?:\b[A-Z][\w’'\-]*\.?(?:\s+(?:of|the|de|van|von|da|la|and)\s+(?=[A-Z])|\s+|$)?)+"
+)
+_CLOSERS = " \t\n.:;,*_"
+
+
+class Reader:
+    """Reads an answer from top to bottom and remembers what later claims may refer to."""
+
+    def __init__(self, answer: str, question: str) -> None:
+        self._question = question.strip()
+        self._antecedent = _topic(self._question)
+        self._heading = ""
+        self._lead = ""
+        self._last = ""
+
+    def heading(self, text: str) -> None:
+        """A heading stands above what follows."""
+        self._heading, self._lead = plain(text).strip(_CLOSERS), ""
+
+    def block(self, block: Block) -> None:
+        """A block begins: items keep the sentence that announced their list."""
+        if block.kind != "item":
+            self._lead = ""
+        elif self._last.endswith(":"):
+            self._lead = self._last.strip(_CLOSERS)
+            self._last = ""
+
+    def passed(self, sentence: str) -> None:
+        """A sentence was read: its subject, where it is a name, is what a pronoun may mean."""
+        self._last = plain(sentence).strip()
+        words = tuple(lex(sentence[:400], 0, min(len(sentence), 400)))
+        found = subject(words)
+        named = found and any(x.is_name and x.low not in DETERMINERS for x in found)
+        if found and named and found[0].low not in THIRD_PERSON:
+            self._antecedent = plain(sentence[found[0].start : found[-1].end]).strip()
+
+    def place(self, claim: Claim) -> Claim:
+        """The claim with its context; a list item that is no sentence gets the list's opening."""
+        if self._lead and _is_fragment(claim.text):
+            return replace(claim, text=f"{self._lead}: {claim.text}", context=self._above() or None)
+        notes = []
+        pronoun = _pronoun(claim.text)
+        if pronoun and self._antecedent:
+            notes.append(f"{pronoun}: {self._antecedent}")
+        if self._lead:
+            notes.append(f"list: {self._lead}")
+        notes.extend(filter(None, [self._above()]))
+        if self._question and not notes and _is_fragment(claim.text):
+            notes.append(f"question: {self._question}")
+        return replace(claim, context="; ".join(notes) or None)
+
+    def _above(self) -> str:
+        return f"heading: {self._heading}" if self._heading else ""
+
+
+def _pronoun(text: str) -> str | None:
+    for match in _WORD.finditer(text[:200]):
+        if match.group().lower() in THIRD_PERSON:
+            return match.group().lower()
+    return None
+
+
+def _is_fragment(text: str) -> bool:
+    words = lex(text[:200], 0, min(len(text), 200))
+    return find_verb(words, 0, len(words)) is None
+
+
+def _topic(question: str) -> str:
+    """The last name in the question (after its first word)."""
+    names = [m.group().strip() for m in _NAME.finditer(question[:400]) if m.start() > 0]
+    return names[-1] if names else ""

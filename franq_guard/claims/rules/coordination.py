@@ -1,0 +1,341 @@
+"""Stage: clauses joined by semicolons or conjunctions, and predicates that share a subject."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from franq_guard.claims.rules import verbs
+from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.clause import Clause
+from franq_guard.claims.rules.finite import (
+    after_adverbs,
+    find_verb,
+    is_adverb,
+    is_finite,
+    is_past_tense,
+    main_verb,
+    opens_noun_phrase,
+    subject,
+    subject_start,
+)
+from franq_guard.claims.rules.lexer import Word
+from franq_guard.claims.rules.lexicon import word_set
+
+_MAX_SUBJECT = 12
+_NO_PASSIVE = verbs.INTRANSITIVE_PASTS | {"became", "married"}
+_SPLICE = frozenset({"he", "she", "it", "they", "these", "this", "we", "i"})
+_QUANTIFIERS = word_set("about around over under nearly more less only at")
+
+
+def independent(clause: Clause) -> list[Clause]:
+    """The clause split where a mark and a full clause follow: "; it ...", ", but he ..."."""
+    return _split(clause, strong_only=True)
+
+
+def coordinated(clause: Clause) -> list[Clause]:
+    """The clause split at every safe coordination; a clause that has none comes back alone."""
+    return _split(clause, strong_only=False)
+
+
+def _split(clause: Clause, *, strong_only: bool) -> list[Clause]:
+    done: list[Clause] = []
+    rest = clause
+    while (cut := _first_cut(rest, strong_only)) is not None:
+        left, rest = cut
+        done.append(left)
+    return [*done, rest]
+
+
+def _first_cut(clause: Clause, strong_only: bool) -> tuple[Clause, Clause] | None:
+    frame = clause.frame
+    if frame and frame[0].low in w.CONTRASTS:
+        return _fronted_contrast(clause)
+    main = main_verb(frame, subject_start(frame))
+    if main is None:
+        return None
+    for k in range(main + 1, len(frame) - 1):
+        if frame[k].shielded or not clause.can_cut(k):
+            continue
+        cut = _cut_at(clause, k, main, strong_only)
+        if cut is not None:
+            return cut
+    return None
+
+
+def _fronted_contrast(clause: Clause) -> tuple[Clause, Clause] | None:
+    """Split "Although X, Y": it states X and Y."""
+    frame = clause.frame
+    for k in range(2, len(frame) - 2):
+        if frame[k].is_comma and clause.can_cut(k):
+            first = find_verb(frame, 1, k, loose=True)
+            if first is not None and _opens_clause(frame, k + 1, first):
+                left, right = clause.cut(k + 1, ())
+                return Clause(left.frame[1:], left.own), right
+    return None
+
+
+def _cut_at(clause: Clause, k: int, main: int, strong_only: bool) -> tuple[Clause, Clause] | None:
+    """The cut before position ``k``, where a new clause or predicate begins there."""
+    frame = clause.frame
+    skip = _connective(frame, k)
+    body = k + skip
+    if frame[k - 1].low in w.PREPOSITIONS:
+        return None  # "the burden of, or has to pay, the tax"
+    if skip == 0 or body >= len(frame) - 1 or _bare_predicate(frame, main, k):
+        return None
+    strong = frame[k].text == ";" or (frame[k].is_comma and skip > 1)
+    bare_comma = frame[k].is_comma and skip == 1
+    if (strong_only and not (strong or bare_comma)) or (
+        bare_comma and not _series(frame, body, main)
+    ):
+        return None
+    contrast = strong and frame[body - 1].low in w.CONTRASTS
+    reported = None if contrast else _reported(frame, main, k)
+    if _waiting(frame, main, k) or (not strong and reported is None and _open(frame, main, k)):
+        return None
+    if reported is None and _opens_clause(frame, body, main, sure=strong or bare_comma):
+        return clause.cut(k, (), skip=skip)
+    if frame[k].text == ";" and find_verb(frame, body, len(frame)) is not None:
+        return clause.cut(k, (), skip=skip)
+    if strong_only:
+        return None
+    if reported is not None and frame[body].low == "that":
+        return clause.cut(k, frame[:reported], skip=skip)
+    carried = _carried(frame, main if reported is None else reported, body, reported)
+    return None if carried is None else clause.cut(k, carried, skip=skip)
+
+
+def _connective(frame: Sequence[Word], k: int) -> int:
+    """How many words from ``k`` on join the next clause: "; and", ", but", "and", ","; 0: none."""
+    word = frame[k]
+    following = frame[k + 1]
+    joins = 1 if following.low in w.COORDINATORS | w.CONTRASTS | {"so"} else 0
+    if following.low == "even" and k + 2 < len(frame) and frame[k + 2].low in {"though", "if"}:
+        joins = 2 if frame[k + 2].low == "though" else 0
+    if word.text == ";" or word.is_comma:
+        return 1 + joins
+    if word.text in {"—", "–"}:
+        return 2 if joins == 1 else 0
+    return 1 if word.low in {"and", "but", "or", "yet", "while", "whereas"} else 0
+
+
+def _bare_predicate(frame: Sequence[Word], main: int, k: int) -> bool:
+    """Whether the first verb has nothing of its own yet: "was designed and built by X"."""
+    own = frame[main + 1 : k]
+    if not frame[k].low.isalpha() or (own and frame[main].low not in w.AUXILIARIES):
+        return False
+    if frame[k - 2].low in {"most", "more", "less", "very", "highly", "so"}:
+        return True  # "most influential and respected": two adjectives
+    return all(is_adverb(x) or x.low in w.AUXILIARIES or x.low in verbs.PARTICIPLES for x in own)
+
+
+_SUBORDINATE = (w.SUBORDINATORS - {"as", "since", "once", "so"}) | w.RELATIVES
+
+
+def _open(frame: Sequence[Word], main: int, k: int) -> bool:
+    """Whether the words before ``k`` end inside a subordinate or relative clause."""
+    return any(
+        find_verb(frame, j + 1, k, loose=True) is not None for j in _subordinators(frame, main, k)
+    )
+
+
+def _waiting(frame: Sequence[Word], main: int, k: int) -> bool:
+    """Whether a subordinate clause began before ``k`` whose verb is still to come."""
+    return any(
+        find_verb(frame, j + 1, k, loose=True) is None
+        and find_verb(frame, k + 1, len(frame), loose=True) is not None
+        for j in _subordinators(frame, main, k)
+        if frame[j].low
+        in {"if", "that", "whether", "because", "when", "unless", "what", "since", "where", "how"}
+        and frame[j - 1].low not in {"than", "as", "like"}
+    )
+
+
+def _subordinators(frame: Sequence[Word], main: int, k: int) -> list[int]:
+    return [
+        j
+        for j in range(main + 1, k)
+        if not frame[j].shielded
+        and (
+            frame[j].low in _SUBORDINATE
+            or (frame[j].low == "since" and frame[j + 1].low in w.DETERMINERS)
+        )
+    ]
+
+
+def _reported(frame: Sequence[Word], main: int, k: int) -> int | None:
+    """The verb inside what is reported ("She said that A was ..."), or None where nothing is."""
+    for j in range(main, k - 1):
+        if frame[j].low in w.COMPLEMENT_VERBS:
+            start = j + 2 if frame[j + 1].low == "that" else j + 1
+            verb = find_verb(frame, start, k) or find_verb(frame, start, k, loose=True)
+            if verb is not None and verb > start - (start == j + 1):
+                return verb
+    return None
+
+
+def _opens_clause(frame: Sequence[Word], body: int, main: int, *, sure: bool = True) -> bool:
+    """Whether a subject and its finite verb stand at ``body``.
+
+    ``sure``: a comma or a semicolon before it makes a new clause likely, any noun may open it.
+    """
+    body = after_adverbs(frame, body)
+    first = frame[body]
+    if first.low in w.PRONOUN_VERBS:
+        return True
+    if first.low in {"how", "why", *w.RELATIVES - {"that"}}:
+        return False
+    if first.low in w.PREPOSITIONS | w.SUBORDINATORS and first.low not in _QUANTIFIERS:
+        return sure and not frame[body - 1].is_comma and _fronted(frame, body)
+    if is_finite(frame, body) or not (first.is_word or first.text in {'"', "“", "*"}):
+        return False
+    stop = min(len(frame), body + _MAX_SUBJECT)
+    opens = opens_noun_phrase(first) or first.low in w.SUBJECT_PRONOUNS | _QUANTIFIERS
+    verb = find_verb(frame, body, stop)
+    if verb is None and (sure or opens):
+        verb = _loose_verb(frame, body, stop) if sure else _closing_verb(frame, body)
+    if verb is None:
+        verb = next((j for j in range(body + 1, stop) if frame[j].low == frame[main].low), None)
+        if verb is not None and any(x.low in w.RELATIVES for x in frame[body:verb]):
+            return False
+    if verb is not None and not opens:
+        opens = frame[verb].low == frame[main].low or frame[verb].low in w.FINITE_AUXILIARIES
+    return verb is not None and verb > body and (opens or sure) and not _broken(frame[body:verb])
+
+
+def _loose_verb(frame: Sequence[Word], body: int, stop: int) -> int | None:
+    """A form that may be a verb, where no conjunction makes its subject unclear."""
+    verb = find_verb(frame, body, stop, loose=True)
+    if verb is None or any(x.low in w.COORDINATORS for x in frame[body:verb]):
+        return None
+    return verb
+
+
+def _fronted(frame: Sequence[Word], body: int) -> bool:
+    """Whether a clause begins with a fronted phrase: ", but in 1804, he ..."."""
+    for k in range(body + 1, min(len(frame), body + _MAX_SUBJECT)):
+        if frame[k].is_comma:
+            return find_verb(frame, k + 1, len(frame)) is not None
+    return body + 2 < len(frame) and frame[body + 2].low in w.SUBJECT_PRONOUNS
+
+
+def _closing_verb(frame: Sequence[Word], body: int) -> int | None:
+    """A past form at the very end: "and all 155 people on board survived."."""
+    last = len(frame) - 2
+    ends = last > body and not frame[-1].is_word and frame[last].low not in w.NAMING
+    if not ends or any(x.low in w.SUBORDINATORS | w.RELATIVES for x in frame[body:last]):
+        return None
+    return last if is_past_tense(frame[last]) and not frame[last].is_name else None
+
+
+def _broken(words: Sequence[Word]) -> bool:
+    """A subject holds no comma and no clause mark, and no conjunction beside a number or a verb."""
+    marks = any(x.is_comma or x.text in {";", ":"} for x in words)
+    joined = any(
+        x.low in w.COORDINATORS and (y.is_number or not x.is_word) for y, x in pairwise(words)
+    )
+    return marks or joined or (bool(words) and words[-1].low in w.COORDINATORS)
+
+
+def _carried(
+    frame: Sequence[Word], main: int, body: int, reported: int | None
+) -> tuple[Word, ...] | None:
+    """The words that the predicate at ``body`` shares with the first one, or None: no predicate."""
+    shared = subject(frame) if reported is None else tuple(frame[:reported])
+    if shared is None:
+        return None
+    k = after_adverbs(frame, body)
+    low = frame[k].low
+    auxiliary = (frame[main],) if frame[main].low in w.FINITE_AUXILIARIES else ()
+    if auxiliary and low in verbs.PARTICIPLES and _is_passive(frame, main, k):
+        return (*shared, *auxiliary)
+    if _same_tense(frame, main, k):
+        return shared
+    if is_finite(frame, k) and not _maybe_adjective(frame, main, k):
+        return shared
+    modal = _base_predicate(frame, main, body)
+    return None if modal is None else (*shared, *modal)
+
+
+def _base_predicate(frame: Sequence[Word], main: int, body: int) -> tuple[Word, ...] | None:
+    """The modal that a base form at ``body`` shares, () where it needs none; None: no predicate."""
+    k = after_adverbs(frame, body)
+    low = frame[k].low
+    if low not in verbs.BASE_FORMS or not _has_object(frame, k) or _infinitive(frame, main, body):
+        return None
+    first = frame[main].low
+    if first in w.MODALS and frame[after_adverbs(frame, main + 1)].low in verbs.BASE_FORMS:
+        return (frame[main],)
+    plural = first in {"are", "have"} and low in verbs.PLAIN_BASE_FORMS | {"return"}
+    plain = first in verbs.BASE_FORMS and first not in w.FINITE_AUXILIARIES
+    return () if plural or plain else None
+
+
+def _same_tense(frame: Sequence[Word], main: int, k: int) -> bool:
+    """Whether a form that could be something else is made a verb by the tense of the first one."""
+    word = frame[k]
+    if word.is_name or not word.is_word or k + 1 >= len(frame):
+        return False
+    following = frame[k + 1].low
+    if is_past_tense(frame[main]):
+        named = word.low in w.NAMING and following not in {"at", "on", "for"}
+        return is_past_tense(word) and following != "by" and not named
+    if frame[main].low in verbs.BASE_FORMS - {"have", "do"}:
+        return False
+    known = word.low in verbs.THIRD_PERSON_FORMS
+    guessed = word.low.endswith("s") and opens_noun_phrase(frame[k + 1]) and following != "that"
+    return (known or guessed) and following not in {"of", *w.COORDINATORS}
+
+
+def _maybe_adjective(frame: Sequence[Word], main: int, k: int) -> bool:
+    """Whether an -ed form in a present clause may be none: "classic and established writers"."""
+    after = frame[min(k + 1, len(frame) - 1)]
+    bare = after.is_word and not opens_noun_phrase(after) and after.low not in w.PREPOSITIONS
+    return verbs.is_ed_form(frame[k].low) and not is_past_tense(frame[main]) and bare
+
+
+def _infinitive(frame: Sequence[Word], main: int, body: int) -> bool:
+    """Whether a base form may go on with an infinitive: "can help to grow and feed X"."""
+    return any(
+        frame[j].low == "to" and not opens_noun_phrase(frame[j + 1]) for j in range(main, body - 1)
+    )
+
+
+def _has_object(frame: Sequence[Word], k: int) -> bool:
+    """Whether something follows that makes a base form a verb ("and object to" is unclear)."""
+    if k + 1 >= len(frame) or not frame[k + 1].is_word or frame[k + 1].low in w.COORDINATORS:
+        return False
+    after = frame[min(k + 2, len(frame) - 1)].low
+    purpose = frame[k + 1].low == "to" and after in verbs.BASE_FORMS
+    placed = purpose or frame[k + 1].low in w.PREPOSITIONS - {"to", "of"}
+    return frame[k].low not in verbs.NOUNS_TOO or placed or opens_noun_phrase(frame[k + 1])
+
+
+def _is_passive(frame: Sequence[Word], main: int, k: int) -> bool:
+    """Whether the auxiliary is shared: "was founded in 1890 and renamed in 1900"."""
+    low = frame[k].low
+    first = after_adverbs(frame, main + 1)
+    if frame[first].low not in verbs.PARTICIPLES or low in _NO_PASSIVE:
+        return False
+    after = frame[k + 1] if k + 1 < len(frame) else None
+    if frame[main].low in w.BE:
+        return after is None or not opens_noun_phrase(after) or after.is_name or after.is_number
+    return low not in verbs.PURE_PASTS
+
+
+def _series(frame: Sequence[Word], body: int, main: int) -> bool:
+    """A bare comma joins only where a conjunction joins a later part, or before "others"."""
+    if frame[body].low in {"others", "another", "then"}:
+        return True
+    if frame[body].low in _SPLICE and is_finite(frame, after_adverbs(frame, body + 1)):
+        return True
+    for k in range(body + 1, len(frame) - 1):
+        if frame[k].low in {"and", "or", "but"} and not frame[k].shielded:
+            j = after_adverbs(frame, k + 1)
+            predicate = is_finite(frame, j) or frame[j].low in verbs.PARTICIPLES
+            if predicate or _same_tense(frame, main, j) or _opens_clause(frame, j, main):
+                return True
+            if _base_predicate(frame, main, k + 1) is not None:
+                return True
+    return False

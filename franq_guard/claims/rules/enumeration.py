@@ -1,0 +1,166 @@
+"""Stage: a list of things at the end of a clause; each thing is a claim."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from franq_guard.claims.rules import verbs
+from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.clause import Clause
+from franq_guard.claims.rules.finite import is_adverb, main_verb, subject_start
+from franq_guard.claims.rules.lexer import Word
+from franq_guard.claims.rules.members import COUNTS, MAX_MEMBER, OPENERS, core, safe, shares_article
+
+
+def enumerated(clause: Clause) -> list[Clause]:
+    """One clause per member of a final list, or the clause alone where that is not safe."""
+    frame = clause.frame
+    main = main_verb(frame, subject_start(frame))
+    joint = None if main is None else _last_joint(frame, main)
+    if main is None or joint is None:
+        return [clause]
+    separators = _separators(frame, main, joint)
+    while separators:
+        first = _first_member(frame, main, separators)
+        owned = all(map(clause.can_cut, separators))
+        if (
+            owned
+            and first is not None
+            and safe(frame, main, first, _members(frame, first, separators))
+        ):
+            return _split(clause, _prefix_end(frame, main, first, separators), separators)
+        if frame[_body(frame, separators[0])].low not in w.PREPOSITIONS | w.RELATIVES:
+            break
+        separators = separators[1:]
+    return [clause]
+
+
+def _last_joint(frame: Sequence[Word], main: int) -> int | None:
+    """Position of the last "and" of the clause (or of "as well as")."""
+    for k in range(len(frame) - 2, main + 1, -1):
+        word = frame[k]
+        if word.shielded or word.index < 0:
+            continue
+        if word.low == "and":
+            return k
+        if word.low == "as" and [x.low for x in frame[k + 1 : k + 3]] == ["well", "as"]:
+            return k
+    return None
+
+
+def _separators(frame: Sequence[Word], main: int, joint: int) -> list[int]:
+    """Positions where a further member begins (its comma or conjunction), in order."""
+    out = [joint - 1 if frame[joint - 1].is_comma else joint]
+    since = 0
+    for k in range(out[0] - 1, main, -1):
+        if frame[k].is_comma and frame[k].index >= 0:
+            out.append(k)
+            since = 0
+        elif (frame[k].low in w.COORDINATORS and not frame[k].shielded) or since > MAX_MEMBER:
+            break
+        since += 1
+    return out[::-1]
+
+
+def _body(frame: Sequence[Word], separator: int) -> int:
+    """Where the member after ``separator`` begins."""
+    k = separator
+    while k < len(frame) - 1 and (frame[k].is_comma or frame[k].low in {"and", "also"}):
+        k += 1
+    phrase = [x.low for x in frame[k : k + 3]] == ["as", "well", "as"]
+    return min(k + 3, len(frame) - 1) if phrase else k
+
+
+def _first_member(frame: Sequence[Word], main: int, separators: Sequence[int]) -> int | None:
+    """Where the first member begins: right after a verb, a preposition or a colon."""
+    model = frame[min(_body(frame, separators[0]), len(frame) - 1)]
+    other_article = None
+    for k in range(separators[0] - 1, max(main, separators[0] - MAX_MEMBER - 1), -1):
+        word = frame[k]
+        if word.shielded:
+            continue
+        if model.low in w.PREPOSITIONS:
+            if word.low == model.low:
+                return k
+        elif _governs(frame, k - 1, main) and not is_adverb(word):
+            the_name = word.low == "the" and frame[k + 1].is_name and model.is_name
+            if the_name:  # "the Netherlands, Belgium and Suriname"
+                return k
+            if not (_alike(word, model) or shares_article(frame, k, model)):
+                return other_article
+            if (word.low == "the") == (model.low == "the"):
+                return k
+            other_article = k if other_article is None else other_article
+        elif word.low in w.AUXILIARIES | w.RELATIVES:
+            return other_article
+    return other_article
+
+
+def _governs(frame: Sequence[Word], k: int, main: int) -> bool:
+    word = frame[k]
+    if k < main or word.shielded:
+        return False
+    return (
+        k == main
+        or word.text == ":"
+        or (word.low in w.PREPOSITIONS and word.low != "of")
+        or (word.low in w.AUXILIARIES and word.low not in w.MODALS)
+        or (frame[k - 1].low in w.MODALS and word.low in verbs.BASE_FORMS)
+        or (word.low == "of" and frame[k - 1].low in {"capital", "author", "director", "founder"})
+        or all(is_adverb(x) or x.low in w.AUXILIARIES for x in frame[main : k + 1])
+        or _is_participle(frame, k, main)
+    )
+
+
+def _is_participle(frame: Sequence[Word], k: int, main: int) -> bool:
+    """A verb after auxiliaries only: "was named X and Y", "can borrow X and Y"."""
+    form = frame[k].low in verbs.PARTICIPLES | verbs.BASE_FORMS
+    return form and all(x.low in w.AUXILIARIES or is_adverb(x) for x in frame[main:k])
+
+
+def _alike(word: Word, model: Word) -> bool:
+    if model.is_name or word.is_name:
+        return word.is_name and model.is_name
+    if model.low in COUNTS and word.low in COUNTS:
+        return True
+    if model.low in OPENERS or word.low in OPENERS:
+        return word.low in OPENERS and model.low in OPENERS
+    return word.is_word
+
+
+def _end(frame: Sequence[Word]) -> int:
+    end = len(frame)
+    while end > 0 and not frame[end - 1].is_word and frame[end - 1].text in ".!?;,":
+        end -= 1
+    return end
+
+
+def _prefix_end(frame: Sequence[Word], main: int, first: int, separators: Sequence[int]) -> int:
+    """Where the shared words end: "an English writer and critic" shares "an English"."""
+    second = _body(frame, separators[0])
+    if shares_article(frame, first, frame[second]):
+        return max(first + 1, separators[0] - (_body_length(frame, separators)))
+    return first
+
+
+def _body_length(frame: Sequence[Word], separators: Sequence[int]) -> int:
+    """How many words the second of two professions has: as many are not shared of the first."""
+    if len(separators) > 1:
+        return 1
+    return len(core(frame[_body(frame, separators[0]) : _end(frame)]))
+
+
+def _split(clause: Clause, prefix: int, separators: Sequence[int]) -> list[Clause]:
+    frame = clause.frame
+    out: list[Clause] = []
+    rest = clause
+    for k in reversed(separators):
+        position = next(i for i, x in enumerate(rest.frame) if x is frame[k])
+        rest, last = rest.cut(position, frame[:prefix], skip=_body(frame, k) - k)
+        out.append(last)
+    return [rest, *reversed(out)]
+
+
+def _members(frame: Sequence[Word], first: int, separators: Sequence[int]) -> list[Sequence[Word]]:
+    edges = [first, *(_body(frame, k) for k in separators)]
+    return [frame[a:b] for a, b in zip(edges, [*separators, _end(frame)], strict=True)]

@@ -1,0 +1,291 @@
+"""Which word is the finite verb of a clause: judged by its form and its neighbours, no tagger."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from franq_guard.claims.rules import verbs as v
+from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.lexer import Word
+
+
+def is_adverb(word: Word) -> bool:
+    """Whether the word is an adverb, by list or by -ly."""
+    low = word.low
+    return low in w.ADVERBS or (len(low) > 4 and low.endswith("ly") and not word.is_name)
+
+
+def after_adverbs(words: Sequence[Word], k: int) -> int:
+    """The first position from ``k`` on that holds no adverb (or the last position)."""
+    while k < len(words) - 1 and is_adverb(words[k]):
+        k += 1
+    return k
+
+
+def opens_noun_phrase(word: Word) -> bool:
+    """Whether a noun phrase begins here for sure: determiner, name, number, pronoun, quote."""
+    return (
+        word.low in w.DETERMINERS
+        or word.is_name
+        or word.is_number
+        or word.low in {"him", "them", "it", "that"}
+        or word.text in {'"', "“", "$", "€", "£"}
+    )
+
+
+def is_finite(words: Sequence[Word], k: int, *, loose: bool = False) -> bool:
+    """Whether word ``k`` is the finite verb of a clause.
+
+    Unsure cases answer False, so that unsure sentences stay whole; ``loose`` accepts forms that
+    could be a noun or a participle as well and is for clauses where nothing better is found.
+    """
+    word = words[k]
+    low = word.low
+    if word.shielded or not word.is_word:
+        return False
+    if word.is_name:
+        return low in w.PRONOUN_VERBS
+    before = _before(words, k)
+    if low in {"will", "might", "can", "must"} and _is_noun(words, k, before):
+        return False
+    if low in w.PRONOUN_VERBS or low in w.FINITE_AUXILIARIES:
+        return True
+    if before is None or _blocks_verb(before, words, k):
+        return False
+    after = words[k + 1] if k + 1 < len(words) else None
+    return (
+        low in v.PURE_PASTS
+        or (_is_past(low, before, after, loose) and not _is_modified(words, k))
+        or _is_present(low, before, after, loose)
+        or _is_plural_present(low, before, after, loose)
+    )
+
+
+def find_verb(words: Sequence[Word], start: int, stop: int, *, loose: bool = False) -> int | None:
+    """Position of the main finite verb in ``words[start:stop]``, or None.
+
+    Verbs of restrictive relative clauses and of subordinate clauses do not count.
+    """
+    pending = 0
+    prepositional = False  # "as a lawyer," has no verb to wait for
+    for k in range(start, stop):
+        low = words[k].low
+        opens = low in w.SUBORDINATORS | w.CONTRASTS or (
+            low in w.RELATIVES and (k > start or low == "who")
+        )
+        if words[k].is_comma and prepositional:
+            pending, prepositional = pending - 1, False
+        elif opens and not words[k].shielded:
+            pending += 1
+            prepositional = low in w.PREPOSITIONS
+        elif is_finite(words, k, loose=loose):
+            if not pending:
+                return k
+            pending, prepositional = pending - 1, False
+    return None
+
+
+def main_verb(words: Sequence[Word], start: int) -> int | None:
+    """The main verb from ``start`` on: a sure one, else a loose one."""
+    strict = find_verb(words, start, len(words))
+    # A verb right after a conjunction is the second one: an earlier one must be there.
+    second = strict is not None and _follows(words, strict, w.COORDINATORS)
+    if strict is not None and not second and not any(x.is_comma for x in words[start:strict]):
+        return strict
+    loose = find_verb(words, start, len(words), loose=True)
+    if loose is None or any(x.is_comma for x in words[start:loose]):
+        return strict
+    return loose
+
+
+def subject_start(words: Sequence[Word]) -> int:
+    """Where the subject begins: after fronted phrases ("In 1903, ", "However, ")."""
+    start = 0
+    while start < len(words) and _is_fronted(words[start]) and not _is_amount(words, start):
+        comma = next(
+            (k for k in range(start, len(words)) if words[k].is_comma and _has_verb(words, k + 1)),
+            None,
+        )
+        if comma is None:
+            break
+        start = comma + 1
+    if start == 0 and len(words) > 2 and words[0].low in w.PREPOSITIONS and words[1].is_number:
+        return 2  # "In 1903 she left"
+    return start
+
+
+def _is_amount(words: Sequence[Word], k: int) -> bool:
+    """Whether "About 900 people" or "Over 40 states" begins here."""
+    amounts = {"about", "around", "over", "under", "nearly", "roughly", "approximately", "only"}
+    return words[k].low in amounts and k + 1 < len(words) and words[k + 1].is_number
+
+
+def _is_fronted(word: Word) -> bool:
+    return (
+        word.low in w.PREPOSITIONS | w.SUBORDINATORS | w.CONTRASTS | w.OPENERS
+        or is_adverb(word)
+        or (word.low.endswith("ing") and len(word.text) > 4)
+    )
+
+
+def _has_verb(words: Sequence[Word], start: int) -> bool:
+    return main_verb(words, start) is not None
+
+
+def subject(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    """The subject noun phrase of a clause, brackets left out, or None when it is not found."""
+    start = subject_start(words)
+    verb = main_verb(words, start)
+    if verb is None:
+        return None
+    if words[verb].low in w.PRONOUN_VERBS:
+        return (_pronoun(words[verb]),)
+    phrase = _without_brackets(words[start:verb])
+    while phrase and (is_adverb(phrase[-1]) or phrase[-1].low in w.OPENERS):
+        phrase.pop()
+    if phrase and phrase[-1].is_comma:  # an aside ends here: it began at the first comma
+        phrase = phrase[: next(k for k, x in enumerate(phrase) if x.is_comma)]
+    while phrase and is_adverb(phrase[0]) and len(phrase) > 1:
+        phrase.pop(0)
+    opens = phrase and (phrase[0].is_word or phrase[0].text in {'"', "“", "*"})
+    return tuple(phrase) if opens and len(phrase) <= 14 else None
+
+
+def is_past_tense(word: Word) -> bool:
+    """Whether a finite verb stands in the past tense."""
+    low = word.low
+    if low in w.AUXILIARIES:
+        return low in {"was", "were", "had", "did", "wasn't", "weren't", "hadn't", "didn't"}
+    return low in v.PURE_PASTS or low in v.SHARED_PASTS or v.is_ed_form(low)
+
+
+def _pronoun(word: Word) -> Word:
+    cut = word.low.index("'")
+    return Word(word.text[:cut], word.start, word.start + cut, word.index, low=word.low[:cut])
+
+
+def _without_brackets(words: Sequence[Word]) -> list[Word]:
+    out: list[Word] = []
+    depth = 0
+    for word in words:
+        depth += word.text == "("
+        if not depth:
+            out.append(word)
+        depth -= word.text == ")" and depth > 0
+    return out
+
+
+def _is_noun(words: Sequence[Word], k: int, before: Word | None) -> bool:
+    """Whether "will", "can" or "might" is a thing: "at will", "the can.", "with all its might"."""
+    ends = k + 1 >= len(words) or not words[k + 1].is_word
+    after_noun_opener = before is not None and (
+        before.low in w.PREPOSITIONS or before.low in w.POSSESSIVES or before.low in {"a", "the"}
+    )
+    return ends or after_noun_opener
+
+
+def _before(words: Sequence[Word], k: int) -> Word | None:
+    """The word before ``k``, adverbs (", however," too) left out."""
+    while k > 0 and (is_adverb(words[k - 1]) or _parenthetical(words, k)):
+        k -= 3 if words[k - 1].is_comma else 1
+    return words[k - 1] if k > 0 else None
+
+
+def _parenthetical(words: Sequence[Word], k: int) -> bool:
+    return (
+        k > 3
+        and words[k - 1].is_comma
+        and words[k - 3].is_comma
+        and (words[k - 2].low in w.OPENERS or is_adverb(words[k - 2]))
+    )
+
+
+def _follows(words: Sequence[Word], k: int, kinds: frozenset[str]) -> bool:
+    before = _before(words, k)
+    return before is not None and before.low in kinds
+
+
+def _blocks_verb(before: Word, words: Sequence[Word], k: int) -> bool:
+    """After a determiner, a preposition or an auxiliary a verb form is a noun or a participle."""
+    low = before.low
+    if low in {
+        "this",
+        "these",
+        "those",
+        "both",
+        "all",
+        "one",
+        "many",
+        "others",
+        "her",
+        "some",
+        "another",
+        "each",
+    }:
+        return False
+    return (
+        low in w.DETERMINERS
+        or (low in w.PREPOSITIONS and low != "out")
+        or (low in w.AUXILIARIES and words[k].low not in w.AUXILIARIES)
+        or low in w.PRONOUN_VERBS
+        or low in {"-", "/"}
+    )
+
+
+def _is_past(low: str, before: Word, after: Word | None, loose: bool) -> bool:
+    if not (low in v.SHARED_PASTS or v.is_ed_form(low)) or after is None or after.low == "by":
+        return False
+    if low in w.NAMING:
+        return after.low in {"at", "on", "for"}
+    if before.low in {"he", "she", "it", "they", "who", "which", "we", "i"}:
+        return True
+    if opens_noun_phrase(after) or low in v.INTRANSITIVE_PASTS:
+        return True
+    if after.low in w.PREPOSITIONS or not after.is_word:
+        return loose
+    return after.low not in w.COORDINATORS and (loose or not is_adverb(after))
+
+
+def _is_modified(words: Sequence[Word], k: int) -> bool:
+    """Whether the form is an adjective: "highly trained teachers"."""
+    return (
+        words[k - 1].low.endswith("ly")
+        and k + 1 < len(words)
+        and words[k + 1].is_word
+        and not opens_noun_phrase(words[k + 1])
+        and words[k + 1].low not in w.PREPOSITIONS
+    )
+
+
+def _is_present(low: str, before: Word, after: Word | None, loose: bool) -> bool:
+    if low not in v.THIRD_PERSON_FORMS or after is None:
+        return False
+    if before.low in {"he", "she", "it", "who", "which"}:
+        return True
+    if low not in v.PLURAL_NOUN_TOO:
+        return True
+    if after.low in w.FINITE_AUXILIARIES or after.low in {"of", *w.COORDINATORS}:
+        return False
+    if loose:
+        return (after.is_word or after.is_comma) and not is_plural(before)
+    return opens_noun_phrase(after)
+
+
+def _is_plural_present(low: str, before: Word, after: Word | None, loose: bool) -> bool:
+    if after is None or low not in v.BASE_FORMS:
+        return False
+    if before.low in {"they", "we", "you", "i", "who"}:
+        return True
+    if low in v.PLAIN_BASE_FORMS:
+        return is_plural(before) or before.low in {"which", "that"}
+    return loose and is_plural(before) and (after.is_word or opens_noun_phrase(after))
+
+
+def is_plural(word: Word) -> bool:
+    """Whether the noun looks plural."""
+    low = word.low
+    return (
+        word.is_number
+        or low in w.PLURAL_NOUNS
+        or (low.endswith("s") and not low.endswith(("ss", "'s", "us", "is")) and word.is_word)
+    )

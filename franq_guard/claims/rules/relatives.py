@@ -1,0 +1,88 @@
+"""Asides that are clauses: ", who ...", ", which ...", ", of which ...", ", when ..."."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from franq_guard.claims.rules.antecedents import aside_end, name_before, phrase_before
+from franq_guard.claims.rules.clause import Clause
+from franq_guard.claims.rules.finite import (
+    after_adverbs,
+    find_verb,
+    is_finite,
+    is_plural,
+)
+from franq_guard.claims.rules.lexer import Word, inserted
+from franq_guard.claims.rules.lexicon import word_set
+
+_EVENT_VERBS = word_set("means meant makes made allows allowed causes caused led")
+_QUANTIFIERS = word_set("many most some all both each none several few one two three much")
+
+
+def relative(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
+    """Take out ", who ...", ", which ...", ", whose ..." or ", where ..."."""
+    frame = clause.frame
+    pronoun = frame[comma + 1].low
+    if pronoun not in {"who", "which", "whose", "where"}:
+        return None
+    inner = after_adverbs(frame, comma + 2)
+    end = aside_end(frame, comma, inner, main)
+    antecedent = phrase_before(frame, comma)
+    if pronoun in {"who", "whose"} and frame[comma - 1].is_name:
+        antecedent = name_before(frame, comma) or antecedent
+    if antecedent is None or end is None:
+        return None
+    if pronoun in {"who", "which"}:
+        if not is_finite(frame, inner, loose=True):
+            return None
+        if pronoun == "which" and _means_the_event(frame[inner], antecedent):
+            antecedent = (inserted("This"),)
+        return clause.take(comma, end, (*antecedent, *frame[comma + 2 : end]))
+    if find_verb(frame, inner, end, loose=True) is None:
+        return None
+    if pronoun == "whose":
+        return clause.take(comma, end, (*antecedent, inserted("'s"), *frame[comma + 2 : end]))
+    place = (inserted("In"), *antecedent, inserted(","))
+    return clause.take(comma, end, (*place, *frame[comma + 2 : end]))
+
+
+def when(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
+    """Take out ", when it was handed over" after a date at the end of a clause."""
+    frame = clause.frame
+    dated = frame[comma - 1].is_number or frame[comma - 1].is_name
+    if frame[comma + 1].low != "when" or main > comma or not dated:
+        return None
+    end = aside_end(frame, comma, comma + 2, main)
+    if end is None or find_verb(frame, comma + 2, end, loose=True) is None:
+        return None
+    return clause.take(comma, end, frame[comma + 2 : end])
+
+
+def _means_the_event(verb: Word, antecedent: Sequence[Word]) -> bool:
+    """Whether ", which ..." speaks of the whole clause: "which means", or number does not agree."""
+    singular = verb.low in {"is", "was", "has", "does"}
+    return verb.low in _EVENT_VERBS or (
+        singular and is_plural(antecedent[-1]) and not antecedent[-1].is_name
+    )
+
+
+def part_of(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
+    """Take out ", of which 650 survive" or ", many of whom left"; "them" is the antecedent."""
+    frame = clause.frame
+    of = comma + 1 if frame[comma + 1].low == "of" else comma + 2
+    if of + 2 >= len(frame) or frame[of].low != "of" or frame[of + 1].low not in {"which", "whom"}:
+        return None
+    if of > comma + 1 and frame[comma + 1].low not in _QUANTIFIERS:
+        return None
+    end = aside_end(frame, comma, of + 2, main)
+    if end is None:
+        return None
+    antecedent = phrase_before(frame, comma)
+    them = inserted("them" if antecedent and is_plural(antecedent[-1]) else "it")
+    if of > comma + 1:
+        return clause.take(comma, end, (frame[comma + 1], frame[of], them, *frame[of + 2 : end]))
+    verb = find_verb(frame, of + 2, end, loose=True)
+    if verb is None:
+        return None
+    partitive = (*frame[of + 2 : verb], frame[of], them)
+    return clause.take(comma, end, (*partitive, *frame[verb:end]))

@@ -1,0 +1,52 @@
+"""The words of a clause as a sentence that stands alone."""
+
+from __future__ import annotations
+
+import re
+
+from franq_guard.claims.rules.clause import Clause
+from franq_guard.claims.rules.lexer import Word
+
+_NO_SPACE_BEFORE = frozenset(".,;:!?)]}%'’”»…")
+_EMPHASIS = re.compile(
+    r"(?<!\w)(\*{1,3}|_{1,3})(?=\S)|(?<=\S)(\*{1,3}|_{1,3})(?!\w)|`+|\[(\d{1,3})\]"
+)
+_LINK = re.compile(r"!?\[([^\]\[]*)\]\([^()\s]*\)")
+_NUMBERING = re.compile(r"^\(?\d{1,2}[.)] (?=\D)")
+_BLANKS = re.compile(r"\s+")
+_LOOSE_END = " ,;:—–-"
+_CLOSED = (".", "!", "?", "。", "！", "？", "…", '."', ".”", '!"', '?"', ".)")
+
+
+def render(answer: str, clause: Clause) -> str:
+    """The text of the clause: source spelling between neighbours, one blank elsewhere."""
+    parts: list[str] = []
+    last: Word | None = None
+    for word in clause.frame:
+        if last is not None:
+            parts.append(_gap(answer, last, word))
+        parts.append(word.text)
+        last = word
+    return as_sentence("".join(parts))
+
+
+def _gap(answer: str, last: Word, word: Word) -> str:
+    if last.index >= 0 and word.index == last.index + 1 and last.end <= word.start:
+        return answer[last.end : word.start]
+    return "" if word.text[0] in _NO_SPACE_BEFORE else " "
+
+
+def as_sentence(text: str) -> str:
+    """Markdown emphasis and footnote marks out, blanks single, a capital first and a mark last."""
+    text = _NUMBERING.sub("", _BLANKS.sub(" ", plain(text)).strip().strip(_LOOSE_END))
+    if not text:
+        return text
+    first = text.split(" ", 1)[0]
+    if first.islower():
+        text = text[0].upper() + text[1:]
+    return text if text.endswith(_CLOSED) else text + "."
+
+
+def plain(text: str) -> str:
+    """The text without Markdown emphasis, link targets and footnote marks."""
+    return _EMPHASIS.sub("", _LINK.sub(r"\1", text))

@@ -1,0 +1,116 @@
+"""The default splitter: rules only, no model, no download."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from franq_guard.claims.blocks import Block, blocks
+from franq_guard.claims.rules.clauses import clauses
+from franq_guard.claims.rules.context import Reader
+from franq_guard.claims.rules.nonclaims import reason
+from franq_guard.claims.rules.render import as_sentence, plain, render
+from franq_guard.claims.sentences import sentences
+from franq_guard.claims.settling import settled
+from franq_guard.records import Claim, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A sentence (``is_sentence``), or a heading, code block or table row, and its claims."""
+
+    span: Span
+    claims: tuple[Claim, ...]
+    is_sentence: bool = True
+
+
+class RuleSplitter:
+    """Claims by rules: Markdown blocks, sentences (``sentencex``), clauses; English clause rules.
+
+    The claims of an answer share no character and cover every non-blank one but Markdown markers.
+    A shared subject belongs to the spans of the first claim that states it; the later claims carry
+    it in their ``text`` only. A conjunction or a comma belongs to the claim it introduces.
+    Text in other languages is split into sentences, each one claim.
+    """
+
+    fingerprint = "rules/1"
+
+    def __init__(self, *, language: str = "en") -> None:
+        self.language = language
+        if language != "en":
+            self.fingerprint = f"rules/1:{language}"
+
+    def split(self, answer: str, *, question: str = "") -> list[Claim]:
+        """Claims of ``answer`` in order; see :class:`franq_guard.claims.ClaimSplitter`."""
+        return [claim for unit in self.units(answer, question=question) for claim in unit.claims]
+
+    def units(self, answer: str, *, question: str = "", after: int = 0) -> Iterator[Unit]:
+        """The claims by sentence, heading, code block or table row, in order.
+
+        Only those that end behind character ``after``: the claims before are not looked for.
+        """
+        reader = Reader(answer, question)
+        head: Sequence[str] = ()
+        for block in blocks(answer):
+            span = (block.start, block.end)
+            if block.kind in {"paragraph", "item"}:
+                yield from self._prose(answer, block, reader, after)
+                continue
+            if block.kind == "row":
+                claims = tuple(reader.place(claim) for claim in _row(answer, block, head))
+            else:
+                claims = _not_claims(answer, block)
+            if block.kind == "table_head":
+                head = [plain(answer[a:b]).strip() for a, b in block.cells]
+            elif block.kind == "heading":
+                reader.heading(answer[block.start : block.end])
+            if claims and block.end > after:
+                yield Unit(span, claims, is_sentence=False)
+
+    def settled(self, answer: str, *, known: int = 0) -> int:
+        """Up to where the claims of an answer that is still being written are final.
+
+        ``known`` is what this said of a beginning of it. See :mod:`.settling`.
+        """
+        return settled(answer, language=self.language, known=known)
+
+    def _prose(self, answer: str, block: Block, reader: Reader, after: int) -> Iterator[Unit]:
+        reader.block(block)
+        for start, end in sentences(answer, block.start, block.end, language=self.language):
+            text = answer[start:end]
+            if end <= after:
+                reader.passed(text)
+                continue
+            why = reason(text)
+            claims: tuple[Claim, ...] = (Claim(text, ((start, end),), not_a_claim=why),)
+            if why is None:
+                found = clauses(answer, start, end)
+                claims = tuple(reader.place(Claim(render(answer, c), c.spans())) for c in found)
+            reader.passed(text)
+            yield Unit((start, end), claims)
+
+
+def _not_claims(answer: str, block: Block) -> tuple[Claim, ...]:
+    """Headings, code and table headers state nothing."""
+    text = answer[block.start : block.end]
+    if block.kind == "table_head":
+        spans = tuple(cell for cell in block.cells if cell[0] < cell[1])
+        return (Claim(text, spans, not_a_claim="table header"),) if spans else ()
+    why = "code" if block.kind == "code" else reason(text) or "heading"
+    return (Claim(text, ((block.start, block.end),), not_a_claim=why),) if text else ()
+
+
+def _row(answer: str, block: Block, head: Sequence[str]) -> Iterator[Claim]:
+    """One claim per cell beside the first one, which names what the row is about."""
+    cells = [(k, cell) for k, cell in enumerate(block.cells) if cell[0] < cell[1]]
+    if not cells:
+        return
+    key = plain(answer[slice(*cells[0][1])]).strip()
+    if len(cells) == 1:
+        yield Claim(as_sentence(key), (cells[0][1],))
+    spans: tuple[Span, ...] = (cells[0][1],)
+    for k, cell in cells[1:]:
+        name = f"{head[k]}: " if k < len(head) and head[k] else ""
+        value = plain(answer[slice(*cell)]).strip()
+        yield Claim(as_sentence(f"{key}: {name}{value}"), (*spans, cell))
+        spans = ()

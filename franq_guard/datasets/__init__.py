@@ -1,0 +1,1 @@
+"""Data sets for calibration and benchmarks: documents, retrieval, questions, grades, labels."""

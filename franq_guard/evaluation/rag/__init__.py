@@ -1,1 +1,0 @@
-"""The benchmark on RAG questions with gold answers: data, grading, generation, tables."""

@@ -1,0 +1,1 @@
+"""AlignScore, the paper's faithfulness estimator: exact, in fewer passes."""

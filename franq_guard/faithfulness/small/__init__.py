@@ -1,0 +1,1 @@
+"""The small offline faithfulness model."""

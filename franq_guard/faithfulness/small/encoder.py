@@ -1,0 +1,150 @@
+"""The small model's network: MiniLM's encoder with overlap marks at its input and a three-way head.
+
+A small encoder with little training data spends most of its capacity on finding out which words of
+the claim occur in the passage. Here it is told: every token carries a *mark* (in the passage only,
+shared, in the claim only, ...), added to its embedding like BERT's token types. The head reads the
+first token, the mean and the maximum over the claim's tokens, and the features of `_features`.
+
+Word and position embeddings are those of all-MiniLM-L6-v2 and are never trained, so the shipped
+file need not hold them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from franq_guard.faithfulness.small.features import FEATURES
+
+HIDDEN: Final = 384
+HEADS: Final = 12
+LAYERS: Final = 6
+INNER: Final = 1536
+VOCABULARY: Final = 30522
+POSITIONS: Final = 512
+MARKS: Final = 6
+HEAD_HIDDEN: Final = 128
+CLASSES: Final = 3  # entailment, neutral, contradiction
+_EPS: Final = 1e-12
+
+
+class Layer(nn.Module):
+    """One post-norm transformer layer of BERT, with query, key and value in one product."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.qkv = nn.Linear(HIDDEN, 3 * HIDDEN)
+        self.out = nn.Linear(HIDDEN, HIDDEN)
+        self.norm_attention = nn.LayerNorm(HIDDEN, eps=_EPS)
+        self.up = nn.Linear(HIDDEN, INNER)
+        self.down = nn.Linear(INNER, HIDDEN)
+        self.norm_output = nn.LayerNorm(HIDDEN, eps=_EPS)
+
+    def forward(self, x: Tensor, mask: Tensor | None, dropout: float) -> Tensor:
+        """Map hidden states (b, t, 384) to the next layer's; `mask` is (b, 1, 1, t) of bool."""
+        b, t, _ = x.shape
+        q, k, v = self.qkv(x).view(b, t, 3, HEADS, HIDDEN // HEADS).permute(2, 0, 3, 1, 4)
+        attend = _attend if self.training else functional.scaled_dot_product_attention
+        attended = attend(q, k, v, mask)
+        attended = self.out(attended.transpose(1, 2).reshape(b, t, HIDDEN))
+        x = self.norm_attention(x + functional.dropout(attended, dropout, self.training))
+        inner = self.down(functional.gelu(self.up(x)))
+        out: Tensor = self.norm_output(x + functional.dropout(inner, dropout, self.training))
+        return out
+
+
+def _attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    """Attention written out: on a CPU its backward pass is much faster than the fused one."""
+    scores = torch.matmul(q * (HIDDEN // HEADS) ** -0.5, k.transpose(-1, -2))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e4)
+    return torch.matmul(scores.softmax(-1).to(v.dtype), v)
+
+
+class Encoder(nn.Module):
+    """Cross-encoder from (claim, chunk) token ids to three logits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.word = nn.Embedding(VOCABULARY, HIDDEN)
+        self.position = nn.Embedding(POSITIONS, HIDDEN)
+        self.word.weight.requires_grad_(False)
+        self.position.weight.requires_grad_(False)
+        self.mark = nn.Embedding(MARKS, HIDDEN)
+        self.norm = nn.LayerNorm(HIDDEN, eps=_EPS)
+        self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
+        self.head_in = nn.Linear(3 * HIDDEN + len(FEATURES), HEAD_HIDDEN)
+        self.head_out = nn.Linear(HEAD_HIDDEN, CLASSES)
+        self.dropout = 0.0
+
+    def encode(self, ids: Tensor, marks: Tensor, mask: Tensor | None) -> Tensor:
+        """Return the last hidden states (b, t, 384); ids, marks and mask are (b, t)."""
+        places = torch.arange(ids.shape[1], device=ids.device)
+        x: Tensor = self.norm(self.word(ids) + self.position(places) + self.mark(marks))
+        x = functional.dropout(x, self.dropout, self.training)
+        wide = None if mask is None else mask[:, None, None, :]
+        for layer in self.layers:
+            x = layer(x, wide, self.dropout)
+        return x
+
+    def forward(
+        self, ids: Tensor, marks: Tensor, mask: Tensor | None, claim: Tensor, features: Tensor
+    ) -> Tensor:
+        """Return logits (b, 3): entailment, neutral, contradiction.
+
+        Args:
+            ids: token ids (b, t), `[CLS] claim [SEP] chunk [SEP]`, padded on the right.
+            marks: mark of each token (b, t), see `_pairs`.
+            mask: true where a token is no padding (b, t); None when nothing is padded.
+            claim: true at the claim's tokens (b, t), at least one in each row.
+            features: float array (b, len(FEATURES)).
+        """
+        x = self.encode(ids, marks, mask)
+        inside = claim[:, :, None].to(x.dtype)
+        mean = (x * inside).sum(1) / inside.sum(1)
+        top = x.masked_fill(~claim[:, :, None], -1e4).amax(1)
+        pooled = torch.cat([x[:, 0], mean, top, features.to(x.dtype)], dim=1)
+        pooled = functional.dropout(pooled, self.dropout, self.training)
+        hidden = functional.gelu(self.head_in(pooled))
+        logits: Tensor = self.head_out(hidden)
+        return logits
+
+
+def from_minilm(tensors: dict[str, Tensor], *, seed: int) -> Encoder:
+    """Return an untrained `Encoder` on MiniLM's tensors; the head is drawn from `seed`."""
+    torch.manual_seed(seed)
+    network = Encoder()
+    load_embeddings(network, tensors)
+    segment = tensors["embeddings.token_type_embeddings.weight"]
+    with torch.no_grad():
+        network.mark.weight.copy_(segment[:1].expand(MARKS, -1))
+        network.norm.weight.copy_(tensors["embeddings.LayerNorm.weight"])
+        network.norm.bias.copy_(tensors["embeddings.LayerNorm.bias"])
+        for index, layer in enumerate(network.layers):
+            _load_layer(layer, tensors, f"encoder.layer.{index}.")
+    return network
+
+
+def load_embeddings(network: Encoder, tensors: dict[str, Tensor]) -> None:
+    """Put MiniLM's word and position embeddings into `network`."""
+    with torch.no_grad():
+        network.word.weight.copy_(tensors["embeddings.word_embeddings.weight"])
+        network.position.weight.copy_(tensors["embeddings.position_embeddings.weight"])
+
+
+def _load_layer(layer: nn.Module, tensors: dict[str, Tensor], prefix: str) -> None:
+    attention = [f"{prefix}attention.self.{name}." for name in ("query", "key", "value")]
+    names = {
+        "out": "attention.output.dense.",
+        "norm_attention": "attention.output.LayerNorm.",
+        "up": "intermediate.dense.",
+        "down": "output.dense.",
+        "norm_output": "output.LayerNorm.",
+    }
+    state = {f"qkv.{p}": torch.cat([tensors[a + p] for a in attention]) for p in ("weight", "bias")}
+    for own, theirs in names.items():
+        state |= {f"{own}.{p}": tensors[prefix + theirs + p] for p in ("weight", "bias")}
+    layer.load_state_dict(state)

@@ -1,0 +1,303 @@
+"""The small offline faithfulness model: a MiniLM cross-encoder that ships with the package.
+
+AlignScore's scheme (arXiv 2305.16739): the context is cut into chunks, the claim into sentences,
+each sentence takes its best chunk, the claim the mean over its sentences. Data, figures and known
+failures: `weights/MODEL_CARD.md`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franq_guard.faithfulness.small import blend
+from franq_guard.faithfulness.small.features import features
+from franq_guard.faithfulness.small.pairs import (
+    CHUNK_TOKENS,
+    CLAIM_TOKENS,
+    MAX_CLAIM,
+    MAX_TOKENS,
+    Ids,
+    Pair,
+    by_budget,
+    make_pair,
+    pad,
+    token_ids,
+)
+from franq_guard.faithfulness.small.text import chunks, safe, sentences, windows
+from franq_guard.records import Evidence, Passage
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+    from franq_guard.faithfulness.small.encoder import Encoder
+
+Floats = NDArray[np.float64]
+Dtype = Literal["auto", "float32", "bfloat16"]
+Logits = tuple[float, float, float]
+_Key = bytes
+
+
+class SmallFaithfulness:
+    """P(faithful), three-way NLI and evidence on a CPU, with nothing to download.
+
+    Thread-safe: the network is only read, the cache is locked. Scores do not depend on what else is
+    in the call. The cache holds logits by a digest of the two texts, so that the same pair asked
+    for again (a second claim with the same sentence, evidence after a score) costs nothing.
+
+    Args:
+        network: the encoder, in evaluation mode.
+        tokenizer: MiniLM's.
+        blend: calibration.
+        name: identity of the weights, the start of `fingerprint`.
+        batch_tokens: padded tokens per forward pass; bounds the memory.
+        cache: pairs remembered; 0 turns the cache off.
+    """
+
+    def __init__(
+        self,
+        network: Encoder,
+        tokenizer: Tokenizer,
+        blend: blend.Blend,
+        *,
+        name: str,
+        batch_tokens: int = 1024,
+        cache: int = 8192,
+    ) -> None:
+        if batch_tokens < 1 or cache < 0:
+            raise ValueError("batch_tokens must be positive and cache at least 0")
+        self._network, self._tokenizer, self._blend = network, tokenizer, blend
+        self._batch_tokens, self._room = batch_tokens, cache
+        self._cache: OrderedDict[_Key, Logits] = OrderedDict()
+        self._lock = threading.Lock()
+        self._fingerprint = f"{name}/chunk{CHUNK_TOKENS}"
+
+    @classmethod
+    def bundled(
+        cls, *, dtype: Dtype = "auto", threads: int | None = None, weights: Path | None = None
+    ) -> SmallFaithfulness:
+        """Load the shipped weights; needs no network.
+
+        Args:
+            dtype: "auto" takes bfloat16 where the CPU multiplies it natively, else float32; the
+                model card states what bfloat16 changes. Not part of the fingerprint.
+            threads: torch's threads, for the whole process; None leaves them.
+            weights: another folder written by the training command.
+
+        Raises:
+            WeightsError: weights or package missing or damaged; says which pip command helps.
+        """
+        import torch
+
+        from franq_guard.faithfulness.small import storage
+        from franq_guard.faithfulness.small.minilm import load_minilm
+
+        if dtype not in ("auto", "float32", "bfloat16"):
+            raise ValueError(f"dtype must be auto, float32 or bfloat16, not {dtype!r}")
+        if threads is not None:
+            torch.set_num_threads(threads)
+        network, blend, digest = storage.load(weights or storage.FOLDER)
+        if dtype == "bfloat16" or (dtype == "auto" and _native_bfloat16()):
+            network = network.to(torch.bfloat16)
+        return cls(network, load_minilm()[1], blend, name=f"small-{digest[:16]}")
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the weights (SHA-256) and the options that decide the numbers."""
+        return self._fingerprint
+
+    def score(self, contexts: Sequence[str], claims: Sequence[str]) -> list[float]:
+        """Return P(faithful) in [0, 1] of each (context, claim) pair.
+
+        An empty or blank context scores 0.
+
+        Raises:
+            ValueError: a claim is blank, or the lengths differ.
+        """
+        pieces, owners = self.pieces(contexts, claims)
+        values = self._blend.probability(pieces) if len(pieces) else np.zeros(0)
+        sums = np.bincount(owners, values, minlength=len(claims))
+        counts = np.maximum(np.bincount(owners, minlength=len(claims)), 1)
+        return [float(p) for p in sums / counts]
+
+    def pieces(
+        self, contexts: Sequence[str], claims: Sequence[str]
+    ) -> tuple[Floats, NDArray[np.intp]]:
+        """Return the blend's inputs (m, len(INPUTS)) of each sentence of each claim, and its pair.
+
+        What calibration is fitted on. Pairs with a blank context have no row.
+        """
+        _check(contexts, claims)
+        parts = {claim: _claim_pieces(claim) for claim in dict.fromkeys(claims)}
+        cut = {context: _chunk_texts(context) for context in dict.fromkeys(contexts)}
+        wanted = [
+            (part, chunk)
+            for context, claim in zip(contexts, claims, strict=True)
+            for part in parts[claim]
+            for chunk in cut[context]
+        ]
+        logits = self._logits(wanted)
+        found: list[list[float]] = []
+        owners: list[int] = []
+        for index, (context, claim) in enumerate(zip(contexts, claims, strict=True)):
+            for part in parts[claim] if cut[context] else ():
+                rows = np.array([logits[part, chunk] for chunk in cut[context]])
+                found.append(blend.inputs(rows, features(part, context)))
+                owners.append(index)
+        shaped = np.array(found, dtype=np.float64).reshape(-1, len(blend.INPUTS))
+        return shaped, np.array(owners, dtype=np.intp)
+
+    def nli(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Floats:
+        """Return probabilities (n, 3) of entailment, neutral and contradiction.
+
+        The hypothesis is read as a whole; of a long premise the chunk that is least neutral
+        decides. A blank premise is neutral.
+
+        Raises:
+            ValueError: a hypothesis is blank, or the lengths differ.
+        """
+        _check(premises, hypotheses)
+        cut = {premise: _chunk_texts(premise) for premise in dict.fromkeys(premises)}
+        pairs = list(zip(premises, hypotheses, strict=True))
+        logits = self._logits([(h, chunk) for p, h in pairs for chunk in cut[p]])
+        out = np.tile([0.0, 1.0, 0.0], (len(pairs), 1))
+        for index, (premise, hypothesis) in enumerate(pairs):
+            if cut[premise]:
+                rows = np.array([logits[hypothesis, chunk] for chunk in cut[premise]])
+                classes = self._blend.classes(rows)
+                out[index] = classes[classes[:, 1].argmin()]
+        return out
+
+    def evidence(
+        self, passages: Sequence[Passage | str], claims: Sequence[str]
+    ) -> list[Evidence | None]:
+        """Return for each claim the sentence of a passage that supports it best.
+
+        The two sentences that share most with the claim are read by the encoder; `score` is the
+        better one's P(faithful) by itself. None where no passage has text.
+
+        Raises:
+            ValueError: a claim is blank.
+        """
+        _check(claims, claims)
+        texts = [p if isinstance(p, str) else p.text for p in passages]
+        stretches = [
+            (number, span)
+            for number, text in enumerate(texts)
+            for whole in sentences(text)
+            for span in windows(text, whole, CHUNK_TOKENS)
+        ]
+        if not stretches:
+            return [None] * len(claims)
+        read = [texts[number][a:b] for number, (a, b) in stretches]
+        near = [_nearest(claim, read) for claim in claims]
+        asked = [(read[i], claim) for claim, best in zip(claims, near, strict=True) for i in best]
+        scores = iter(self.score([a for a, _ in asked], [b for _, b in asked]))
+        found: list[Evidence | None] = []
+        for best in near:
+            value, place = max((next(scores), -rank) for rank, _ in enumerate(best))
+            number, (start, end) = stretches[best[-place]]
+            found.append(Evidence(number, start, end, value))
+        return found
+
+    def _logits(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Logits]:
+        """Return the logits of each distinct (claim piece, chunk), from the cache where known."""
+        keys = {pair: _key(pair) for pair in dict.fromkeys(pairs)}
+        with self._lock:
+            known = {pair: self._cache[key] for pair, key in keys.items() if key in self._cache}
+        new = [pair for pair in keys if pair not in known]
+        known.update(zip(new, self._forward(new), strict=True))
+        with self._lock:
+            for pair, key in keys.items():
+                self._cache[key] = known[pair]
+                self._cache.move_to_end(key)
+            while len(self._cache) > self._room:
+                self._cache.popitem(last=False)
+        return known
+
+    def _forward(self, texts: Sequence[tuple[str, str]]) -> list[Logits]:
+        if not texts:
+            return []
+        distinct = list(dict.fromkeys(text for pair in texts for text in pair))
+        ids = dict(
+            zip(distinct, token_ids(self._tokenizer, [safe(t) for t in distinct]), strict=True)
+        )
+        inputs: list[Pair] = []
+        values: list[list[float]] = []
+        owners: list[int] = []
+        for index, (claim, chunk) in enumerate(texts):
+            overlap = features(claim, chunk)
+            for window in _windows(ids[claim], ids[chunk]):
+                inputs.append(make_pair(ids[claim], window))
+                values.append(overlap)
+                owners.append(index)
+        logits = self._run(inputs, np.array(values, dtype=np.float32))
+        # A chunk of more tokens than fit is read in windows; the most entailing one stands for it.
+        best: dict[int, Logits] = {}
+        for owner, row in zip(owners, logits.tolist(), strict=True):
+            if owner not in best or row[0] > best[owner][0]:
+                best[owner] = (row[0], row[1], row[2])
+        return [best[index] for index in range(len(texts))]
+
+    def _run(self, pairs: Sequence[Pair], values: NDArray[np.float32]) -> NDArray[np.float32]:
+        import torch
+
+        out = np.empty((len(pairs), 3), dtype=np.float32)
+        with torch.inference_mode():
+            for batch in by_budget([len(pair) for pair in pairs], self._batch_tokens):
+                ids, marks, mask, claim = map(torch.from_numpy, pad([pairs[i] for i in batch]))
+                extra = torch.from_numpy(values[batch])
+                seen = None if bool(mask.all()) else mask
+                out[batch] = self._network(ids, marks, seen, claim, extra).float().numpy()
+        return out
+
+
+def _check(contexts: Sequence[str], claims: Sequence[str]) -> None:
+    if len(contexts) != len(claims):
+        raise ValueError(f"{len(contexts)} contexts for {len(claims)} claims")
+    for index, claim in enumerate(claims):
+        if not claim.strip():
+            raise ValueError(f"claim {index} is empty")
+
+
+def _claim_pieces(claim: str) -> list[str]:
+    spans = [piece for span in sentences(claim) for piece in windows(claim, span, CLAIM_TOKENS)]
+    return [claim[a:b] for a, b in spans]
+
+
+def _chunk_texts(context: str) -> list[str]:
+    return [context[a:b] for a, b in chunks(context, CHUNK_TOKENS)]
+
+
+def _windows(claim: Ids, chunk: Ids) -> list[Ids]:
+    room = MAX_TOKENS - min(len(claim), MAX_CLAIM) - 3
+    return [chunk[i : i + room] for i in range(0, len(chunk), room)]
+
+
+def _nearest(claim: str, read: Sequence[str]) -> list[int]:
+    """Return the indices of the two texts that share most with the claim, nearest first."""
+    values = [features(claim, text) for text in read]
+    rank = sorted(range(len(read)), key=lambda i: (-values[i][0] - values[i][2], i))
+    return rank[:2]
+
+
+def _key(pair: tuple[str, str]) -> _Key:
+    digest = hashlib.blake2b(digest_size=16)
+    for text in pair:
+        data = text.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.digest()
+
+
+def _native_bfloat16() -> bool:
+    import torch
+
+    probe: Any = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
+    return bool(probe is not None and probe())

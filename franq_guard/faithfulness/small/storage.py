@@ -1,0 +1,107 @@
+"""The weight file: int8 layers with one scale per output channel, checked before it is read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from franq_guard.faithfulness.small.blend import Blend
+from franq_guard.faithfulness.small.encoder import Encoder, load_embeddings
+from franq_guard.faithfulness.small.minilm import WeightsError, load_minilm, sha256
+
+FORMAT: Final = "franq.small-faithfulness/1"
+FOLDER: Final = Path(__file__).parent / "weights"
+FILE: Final = "small.safetensors"
+MANIFEST: Final = "small.json"
+_ADVICE: Final = "pip install --force-reinstall --no-deps franq-guard"
+
+
+def save(folder: Path, tensors: dict[str, Tensor], blend: Blend) -> str:
+    """Write weight file and manifest into `folder`; returns the SHA-256.
+
+    Args:
+        folder: made if missing.
+        tensors: trained tensors of `Encoder` by name, embeddings left out.
+        blend: goes into the file's metadata.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    stored: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        if name.startswith("layers.") and tensor.dim() == 2:
+            stored[f"{name}.int8"], stored[f"{name}.scale"] = quantise(tensor)
+        else:
+            stored[name] = tensor.to(
+                torch.float16 if tensor.dim() == 2 else torch.float32
+            ).contiguous()
+    path = folder / FILE
+    save_file(stored, path, metadata={"format": FORMAT, "blend": blend.to_json()})
+    path.chmod(0o644)
+    digest = sha256(path)
+    manifest = {"format": FORMAT, "file": FILE, "sha256": digest, "bytes": path.stat().st_size}
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    return digest
+
+
+def quantise(weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Return `weight` (out, in) as int8 and scale (out, 1); the largest of a row becomes 127."""
+    scale = weight.abs().amax(dim=1, keepdim=True).clamp_min(1e-12) / 127
+    return torch.round(weight / scale).to(torch.int8), scale.to(torch.float32)
+
+
+def check(folder: Path) -> tuple[Path, str]:
+    """Return the weight file and its SHA-256 after comparing it with the manifest.
+
+    Raises:
+        WeightsError: a file is missing or damaged.
+    """
+    path = folder / FILE
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        digest = sha256(path)
+    except (OSError, ValueError) as error:
+        raise WeightsError(
+            f"The small faithfulness model's {error.__class__.__name__} at {folder.name}/: "
+            f"the weights are not readable. Put them right with: {_ADVICE}"
+        ) from error
+    if digest != manifest.get("sha256"):
+        raise WeightsError(f"{FILE} is damaged (SHA-256 differs). Put it right with: {_ADVICE}")
+    return path, digest
+
+
+def load(folder: Path) -> tuple[Encoder, Blend, str]:
+    """Return the network in float32, its blend and the SHA-256 of the weight file.
+
+    Raises:
+        WeightsError: a file is missing, damaged or of another version.
+    """
+    path, digest = check(folder)
+    with safe_open(path, framework="pt") as stored:
+        metadata = stored.metadata() or {}
+        if metadata.get("format") != FORMAT:
+            raise WeightsError(f"{FILE} has format {metadata.get('format')!r}, expected {FORMAT!r}")
+        tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
+    with torch.device("meta"):
+        network = Encoder()
+    network = network.to_empty(device="cpu")
+    state = {
+        n.removesuffix(".int8"): _full(n, t, tensors)
+        for n, t in tensors.items()
+        if not n.endswith(".scale")
+    }
+    missing, unknown = network.load_state_dict(state, strict=False)
+    if unknown or set(missing) != {"word.weight", "position.weight"}:
+        raise WeightsError(f"{FILE} does not fit this version of franq-guard: {_ADVICE}")
+    load_embeddings(network, load_minilm()[0])
+    return network.eval(), Blend.from_json(metadata["blend"]), digest
+
+
+def _full(name: str, tensor: Tensor, tensors: dict[str, Tensor]) -> Tensor:
+    if name.endswith(".int8"):
+        return tensor.to(torch.float32) * tensors[f"{name.removesuffix('.int8')}.scale"]
+    return tensor.to(torch.float32)

@@ -1,1 +1,0 @@
-"""Training of the small offline model: `python -m franq_guard.faithfulness.training`."""

@@ -1,0 +1,281 @@
+"""A GGUF model in this process through llama.cpp (package ``llama-cpp-python``) as a white box."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from franq_guard.language_model.base import (
+    Contrast,
+    LanguageModel,
+    MissingModelError,
+    Progress,
+    Prompt,
+    check_sampling,
+)
+from franq_guard.language_model.contrast import contrast
+from franq_guard.language_model.encoding import Encoder
+from franq_guard.language_model.llama_cpp.session import Row, Session
+from franq_guard.language_model.llama_cpp.tokenizer import GgufTokenizer
+from franq_guard.language_model.stretches import jobs
+from franq_guard.language_model.tokens import token_spans
+from franq_guard.records import Generation, Source, Span, Token, Trace
+
+INSTALL = "pip install llama-cpp-python (it is built from source: a C++ compiler, 5 to 8 minutes)"
+
+
+class LlamaCppModel(LanguageModel):
+    """A live ``llama_cpp.Llama``, made with ``logits_all=True``, with the tokeniser inside it.
+
+    A ``Llama`` serves one call at a time. Calls of this class wait for each other through
+    :attr:`lock`, one for each ``Llama`` however many wrappers it has; an application that uses the
+    same ``Llama`` from several threads holds that lock around its own calls.
+
+    Args:
+        llama: the object; its weights are not loaded again.
+        name: enters the fingerprint; default ``general.name`` of the file, or the file's name.
+        top_k: alternatives kept per token.
+
+    Raises:
+        ValueError: for a ``Llama`` that keeps the logits of the last token only.
+    """
+
+    def __init__(self, llama: Any, *, name: str | None = None, top_k: int = 5) -> None:
+        # With logits_all off, or a draft model in front, scores has no row for every token.
+        if not getattr(llama, "_logits_all", False) or len(llama.scores) < llama.n_ctx():
+            raise ValueError(
+                "this Llama keeps no logits of earlier tokens: make it with logits_all=True "
+                "(ChatLlamaCpp and LlamaCpp: logits_all=True; LlamaIndex's LlamaCPP: "
+                "model_kwargs={'logits_all': True}) and without a draft model"
+            )
+        self.model = llama
+        self.tokenizer = GgufTokenizer(llama)
+        self.encoder = Encoder(self.tokenizer, llama.n_ctx())
+        # On the object itself: every wrapper of one Llama must take the same lock.
+        self.lock: threading.RLock = vars(llama).setdefault("_franq_lock", threading.RLock())
+        self._name = name
+        self._top_k = top_k
+
+    @classmethod
+    def from_gguf(
+        cls,
+        path: str | Path,
+        *,
+        n_ctx: int = 4096,
+        name: str | None = None,
+        top_k: int = 5,
+        **llama_options: Any,
+    ) -> LlamaCppModel:
+        """A model from a GGUF file.
+
+        Args:
+            path: the file.
+            n_ctx: the window in tokens. The logits of every position are kept: ``n_ctx`` times the
+                vocabulary times 4 bytes once it has been filled (0.8 GB at 4096 and 49,152).
+            name: see the class.
+            top_k: see the class.
+            llama_options: handed on to ``llama_cpp.Llama`` (``n_threads``, ``n_gpu_layers``, ...).
+
+        Raises:
+            MissingModelError: where the package or the file is missing.
+        """
+        if not Path(path).is_file():
+            raise MissingModelError(f"there is no file {path}: give the path of a .gguf file")
+        try:
+            library = import_module("llama_cpp")
+        except ModuleNotFoundError as error:
+            raise MissingModelError(f"llama.cpp is not installed; run: {INSTALL}") from error
+        options = {"verbose": False, **llama_options, "logits_all": True, "n_ctx": n_ctx}
+        try:
+            llama = library.Llama(model_path=str(path), **options)
+        except ValueError as error:
+            raise MissingModelError(f"llama.cpp cannot load {path}: {error}") from error
+        return cls(llama, name=name, top_k=top_k)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """``name/digest/llama.cpp``; the digest is of the metadata and stretches of the file."""
+        metadata = self.model.metadata or {}
+        path = Path(self.model.model_path)
+        name = self._name or metadata.get("general.name") or path.stem
+        digest = hashlib.sha256(json.dumps(metadata, sort_keys=True, default=str).encode())
+        if path.is_file():
+            for stretch in _stretches_of(path):
+                digest.update(stretch)
+        return f"{name}/{digest.hexdigest()[:8]}/llama.cpp"
+
+    def render(self, prompt: Prompt) -> str:
+        """See :meth:`Encoder.render`; the chat format is the ``Llama`` object's own."""
+        return self.encoder.render(prompt)
+
+    def generate(
+        self,
+        prompts: Sequence[str],
+        *,
+        max_new_tokens: int = 128,
+        progress: Progress | None = None,
+    ) -> list[Generation]:
+        """Greedy answers up to an end-of-generation token (kept, with an empty span).
+
+        Prompts that are too long for the window are cut as in ``TransformersModel.generate``.
+        """
+        made = []
+        for prompt in prompts:
+            with self._session() as session:
+                made += self._written(session, prompt, [_greedy], max_new_tokens)
+            if progress is not None:
+                progress(len(made), len(prompts))
+        return made
+
+    def sample(
+        self,
+        prompts: Sequence[str],
+        *,
+        n: int = 10,
+        max_new_tokens: int = 32,
+        temperature: float = 1.0,
+        seed: int = 0,
+    ) -> list[list[Generation]]:
+        """``n`` samples per prompt, which is read once; no top-k or top-p, duplicates kept.
+
+        Log-probabilities are of temperature 1 whatever ``temperature`` is. A prompt's samples
+        depend on ``seed`` and the prompt, not on its neighbours. Raises ``ValueError`` for settings
+        that draw nothing.
+        """
+        check_sampling(n, max_new_tokens, temperature)
+        found = []
+        for prompt in prompts:
+            draws = [_drawing(temperature, np.random.default_rng((seed, i))) for i in range(n)]
+            with self._session() as session:
+                found.append(self._written(session, prompt, draws, max_new_tokens))
+        return found
+
+    def score(
+        self, prompts: Sequence[str | Sequence[int]], answers: Sequence[Generation]
+    ) -> list[Generation]:
+        """Each answer under its prompt: tokens with log-probability, entropy and top-k.
+
+        Ids, windows and long answers are treated as in ``TransformersModel.score``. Raises
+        ``ValueError`` where the lengths differ.
+        """
+        if len(prompts) != len(answers):
+            raise ValueError(f"{len(prompts)} prompts for {len(answers)} answers")
+        with self._session() as session:
+            return [self._scored(session, *pair) for pair in zip(prompts, answers, strict=True)]
+
+    def without_evidence(self, trace: Trace) -> Contrast:
+        """See :mod:`.contrast`; captured ids win over the captured string."""
+        ids = trace.generation.prompt_token_ids
+        captured = self.encoder.prompt_text(ids) if ids else trace.generation.prompt
+        return contrast(trace, captured, self.render)
+
+    @contextmanager
+    def _session(self) -> Iterator[Session]:
+        with self.lock:
+            yield Session(self.model)
+
+    def _scored(
+        self, session: Session, prompt: str | Sequence[int], answer: Generation
+    ) -> Generation:
+        encoded = self.encoder.prompt_ids(prompt)
+        ready = self.encoder.answer(answer, encoded)
+        ids = [t.id for t in ready.tokens]
+        kept = [
+            self._kept(row, target)
+            for job in jobs(self.encoder, 0, encoded, ids)
+            for row, target in zip(session.rows(job.context, job.targets), job.targets, strict=True)
+        ]
+        text = prompt if isinstance(prompt, str) else self.encoder.prompt_text(encoded)
+        spans = [(t.start, t.end) for t in ready.tokens]
+        source: Source = "teacher-forced"
+        return Generation(answer.text, _tokens(ids, spans, kept), text, tuple(encoded), source)
+
+    def _written(
+        self,
+        session: Session,
+        prompt: str,
+        choices: Sequence[Callable[[Row], int]],
+        max_new_tokens: int,
+    ) -> list[Generation]:
+        """One answer per way to choose the next id."""
+        whole, window = self.encoder.prompt_ids(prompt), self.model.n_ctx()
+        seen = self.encoder.fit(whole, max(window - max_new_tokens, window // 2))
+        text = prompt if len(seen) == len(whole) else self.encoder.prompt_text(seen)
+        room = min(max_new_tokens, window - len(seen))
+        return [
+            self._generation(text, seen, *self._continued(session, seen, choose, room))
+            for choose in choices
+        ]
+
+    def _continued(
+        self, session: Session, prompt: Sequence[int], choose: Callable[[Row], int], room: int
+    ) -> tuple[list[int], list[_Kept]]:
+        ids: list[int] = []
+        kept: list[_Kept] = []
+        while len(ids) < room and not (ids and ids[-1] in self.tokenizer.eos_ids):
+            row = session.last_row([*prompt, *ids])
+            ids.append(choose(row))
+            kept.append(self._kept(row, ids[-1]))
+        return ids, kept
+
+    def _generation(
+        self, prompt: str, seen: Sequence[int], ids: Sequence[int], kept: Sequence[_Kept]
+    ) -> Generation:
+        text = self.encoder.text(ids)
+        spans = token_spans(self.tokenizer, ids, text)
+        return Generation(text, _tokens(ids, spans, kept), prompt, tuple(seen), "captured")
+
+    def _kept(self, row: Row, chosen: int) -> _Kept:
+        best = np.argpartition(row, -self._top_k)[-self._top_k :].tolist() if self._top_k else []
+        top = tuple((i, float(row[i])) for i in sorted(best, key=lambda i: -row[i]))
+        # Clamped: a probability of 0 adds 0 to the sum, not 0 * -inf.
+        entropy = -float((np.exp(row) * np.maximum(row, -1e4)).sum())
+        return _Kept(float(row[chosen]), entropy, top)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    logprob: float
+    entropy: float
+    top: tuple[tuple[int, float], ...]
+
+
+def _greedy(row: Row) -> int:
+    return int(row.argmax())
+
+
+def _drawing(temperature: float, generator: np.random.Generator) -> Callable[[Row], int]:
+    def draw(row: Row) -> int:
+        weights = np.exp((row - row.max()) / temperature)
+        sums = weights.cumsum()
+        at = int(np.searchsorted(sums, generator.random() * sums[-1], side="right"))
+        return min(at, len(row) - 1)  # NaN sums end up past the last id
+
+    return draw
+
+
+def _tokens(ids: Sequence[int], spans: Sequence[Span], kept: Sequence[_Kept]) -> tuple[Token, ...]:
+    return tuple(
+        Token(i, a, b, one.logprob, one.entropy, one.top)
+        for i, (a, b), one in zip(ids, spans, kept, strict=True)
+    )
+
+
+def _stretches_of(path: Path, *, count: int = 64, size: int = 4096) -> Iterator[bytes]:
+    """Evenly spread stretches of a file, its length first: gigabytes need not be read."""
+    length = path.stat().st_size
+    yield str(length).encode()
+    with path.open("rb") as file:
+        for i in range(count):
+            file.seek(length * i // count)
+            yield file.read(size)

@@ -1,0 +1,163 @@
+"""The tokeniser inside a ``llama_cpp.Llama``, seen the way this room sees one of transformers."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib import import_module
+from itertools import pairwise
+from typing import Any
+
+
+class GgufTokenizer:
+    """Strings to ids and back by llama.cpp itself, and the chat format the ``Llama`` object uses.
+
+    Only what :class:`~franq_guard.language_model.encoding.Encoder` and
+    :func:`~franq_guard.language_model.tokens.token_spans` ask for.
+    """
+
+    is_fast = True  # it tells offsets
+
+    def __init__(self, llama: Any) -> None:
+        self._llama = llama
+        self._library = library = import_module("llama_cpp")
+        self._vocabulary = vocabulary = library.llama_model_get_vocab(llama.model)
+        # Kept on the object: a wrapper may be made for every call of an agent's model.
+        if "_franq_special" not in vars(llama):
+            ids = range(llama.n_vocab())
+            control = [i for i in ids if library.llama_vocab_is_control(vocabulary, i)]
+            ends = frozenset(i for i in ids if library.llama_vocab_is_eog(vocabulary, i))
+            llama._franq_special = control, ends
+        self.all_special_ids, self.eos_ids = llama._franq_special
+        self.added_tokens_decoder: Mapping[int, str] = {}
+        self.all_special_tokens = self.convert_ids_to_tokens(self.all_special_ids)
+        self.token_bytes = lru_cache(maxsize=1 << 16)(self._token_bytes)
+
+    def __len__(self) -> int:
+        return int(self._llama.n_vocab())
+
+    def __call__(
+        self,
+        text: str,
+        *,
+        add_special_tokens: bool = True,
+        return_offsets_mapping: bool = False,
+        verbose: bool = False,
+    ) -> dict[str, Any]:
+        """``input_ids`` of the text, special tokens read as such, and where asked their offsets."""
+        given = text.encode()
+        ids = self._llama.tokenize(given, add_bos=add_special_tokens, special=True)
+        found: dict[str, Any] = {"input_ids": ids}
+        if return_offsets_mapping:
+            found["offset_mapping"] = self._offsets(ids, given)
+        return found
+
+    @property
+    def bos_token_id(self) -> int | None:
+        """The id that starts a text; None where the vocabulary has none."""
+        return _known(self._llama.token_bos())
+
+    @property
+    def eos_token_id(self) -> int | None:
+        """The id that ends a text; None where the vocabulary has none."""
+        return _known(self._llama.token_eos())
+
+    @property
+    def chat_template(self) -> str | None:
+        """The template in the file's metadata; None for a model that knows no chat."""
+        return (self._llama.metadata or {}).get("tokenizer.chat_template")
+
+    def apply_chat_template(
+        self,
+        turns: Sequence[Mapping[str, str]],
+        *,
+        tokenize: bool = False,
+        add_generation_prompt: bool = True,
+    ) -> str:
+        """The string that ``Llama.create_chat_completion`` makes of these messages.
+
+        Raises:
+            jinja2.TemplateError: where the template refuses them, or makes no text of them.
+        """
+        from jinja2 import TemplateError
+
+        handler = _chat_handler(self._llama)
+        try:
+            handler(llama=_Listener(self._llama), messages=[dict(turn) for turn in turns])
+        except _Heard as heard:
+            return heard.prompt
+        except ValueError as error:  # what a template's raise_exception becomes there
+            raise TemplateError(str(error)) from error
+        raise TemplateError("this chat format makes no text of the messages")
+
+    def convert_ids_to_tokens(self, ids: Sequence[int]) -> list[str]:
+        """The text of each id, special tokens written out."""
+        return [self._token_bytes(i).decode(errors="replace") for i in ids]
+
+    def decode(
+        self,
+        ids: Sequence[int],
+        *,
+        skip_special_tokens: bool = False,
+        clean_up_tokenization_spaces: bool = False,
+    ) -> str:
+        """The text of the ids; bytes that are no UTF-8 become U+FFFD."""
+        hidden = set(self.all_special_ids) if skip_special_tokens else set()
+        return b"".join(self.token_bytes(i) for i in ids if i not in hidden).decode(
+            errors="replace"
+        )
+
+    def _token_bytes(self, token_id: int) -> bytes:
+        size = 64
+        while True:  # a negative count is the room that is needed
+            room = ctypes.create_string_buffer(size)
+            write = self._library.llama_token_to_piece
+            count = write(self._vocabulary, token_id, room, size, 0, True)
+            if count >= 0:
+                return room.raw[:count]
+            size = -count
+
+    def _offsets(self, ids: Sequence[int], given: bytes) -> list[tuple[int, int]]:
+        """Characters of each id; one that does not complete a character is empty."""
+        pieces = [self.token_bytes(i) for i in ids]
+        # Llama's own vocabularies put a space before the text.
+        position = min(0, len(given) - sum(map(len, pieces)))
+        ends = [0]
+        for piece in pieces:
+            position += len(piece)
+            ends.append(len(given[: max(position, 0)].decode(errors="ignore")))
+        return list(pairwise(ends))
+
+
+class _Heard(Exception):
+    """No error: it carries what was asked for."""
+
+    def __init__(self, prompt: str) -> None:
+        self.prompt = prompt
+
+
+class _Listener:
+    """Stands in for the ``Llama`` of a chat handler and goes no further than its prompt."""
+
+    def __init__(self, llama: Any) -> None:
+        self._llama = llama
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._llama, name)
+
+    def tokenize(self, text: bytes, *_: Any, **__: Any) -> list[int]:
+        raise _Heard(text.decode())
+
+
+def _chat_handler(llama: Any) -> Any:
+    """The handler ``create_chat_completion`` would use (the same three places, in its order)."""
+    own = getattr(llama, "_chat_handlers", {})
+    if llama.chat_handler or llama.chat_format in own:
+        return llama.chat_handler or own[llama.chat_format]
+    formats = import_module("llama_cpp.llama_chat_format")
+    return formats.get_chat_completion_handler(llama.chat_format)
+
+
+def _known(token_id: int) -> int | None:
+    return token_id if token_id >= 0 else None

@@ -1,0 +1,1 @@
+"""Completion servers that tell log-probabilities."""

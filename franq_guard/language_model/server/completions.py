@@ -1,0 +1,173 @@
+"""One server of the OpenAI completions protocol, and the two ways it may score a given text."""
+
+from __future__ import annotations
+
+import json
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from franq_guard.language_model.base import MissingModelError
+from franq_guard.language_model.server.pieces import spans_of
+from franq_guard.language_model.server.tokens import ServerToken, from_logprobs, logprob_of
+from franq_guard.records import Span
+
+if TYPE_CHECKING:
+    import httpx
+
+Protocol = Literal["prompt_logprobs", "echo"]
+
+
+class ServerError(RuntimeError):
+    """A server could not be reached, refused a request, or answered something unreadable."""
+
+
+class UntrustworthyServerError(ServerError):
+    """A server's log-probabilities are missing or wrong: scoring with them would mislead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Log-probabilities as a server told them: of each token the span it wrote and the value."""
+
+    spans: tuple[Span, ...]
+    tokens: tuple[ServerToken, ...]
+
+
+Reader = Callable[["Completions", str], Told]
+"""Log-probabilities of a given text: spans are of that text, which they cover to its end."""
+
+
+class Completions:
+    """``POST {base_url}/completions``. Connections that cannot be made are tried again, no more.
+
+    Args:
+        base_url: up to and with the version, such as ``http://localhost:8000/v1``.
+        model: the served model's name; None: the only one the server lists.
+        api_key: sent as a bearer token.
+        timeout: seconds a request may take; 5 at most of it to connect.
+        retries: more tries where a connection could not be made.
+
+    Raises:
+        MissingModelError: without httpx.
+        ServerError: where the model's name is asked of the server and it does not tell one.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        model: str | None,
+        *,
+        api_key: str | None = None,
+        timeout: float = 120.0,
+        retries: int = 2,
+    ) -> None:
+        try:
+            http = import_module("httpx")
+        except ModuleNotFoundError as error:
+            raise MissingModelError(
+                "servers are asked through httpx; run: pip install 'franq-guard[server]'"
+            ) from error
+        self.base_url = base_url.rstrip("/")
+        self._http: httpx.Client = http.Client(
+            transport=http.HTTPTransport(retries=retries),
+            timeout=http.Timeout(timeout, connect=min(5.0, timeout)),
+            headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
+        )
+        self.close = weakref.finalize(self, self._http.close)
+        self._errors: tuple[type[Exception], ...] = (http.HTTPError, http.InvalidURL)
+        self.model = model or self._only_model()
+
+    def complete(self, prompt: str, **settings: Any) -> Mapping[str, Any]:
+        """The first choice for ``prompt``.
+
+        Raises:
+            ServerError: for anything but a readable answer.
+        """
+        body = {"model": self.model, "prompt": prompt, **settings}
+        choices = self._ask("POST", "completions", body).get("choices")
+        if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
+            raise ServerError(f"{self.base_url} answered without any choice")
+        return choices[0]
+
+    def _only_model(self) -> str:
+        listed = self._ask("GET", "models").get("data")
+        names = [str(m["id"]) for m in listed or () if isinstance(m, Mapping) and "id" in m]
+        if len(names) != 1:
+            raise ServerError(f"name one of the models at {self.base_url}: {', '.join(names)}")
+        return names[0]
+
+    def _ask(self, method: str, path: str, body: Any = None) -> Mapping[str, Any]:
+        url = f"{self.base_url}/{path}"
+        try:
+            response = self._http.request(method, url, json=body)
+        except self._errors as error:
+            raise ServerError(
+                f"no answer from {url} ({type(error).__name__}: {error}): is the server running, "
+                "and does the base URL end with its version, as in http://localhost:8000/v1?"
+            ) from error
+        if response.status_code != 200:
+            raise ServerError(f"{url} answered {response.status_code}: {response.text[:300]}")
+        try:
+            found = response.json()
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise ServerError(f"{url} answered no JSON: {response.text[:100]!r}") from error
+        if not isinstance(found, Mapping):
+            raise ServerError(f"{url} answered no JSON object: {response.text[:100]!r}")
+        return found
+
+
+def by_prompt_logprobs(server: Completions, text: str) -> Told:
+    """The ``prompt_logprobs`` of vLLM; 0 alternatives, so a place holds its own token alone."""
+    choice = server.complete(text, max_tokens=1, temperature=0, prompt_logprobs=0)
+    places = choice.get("prompt_logprobs")
+    if not isinstance(places, list):
+        raise UntrustworthyServerError("the answer holds no prompt_logprobs")
+    tokens = [_of_place(place) for place in places[1:]]  # nothing precedes the first token
+    spans = spans_of([t.text.decode(errors="replace") for t in tokens], text, without_first=True)
+    return _told(spans, tokens)
+
+
+def by_echo(server: Completions, text: str) -> Told:
+    """``echo`` with ``logprobs``: the prompt comes back before one more token, which is cut off."""
+    choice = server.complete(text, max_tokens=1, temperature=0, echo=True, logprobs=1)
+    tokens = from_logprobs(choice.get("logprobs"))
+    echoed = str(choice.get("text") or "")
+    if not tokens or not echoed.startswith(text):
+        raise UntrustworthyServerError("the prompt and its logprobs do not come back with echo")
+    pieces = [token.text.decode(errors="replace") for token in tokens]
+    spans = spans_of(pieces, echoed) or spans_of(pieces, text)  # some leave the new token untold
+    if spans is not None:
+        size = sum(start < len(text) for start, _ in spans)
+        spans = [(a, min(b, len(text))) for a, b in spans[:size]]
+        tokens = tokens[:size]
+    return _told(spans, tokens)
+
+
+READERS: Mapping[Protocol, Reader] = {"prompt_logprobs": by_prompt_logprobs, "echo": by_echo}
+
+
+def written(choice: Mapping[str, Any]) -> tuple[str, Told]:
+    """What a completion wrote, and its tokens; none where the server sends none or others."""
+    text = str(choice.get("text") or "")
+    tokens = from_logprobs(choice.get("logprobs"))
+    spans = spans_of([token.text.decode(errors="replace") for token in tokens], text)
+    return text, Told((), ()) if spans is None else Told(tuple(spans), tuple(tokens))
+
+
+def _of_place(place: Any) -> ServerToken:
+    if not isinstance(place, Mapping) or len(place) != 1:
+        raise UntrustworthyServerError(f"a place of prompt_logprobs holds {place!r}, not one token")
+    (entry,) = place.values()
+    text = entry.get("decoded_token") if isinstance(entry, Mapping) else None
+    if not isinstance(text, str):
+        raise UntrustworthyServerError(f"prompt_logprobs tells no text of the token {entry!r}")
+    return ServerToken(text.encode(), logprob_of(entry.get("logprob")))
+
+
+def _told(spans: list[Span] | None, tokens: list[ServerToken]) -> Told:
+    if spans is None:
+        raise UntrustworthyServerError("the server's tokens do not spell the text it was given")
+    return Told(tuple(spans), tuple(tokens))

@@ -1,0 +1,203 @@
+"""A model behind an OpenAI-compatible completions server that scores given texts, after a probe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from franq_guard.language_model.base import (
+    Contrast,
+    LanguageModel,
+    Progress,
+    Prompt,
+    check_sampling,
+)
+from franq_guard.language_model.contrast import contrast
+from franq_guard.language_model.server.completions import Completions, Protocol, Told, written
+from franq_guard.language_model.server.probe import after, trusted
+from franq_guard.records import Generation, Source, Token, Trace
+
+Render = Callable[[Prompt], str]
+
+
+class ServerModel(LanguageModel):
+    """A served model as a white box: vLLM's ``prompt_logprobs``, or ``echo`` with ``logprobs``.
+
+    Making one asks the server for two short texts and scores them again: a server whose numbers do
+    not agree with each other is refused. Texts are cut into tokens by the server, so token ids are
+    -1 and a prompt must be a string. A text that is longer than the server's window is refused by
+    the server, and so by this class.
+
+    Args:
+        base_url: up to and with the version, such as ``http://localhost:8000/v1``.
+        model: the served model's name; None: the only one the server lists.
+        render: makes the model's prompt string (its chat template) of a :class:`Prompt`, for
+            example ``Encoder(tokenizer, None).render``; default: plain text ending in ``Answer:``.
+        protocol: the one way to ask; default: the first of the two whose numbers hold.
+        api_key: sent as a bearer token.
+        timeout: seconds a request may take.
+        retries: more tries where a connection cannot be made; nothing else is tried again.
+        concurrency: requests under way at a time.
+
+    Raises:
+        UntrustworthyServerError: where log-probabilities are missing or wrong, and what to do.
+        ServerError: where the server cannot be reached or refuses a request.
+        MissingModelError: without httpx.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        model: str | None = None,
+        *,
+        render: Render | None = None,
+        protocol: Protocol | None = None,
+        api_key: str | None = None,
+        timeout: float = 120.0,
+        retries: int = 2,
+        concurrency: int = 4,
+    ) -> None:
+        if concurrency < 1:
+            raise ValueError("concurrency must be at least 1")
+        self._server = Completions(
+            base_url, model, api_key=api_key, timeout=timeout, retries=retries
+        )
+        self._render = render or _plain
+        self._concurrency = concurrency
+        try:
+            self.protocol, self._read = trusted(self._server, protocol)
+        except Exception:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the connections; they close with the object too."""
+        self._server.close()
+
+    @property
+    def fingerprint(self) -> str:
+        """``server/name``: a server does not tell its weights; give two of them two names."""
+        return f"server/{self._server.model}"
+
+    def render(self, prompt: Prompt) -> str:
+        """The prompt string, by the function given at construction."""
+        return self._render(prompt)
+
+    def generate(
+        self,
+        prompts: Sequence[str],
+        *,
+        max_new_tokens: int = 128,
+        progress: Progress | None = None,
+    ) -> list[Generation]:
+        """One greedy answer per prompt, source ``server``, token ids -1.
+
+        Raises:
+            ServerError: see the class.
+        """
+        settings = {"max_tokens": max_new_tokens, "temperature": 0, "logprobs": 1, **self._neutral}
+        made = []
+        for one in self._each(lambda p: self._written(p, **settings), prompts):
+            made.append(one)
+            if progress is not None:
+                progress(len(made), len(prompts))
+        return made
+
+    def sample(
+        self,
+        prompts: Sequence[str],
+        *,
+        n: int = 10,
+        max_new_tokens: int = 32,
+        temperature: float = 1.0,
+        seed: int = 0,
+    ) -> list[list[Generation]]:
+        """``n`` samples per prompt, scored after that: a server may tell the drawing's own values.
+
+        The server is asked for its full distribution (no top-k, top-p or min-p).
+
+        Raises:
+            ValueError: for settings that draw nothing.
+            ServerError: see the class.
+        """
+        check_sampling(n, max_new_tokens, temperature)
+        drawing = {"max_tokens": max_new_tokens, "temperature": temperature, **self._neutral}
+
+        def draw(task: tuple[str, int]) -> Generation:
+            prompt, number = task
+            return self._written(prompt, seed=seed * 1_000_003 + number, **drawing)
+
+        tasks = [(prompt, i) for prompt in prompts for i in range(n)]
+        drawn = self.score([p for p, _ in tasks], list(self._each(draw, tasks)))
+        return [drawn[i : i + n] for i in range(0, len(drawn), n)]
+
+    def score(
+        self, prompts: Sequence[str | Sequence[int]], answers: Sequence[Generation]
+    ) -> list[Generation]:
+        """The answers' texts under their prompts, in the server's own tokens (``teacher-forced``).
+
+        A space is put before an answer where prose needs one. A value that the server does not
+        tell is NaN.
+
+        Raises:
+            ValueError: where the lengths differ, or for a prompt given as ids.
+            ServerError: see the class.
+        """
+        if len(prompts) != len(answers):
+            raise ValueError(f"{len(prompts)} prompts for {len(answers)} answers")
+        if not all(isinstance(prompt, str) for prompt in prompts):
+            raise ValueError("a server model takes prompts as strings: ids are another tokeniser's")
+        return list(
+            self._each(lambda pair: self._scored(*pair), list(zip(prompts, answers, strict=True)))
+        )
+
+    def without_evidence(self, trace: Trace) -> Contrast:
+        """See :mod:`.contrast`; the captured string counts, ids do not."""
+        return contrast(trace, trace.generation.prompt, self.render)
+
+    @property
+    def _neutral(self) -> dict[str, Any]:
+        """Turns off what reshapes the distribution by default; vLLM and llama.cpp name it so."""
+        top_k = -1 if self.protocol == "prompt_logprobs" else 0
+        off = {"top_p": 1, "top_k": top_k, "min_p": 0}
+        return {**off, "repetition_penalty": 1, "repeat_penalty": 1}
+
+    def _each(
+        self, work: Callable[[Any], Generation], tasks: Sequence[Any]
+    ) -> Iterator[Generation]:
+        with ThreadPoolExecutor(self._concurrency) as pool:
+            yield from pool.map(work, tasks)
+
+    def _written(self, prompt: str, **settings: Any) -> Generation:
+        text, told = written(self._server.complete(prompt, **settings))
+        source: Source = "server" if told.tokens else "none"
+        return Generation(text, _tokens(told, 0, len(text)), prompt, None, source)
+
+    def _scored(self, prompt: str, answer: Generation) -> Generation:
+        text = answer.text
+        source: Source = "teacher-forced"
+        if not text:
+            return Generation(text, (), prompt, None, source)
+        gap = " " if prompt and not prompt[-1].isspace() and _prose(prompt, text) else ""
+        told = after(self._read(self._server, prompt + gap + text), len(prompt))
+        return Generation(text, _tokens(told, len(gap), len(text)), prompt, None, source)
+
+
+def _plain(prompt: Prompt) -> str:
+    return "\n\n".join(part for part in (prompt.system, prompt.user) if part) + "\n\nAnswer:"
+
+
+def _prose(prompt: str, text: str) -> bool:
+    """Whether a space belongs between; not after the end of a template's marker."""
+    return not text[0].isspace() and prompt[-1] not in ">]"
+
+
+def _tokens(told: Told, lead: int, size: int) -> tuple[Token, ...]:
+    """Records whose spans tile a text of ``size`` characters that starts at ``lead``."""
+    ends = [min(max(end - lead, 0), size) for _, end in told.spans]
+    starts = [0, *ends]
+    return tuple(
+        Token(-1, a, b, token.logprob)
+        for a, b, token in zip(starts, ends, told.tokens, strict=False)
+    )

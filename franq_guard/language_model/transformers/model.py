@@ -1,0 +1,326 @@
+"""Any causal language model of transformers, with its tokeniser, as a white box."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import logging
+import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
+
+from franq_guard.language_model.base import (
+    Contrast,
+    LanguageModel,
+    MissingModelError,
+    Progress,
+    Prompt,
+    check_sampling,
+)
+from franq_guard.language_model.contrast import contrast
+from franq_guard.language_model.encoding import Encoder
+from franq_guard.language_model.session import CachedSession
+from franq_guard.language_model.tokens import token_spans
+from franq_guard.language_model.transformers import sampling, scoring
+from franq_guard.language_model.transformers.keeper import StepKeeper
+from franq_guard.language_model.transformers.network import Network, as_id_set
+from franq_guard.language_model.transformers.prompt_reading import PromptReading
+from franq_guard.language_model.transformers.reading import Reading
+from franq_guard.language_model.transformers.reduce import Kept, cat
+from franq_guard.records import Generation, Source, Trace
+
+logger = logging.getLogger(__name__)
+
+
+class TransformersModel(LanguageModel):
+    """A live (model, tokenizer) pair. Neither is changed; several threads may use one object.
+
+    ``name`` enters the fingerprint; without it the configuration's own name does. ``top_k``
+    alternatives are kept per token. ``token_budget``: padded tokens per forward pass; memory grows
+    with it. The window is the model's ``max_position_embeddings``; a prompt that is too long for it
+    keeps its leading special tokens and its end (see :func:`scoring.jobs`).
+
+    Raises ``ValueError`` for an encoder-decoder, or a model in training mode, whose dropout would
+    change every probability.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        *,
+        name: str | None = None,
+        top_k: int = 5,
+        token_budget: int = 4096,
+    ) -> None:
+        if model.config.is_encoder_decoder:
+            raise ValueError("a causal language model is needed, this one is an encoder-decoder")
+        if model.training:
+            raise ValueError("the model is in training mode: call model.eval() first")
+        self.model = model
+        self.tokenizer = tokenizer
+        self.network = Network(model)
+        self.encoder = Encoder(tokenizer, self.network.window)
+        self._plain = _with_plain_settings(model)
+        self._name = name
+        self.top_k = top_k
+        self._budget = token_budget
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        name_or_path: str,
+        *,
+        revision: str | None = None,
+        dtype: str | torch.dtype = "auto",
+        device: str | torch.device = "cpu",
+        top_k: int = 5,
+        token_budget: int = 4096,
+    ) -> TransformersModel:
+        """A model from a folder or, at a pinned ``revision``, from the hub.
+
+        Nothing is downloaded unless a revision (best a commit) is given: without one a hub name
+        must be in the local hub cache already, else :class:`MissingModelError`. No code of the
+        repository is run.
+        """
+        options = {
+            "revision": revision or "main",
+            "local_files_only": revision is None,
+            "trust_remote_code": False,
+        }
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(name_or_path, **options)
+            model = AutoModelForCausalLM.from_pretrained(name_or_path, dtype=dtype, **options)
+        except OSError as error:
+            raise MissingModelError(
+                f"cannot load {name_or_path}: {error}\nGive the path of a folder, or "
+                "revision='<commit>' to allow the download from the model hub."
+            ) from error
+        name = Path(name_or_path).name if Path(name_or_path).exists() else name_or_path
+        return cls(
+            model.to(device).eval(), tokenizer, name=name, top_k=top_k, token_budget=token_budget
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """``name/digest/dtype``; the digest is of the configuration and sampled weights."""
+        name = self._name or Path(self.model.config._name_or_path or "model").name
+        dtype = str(self.model.dtype).removeprefix("torch.")
+        return f"{name}/{weights_digest(self.model)}/{dtype}"
+
+    @property
+    def eos_ids(self) -> frozenset[int]:
+        """Ids that end an answer: the model's and the tokeniser's."""
+        return self.network.eos_ids | as_id_set(self.tokenizer.eos_token_id)
+
+    def render(self, prompt: Prompt) -> str:
+        """See :meth:`Encoder.render`."""
+        return self.encoder.render(prompt)
+
+    def generate(
+        self,
+        prompts: Sequence[str],
+        *,
+        max_new_tokens: int = 128,
+        progress: Progress | None = None,
+    ) -> list[Generation]:
+        """Greedy answers up to an end-of-sequence token (kept, with an empty span).
+
+        A prompt that leaves no room for ``max_new_tokens`` in the window loses its beginning, down
+        to half a window; then the answer's ``prompt`` and ``prompt_token_ids`` are what the model
+        really saw.
+        """
+        encoded = [self._prompt_for_generation(p, max_new_tokens) for p in prompts]
+        done: dict[int, Generation] = {}
+        for batch in self._generation_batches(encoded, max_new_tokens):
+            rows = self._generate([encoded[i] for i in batch], max_new_tokens)
+            for i, (ids, kept) in zip(batch, rows, strict=True):
+                done[i] = self.generation(prompts[i], encoded[i], ids, kept)
+            if progress is not None:
+                progress(len(done), len(prompts))
+        return [done[i] for i in range(len(prompts))]
+
+    def sample(
+        self,
+        prompts: Sequence[str],
+        *,
+        n: int = 10,
+        max_new_tokens: int = 32,
+        temperature: float = 1.0,
+        seed: int = 0,
+    ) -> list[list[Generation]]:
+        """``n`` samples per prompt from one reading of it; no top-k or top-p, duplicates kept.
+
+        The defaults are those of the paper's kind: the model's full distribution at temperature 1.
+        Log-probabilities are of temperature 1 whatever ``temperature`` is. A prompt's samples
+        depend on ``seed`` and the prompt, not on its neighbours. Raises ``ValueError`` for settings
+        that draw nothing.
+        """
+        check_sampling(n, max_new_tokens, temperature)
+        return [self._samples(p, n, max_new_tokens, temperature, seed) for p in prompts]
+
+    def score(
+        self, prompts: Sequence[str | Sequence[int]], answers: Sequence[Generation]
+    ) -> list[Generation]:
+        """Each answer under its prompt: tokens with log-probability, entropy and top-k.
+
+        Ids come from ``answer.tokens`` where there are any, else from the text, tokenised as the
+        prompt's continuation. ``prompt`` and ``prompt_token_ids`` of the result are the given ones.
+        NaN where the model gives NaN. Raises ``ValueError`` where the lengths differ.
+        """
+        if len(prompts) != len(answers):
+            raise ValueError(f"{len(prompts)} prompts for {len(answers)} answers")
+        encoded = [self.encoder.prompt_ids(p) for p in prompts]
+        ready = [self.encoder.answer(a, p) for a, p in zip(answers, encoded, strict=True)]
+        ids = [[t.id for t in a.tokens] for a in ready]
+        work = [
+            job
+            for i, prompt in enumerate(encoded)
+            for job in scoring.jobs(self.encoder, i, prompt, ids[i])
+        ]
+        parts = scoring.score(self.network, work, budget=self._budget, top_k=self.top_k)
+        by_answer: dict[int, list[Kept]] = {}
+        for job, kept in zip(work, parts, strict=True):
+            by_answer.setdefault(job.answer, []).append(kept)
+        return [
+            self._scored(a, prompts[i], encoded[i], by_answer.get(i)) for i, a in enumerate(ready)
+        ]
+
+    def session(self, prompt: str | Sequence[int]) -> CachedSession:
+        """For an answer that is still being written: see :mod:`.session`."""
+        return CachedSession(self, prompt)
+
+    def without_evidence(self, trace: Trace) -> Contrast:
+        """See :mod:`.contrast`; captured ids win over the captured string."""
+        given = trace.generation
+        ids = given.prompt_token_ids
+        captured = self.encoder.prompt_text(ids) if ids else given.prompt
+        return contrast(trace, captured, self.render)
+
+    def read(self, prompt: str, *, max_new_tokens: int = 32) -> PromptReading:
+        """The prompt, read once for an answer, its samples and questions about it.
+
+        A prompt that leaves no room for ``max_new_tokens`` is cut as in :meth:`generate`.
+        """
+        return PromptReading(self, prompt, self._prompt_for_generation(prompt, max_new_tokens))
+
+    def _prompt_for_generation(self, prompt: str, max_new_tokens: int) -> list[int]:
+        ids = self.encoder.prompt_ids(prompt)
+        window = self.network.window
+        if window is None:
+            return ids
+        return self.encoder.fit(ids, max(window - max_new_tokens, window // 2))
+
+    def _room(self, prompt_length: int, max_new_tokens: int) -> int:
+        window = self.network.window
+        return max_new_tokens if window is None else min(max_new_tokens, window - prompt_length)
+
+    def _generation_batches(
+        self, encoded: Sequence[Sequence[int]], max_new_tokens: int
+    ) -> Iterator[list[int]]:
+        """Prompt numbers, the longest first, as many as the token budget allows."""
+        order = sorted(range(len(encoded)), key=lambda i: -len(encoded[i]))
+        while order:
+            width = len(encoded[order[0]]) + max_new_tokens
+            take = max(1, self._budget // width)
+            yield order[:take]
+            order = order[take:]
+
+    @torch.inference_mode()
+    def _generate(
+        self, prompts: Sequence[Sequence[int]], max_new_tokens: int
+    ) -> list[tuple[list[int], Kept]]:
+        width = max(map(len, prompts))
+        pad = next(iter(sorted(self.eos_ids)), 0)
+        ids = torch.tensor([[pad] * (width - len(p)) + list(p) for p in prompts])
+        mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts])
+        keeper = StepKeeper(self.top_k)
+        out = self._plain.generate(
+            ids.to(self.network.device),
+            attention_mask=mask.to(self.network.device),
+            max_new_tokens=self._room(width, max_new_tokens),
+            eos_token_id=sorted(self.eos_ids) or None,
+            pad_token_id=pad,
+            logits_processor=[keeper],
+        )
+        answers = out[:, width:]
+        kept = keeper.finish(answers).cpu()
+        lengths = [answer_length(row, self.eos_ids) for row in answers.tolist()]
+        return [
+            (row[:n], kept.rows((i, slice(n))))
+            for i, (row, n) in enumerate(zip(answers.tolist(), lengths, strict=True))
+        ]
+
+    def _samples(
+        self, prompt: str, n: int, max_new_tokens: int, temperature: float, seed: int
+    ) -> list[Generation]:
+        encoded = self._prompt_for_generation(prompt, max_new_tokens)
+        rows = sampling.sample(
+            Reading(self.network, encoded),
+            n=n,
+            max_new_tokens=self._room(len(encoded), max_new_tokens),
+            temperature=temperature,
+            seed=seed,
+            eos=self.eos_ids,
+            top_k=self.top_k,
+        )
+        return [self.generation(prompt, encoded, ids, kept) for ids, kept in rows]
+
+    def generation(self, prompt: str, encoded: list[int], ids: list[int], kept: Kept) -> Generation:
+        """The record of written ids (T,) and what was kept of their logits (T,)."""
+        text = self.encoder.text(ids)
+        spans = token_spans(self.tokenizer, ids, text)
+        cut = len(encoded) < len(self.encoder.prompt_ids(prompt))
+        seen = self.encoder.prompt_text(encoded) if cut else prompt
+        return Generation(text, kept.tokens(ids, spans), seen, tuple(encoded), "captured")
+
+    def _scored(
+        self,
+        answer: Generation,
+        prompt: str | Sequence[int],
+        encoded: list[int],
+        parts: list[Kept] | None,
+    ) -> Generation:
+        source: Source = "teacher-forced"
+        text = prompt if isinstance(prompt, str) else self.encoder.prompt_text(encoded)
+        spans = [(t.start, t.end) for t in answer.tokens]
+        ids = [t.id for t in answer.tokens]
+        tokens = cat(parts).tokens(ids, spans) if parts else ()
+        return Generation(answer.text, tokens, text, tuple(encoded), source)
+
+
+def _with_plain_settings(model: Any) -> Any:
+    """The same network seen through an object of its own, which decodes greedily and nothing else.
+
+    The model's own settings may hold penalties or beams, and its ``generate`` may be recorded.
+    """
+    view = copy.copy(model)
+    for name in ("generate", "_get_logits_processor"):
+        vars(view).pop(name, None)
+    view.generation_config = GenerationConfig(do_sample=False)
+    return view
+
+
+def answer_length(ids: Sequence[int], eos: frozenset[int]) -> int:
+    """Ids up to and with the first end-of-sequence token."""
+    return next((i + 1 for i, token in enumerate(ids) if token in eos), len(ids))
+
+
+def weights_digest(model: Any, *, per_tensor: int = 64) -> str:
+    """Eight hex digits of the configuration and evenly spread values of every tensor."""
+    config = model.config.to_dict()
+    for volatile in ("_name_or_path", "_model_name_or_path", "transformers_version", "dtype"):
+        config.pop(volatile, None)
+    digest = hashlib.sha256(json.dumps(config, sort_keys=True, default=str).encode())
+    for name, tensor in model.state_dict().items():
+        digest.update(f"{name}{tuple(tensor.shape)}".encode())
+        if tensor.numel() and not tensor.is_meta:
+            stride = math.ceil(tensor.numel() / per_tensor)
+            digest.update(tensor.flatten()[::stride].float().cpu().numpy().tobytes())
+    return digest.hexdigest()[:8]

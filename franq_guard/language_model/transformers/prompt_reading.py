@@ -1,0 +1,86 @@
+"""A prompt that is read once for an answer, its samples and questions about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franq_guard.language_model.base import check_sampling
+from franq_guard.language_model.transformers import sampling
+from franq_guard.language_model.transformers.reading import Reading
+from franq_guard.records import Generation
+
+if TYPE_CHECKING:
+    from franq_guard.language_model.transformers.model import TransformersModel
+
+
+class PromptReading:
+    """What :meth:`TransformersModel.read` gives; it holds the prompt's cache while it lives."""
+
+    def __init__(self, model: TransformersModel, prompt: str, ids: list[int]) -> None:
+        self._model = model
+        self._prompt = prompt
+        self._ids = ids
+        self._reading = Reading(model.network, ids)
+
+    def answers(
+        self,
+        *,
+        n: int = 10,
+        max_new_tokens: int = 32,
+        temperature: float = 1.0,
+        seed: int = 0,
+    ) -> list[Generation]:
+        """The greedy answer, then ``n`` samples (no top-k or top-p), each its first line alone.
+
+        They are written side by side: a step costs one pass over the weights for all. Raises
+        ``ValueError`` for settings that draw nothing.
+        """
+        check_sampling(n, max_new_tokens, temperature)
+        model = self._model
+        rows = sampling.sample(
+            self._reading,
+            n=n,
+            max_new_tokens=max_new_tokens,
+            temperature=temperature,
+            seed=seed,
+            eos=model.eos_ids | model.encoder.line_breaks,
+            top_k=model.top_k,
+            greedy=True,
+        )
+        made = [model.generation(self._prompt, self._ids, ids, kept) for ids, kept in rows]
+        return [first_line(generation) for generation in made]
+
+    def logprobs(self, prompt: str, continuations: Sequence[str]) -> NDArray[np.float64]:
+        """Log-probability of each continuation (n,), nats, after another prompt.
+
+        What that prompt shares with this one's beginning is not read again.
+        """
+        encoder = self._model.encoder
+        context = encoder.prompt_ids(prompt)
+        window = self._model.network.window
+        if window is not None:
+            context = encoder.fit(context, window - 8)
+        values = []
+        for continuation in continuations:
+            ids = [t.id for t in encoder.answer(Generation(continuation), context).tokens]
+            values.append(float(self._reading.score(context, ids).logprob.sum()))
+        return np.array(values, float)
+
+
+def first_line(generation: Generation) -> Generation:
+    """The answer up to its first line break.
+
+    The token that breaks the line is kept, as an end-of-sequence token is: with an empty span where
+    it wrote nothing before the break.
+    """
+    end = generation.text.find("\n")
+    if end < 0:
+        return generation
+    last = next(i for i, token in enumerate(generation.tokens) if token.end > end)
+    tokens = [replace(t, end=min(t.end, end)) for t in generation.tokens[: last + 1]]
+    return replace(generation, text=generation.text[:end], tokens=tuple(tokens))

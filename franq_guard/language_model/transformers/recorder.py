@@ -1,0 +1,194 @@
+"""Capture at generation: a model's own ``generate``, listened to and never changed.
+
+Frameworks drop the probabilities of a local model, run ``generate`` in threads that know nothing of
+the caller, and give it their own streamers. A :class:`Recorder` is therefore put on the model
+object; each call of ``generate`` is recorded, and the answer found again by its content:
+log-probabilities are a function of prompt and written ids, so equal records are interchangeable.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from types import MethodType
+from typing import Any
+
+from transformers import GenerationMixin, LogitsProcessorList
+
+from franq_guard.language_model.encoding import Encoder
+from franq_guard.language_model.transformers.listening import Listener, Row, Run
+from franq_guard.language_model.transformers.network import Network
+from franq_guard.language_model.transformers.records import Record
+from franq_guard.records import Generation
+
+logger = logging.getLogger(__name__)
+
+_KEY = "_franq_recorder"
+
+
+class Recorder:
+    """Records what a model generates. Make one with :meth:`attach`; safe to use from many threads.
+
+    Kept per token: id, log-probability, entropy and ``top_k`` alternatives of the model's own
+    distribution, before repetition penalties, temperature and all other processors. Beam search and
+    assisted generation give no such rows: their ids are recorded with source ``none`` and NaN, to
+    be scored by teacher forcing. The last ``capacity`` different answers are kept, and those that
+    are being written.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any, *, capacity: int = 256, top_k: int = 5) -> None:
+        self._model = model
+        self._encoder = Encoder(tokenizer, Network(model).window)
+        self._capacity = capacity
+        self._top_k = top_k
+        self._lock = threading.Lock()
+        self._records: OrderedDict[tuple[Any, ...], Record] = OrderedDict()
+        self._running: dict[int, Run] = {}
+        self._saved: dict[str, Any] = {}
+
+    @classmethod
+    def attach(cls, model: Any, tokenizer: Any, *, capacity: int = 256, top_k: int = 5) -> Recorder:
+        """The model's recorder, made where it has none. ``ValueError``: an encoder-decoder."""
+        known = vars(model).get(_KEY)
+        if isinstance(known, Recorder):
+            return known
+        if model.config.is_encoder_decoder:
+            raise ValueError("a causal language model is needed, this one is an encoder-decoder")
+        recorder = cls(model, tokenizer, capacity=capacity, top_k=top_k)
+        recorder._install()
+        return recorder
+
+    def detach(self) -> None:
+        """The model as it was before :meth:`attach`. What was recorded can still be found."""
+        if vars(self._model).get(_KEY) is not self:
+            return
+        for name in (_KEY, "generate", "_get_logits_processor"):
+            vars(self._model).pop(name, None)
+        vars(self._model).update(self._saved)
+
+    def find(self, text: str, prompt: str | None = None) -> Generation | None:
+        """The newest recorded answer that ``text`` is, or None.
+
+        Answers that are still being written are found by what is there of them.
+
+        ``text`` may be the answer, the answer with other white space, cut at a stop string, or a
+        stretch of at least 16 characters of it; the token spans of the result tile ``text``. It may
+        also be prompt + answer, as pipelines return it: then the result's ``text`` is the part
+        after the prompt, with which ``text`` ends. ``prompt`` narrows the search to one prompt
+        string; with it a beginning shorter than 16 characters is found, too.
+        """
+        records = [*self._unfinished(), *self._finished()]
+        if prompt is not None:
+            ids = self._encoder.ids(prompt)
+            records = [r for r in records if r.has_prompt(prompt, ids)]
+        ranked = [
+            (rank, r)
+            for r in records
+            if (rank := r.rank(text, sure=prompt is not None)) is not None
+        ]
+        if ranked:
+            return min(ranked, key=lambda pair: pair[0])[1].as_text(text)
+        for record in records:
+            rest = record.without_prompt(text)
+            if rest is not None and record.rank(rest, sure=True) is not None:
+                return record.as_text(rest)
+        return None
+
+    def _finished(self) -> list[Record]:
+        with self._lock:
+            return list(reversed(self._records.values()))
+
+    def _unfinished(self) -> list[Record]:
+        with self._lock:
+            running = list(reversed(self._running.values()))
+        return [Record(self._encoder, *row) for run in running for row in run.so_far()]
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __deepcopy__(self, memo: object) -> Recorder:
+        return self  # a copied model keeps its recorder
+
+    def _install(self) -> None:
+        own = vars(self._model)
+        self._saved = {n: own[n] for n in ("generate", "_get_logits_processor") if n in own}
+        own[_KEY] = self
+        own["generate"] = MethodType(_recorded_generate, self._model)
+        own["_get_logits_processor"] = MethodType(_ours_first, self._model)
+
+    def original(self, model: Any, name: str) -> Callable[..., Any]:
+        """The method a recorded model had before."""
+        own: Callable[..., Any] | None = self._saved.get(name)
+        return own or MethodType(getattr(type(model), name), model)
+
+    def start(self, arguments: Mapping[str, Any]) -> Run:
+        """One call of ``generate`` begins."""
+        config = self._model.generation_config
+        run = Run(arguments, top_k=self._top_k, config=config, save=self._save)
+        with self._lock:
+            self._running[id(run)] = run
+        return run
+
+    def over(self, run: Run) -> None:
+        """That call of ``generate`` has returned, or failed."""
+        with self._lock:
+            self._running.pop(id(run), None)
+
+    def _save(self, rows: Sequence[Row]) -> None:
+        with self._lock:
+            for row in rows:
+                key = row.prompt_ids, row.ids
+                self._records.pop(key, None)  # the same again is the newest again
+                self._records[key] = Record(self._encoder, *row)
+            while len(self._records) > self._capacity:
+                self._records.popitem(last=False)
+
+
+def _recorded_generate(model: Any, *args: Any, **kwargs: Any) -> Any:
+    """``generate`` with a listener; its result, its exceptions and its speed are its own."""
+    recorder: Recorder = vars(model)[_KEY]
+    original = recorder.original(model, "generate")
+    run = None
+    try:
+        run = recorder.start(_by_name(args, kwargs))
+        args, kwargs = (), run.arguments
+    except Exception:  # listening must never break the user's generation
+        logger.warning("this generation could not be recorded", exc_info=True)
+    if run is None:
+        return original(*args, **kwargs)
+    try:
+        out = original(*args, **kwargs)
+        run.end(out)
+        return out
+    finally:
+        recorder.over(run)
+
+
+def _by_name(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """All arguments of one call of ``generate`` by name; ``TypeError`` where they do not fit."""
+    bound = inspect.signature(GenerationMixin.generate).bind(None, *args, **kwargs).arguments
+    more = bound.pop("kwargs", {})
+    return {name: value for name, value in {**bound, **more}.items() if name != "self"}
+
+
+def _ours_first(model: Any, *args: Any, **kwargs: Any) -> Any:
+    """The logits processors of one call, the listener first: it sees the model's own logits.
+
+    For beams and assisted generation the listener is taken out instead.
+    """
+    recorder: Recorder = vars(model)[_KEY]
+    processors = recorder.original(model, "_get_logits_processor")(*args, **kwargs)
+    ours = [p for p in processors if isinstance(p, Listener)]
+    if not ours:
+        return processors
+    others = [p for p in processors if not isinstance(p, Listener)]
+    try:
+        config = kwargs["generation_config"] if "generation_config" in kwargs else args[0]
+        ours = [p for p in ours if p.begin(config)]
+    except Exception:  # listening must never break the user's generation
+        logger.warning("this generation cannot be listened to", exc_info=True)
+        ours = []
+    return LogitsProcessorList([*ours, *others])

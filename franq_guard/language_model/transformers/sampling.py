@@ -1,0 +1,105 @@
+"""Samples of one reading of the prompt; equal beginnings are computed once."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from franq_guard.language_model.transformers.reading import Reading
+from franq_guard.language_model.transformers.reduce import Kept, entropy_and_top, log_probs, stack
+
+
+@torch.inference_mode()
+def sample(
+    reading: Reading,
+    *,
+    n: int,
+    max_new_tokens: int,
+    temperature: float,
+    seed: int,
+    eos: frozenset[int],
+    top_k: int,
+    greedy: bool = False,
+) -> list[tuple[list[int], Kept]]:
+    """Ids and what is kept of their logits, n times. Log-probabilities are of temperature 1.
+
+    The samples form a tree: those that agree so far share one node, and a node whose samples have
+    all ended is not continued. Sampling is exact and depends on the seed alone. With ``greedy`` one
+    more answer comes first, the greedy one; the others are the same as without it.
+    """
+    grow = _grower(reading)
+    logits = reading.logits
+    generator = torch.Generator(device=logits.device).manual_seed(seed)
+    total = n + greedy
+    node = torch.zeros(total, dtype=torch.long, device=logits.device)
+    written: list[list[int]] = [[] for _ in range(total)]
+    alive = list(range(total))
+    parts: list[Kept] = []
+    for step in range(max_new_tokens):
+        rows = log_probs(logits)
+        chosen = _draw(rows[node[greedy:]], temperature, generator)
+        if greedy:
+            chosen = torch.cat([rows[node[:1]].argmax(dim=-1), chosen])
+        entropy, top_ids, top = (column[node] for column in entropy_and_top(rows, top_k))
+        parts.append(Kept(rows[node, chosen], entropy, top_ids, top))
+        ids = chosen.tolist()
+        for i in alive:
+            written[i].append(ids[i])
+        alive = [i for i in alive if ids[i] not in eos]
+        if not alive or step + 1 == max_new_tokens:
+            break
+        parents, members = _branch(node, ids, alive)
+        logits = grow(parents, [written[i] for i in members])
+    kept = stack(parts).cpu()
+    return [(ids, kept.rows((i, slice(len(ids))))) for i, ids in enumerate(written)]
+
+
+def _grower(reading: Reading) -> Callable[[list[int], list[list[int]]], Tensor]:
+    """(parent nodes, what each new node has written) -> logits (B, V) after it."""
+    network = reading.network
+    if reading.one_row:
+        branches = reading.branches()
+        return lambda parents, written: branches.step([ids[-1] for ids in written], parents)
+    # A copy of its own: the rows of a batch cannot be taken back out of the reading's cache.
+    cache = copy.deepcopy(reading.cache)
+    if cache is None:
+        prompt = reading.prompt
+        return lambda _, written: network.last_logits([[*prompt, *ids] for ids in written])
+
+    def rows(parents: list[int], written: list[list[int]]) -> Tensor:
+        cache.reorder_cache(torch.tensor(parents, device=network.device))
+        return network.step([ids[-1] for ids in written], cache)
+
+    return rows
+
+
+def _draw(rows: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
+    """One id (n,) per row of log-probabilities (n, V); a row with NaN draws from all ids alike."""
+    weights = torch.softmax(rows / temperature, dim=-1)
+    # The inverse of the cumulative sum: one random number a row, not one for each of its ids.
+    sums = weights.cumsum(dim=-1, dtype=torch.double)
+    broken = ~torch.isfinite(sums[:, -1])
+    sums[broken] = torch.arange(1.0, sums.shape[-1] + 1, dtype=torch.double, device=sums.device)
+    at = torch.rand(len(rows), 1, generator=generator, device=rows.device, dtype=torch.double)
+    return torch.searchsorted(sums, at * sums[:, -1:], right=True).squeeze(1)
+
+
+def _branch(node: Tensor, ids: list[int], alive: list[int]) -> tuple[list[int], list[int]]:
+    """The next rows, one per distinct beginning: each one's parent row and one of its samples.
+
+    ``node``, the row of each sample (n,), is updated in place; ended samples point at row 0.
+    """
+    old = node.tolist()
+    rows: dict[tuple[int, int], int] = {}
+    members: list[int] = []
+    node.zero_()
+    for i in alive:
+        key = old[i], ids[i]
+        if key not in rows:
+            rows[key] = len(rows)
+            members.append(i)
+        node[i] = rows[key]
+    return [parent for parent, _ in rows], members

@@ -1,0 +1,1 @@
+"""Metrics of confidence scores, and plots of them."""

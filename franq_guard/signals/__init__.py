@@ -1,0 +1,1 @@
+"""One way from a trace to the signals of its claims."""

@@ -1,0 +1,112 @@
+"""NLI over many pairs at once: pooled, de-duplicated, one call of the model.
+
+``nli`` is ``FaithfulnessModel.nli``: (premises, hypotheses) -> (n, 3) of P(entailment), P(neutral),
+P(contradiction); it sorts by length itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franq_guard.uncertainty.ccp import CONTRADICTS, ENTAILS, NEUTRAL, combine_relations
+from franq_guard.uncertainty.numeric import FloatArray, IntArray
+
+Nli = Callable[[Sequence[str], Sequence[str]], FloatArray]
+Pair = tuple[str, str]
+
+_RELATION = np.array([ENTAILS, NEUTRAL, CONTRADICTS])
+
+__all__ = [
+    "Nli",
+    "SemanticMatrices",
+    "alternative_relations",
+    "pooled_nli",
+    "semantic_matrices",
+]
+
+
+class SemanticMatrices(NamedTuple):
+    """NLI of every ordered pair of n texts: probabilities (n, n), and whether entailment wins."""
+
+    entail: FloatArray
+    contradict: FloatArray
+    entails: NDArray[np.bool_]
+
+
+def pooled_nli(nli: Nli, pairs: Sequence[Pair], *, trust_identity: bool = True) -> FloatArray:
+    """NLI probabilities of each pair, (n, 3); every distinct pair is scored once, in one call.
+
+    Args:
+        nli: see the module.
+        pairs: (premise, hypothesis), repeated at will.
+        trust_identity: a text entails itself with certainty, without asking the model (which, like
+            lm-polygraph, is asked where this is False). Blank texts are never sent: two blank
+            ones entail each other, a blank one is neutral to any other.
+    """
+    rows = {pair: _known(pair, trust_identity) for pair in pairs}
+    ask = [pair for pair, row in rows.items() if row is None]
+    if ask:
+        scored = np.asarray(nli([a for a, _ in ask], [b for _, b in ask]), float)
+        rows.update(zip(ask, scored, strict=True))
+    return np.array([rows[pair] for pair in pairs], float).reshape(len(pairs), 3)
+
+
+def semantic_matrices(
+    nli: Nli, answers: Sequence[Sequence[str]], *, trust_identity: bool = True
+) -> list[SemanticMatrices]:
+    """NLI among the samples of each answer, all answers in one call of the model.
+
+    Args:
+        nli: see the module.
+        answers: the samples' texts of each answer.
+        trust_identity: as :func:`pooled_nli`; it makes the diagonals 1.
+
+    Returns:
+        One set of (n, n) matrices per answer; row i is the premise.
+    """
+    pairs = [(a, b) for texts in answers for a in texts for b in texts]
+    scores = iter(np.split(pooled_nli(nli, pairs, trust_identity=trust_identity), _ends(answers)))
+    return [_matrices(next(scores).reshape(len(texts), len(texts), 3)) for texts in answers]
+
+
+def alternative_relations(nli: Nli, tokens: Sequence[Sequence[str]], *, width: int) -> IntArray:
+    """How each alternative relates to the written text, for all tokens in one call.
+
+    Args:
+        nli: see the module.
+        tokens: per token the texts compared, the written one first: single words for CCP without
+            context, the claim's words up to and with the token for CCP with fact preference.
+        width: K of the result; shorter rows are padded with ``NEUTRAL``, which has no effect.
+
+    Returns:
+        (T, K) for :mod:`franq_guard.uncertainty.ccp`.
+    """
+    there = [(texts[0], other) for texts in tokens for other in texts]
+    back = [(other, written) for written, other in there]
+    labels = _RELATION[pooled_nli(nli, there + back).argmax(axis=1)]
+    combined = combine_relations(labels[: len(there)], labels[len(there) :])
+    relations = np.full((len(tokens), width), NEUTRAL, np.int64)
+    at = 0
+    for row, texts in zip(relations, tokens, strict=True):
+        row[: len(texts)] = combined[at : at + len(texts)]
+        at += len(texts)
+    return relations
+
+
+def _known(pair: Pair, trust_identity: bool) -> FloatArray | None:
+    premise, hypothesis = pair
+    if not (premise.strip() and hypothesis.strip()):
+        return np.array([1.0, 0, 0] if premise.strip() == hypothesis.strip() else [0, 1.0, 0])
+    return np.array([1.0, 0, 0]) if trust_identity and premise == hypothesis else None
+
+
+def _ends(answers: Sequence[Sequence[str]]) -> NDArray[np.intp]:
+    return np.cumsum([len(texts) ** 2 for texts in answers], dtype=np.intp)[:-1]
+
+
+def _matrices(scores: FloatArray) -> SemanticMatrices:
+    return SemanticMatrices(scores[..., 0], scores[..., 2], scores.argmax(axis=-1) == 0)

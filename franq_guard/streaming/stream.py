@@ -1,0 +1,307 @@
+"""An answer that is checked claim by claim while it is written, and let out as it is checked."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from franq_guard.claims.rules.splitter import RuleSplitter
+from franq_guard.policy import Policy
+from franq_guard.records import Generation, GuardedAnswer, Trace, Verdict
+from franq_guard.signals.components import DEFAULTS
+from franq_guard.streaming.release import OnClaim, Release, Released
+from franq_guard.streaming.worker import ClaimWorker, Lookup, Part, Piece, moved, unverified
+
+if TYPE_CHECKING:
+    from franq_guard.guard import Guard
+
+_log = logging.getLogger(__name__)
+_LOOK_EVERY = 8
+"""Characters after which the text is looked at again for a settled sentence."""
+_FIRST, _READ_EVERY, _LAG = 8, 100, 16
+"""Characters after which the language model reads on, at first and then; the tokens of the last
+``_LAG`` may not be known yet."""
+
+
+@dataclass(frozen=True)
+class _Base:
+    """From where on the policy is applied: a character, the verdicts before it, what has left."""
+
+    at: int
+    verdicts: int
+    left: str
+
+
+def check_streamable(guard: Guard) -> None:
+    """Refuse a guard whose answers cannot leave claim by claim.
+
+    Raises:
+        ValueError: saying what to use instead.
+    """
+    other = "; or use stream='buffer'"
+    kind: Any = type(guard.policy)
+    own = getattr(kind, "apply", None) is not Policy.apply
+    if own and getattr(kind, "so_far", Policy.so_far) is Policy.so_far:
+        raise ValueError(
+            f"stream='claims' asks the policy what may leave of an unfinished answer, and "
+            f"{kind.__name__} has an apply() of its own: give it a so_far() that fits{other}"
+        )
+    if guard.policy.action not in ("annotate", "filter"):
+        raise ValueError(
+            "stream='claims' lets checked claims out before the answer is over, and the action "
+            f"{guard.policy.action!r} decides on all of it: use action='annotate' or 'filter', "
+            f"or raise_on=('false',) to stop at the first such claim{other}"
+        )
+    if guard.form != "long":
+        raise ValueError(
+            f"stream='claims' needs a guard of form='long': form={guard.form!r} judges the whole "
+            f"answer by samples{other}"
+        )
+    if guard.components != DEFAULTS["long"]:
+        raise ValueError(
+            "stream='claims' scores with the paper's long-form methods: leave uq_faith and "
+            f"uq_unfaith at their defaults{other}"
+        )
+    splits: Any = type(guard.claims)
+    past = splits.split is not RuleSplitter.split and (
+        getattr(splits, "units", RuleSplitter.units) is RuleSplitter.units
+    )
+    if past or not hasattr(splits, "settled"):
+        raise ValueError(
+            f"stream='claims' needs a splitter that tells which claims of an unfinished answer "
+            f"are final: RuleSplitter can, {type(guard.claims).__name__} cannot{other}"
+        )
+
+
+def check_claims_mode(guard: Guard, mode: str, on_claim: OnClaim | None) -> None:
+    """Refuse options of a framework's wrapper that do not go together.
+
+    Raises:
+        ValueError: for ``on_claim`` in another mode, or see :func:`check_streamable`.
+    """
+    if mode == "claims":
+        check_streamable(guard)
+    elif on_claim is not None:
+        raise ValueError(
+            f"on_claim tells of claims as they leave: it needs stream='claims', not {mode!r}"
+        )
+
+
+class ClaimStream:
+    """One answer on its way out.
+
+        stream = ClaimStream(guard, lookup)
+        try:
+            for piece in pieces:
+                show(stream.feed(piece))      # "" mostly; does not block
+            stream.end()
+            while (text := stream.wait()) is not None:
+                show(text)
+            answer = stream.answer()          # .text is all that was shown, and stream.rest
+        finally:
+            stream.close()
+
+    A sentence is scored, in a thread of the stream's own, once nothing that follows can change its
+    claims (:mod:`franq_guard.claims.settling`), and leaves with the next piece of text that comes
+    after its verdicts. What leaves is exactly what the policy makes of the text and claims so far;
+    all of it together is what it makes of the whole answer, save that ``filter`` may mend a blank
+    or a stray mark between a removed sentence and a later one in another way. A failure, or the
+    guard's deadline (of the seconds spent on checking), makes claims ``unverified``, and the policy
+    decides. Feed it from one thread at a time.
+
+    Args:
+        guard: checks answers for which ``lookup`` fails; the others by the guard it returns.
+        lookup: what was captured of the answer so far.
+        release: is told of each release, and of the answer at its end.
+        id: of the answer, where no lookup could tell it.
+
+    Raises:
+        ValueError: see :func:`check_streamable`.
+    """
+
+    def __init__(
+        self,
+        guard: Guard,
+        lookup: Lookup,
+        *,
+        release: Release | None = None,
+        id: str | None = None,
+    ) -> None:
+        check_streamable(guard)
+        self._guard, self._id = guard, id
+        self._release = release or Release()
+        self._text, self._looked, self._asked, self._ended = "", 0, 0, False
+        self._read = _FIRST - _READ_EVERY
+        self._reading: Future[None] = Future()
+        self._reading.set_result(None)
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="franq-claims")
+        self._waiting: deque[tuple[Part, Future[list[Piece]]]] = deque()
+        self._worker = ClaimWorker(guard, lookup)
+        self._verdicts: list[Verdict] = []
+        self._out, self._end, self._closed = "", 0, False
+        self._base = _Base(0, 0, "")
+        self.rest = ""
+
+    def feed(self, piece: str) -> str:
+        """The next text of the answer in, what may leave now out.
+
+        Raises:
+            FactualityError: at a claim with one of the release's labels; nothing may follow.
+        """
+        self._text += piece
+        if len(self._text) - self._looked >= _LOOK_EVERY or "\n" in piece:
+            self._looked = len(self._text)
+            self._ask(self._settled(), over=False)
+            self._read_ahead()
+        return self._collect()
+
+    def end(self) -> None:
+        """The answer is over: what is left of it is final."""
+        if not self._ended:
+            self._ended = True
+            self._ask(len(self._text), over=True)
+
+    def wait(self) -> str | None:
+        """What the next check lets out, when it is done; None when there is none to wait for.
+
+        Raises:
+            FactualityError: as :meth:`feed`.
+        """
+        if not self._waiting:
+            return None
+        self._until_checked()
+        return self._collect()
+
+    async def await_text(self) -> str | None:
+        """:meth:`wait` in a thread; what leaves is told to the release in the event loop's."""
+        if not self._waiting:
+            return None
+        await asyncio.to_thread(self._until_checked)
+        return self._collect()
+
+    def _until_checked(self) -> None:
+        with suppress(NotYet, CancelledError):  # told apart as they are collected
+            self._waiting[0][1].result(self._worker.seconds_left())
+
+    def answer(self) -> GuardedAnswer:
+        """The whole answer with its report, once :meth:`wait` gave None; also told to the release.
+
+        ``text`` is what has left, :attr:`rest` being the last of it.
+
+        Raises:
+            FactualityError: as :meth:`feed`.
+        """
+        checked, before = self._checked(self._text), len(self._out)
+        kept = self._base.at == 0 and checked.text.startswith(self._out)
+        # What no claim covers is markup and blanks.
+        text = checked.text if kept else self._out + self._text[self._end :]
+        self._emit(text, (), len(self._text))
+        self.rest = self._out[before:]
+        return self._release(replace(checked, text=self._out))
+
+    @property
+    def trace(self) -> Trace:
+        """What was captured of the answer when it was last looked up."""
+        return self._known()[1]
+
+    def close(self) -> None:
+        """Stop checking; what has not left never will. Does not wait."""
+        self._closed = self._worker.closed = True
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _settled(self) -> int:
+        splitter: Any = self._guard.claims
+        try:
+            return int(splitter.settled(self._text, known=self._asked))
+        except Exception:  # then the end of the answer settles it
+            _log.warning("looking for settled claims failed", exc_info=True)
+            return 0
+
+    def _ask(self, end: int, *, over: bool) -> None:
+        """Have the text up to ``end`` checked."""
+        first = over and not self._asked  # an answer of no words is looked up, too
+        if not self._text[self._asked : end].strip() and not first:
+            return
+        part = Part(self._text, self._asked, end, over)
+        self._asked = end
+        self._read = max(self._read, end)
+        self._waiting.append((part, self._pool.submit(self._worker.check, part)))
+
+    def _read_ahead(self) -> None:
+        """Have a long sentence read while it is written, the prompt with the first words."""
+        known = len(self._text) - _LAG
+        if known - self._read < _READ_EVERY or not self._reading.done() or self._waiting:
+            return
+        self._read = known
+        self._reading = self._pool.submit(self._worker.read, self._text[:known])
+
+    def _collect(self) -> str:
+        """What the finished checks let out."""
+        before = len(self._out)
+        while self._waiting and not self._closed:
+            part, future = self._waiting[0]
+            if future.done() and not future.cancelled():
+                pieces = future.result()
+            elif self._worker.seconds_left() == 0:
+                self._worker.closed = True
+                pieces = unverified(self._guard, part, "timeout")
+            else:
+                break
+            self._waiting.popleft()
+            for piece in pieces:
+                self._let_out(piece)
+        return self._out[before:]
+
+    def _let_out(self, piece: Piece) -> None:
+        self._verdicts += piece.verdicts
+        if any(verdict.label in self._release.raise_on for verdict in piece.verdicts):
+            self._release(replace(self._checked(self._text[: piece.end]), text=self._out))
+        try:
+            text = self._so_far(piece)
+        except Exception:  # the end of the answer lets out what could not leave now
+            _log.warning("the policy failed on an unfinished answer", exc_info=True)
+            text = self._out
+        self._emit(text, piece.verdicts, piece.end)
+
+    def _so_far(self, piece: Piece) -> str:
+        """What the policy makes of the answer up to the end of ``piece``; begins as what has left.
+
+        Where it would not (a sentence rewritten because of what follows it), what has left stays,
+        and the rest is dealt with by itself.
+        """
+        policy = self._guard.policy
+        for _ in range(2):
+            base = self._base
+            verdicts = [_shifted(v, -base.at) for v in self._verdicts[base.verdicts :]]
+            made = base.left + policy.so_far(self._text[base.at : piece.end], verdicts).rstrip()
+            if made.startswith(self._out):
+                break
+            self._base = _Base(self._end, len(self._verdicts) - len(piece.verdicts), self._out)
+        return made
+
+    def _emit(self, text: str, verdicts: Sequence[Verdict], end: int) -> None:
+        """Let out what ``text`` adds to what has left."""
+        new = text[len(self._out) :]
+        if new or verdicts:
+            start, self._end = self._end, end
+            self._out += new
+            self._release.claim(Released(new, tuple(verdicts), start, end))
+
+    def _known(self) -> tuple[Guard, Trace]:
+        return self._worker.known or (self._guard, Trace("", (), Generation(""), id=self._id))
+
+    def _checked(self, text: str) -> GuardedAnswer:
+        guard, trace = self._known()
+        trace = replace(trace, generation=replace(trace.generation, text=text))
+        return guard.finished(trace, self._verdicts, dict(self._worker.growing.timings))
+
+
+def _shifted(verdict: Verdict, by: int) -> Verdict:
+    return replace(verdict, claim=moved(verdict.claim, by)) if by else verdict

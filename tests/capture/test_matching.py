@@ -1,0 +1,129 @@
+"""Who wrote an answer, what of it was delivered, and which passages its prompt showed."""
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from franq_guard import Generation, Passage, Token
+from franq_guard.capture.matching import call_that_wrote, clipped, prompt_of_messages, shown
+
+TOLD = Generation(
+    " It is so.\n",
+    (
+        Token(1, 0, 3, -1.0),
+        Token(2, 3, 6, -2.0),
+        Token(3, 6, 10, -3.0),
+        Token(4, 10, 11, -4.0),
+    ),
+    prompt="p",
+    prompt_token_ids=(7, 8),
+    source="captured",
+)
+
+
+@dataclass
+class Run:
+    text: str | None
+
+
+def test_a_stripped_answer_keeps_its_tokens():
+    cut = clipped(TOLD, "It is so.")
+    # The blank in front and the line end are gone: one character off the first, all of the last.
+    assert [(t.start, t.end) for t in cut.tokens] == [(0, 2), (2, 5), (5, 9), (9, 9)]
+    assert [t.id for t in cut.tokens] == [1, 2, 3, 4]
+    assert (cut.text, cut.prompt, cut.source) == ("It is so.", "p", "captured")
+
+
+def test_the_whole_text_stays_as_it_is():
+    assert clipped(TOLD, TOLD.text) == TOLD
+
+
+def test_another_text_keeps_the_prompt_alone():
+    expected = Generation("It was so.", prompt="p", prompt_token_ids=(7, 8))
+    assert clipped(TOLD, "It was so.") == expected
+
+
+@given(st.lists(st.text(min_size=0, max_size=4)), st.data())
+def test_clipped_tokens_tile_any_stretch(pieces, data):
+    text, tokens = "".join(pieces), []
+    for piece in pieces:
+        start = tokens[-1].end if tokens else 0
+        tokens.append(Token(-1, start, start + len(piece), -1.0))
+    start = data.draw(st.integers(0, len(text)))
+    answer = text[start : data.draw(st.integers(start, len(text)))]
+    cut = clipped(Generation(text, tuple(tokens), source="server"), answer)
+    assert "".join(answer[t.start : t.end] for t in cut.tokens) == answer
+    assert len(cut.tokens) == len(pieces)
+
+
+@pytest.mark.parametrize(
+    ("answer", "place"),
+    [
+        ("A dam.", 2),  # the same text, the newest of two
+        (" A dam.\n", 2),
+        ("The dam holds", 1),  # a part of what was written
+        ("Answer: Rewritten question", 3),  # more than what was written
+        ("Nothing alike", 4),  # the last
+        ("", 4),
+    ],
+)
+def test_the_call_that_wrote_an_answer(answer, place):
+    texts = ["A dam.", "The dam holds water.", "A dam. ", "Rewritten question", None]
+    runs = [Run(text) for text in texts]
+    assert call_that_wrote(answer, runs) is runs[place]
+
+
+def test_without_calls_nobody_wrote_it():
+    assert call_that_wrote("A dam.", []) is None
+
+
+LONG = "One two three four five six seven eight nine ten eleven twelve."
+OTHER = "Red orange yellow green blue indigo violet black white grey brown pink."
+
+
+def test_passages_that_the_prompt_lacks_are_not_shown():
+    passages = [Passage(LONG), Passage(OTHER)]
+    assert shown(passages, f"Use this:\n{LONG}\nAnswer:") == [passages[0]]
+    assert shown(passages, f"{OTHER} {LONG}") == passages
+
+
+def test_white_space_and_punctuation_do_not_matter():
+    passages = [Passage(LONG), Passage(OTHER)]
+    assert shown(passages, LONG.replace(" ", "\n * ")) == [passages[0]]
+
+
+def test_passages_cut_short_are_still_shown():
+    passages = [Passage(LONG), Passage(OTHER)]
+    # Of 12 words, the first 8 hold 3 of 7 six-word stretches; of the other one, all 7 or none.
+    short = LONG[: LONG.index(" nine")]
+    assert shown(passages, short) == [passages[0]]
+    assert shown(passages, f"{short} {OTHER[: OTHER.index(' white')]}") == passages
+    assert shown(passages, f"{short} {OTHER}") == [passages[1]]  # 3/7 is less than half of 7/7
+
+
+@pytest.mark.parametrize("prompt", [None, "A summary of them, in other words.", ""])
+def test_where_it_cannot_be_told_all_are_shown(prompt):
+    passages = [Passage(LONG), Passage(OTHER)]
+    assert shown(passages, prompt) == passages
+
+
+def test_no_passages_are_shown_of_none():
+    assert shown([], "anything") == []
+
+
+def test_messages_become_the_prompt_of_the_guards_model(fake_guard):
+    # The fake model puts the system text and the user's on lines of their own.
+    assert prompt_of_messages(fake_guard, ["Be brief.", "Be kind."], ["Hello.", "How old?"]) == (
+        "Be brief.\nBe kind.\nHello.\n\nHow old?"
+    )
+
+
+def test_messages_without_a_model_are_plain_text():
+    from franq_guard import Guard
+    from franq_guard.testing import FakeFaithfulness
+
+    guard = Guard(faithfulness=FakeFaithfulness())
+    assert prompt_of_messages(guard, ["Be brief."], ["How old?"]) == "Be brief.\n\nHow old?"
+    assert prompt_of_messages(guard, [], ["How old?"]) == "How old?"

@@ -1,0 +1,260 @@
+"""JSON rows in and out."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from franq_guard.claims import ALIGNED
+from franq_guard.records import Claim, Evidence, GuardedAnswer, Passage, Token, Trace, Verdict
+from franq_guard.rows.lines import RowError, read_traces, trace_from_dict
+
+ROW = {"question": "Who?", "passages": ["Ada wrote it."], "answer": "Ada did."}
+
+
+def test_smallest_row():
+    trace = trace_from_dict(ROW)
+    assert trace.question == "Who?"
+    assert trace.passages == (Passage("Ada wrote it."),)
+    assert trace.generation.text == "Ada did."
+    assert trace.generation.source == "none"
+
+
+def test_everything_a_row_may_hold():
+    row = ROW | {
+        "id": 7,
+        "passages": [{"text": "t", "title": "T", "id": 3}],
+        "prompt": "P",
+        "tokens": [
+            {"id": 1, "start": 0, "end": 4, "logprob": -0.5},
+            {"id": 2, "start": 4, "end": 8, "logprob": None},
+        ],
+        "samples": ["Ada.", {"text": "Bob."}],
+        "claims": [{"text": "Ada did.", "spans": [[0, 8]], "is_true": True}, {"text": "ada did"}],
+    }
+    trace = trace_from_dict(row)
+    assert trace.id == "7"
+    assert trace.passages[0] == Passage("t", "T", "3")
+    assert trace.generation.prompt == "P"
+    assert trace.generation.source == "server"
+    assert trace.generation.tokens[0].logprob == -0.5
+    assert trace.generation.tokens[1].logprob != trace.generation.tokens[1].logprob  # NaN
+    assert [s.text for s in trace.samples] == ["Ada.", "Bob."]
+    assert trace.metadata["claims"][0] == Claim("Ada did.", ((0, 8),))
+    assert trace.metadata["labels"] == ({"is_true": True}, {})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"question": None}, "'question' must be a string"),
+        ({"question": "  "}, "'question' is empty"),
+        ({"passages": "one"}, "'passages' must be a list"),
+        ({"passages": [3]}, "a passage must be a string"),
+        ({"answer": 3}, "'answer' must be a string"),
+        ({"tokens": [{"start": 0}]}, r"'tokens'\[0\]: .* start, end and logprob"),
+        ({"tokens": {"a": 1}}, "'tokens' must be a list"),
+        ({"claims": [{"spans": []}]}, "'claims' must be an object"),
+        ({"claims": [{"text": "x", "spans": [[0, 99]]}]}, "inside the answer"),
+        ({"samples": [3]}, "'samples' must be a string"),
+    ],
+)
+def test_wrong_rows_say_what_is_wrong(change, message):
+    with pytest.raises(ValueError, match=message):
+        trace_from_dict(ROW | change)
+
+
+def tokens(*rows):
+    return [{"start": a, "end": b, "logprob": p} for a, b, p in rows]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (tokens((0, 4, -1.0), (5, 8, -1.0)), r"'tokens'\[1\]: .* tile .* start at 4"),  # a gap
+        (tokens((0, 4, -1.0), (3, 8, -1.0)), r"'tokens'\[1\]: .* tile"),  # an overlap
+        (tokens((1, 8, -1.0)), r"'tokens'\[0\]: .* tile"),
+        (tokens((0, 9, -1.0)), r"'tokens'\[0\]: .* at 8 at most"),
+        (tokens((0, 4, -1.0), (4, 3, -1.0)), r"'tokens'\[1\]: .* tile"),
+        (tokens((0, 4, -1.0)), r"'tokens'\[0\]: the last token must end with the text, at 8"),
+        (tokens((0, 8.0, -1.0)), r"'tokens'\[0\]: start and end must be integers"),
+        (tokens((False, 8, -1.0)), "must be integers"),
+        (tokens((0, 8, 0.9)), "log-probabilities are at most 0"),
+        (tokens((0, 8, "-1")), "logprob must be a finite number or null"),
+        (tokens((0, 8, True)), "logprob must be a finite number or null"),
+        ([{"start": 0, "end": 8, "logprob": -1.0, "entropy": "x"}], "entropy must be a finite"),
+        ([[0, 8, -1.0]], r"'tokens'\[0\]: a token must be an object"),
+    ],
+)
+def test_tokens_are_not_believed_unchecked(given, message):
+    with pytest.raises(ValueError, match=message):
+        trace_from_dict(ROW | {"tokens": given})
+    with pytest.raises(ValueError, match=f"in 'samples': .*{message}"):
+        trace_from_dict(ROW | {"samples": [{"text": ROW["answer"], "tokens": given}]})
+
+
+def test_ids_of_rows_are_those_of_another_tokenizer():
+    given = [{"id": 5, "start": 0, "end": 8, "logprob": 1e-6, "top": [[5, -0.1]], "entropy": 1}]
+    (token,) = trace_from_dict(ROW | {"tokens": given}).generation.tokens
+    assert token == Token(id=-1, start=0, end=8, logprob=0.0, entropy=1.0)
+
+
+def test_empty_tokens_may_stand_between():
+    given = tokens((0, 0, -1.0), (0, 8, -1.0), (8, 8, -1.0))
+    assert len(trace_from_dict(ROW | {"tokens": given}).generation.tokens) == 3
+    assert trace_from_dict(ROW | {"tokens": []}).generation.source == "none"
+
+
+def test_samples_keep_their_tokens():
+    given = [{"text": "Bob.", "tokens": tokens((0, 3, -1.0), (3, 4, None))}, "Ada."]
+    first, second = trace_from_dict(ROW | {"samples": given}).samples
+    assert [t.end for t in first.tokens] == [3, 4]
+    assert math.isnan(first.tokens[1].logprob)
+    assert (first.source, second.source, second.tokens) == ("server", "none", ())
+
+
+@pytest.mark.parametrize(
+    "spans",
+    [
+        *(5, "0", {}, False, [0, 4], [None]),
+        *([[4, 4]], [[3, 1]], [[-1, 4]], [[0, 4], [2, 6]], [[4, 8], [0, 2]]),
+        *([[0.0, 4.0]], [[True, 4]], [["0", "4"]], [[0, 4, 5]]),
+    ],
+)
+def test_spans_are_strict(spans):
+    with pytest.raises(ValueError, match=r"'spans' must be \[start, end\] pairs"):
+        trace_from_dict(ROW | {"claims": [{"text": "x", "spans": spans}]})
+
+
+def test_a_claim_that_is_not_found_takes_its_sentence():
+    answer = " Rome is in Italy. Bern lies on the river Aare. "
+    claims = [
+        {"text": "Paris is the seat of French government on a river"},
+        {"text": "Quantum chromodynamics"},
+        {"text": "Rome is in Italy."},
+    ]
+    trace = trace_from_dict(ROW | {"answer": answer, "claims": claims})
+    sentence, whole, found = trace.metadata["claims"]
+    assert answer[slice(*sentence.spans[0])] == "Bern lies on the river Aare."
+    assert answer[slice(*whole.spans[0])] == answer.strip()
+    assert sentence.aligned < ALIGNED
+    assert whole.aligned == 0.0
+    assert answer[slice(*found.spans[0])].startswith("Rome is in Italy")
+    assert found.aligned >= ALIGNED
+
+
+def test_labels_are_booleans_or_absent():
+    def labels(**given):
+        claims = [{"text": "Ada did.", **given}]
+        return trace_from_dict(ROW | {"claims": claims}).metadata["labels"][0]
+
+    assert labels(is_true=0, is_faithful=True) == {"is_true": False, "is_faithful": True}
+    assert labels(is_true=None, is_faithful=None) == {}
+    for wrong in ("true", 2, 0.5, [1]):
+        with pytest.raises(ValueError, match="'is_faithful' must be true, false, 0, 1 or null"):
+            labels(is_true=True, is_faithful=wrong)
+
+
+def test_ids_are_strings_or_integers():
+    assert trace_from_dict(ROW | {"id": 0}).id == "0"
+    assert trace_from_dict(ROW | {"id": ""}).id is None
+    for wrong in (1.5, True, [1], {"a": 1}):
+        with pytest.raises(ValueError, match="'id' must be a string or an integer"):
+            trace_from_dict(ROW | {"id": wrong})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("samples", "5"),
+        ("samples", '"Rome"'),
+        ("samples", '{"text": "Rome"}'),
+        ("tokens", "5"),
+        ("tokens", '[{"start": Infinity, "end": 8, "logprob": -1}]'),
+        ("tokens", '[{"start": 0, "end": 8, "logprob": -1' + "0" * 400 + "}]"),
+        ("tokens", '[{"start": 0, "end": 8, "logprob": NaN}]'),
+        ("spans", '[{"text": "x", "spans": 5}]'),
+        ("spans", '[{"text": "x", "spans": [0, 4]}]'),
+        ("spans", '[{"text": "x", "spans": [[null, 4]]}]'),
+        ("spans", '[{"text": "x", "spans": [[0, Infinity]]}]'),
+        ("nested", "[" * 50_000 + "]" * 50_000),
+    ],
+)
+def test_no_row_ends_the_run(key, value):
+    name = "claims" if key == "spans" else key
+    bad = json.dumps(ROW | {"id": "a"})[:-1] + f', "{name}": {value}}}'
+    first, second = read_traces([bad, json.dumps(ROW)])
+    assert isinstance(first, RowError)
+    assert key in first.error
+    assert isinstance(second, Trace)
+    assert (first.line, first.id) == (1, None if key == "nested" else "a")
+
+
+def test_a_byte_order_mark_is_no_error():
+    mark = "\ufeff"
+    assert [type(r) for r in read_traces([mark + json.dumps(ROW)])] == [Trace]
+    assert list(read_traces([mark + "\n"])) == []
+
+
+@pytest.mark.parametrize("missing", ["question", "passages", "answer"])
+def test_missing_keys_are_named(missing):
+    row = {k: v for k, v in ROW.items() if k != missing}
+    with pytest.raises(ValueError, match=f"'{missing}' is missing"):
+        trace_from_dict(row)
+
+
+def test_a_broken_line_costs_one_line():
+    lines = [json.dumps(ROW), "{broken", "", "[]", json.dumps({"id": "x"}), json.dumps(ROW)]
+    found = list(read_traces(lines))
+    assert [type(row) for row in found] == [Trace, RowError, RowError, RowError, Trace]
+    assert [row.line for row in found[1:4]] == [2, 4, 5]  # the blank line counts, and is no row
+    assert found[3].to_dict() == {
+        "schema": "franq.error/1",
+        "line": 5,
+        "id": "x",
+        "error": "'question' is missing",
+    }
+
+
+def test_answer_to_dict_is_strict_json():
+    verdict = Verdict(
+        claim=Claim("Ada did.", ((0, 8),)),
+        p_true=0.7,
+        p_faithful=0.9,
+        uq_faith=None,
+        uq_unfaith=float("nan"),
+        raw={"uq_faith": float("-inf")},
+        label="supported",
+        evidence=Evidence(0, 1, 4, 0.5),
+    )
+    answer = GuardedAnswer("t", "o", (verdict,), "ok", "c", {"claims": 0.12345678}, "id")
+    row = json.loads(json.dumps(answer.to_dict(), allow_nan=False))
+    assert row["schema"] == "franq.answer/1"
+    assert row["verdicts"][0]["raw"] == {"uq_faith": None}
+    assert row["verdicts"][0]["uq_unfaith"] is None
+    assert row["verdicts"][0]["evidence"] == {"passage": 0, "start": 1, "end": 4}
+    assert row["timings"] == {"claims": 0.1235}
+
+
+def test_numbers_of_numpy_and_all_of_a_claim_are_written():
+    claim = Claim("It is old.", ((np.int64(0), np.int64(8)),), context="Rome", not_a_claim="hedge")
+    verdict = Verdict(
+        claim=claim,
+        p_true=np.float32(0.5),
+        p_faithful=np.float32(0.25),
+        uq_faith=None,
+        uq_unfaith=None,
+        raw={"uq_faith": np.float32(-1)},
+        label="not-a-claim",
+        evidence=Evidence(np.int64(0), 1, 4, 0.5),
+    )
+    answer = GuardedAnswer("t", "o", (verdict,), "ok", timings={"claims": np.float32(0.5)})
+    (row,) = json.loads(json.dumps(answer.to_dict()))["verdicts"]
+    assert row["claim"] == {
+        "text": "It is old.",
+        "spans": [[0, 8]],
+        "context": "Rome",
+        "not_a_claim": "hedge",
+    }
+    assert (row["p_true"], row["p_faithful"], row["raw"]["uq_faith"]) == (0.5, 0.25, -1.0)

@@ -1,0 +1,260 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from franq_guard.claims import RuleSplitter
+from franq_guard.records import Claim, Generation, Passage, Token, Trace
+from franq_guard.signals.gather import Models, gather, p_true_logprobs
+from franq_guard.signals.similarity import similarity_and_relevances
+from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
+from franq_guard.uncertainty.ccp import CONTRADICTS, ENTAILS, NEUTRAL, function_words
+from franq_guard.uncertainty.methods import compute, methods
+
+VOCABULARY = ["", "Paris", " is", " was", " big", " small", ".", " Rome"]
+PASSAGE = Passage("Paris is the capital of France. Paris is big.")
+
+
+class Tokenizer:
+    def decode(self, ids):
+        return "".join(VOCABULARY[i] for i in ids)
+
+
+class LanguageModel(FakeLanguageModel):
+    """Counts calls; keeps the tokens of an answer that has them, as real models do."""
+
+    tokenizer = Tokenizer()
+
+    def __init__(self):
+        super().__init__()
+        self.calls = []
+
+    def score(self, prompts, answers):
+        self.calls.append(("score", len(prompts)))
+        made = super().score(prompts, answers)
+        return [old if old.tokens else new for old, new in zip(answers, made, strict=True)]
+
+    def sample(self, prompts, *, n=10, **options):
+        self.calls.append(("sample", n))
+        return [[answer()] * n for _ in prompts]
+
+
+class Nli(FakeFaithfulness):
+    def __init__(self):
+        super().__init__()
+        self.calls = []
+
+    def nli(self, premises, hypotheses):
+        self.calls.append(len(premises))
+        rows = []
+        for a, b in zip(premises, hypotheses, strict=True):
+            opposed = {a.split()[-1], b.split()[-1]} in ({"big", "small"}, {"Paris", "Rome"})
+            rows.append([0.1, 0.1, 0.8] if opposed else [0.2, 0.7, 0.1])
+        return np.array(rows)
+
+
+def answer():
+    """ "Paris is big." with one alternative for each word."""
+    ids, others = (1, 2, 4, 6, 0), (7, 3, 5, None, None)
+    start, tokens = 0, []
+    for i, other in zip(ids, others, strict=True):
+        end = start + len(VOCABULARY[i])
+        top = () if other is None else ((other, -1.0), (i, -0.5))
+        tokens.append(Token(i, start, end, -0.5, 0.25, top))
+        start = end
+    return Generation("Paris is big.", tuple(tokens), prompt="Q", source="captured")
+
+
+def trace(generation=None):
+    return Trace("How big is Paris?", (PASSAGE,), generation or answer())
+
+
+CLAIM = Claim("Paris is big.", ((0, 13),))
+
+
+def embed(texts):
+    """Two words of meaning: one axis for "big", one for all the rest."""
+    rows = np.array([[1.0, 2.0 * ("big" in text)] for text in texts])
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def models():
+    return Models(LanguageModel(), Nli(), embed, n_samples=4)
+
+
+@pytest.mark.parametrize("level", ["sequence", "claim"])
+def test_every_method_has_a_value(level):
+    run = models()
+    names = [m.name for m in methods() if level in m.levels]
+    found = gather(names, trace(), run, claims=[CLAIM], level=level)
+    got = compute(names, found, level=level)
+    assert set(got) == set(names)
+    assert all(np.isfinite(v).all() and v.shape == (1,) for v in got.values())
+
+
+def test_everything_is_measured_once():
+    run = models()
+    names = [m.name for m in methods() if "sequence" in m.levels]
+    gather(names, trace(), run)
+    # without passages, without a prompt, P(True) with its two options; one set of samples
+    calls = run.language_model.calls
+    assert sorted(calls) == [("sample", 4), ("score", 1), ("score", 1), ("score", 2)]
+    # the alternatives of all tokens, and the passages; the four samples are one text: no call
+    assert len(run.faithfulness.calls) == 2
+
+
+def test_nothing_that_was_not_asked_for_is_measured():
+    run = models()
+    found = gather(["perplexity", "mean-token-entropy"], trace(), run)
+    assert run.language_model.calls == []
+    assert run.faithfulness.calls == []
+    assert found.samples is None
+    assert found.logprobs.tolist() == [-0.5] * 5
+    assert found.entropies.tolist() == [0.25] * 5
+
+
+def test_what_is_asked_of_faithfulness(monkeypatch):
+    run, asked = models(), []
+    monkeypatch.setattr(run.faithfulness, "score", lambda _, claims: asked.extend(claims) or [0.5])
+    names = ["faithfulness", "faithfulness-answer"]
+    found = gather(names, trace(), run)
+    assert asked == [f"{trace().question} Paris is big.", "Paris is big."]
+    assert (found.p_faithful, found.answer_p_faithful) == (0.5, 0.5)
+    empty = gather(["faithfulness-answer"], trace(Generation(" ")), run)
+    assert np.isnan(empty.answer_p_faithful)
+    assert len(asked) == 2
+
+
+def test_max_nli_reads_every_passage_alone(monkeypatch):
+    run, asked = models(), []
+    entails = {PASSAGE.text: 0.25, "Paris is small.": 0.75}
+
+    def nli(premises, hypotheses):
+        asked.extend(zip(premises, hypotheses, strict=True))
+        return np.array([[entails[premise], 0.0, 0.0] for premise in premises])
+
+    monkeypatch.setattr(run.faithfulness, "nli", nli)
+    two = replace(trace(), passages=tuple(map(Passage, entails)))
+    found = gather(["max-nli"], two, run)
+    assert asked == [(text, f"{two.question} Paris is big.") for text in entails]
+    assert found.entailed.tolist() == [0.25, 0.75]
+    asked.clear()
+    found = gather(["max-nli"], two, run, claims=[CLAIM, CLAIM], level="claim")
+    assert asked == [(text, CLAIM.text) for text in entails] * 2
+    assert found.claim_entailed.tolist() == [[0.25, 0.75]] * 2
+    for level in ("sequence", "claim"):
+        none = gather(["max-nli"], replace(two, passages=()), run, claims=[CLAIM], level=level)
+        assert compute(["max-nli"], none, level=level)["max-nli"].tolist() == [1]
+
+
+def test_an_answer_without_probabilities_is_scored_once():
+    run = models()
+    gather(["perplexity", "max-probability"], trace(Generation("Paris is big.")), run)
+    assert run.language_model.calls == [("score", 1)]
+
+
+def test_alternatives_are_compared_alone_and_in_their_claim():
+    run = models()
+    names = ["ccp", "ccp-fact-preference"]
+    found = gather(names, trace(), run, claims=[CLAIM], level="claim")
+    # Paris/Rome and big/small contradict each other, is/was are neutral
+    assert found.relations.tolist() == [
+        [ENTAILS, CONTRADICTS],
+        [ENTAILS, NEUTRAL],
+        [ENTAILS, CONTRADICTS],
+        [ENTAILS, NEUTRAL],
+        [ENTAILS, NEUTRAL],
+    ]
+    assert found.alternatives[0].tolist() == [-0.5, -1.0]
+    assert found.alternatives[3].tolist() == [-0.5, -np.inf]
+    assert found.function_words.tolist() == [False, True, False, True, True]
+    assert len(run.faithfulness.calls) == 1
+    (in_claim,) = found.claim_relations
+    np.testing.assert_array_equal(in_claim[:3], found.relations[:3])
+    # e^-.5 / (e^-.5 + e^-1), twice
+    share = 1 / (1 + np.exp(-0.5))
+    assert compute(["ccp"], found, level="claim")["ccp"][0] == pytest.approx(-(share**2))
+
+
+def test_function_words():
+    pieces = [" The", "cat", " not", ",", "", " 7", "–"]
+    assert function_words(pieces).tolist() == [True, False, False, True, True, False, True]
+
+
+def test_ccp_needs_the_text_of_alternatives():
+    run = Models(FakeLanguageModel(), Nli())
+    with pytest.raises(ValueError, match="tokenizer"):
+        gather(["ccp"], trace(), run)
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"),
+    [
+        ("semantic-entropy", "faithfulness"),
+        ("sar", "embed"),
+        ("p-true", "language_model"),
+        ("faithfulness", "faithfulness"),
+    ],
+)
+def test_a_missing_model_is_named(name, missing):
+    samples = (answer(), answer())
+    known = Trace("Q?", (PASSAGE,), answer(), samples)
+    with pytest.raises(ValueError, match=f"needs '{missing}'"):
+        gather([name], known, Models())
+
+
+def test_given_samples_are_used():
+    run = models()
+    known = Trace("Q?", (PASSAGE,), answer(), (answer(), answer()))
+    got = compute(["semantic-entropy"], gather(["semantic-entropy"], known, run))
+    assert run.language_model.calls == []
+    # one text, log p 5 * -.5
+    assert got["semantic-entropy"][0] == pytest.approx(2.5)
+
+
+def test_p_true_reads_the_shared_beginning_once():
+    seen = {}
+
+    class Model(FakeLanguageModel):
+        def score(self, prompts, answers):
+            seen["prompts"], seen["answers"] = list(prompts), [a.text for a in answers]
+            # one token for the question's rest, one per option: log p by option
+            return [self.one(a) for a in answers]
+
+        def one(self, answer):
+            cut = len(answer.text) - (5 if answer.text.endswith("True") else 6)
+            value = -1.0 if answer.text.endswith("True") else -3.0
+            tokens = (Token(0, 0, cut, -9.0), Token(1, cut, len(answer.text), value))
+            return Generation(answer.text, tokens)
+
+    questions = ["C\nAnn did.\nTrue?", "C\nBob did.\nTrue?"]
+    got = p_true_logprobs(Model(), questions)
+    assert got.tolist() == [[-1, -3], [-1, -3]]
+    # render() puts an empty system line first
+    assert seen["prompts"] == ["\nC\n"] * 4
+    assert seen["answers"][:2] == ["Ann did.\nTrue? True", "Ann did.\nTrue? False"]
+
+
+def test_similarity_by_hand():
+    # "big" is the second axis: (1, 2) against (1, 0) has cosine 1/sqrt 5
+    calls = []
+
+    def counted(texts):
+        calls.append(list(texts))
+        return embed(texts)
+
+    texts = [["very", " big", ""], ["very"], ["very"]]
+    similarity, relevances = similarity_and_relevances(counted, texts, per_token=True)
+    cosine = 1 / np.sqrt(5)
+    np.testing.assert_allclose(similarity, [[1, cosine, cosine], [cosine, 1, 1], [cosine, 1, 1]])
+    np.testing.assert_allclose(relevances[0], [0, 1 - cosine, 0], atol=1e-12)
+    assert len(calls) == 1
+    assert sorted(calls[0]) == ["", " big", "very", "very big"]
+    assert similarity_and_relevances(embed, texts, per_token=False)[1] == ()
+    assert similarity_and_relevances(embed, [], per_token=True)[0].shape == (0, 0)
+
+
+def test_claims_from_the_splitter():
+    claims = RuleSplitter().split("Paris is big.")
+    found = gather(["max-probability"], trace(), models(), claims=claims, level="claim")
+    assert compute(["max-probability"], found, level="claim")["max-probability"][0] > 0

@@ -1,0 +1,42 @@
+"""The last step: report and stop."""
+
+import copy
+import pickle
+
+import pytest
+
+from franq_guard.records import Claim, GuardedAnswer, Verdict
+from franq_guard.streaming.release import FactualityError, Release
+
+
+def answer_with(*labels):
+    verdicts = tuple(
+        Verdict(Claim("c", ((0, 1),)), None, None, None, None, {}, label) for label in labels
+    )
+    return GuardedAnswer("t", "o", verdicts, "ok")
+
+
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))]
+)
+def test_the_error_survives_copies_and_processes(again):
+    answer = answer_with("false", "supported")
+    found = again(FactualityError(answer, answer.verdicts[:1]))
+    assert type(found) is FactualityError
+    assert str(found) == "1 of 2 claims: false"
+    assert (found.answer, found.verdicts) == (answer, answer.verdicts[:1])
+
+
+def test_reports_then_stops():
+    seen, answer = [], answer_with("false", "supported")
+    with pytest.raises(FactualityError) as caught:
+        Release(seen.append, ("false",))(answer)
+    assert seen == [answer]
+    assert caught.value.verdicts == answer.verdicts[:1]
+    assert Release(raise_on=("doubtful",))(answer) is answer
+
+
+@pytest.mark.parametrize("wrong", ["false", ("wrong",)])
+def test_labels_that_do_not_exist_are_refused(wrong):
+    with pytest.raises(ValueError, match="raise_on takes labels"):
+        Release(raise_on=wrong)

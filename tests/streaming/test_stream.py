@@ -1,0 +1,330 @@
+"""A stream of claims against the same answer checked in one go, and all that may go wrong."""
+
+import random
+import threading
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from franq_guard import Claim, Generation, Guard, Passage, Policy, Trace
+from franq_guard.claims import LLMSplitter, RuleSplitter
+from franq_guard.streaming.release import FactualityError, Release
+from franq_guard.streaming.stream import ClaimStream
+from franq_guard.streaming.worker import ClaimWorker
+from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
+
+PASSAGES = tuple(
+    map(
+        Passage,
+        [
+            "Marie Curie was born in Warsaw. The river rises in the hills.",
+            "Germany borders France and Spain.",
+        ],
+    )
+)
+SENTENCES = [
+    "Marie Curie was born in Warsaw.", "Marie Curie was born in Berlin and died in France.",
+    "Germany borders France, Spain and Italy.", "Zebras sing loud tunes at midnight.",
+    "The river, which is wide, rises in the hills.", "Is the river wide?", "It does.",
+    "The river rises in the hills, and it never freezes.",
+]  # fmt: skip
+GLUE = [" ", " ", " ", "\n\n", "\n- ", "\n1. ", "\n2. ", "\n\n## Life\n\n", "\n> ", "  \n"]
+ANSWERS = st.lists(st.tuples(st.sampled_from(SENTENCES), st.sampled_from(GLUE)), max_size=9).map(
+    lambda pairs: "".join(sentence + glue for sentence, glue in pairs)
+)
+
+
+@pytest.fixture(autouse=True)
+def _quiet(caplog):
+    caplog.set_level("CRITICAL")  # uncalibrated models say so
+
+
+def guard_of(*, fail=None, **options):
+    faithfulness = FakeFaithfulness(fail=fail)
+    return Guard(language_model=FakeLanguageModel(), faithfulness=faithfulness, **options)
+
+
+def trace(text):
+    return Trace("Where is the river?", PASSAGES, Generation(text), id="run")
+
+
+def pieces_of(text, seed=0):
+    rng, at = random.Random(seed), 0
+    while at < len(text):
+        size = rng.choice([1, 3, 8, 25])
+        yield text[at : at + size]
+        at += size
+
+
+def streamed(guard, pieces, release=None, *, lookup=None, patient=True):
+    """What left in order, and the answer; ``patient`` waits for each check before going on."""
+    stream = ClaimStream(guard, lookup or (lambda text: (guard, trace(text))), release=release)
+    left = []
+    try:
+        for piece in pieces:
+            left.append(stream.feed(piece))
+            if patient:
+                left += iter(stream.wait, None)
+        stream.end()
+        left += iter(stream.wait, None)
+        answer = stream.answer()
+        return [*left, stream.rest], answer
+    finally:
+        stream.close()
+
+
+@pytest.mark.parametrize("action", ["annotate", "filter"])
+@pytest.mark.parametrize("patient", [True, False])
+@given(ANSWERS, st.integers(0, 99))
+@settings(max_examples=25, deadline=None)
+def test_it_equals_the_check_of_the_whole(action, patient, text, seed):
+    guard = guard_of(policy=Policy(action=action))
+    told = []
+    release = Release(on_claim=told.append)
+    left, answer = streamed(guard, pieces_of(text, seed), release, patient=patient)
+    whole = guard.check_trace(trace(text))
+    assert answer.verdicts == whole.verdicts
+    assert (answer.text, answer.original, answer.status, answer.calibrator, answer.id) == (
+        whole.text, whole.original, whole.status, whole.calibrator, whole.id,
+    )  # fmt: skip
+    assert "".join(left) == answer.text
+    assert "".join(released.text for released in told) == answer.text
+    assert tuple(v for released in told for v in released.verdicts) == whole.verdicts
+    assert [r.start for r in told] == [0, *(r.end for r in told)][: len(told)]
+
+
+def test_each_sentence_leaves_while_the_next_ones_are_written():
+    text = " ".join(SENTENCES[:4])
+    left, _ = streamed(guard_of(), text)  # character by character
+    times = [i for i, piece in enumerate(left) if piece]
+    assert left[times[0]] == SENTENCES[0]
+    assert times[0] < len(SENTENCES[0]) + 60
+    assert len(times) == 3  # the last two together: no more than their end settles them
+
+
+def test_nothing_leaves_before_it_is_checked():
+    """While the scorer holds the second sentence, only the first has left."""
+    go, calls = threading.Event(), []
+
+    def fail():
+        calls.append(1)
+        if len(calls) == 2:
+            assert go.wait(30)
+
+    guard = guard_of(fail=fail)
+    stream = ClaimStream(guard, lambda text: (guard, trace(text)))
+    left = ""
+    for char in " ".join(SENTENCES[:4]):
+        left += stream.feed(char)
+        if not left:
+            left += stream.wait() or ""
+    assert left == SENTENCES[0]
+    go.set()
+    stream.end()
+    left += "".join(iter(stream.wait, None))
+    assert stream.answer().text == left + stream.rest
+    stream.close()
+
+
+@pytest.mark.parametrize("on_error", ["open", "closed"])
+def test_a_failure_costs_its_own_claims_only(on_error):
+    calls = []
+
+    def fail():
+        calls.append(1)
+        if len(calls) == 2:
+            raise RuntimeError("no scores today")
+
+    policy = Policy(action="filter", on_error=on_error)
+    first, second = SENTENCES[0], "Germany borders France."
+    rest = "In the hills the river rises in Warsaw, France and Spain. It was born."
+    text = f"{first} {second} {rest}"
+    left, answer = streamed(guard_of(fail=fail, policy=policy), text)
+    assert [v.reason for v in answer.verdicts][:2] == [None, "error"]
+    assert all(v.label != "unverified" for v in answer.verdicts[2:])
+    assert answer.text == "".join(left)
+    assert answer.text.startswith(f"{first} Germany" if on_error == "open" else f"{first} In")
+    assert ("Germany borders France [unverified]." in answer.text) == (on_error == "open")
+    assert answer.status == "partial"
+
+
+@pytest.mark.parametrize("place", ["lookup", "settled", "units", "so_far"])
+def test_whatever_fails_the_answer_is_dealt_with(place, monkeypatch):
+    def broken(*args, **kwargs):
+        raise RuntimeError(place)
+
+    guard, lookup = guard_of(), None
+    if place == "lookup":
+        lookup = broken
+    elif place == "so_far":
+        monkeypatch.setattr(Policy, "so_far", broken)
+    else:
+        monkeypatch.setattr(RuleSplitter, place, broken)
+    text = " ".join(SENTENCES[:3])
+    left, answer = streamed(guard, pieces_of(text), lookup=lookup)
+    assert "".join(left) == answer.text
+    if place in ("lookup", "units"):
+        assert {v.label for v in answer.verdicts} == {"unverified"}
+        assert answer.text.replace(" [unverified]", "") == text
+    else:
+        assert answer == guard.check_trace(trace(text)).__class__(
+            **{n: getattr(answer, n) for n in answer.__slots__}
+        )
+        assert answer.text == guard.check_trace(trace(text)).text
+
+
+def test_a_deadline_ends_checking_not_the_answer():
+    go = threading.Event()
+    calls = []
+
+    def hang():
+        calls.append(1)
+        if len(calls) == 2:
+            go.wait(30)
+
+    began = time.perf_counter()
+    text = " ".join(SENTENCES[:5])
+    left, answer = streamed(guard_of(fail=hang, deadline=0.3), pieces_of(text))
+    assert time.perf_counter() - began < 10
+    go.set()
+    assert "".join(left) == answer.text
+    assert answer.original == text
+    reasons = [v.reason for v in answer.verdicts]
+    assert reasons[0] is None
+    assert set(reasons[1:]) == {"timeout"}
+
+
+def test_only_the_model_that_wrote_the_answer_is_loaded():
+    def missing():
+        raise RuntimeError("no such file")
+
+    base = Guard(language_model=missing, faithfulness=FakeFaithfulness())
+    own = base.using(language_model=FakeLanguageModel())
+    _, answer = streamed(base, [SENTENCES[0]], lookup=lambda text: (own, trace(text)))
+    assert answer.status == "ok"
+
+
+def test_seconds_are_never_counted_twice():
+    left = []
+
+    class Watched(ClaimWorker):
+        def __setattr__(self, name, value):
+            super().__setattr__(name, value)
+            if name in ("_spent", "_began") and hasattr(self, "_began"):
+                left.append(self.seconds_left())
+
+    guard = guard_of(deadline=10.0)
+    worker = Watched(guard, lambda text: (guard, trace(text)))
+    worker._began = time.perf_counter() - 6.0
+    worker._stop()
+    assert all(3.9 < seconds <= 10.0 for seconds in left)
+    assert 3.9 < worker.seconds_left() <= 4.0
+
+
+def test_it_stops_at_a_claim_with_a_label_that_stops():
+    told, released = [], []
+    release = Release(told.append, ("false",), released.append)
+    text = f"{SENTENCES[0]} {SENTENCES[3]} {SENTENCES[0]} {SENTENCES[4]}"
+    with pytest.raises(FactualityError) as raised:
+        streamed(guard_of(), pieces_of(text), release)
+    assert [r.text for r in released] == [SENTENCES[0]]
+    (answer,) = told
+    assert answer is raised.value.answer
+    assert answer.text == SENTENCES[0]
+    assert [v.claim.text for v in raised.value.verdicts] == [SENTENCES[3]]
+
+
+def test_nothing_left_is_replaced_at_the_end():
+    guard = guard_of(policy=Policy(action="filter", replacement="Nothing sure."))
+    left, answer = streamed(guard, pieces_of(f"{SENTENCES[3]} Zebras paint walls."))
+    assert [piece for piece in left if piece] == ["Nothing sure."]
+    assert answer.text == "Nothing sure."
+
+
+def test_a_line_that_turns_into_a_table_after_all():
+    """The one case that is not foreseen: what has left stays, the rest is split by itself."""
+    first = SENTENCES[0] + " " + SENTENCES[4]
+    text = f"{first} And more | of it\n---|---\nMarie Curie | Warsaw\n"
+    left, answer = streamed(guard_of(), text)
+    assert answer.original == text
+    assert answer.verdicts[0].claim.text == SENTENCES[0]
+    assert "".join(left) == answer.text
+    covered = {i for v in answer.verdicts for a, b in v.claim.spans for i in range(a, b)}
+    assert all(i in covered for i in range(len(first)) if not text[i].isspace())
+
+
+@pytest.mark.parametrize("text", ["", " \n", "---\n"])
+def test_an_answer_of_no_words(text):
+    left, answer = streamed(guard_of(), [text])
+    assert "".join(left) == answer.text == text
+    assert answer.verdicts == ()
+    assert answer.status == guard_of().check_trace(trace(text)).status
+
+
+def test_given_claims_are_taken():
+    claim = Claim("Empty Response", ((0, 14),), not_a_claim="nothing was asked of the model")
+    guard = guard_of()
+    given = Trace("Why?", (), Generation("Empty Response"), metadata={"claims": (claim,)})
+    _, answer = streamed(guard, ["Empty Response"], lookup=lambda text: (guard, given))
+    assert [v.claim for v in answer.verdicts] == [claim]
+
+
+def test_a_closed_stream_lets_nothing_out_and_ends_its_thread():
+    go = threading.Event()
+    guard = guard_of(fail=lambda: go.wait(30))
+    told = []
+    stream = ClaimStream(
+        guard, lambda text: (guard, trace(text)), release=Release(on_claim=told.append)
+    )
+    for char in " ".join(SENTENCES[:4]):
+        assert stream.feed(char) == ""
+    stream.close()
+    go.set()
+    for thread in threading.enumerate():
+        if thread.name.startswith("franq-claims"):
+            thread.join(30)
+    assert stream.wait() in ("", None)
+    assert told == []
+    assert not [t for t in threading.enumerate() if t.name.startswith("franq-claims")]
+
+
+class Hiding(Policy):
+    def apply(self, answer, verdicts):
+        return super().apply(answer, verdicts).replace("Warsaw", "***")
+
+
+class HidingAlways(Hiding):
+    def so_far(self, answer, verdicts):
+        return super().so_far(answer, verdicts).replace("Warsaw", "***")
+
+
+def test_a_policy_of_ones_own_says_what_may_leave_of_an_unfinished_answer():
+    left, answer = streamed(guard_of(policy=HidingAlways()), pieces_of(" ".join(SENTENCES[:3])))
+    assert answer.text == "".join(left)
+    assert "***" in answer.text
+    assert "Warsaw" not in answer.text
+
+
+class Whole(RuleSplitter):
+    def split(self, answer, *, question=""):
+        return [Claim(answer, ((0, len(answer)),))]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"claims": Whole()}, "RuleSplitter can, Whole cannot"),
+        ({"policy": Hiding()}, "give it a so_far"),
+        ({"policy": Policy(action="block")}, "action='annotate' or 'filter'"),
+        ({"policy": Policy(action=lambda text, verdicts: text)}, "action='annotate' or 'filter'"),
+        ({"form": "short"}, "form='long'"),
+        ({"form": "auto"}, "form='long'"),
+        ({"uq_faith": "perplexity"}, "uq_faith"),
+        ({"claims": LLMSplitter(lambda prompt: "")}, "RuleSplitter can, LLMSplitter cannot"),
+    ],
+)
+def test_what_cannot_be_done_claim_by_claim_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        ClaimStream(guard_of(**options), lambda text: None)
