@@ -13,6 +13,7 @@ from typing import Any, Literal
 from franq_guard.calibration.defaults import choose
 from franq_guard.calibration.store import Calibrator
 from franq_guard.claims import ClaimSplitter, RuleSplitter
+from franq_guard.claims.spans import whole
 from franq_guard.faithfulness.base import FaithfulnessModel
 from franq_guard.language_model.base import LanguageModel
 from franq_guard.policy import Policy, status_of
@@ -31,7 +32,7 @@ from franq_guard.signals.components import DEFAULTS, by_name, check_form, compon
 from franq_guard.signals.gather import Models
 from franq_guard.signals.lazy import Lazy, check_kind
 from franq_guard.signals.verdict import unchecked, verdict
-from franq_guard.traces import trace_of, whole
+from franq_guard.traces import trace_of
 
 _log = logging.getLogger(__name__)
 
@@ -326,7 +327,7 @@ class Guard:
         found: list[GuardedAnswer] = []
         for trace in batch:
             stated = sum(claim.not_a_claim is None for claim in self._claims_of(trace))
-            short = stated == 1 and not trace.metadata.get("claims")
+            short = stated == 1 and not trace.claims
             found += self._of_form("short" if short else "long")._check([trace])
         return found
 
@@ -334,7 +335,7 @@ class Guard:
         answer = trace.generation.text
         if self.form == "short":
             return whole(answer)
-        given = trace.metadata.get("claims")
+        given = trace.claims
         return list(given) if given else self.claims.split(answer, question=trace.question)
 
     def _signals(

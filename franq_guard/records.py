@@ -5,6 +5,7 @@ All are frozen: a later stage makes a new record, it never changes an earlier on
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -62,18 +63,6 @@ class Generation:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
-    """All that one RAG answer needs to be checked. ``samples`` are for the short form only."""
-
-    question: str
-    passages: tuple[Passage, ...]
-    generation: Generation
-    samples: tuple[Generation, ...] = ()
-    id: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class Claim:
     """A statement of the answer.
 
@@ -88,6 +77,38 @@ class Claim:
     context: str | None = None
     not_a_claim: str | None = None
     aligned: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimLabel:
+    """Whether a claim is true, and whether the passages entail it; None where not known."""
+
+    is_true: bool | None = None
+    is_faithful: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """All that one RAG answer needs to be checked.
+
+    ``samples`` are other answers to the same prompt, for the short form. ``claims`` are checked
+    instead of splitting the answer; ``labels``, one for each of them, are for calibration alone.
+    ``contrast_prompt`` is the prompt without the passages where whoever built the prompt knows it;
+    None: the passages are looked for in the prompt and taken out. ``prompt_seen`` is False where
+    nobody saw the prompt of the answer (it came out of a cache). ``metadata`` is the user's own and
+    never read.
+    """
+
+    question: str
+    passages: tuple[Passage, ...]
+    generation: Generation
+    samples: tuple[Generation, ...] = ()
+    claims: tuple[Claim, ...] | None = None
+    labels: tuple[ClaimLabel, ...] = ()
+    contrast_prompt: str | None = None
+    prompt_seen: bool = True
+    id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +160,27 @@ class Verdict:
     reason: str | None = None
     evidence: Evidence | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as JSON-ready values, as in ``franq.answer/1``; numbers not finite: null."""
+        found, claim = self.evidence, self.claim
+        return {
+            "claim": {
+                "text": claim.text,
+                "spans": [[int(start), int(end)] for start, end in claim.spans],
+                **({"context": claim.context} if claim.context else {}),
+                **({"not_a_claim": claim.not_a_claim} if claim.not_a_claim else {}),
+            },
+            "p_true": _finite(self.p_true),
+            "p_faithful": _finite(self.p_faithful),
+            "uq_faith": _finite(self.uq_faith),
+            "uq_unfaith": _finite(self.uq_unfaith),
+            "raw": {name: _finite(value) for name, value in self.raw.items()},
+            "label": self.label,
+            "reason": self.reason,
+            "evidence": found
+            and {"passage": int(found.passage), "start": int(found.start), "end": int(found.end)},
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class GuardedAnswer:
@@ -154,6 +196,18 @@ class GuardedAnswer:
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as JSON-ready values, schema ``franq.answer/1``."""
-        from franq_guard.rows.lines import answer_to_dict
+        return {
+            "schema": "franq.answer/1",
+            **({"id": self.id} if self.id is not None else {}),
+            "text": self.text,
+            "original": self.original,
+            "status": self.status,
+            "verdicts": [verdict.to_dict() for verdict in self.verdicts],
+            "calibrator": self.calibrator,
+            "timings": {stage: round(float(spent), 4) for stage, spent in self.timings.items()},
+        }
 
-        return answer_to_dict(self)
+
+def _finite(value: float | None) -> float | None:
+    # float(): a numpy number is no JSON
+    return float(value) if value is not None and math.isfinite(value) else None

@@ -222,4 +222,4 @@ class FakeGuard:
 
 def _claims(trace: Trace) -> Sequence[Claim]:
     answer = trace.generation.text
-    return trace.metadata.get("claims") or [Claim(answer, ((0, len(answer)),))]
+    return trace.claims or [Claim(answer, ((0, len(answer)),))]

@@ -1,11 +1,11 @@
-"""Plain values as a trace, and a whole answer as one claim."""
+"""Plain values as a trace."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from franq_guard.records import Claim, Generation, Passage, Trace
-from franq_guard.rows.lines import passages_from
+from franq_guard.records import Generation, Passage, Trace
+from franq_guard.rows.traces import passages_from
 
 
 def trace_of(question: str, passages: Iterable[str | Passage], answer: str) -> Trace:
@@ -24,9 +24,3 @@ def trace_of(question: str, passages: Iterable[str | Passage], answer: str) -> T
     if not question.strip():
         raise ValueError("the question is empty: FRANQ conditions on it")
     return Trace(question, passages_from(passages), Generation(answer))
-
-
-def whole(answer: str) -> list[Claim]:
-    """The answer as one claim; none where it is blank."""
-    start, end = len(answer) - len(answer.lstrip()), len(answer.rstrip())
-    return [Claim(answer.strip(), ((start, end),))] if end > start else []

@@ -194,7 +194,7 @@ def test_any_text_is_answered(answer):
 
 
 def test_given_claims_are_checked_as_given():
-    from franq_guard.rows.lines import trace_from_dict
+    from franq_guard.rows import trace_from_dict
 
     row = {"question": "q", "passages": ["p"], "answer": "A is B. C is D."}
     trace = trace_from_dict(row | {"claims": [{"text": "C is D.", "spans": [[8, 15]]}]})
@@ -333,9 +333,7 @@ def test_wrong_components_raise_at_construction(wrong, message):
 def test_an_exact_prompt_without_evidence_wins():
     model = FakeLanguageModel()
     plain = Trace(QUESTION, (Passage(PASSAGES[0]),), Generation("Rome is in Italy."))
-    exact = Trace(
-        QUESTION, plain.passages, plain.generation, metadata={"contrast_prompt": "Rome is in Italy"}
-    )
+    exact = Trace(QUESTION, plain.passages, plain.generation, contrast_prompt="Rome is in Italy")
     guard = guard_of(language_model=model)
     (verdict,) = guard.check_trace(exact).verdicts
     # all four words stand in that prompt, so each has p 0.9 in the fake

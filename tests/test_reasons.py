@@ -9,8 +9,8 @@ PASSAGES = (Passage("The bridge is made of oak."),)
 ANSWER = "The bridge is made of oak."
 
 
-def checked(guard, passages=PASSAGES, **metadata):
-    trace = Trace("What is it made of?", passages, Generation(ANSWER), metadata=metadata)
+def checked(guard, passages=PASSAGES, **seen):
+    trace = Trace("What is it made of?", passages, Generation(ANSWER), **seen)
     return guard.check_trace(trace).verdicts[0]
 
 
@@ -19,7 +19,7 @@ def checked(guard, passages=PASSAGES, **metadata):
 def test_an_unseen_prompt_is_said_beside_the_probability(form, method):
     model = FakeLanguageModel(answers=lambda prompt: ANSWER)
     guard = Guard(language_model=model, faithfulness=FakeFaithfulness(), form=form, uq_faith=method)
-    seen, unseen = checked(guard), checked(guard, no_prompt=True)
+    seen, unseen = checked(guard), checked(guard, prompt_seen=False)
     assert (seen.reason, unseen.reason) == (None, "no_prompt")
     # The probabilities are those under the guard's own prompt, as for Guard.check.
     assert unseen.p_true == seen.p_true is not None
@@ -27,7 +27,7 @@ def test_an_unseen_prompt_is_said_beside_the_probability(form, method):
 
 def test_no_evidence_says_more_and_no_model_says_why_there_is_no_probability():
     guard = Guard(language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness())
-    assert checked(guard, (), no_prompt=True).reason == "no_evidence"
+    assert checked(guard, (), prompt_seen=False).reason == "no_evidence"
     bare = Guard(faithfulness=FakeFaithfulness())
-    found = checked(bare, no_prompt=True)
+    found = checked(bare, prompt_seen=False)
     assert (found.reason, found.label) == ("no_logprobs", "unverified")

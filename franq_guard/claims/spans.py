@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from franq_guard.records import Span, Token
+from franq_guard.records import Claim, Span, Token
 
 
 def token_indices(spans: Sequence[Span], tokens: Sequence[Token], *, text: str = "") -> list[int]:
@@ -75,3 +75,9 @@ def subtract(spans: Iterable[Span], taken: Iterable[Span]) -> list[Span]:
         if start < end:
             out.append((start, end))
     return out
+
+
+def whole(answer: str) -> list[Claim]:
+    """The answer as one claim; none where it is blank."""
+    start, end = len(answer) - len(answer.lstrip()), len(answer.rstrip())
+    return [Claim(answer.strip(), ((start, end),))] if end > start else []

@@ -8,49 +8,49 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from franq_guard.guard import Guard
-from franq_guard.records import GuardedAnswer, Trace
+from franq_guard.records import ClaimLabel, GuardedAnswer, Trace
 
 _log = logging.getLogger(__name__)
 
 
 def claim_rows(
-    answer: GuardedAnswer, labels: Sequence[Mapping[str, Any]], *, group: str
+    answer: GuardedAnswer, labels: Sequence[ClaimLabel], *, group: str
 ) -> Iterator[dict[str, Any]]:
     """One row for each labelled claim whose signals are known.
 
     Args:
         answer: checked, its claims in the order of ``labels``.
-        labels: per claim ``is_true`` and, where known, ``is_faithful``; empty: not labelled.
+        labels: one a claim; a claim of which it is not known whether it is true gives no row.
         group: names the answer; its claims stay together in cross-validation.
     """
     for verdict, label in zip(answer.verdicts, labels, strict=True):
-        if "is_true" in label and {"uq_faith", "uq_unfaith"} <= set(verdict.raw):
+        if label.is_true is not None and {"uq_faith", "uq_unfaith"} <= set(verdict.raw):
             yield {
                 "group": group,
                 "p_faithful": verdict.p_faithful,
                 "uq_faith": verdict.raw["uq_faith"],
                 "uq_unfaith": verdict.raw["uq_unfaith"],
-                **label,
+                "is_true": label.is_true,
+                **({} if label.is_faithful is None else {"is_faithful": label.is_faithful}),
             }
 
 
 def labelled_rows(guard: Guard, traces: Iterable[Trace]) -> Iterator[list[dict[str, Any]]]:
-    """The rows of each trace whose ``metadata["labels"]`` label a claim; a list a labelled trace.
+    """The rows of each trace whose ``labels`` say of a claim whether it is true; a list a trace.
 
     Other traces are passed over before any model runs. An answer that was not checked claim by
     claim (a failure, the short form) gives an empty list and a warning. Only uncalibrated signals
     enter, whatever calibrator ``guard`` has. Claims may differ in having ``is_faithful``; the fit
     takes it in all or in none: :func:`uniform`.
     """
-    waiting: deque[tuple[str, Sequence[Mapping[str, Any]]]] = deque()
+    waiting: deque[tuple[str, Sequence[ClaimLabel]]] = deque()
 
     def labelled() -> Iterator[Trace]:
         for number, trace in enumerate(traces):
-            labels = trace.metadata.get("labels", ())
-            if any("is_true" in label for label in labels):
+            if any(label.is_true is not None for label in trace.labels):
                 # The two kinds of names never meet, whatever the ids are.
                 group = f"#{number}" if trace.id is None else f"id:{trace.id}"
-                waiting.append((group, labels))
+                waiting.append((group, trace.labels))
                 yield trace
 
     for answer in guard.check_many(labelled()):

@@ -1,4 +1,4 @@
-"""JSON in and out: ``franq.trace/1`` rows to :class:`Trace`, answers to ``franq.answer/1``.
+"""Lines of JSON in: ``franq.trace/1`` rows to :class:`Trace`.
 
 A row that cannot be read becomes a :class:`RowError` in its place, so that one broken line costs
 one line.
@@ -7,15 +7,14 @@ one line.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from franq_guard.records import GuardedAnswer, Trace, Verdict
-from franq_guard.rows.traces import passages_from, row_id, trace_from_dict
+from franq_guard.records import Trace
+from franq_guard.rows.traces import row_id, trace_from_dict
 
-__all__ = ["RowError", "answer_to_dict", "passages_from", "read_traces", "trace_from_dict"]
+__all__ = ["RowError", "read_traces"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,43 +52,3 @@ def _read(number: int, line: str) -> Trace | RowError:
         return RowError(number, str(error), identifier)
     except RecursionError:
         return RowError(number, "the row is nested too deep", identifier)
-
-
-def answer_to_dict(answer: GuardedAnswer) -> dict[str, Any]:
-    """``answer`` as JSON-ready values, ``franq.answer/1``; numbers not finite become null."""
-    return {
-        "schema": "franq.answer/1",
-        **({"id": answer.id} if answer.id is not None else {}),
-        "text": answer.text,
-        "original": answer.original,
-        "status": answer.status,
-        "verdicts": [_verdict_to_dict(verdict) for verdict in answer.verdicts],
-        "calibrator": answer.calibrator,
-        "timings": {stage: round(float(seconds), 4) for stage, seconds in answer.timings.items()},
-    }
-
-
-def _verdict_to_dict(verdict: Verdict) -> dict[str, Any]:
-    found, claim = verdict.evidence, verdict.claim
-    return {
-        "claim": {
-            "text": claim.text,
-            "spans": [[int(start), int(end)] for start, end in claim.spans],
-            **({"context": claim.context} if claim.context else {}),
-            **({"not_a_claim": claim.not_a_claim} if claim.not_a_claim else {}),
-        },
-        "p_true": _finite(verdict.p_true),
-        "p_faithful": _finite(verdict.p_faithful),
-        "uq_faith": _finite(verdict.uq_faith),
-        "uq_unfaith": _finite(verdict.uq_unfaith),
-        "raw": {name: _finite(value) for name, value in verdict.raw.items()},
-        "label": verdict.label,
-        "reason": verdict.reason,
-        "evidence": found
-        and {"passage": int(found.passage), "start": int(found.start), "end": int(found.end)},
-    }
-
-
-def _finite(value: float | None) -> float | None:
-    # float(): a numpy number is no JSON
-    return float(value) if value is not None and math.isfinite(value) else None

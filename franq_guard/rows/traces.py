@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeGuard
 
-from franq_guard.records import Claim, Generation, Passage, Span, Token, Trace
+from franq_guard.records import Claim, ClaimLabel, Generation, Passage, Span, Token, Trace
 
 _ALMOST_ZERO = 1e-3  # a log-probability may pass 0 by as much: rounding, not a probability
 
@@ -17,10 +17,10 @@ _ALMOST_ZERO = 1e-3  # a log-probability may pass 0 by as much: rounding, not a 
 def trace_from_dict(row: object) -> Trace:
     """A ``franq.trace/1`` row as a :class:`Trace`.
 
-    Given ``claims`` are kept in ``metadata["claims"]`` (the guard checks those instead of splitting
-    the answer) and their labels in ``metadata["labels"]``. A claim whose words are not found in the
-    answer has the span of the nearest sentence. Tokens get the id -1 and their ``top`` is not read:
-    a row's ids belong to another tokenizer than the guard's. An integer ``id`` becomes a string.
+    Given ``claims`` are checked instead of splitting the answer. A claim whose words are not found
+    in the answer has the span of the nearest sentence. Tokens get the id -1 and their ``top`` is
+    not read: a row's ids belong to another tokenizer than the guard's. An integer ``id`` becomes a
+    string.
 
     Raises:
         ValueError: naming the key that is missing or has a wrong value.
@@ -30,11 +30,7 @@ def trace_from_dict(row: object) -> Trace:
     question, answer = _text(row, "question"), _text(row, "answer")
     if not question.strip():
         raise ValueError("'question' is empty")
-    metadata: dict[str, Any] = {}
-    if row.get("claims") is not None:
-        given = _list(row, "claims")
-        metadata["claims"] = tuple(_claim(c, answer) for c in given)
-        metadata["labels"] = tuple(_labels(c) for c in given)
+    given = _list(row, "claims") if row.get("claims") is not None else None
     return Trace(
         question=question,
         passages=passages_from(_list(row, "passages")),
@@ -44,8 +40,9 @@ def trace_from_dict(row: object) -> Trace:
         samples=tuple(map(_sample, _list(row, "samples")))
         if row.get("samples") is not None
         else (),
+        claims=None if given is None else tuple(_claim(c, answer) for c in given),
+        labels=tuple(map(_label, given or ())),
         id=row_id(row),
-        metadata=metadata,
     )
 
 
@@ -127,8 +124,7 @@ def _nearest_sentence(spans: Iterable[Span], answer: str) -> tuple[Span, ...]:
     return ((start, end),) if start < end else ()
 
 
-def _labels(claim: Mapping[str, Any]) -> dict[str, bool]:
-    """What is labelled; null says that it is not."""
+def _label(claim: Mapping[str, Any]) -> ClaimLabel:
     labels = {}
     for key in ("is_true", "is_faithful"):
         value = claim.get(key)
@@ -137,7 +133,7 @@ def _labels(claim: Mapping[str, Any]) -> dict[str, bool]:
         if value not in (0, 1):
             raise ValueError(f"a claim's {key!r} must be true, false, 0, 1 or null")
         labels[key] = bool(value)
-    return labels
+    return ClaimLabel(**labels)
 
 
 def _sample(item: object) -> Generation:

@@ -56,7 +56,7 @@ def support(
     """Faithfulness of every claim of every trace, in one call of the model's ``score``.
 
     Where nothing was retrieved P(faithful) is 0 by definition and the reason is ``no_evidence``.
-    Where nobody saw the prompt (``metadata["no_prompt"]``: an answer out of a cache) the reason is
+    Where nobody saw the prompt (``prompt_seen`` is False: an answer out of a cache) the reason is
     ``no_prompt``, for the probabilities are then those under the guard's own prompt.
     """
     texts = [
@@ -75,7 +75,7 @@ def support(
 
 
 def _unseen(trace: Trace) -> Reason | None:
-    return "no_prompt" if trace.metadata.get("no_prompt") else None
+    return None if trace.prompt_seen else "no_prompt"
 
 
 def _scores(
@@ -124,9 +124,9 @@ def confidence(model: LanguageModel | None, traces: Sequence[Trace]) -> list[Con
 
 def contrast(model: LanguageModel, trace: Trace) -> Contrast:
     """The trace's prompt without evidence: the one an integration knows exactly, or taken out."""
-    exact, total = trace.metadata.get("contrast_prompt"), len(trace.passages)
+    exact, total = trace.contrast_prompt, len(trace.passages)
     if exact is not None and trace.passages:
-        return Contrast(str(exact), None, total, total, 0.0)
+        return Contrast(exact, None, total, total, 0.0)
     return model.without_evidence(trace)
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from franq_guard.claims.spans import whole
 from franq_guard.records import Claim, Reason, Trace, Verdict
 from franq_guard.signals.clock import DeadlineExceeded
 from franq_guard.signals.verdict import unchecked
 from franq_guard.streaming.growing import GrowingAnswer
-from franq_guard.traces import whole
 
 if TYPE_CHECKING:
     from franq_guard.guard import Guard
@@ -98,7 +98,7 @@ class ClaimWorker:
         self.known = guard, trace = self._lookup(part.text[: part.end])
         guard.language_model, guard.faithfulness  # noqa: B018  (loading is on nobody's clock)
         self._began = perf_counter()
-        given = trace.metadata.get("claims") if part.over and part.start == 0 else None
+        given = trace.claims if part.over and part.start == 0 else None
         split = [(part.end, list(given))] if given else _split(guard, part, trace.question)
         claims = [claim for _, of_piece in split for claim in of_piece]
         found = iter(self.growing.check(guard, trace, claims, deadline=self.seconds_left()))

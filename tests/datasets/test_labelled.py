@@ -7,7 +7,7 @@ import pytest
 from franq_guard import Guard
 from franq_guard.calibration.fit import labelled
 from franq_guard.datasets.labelled import labelled_rows, uniform
-from franq_guard.rows.lines import trace_from_dict
+from franq_guard.rows import trace_from_dict
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
 ANSWER = "Rome is in Italy. Bern is big."

@@ -7,8 +7,17 @@ import numpy as np
 import pytest
 
 from franq_guard.claims import ALIGNED
-from franq_guard.records import Claim, Evidence, GuardedAnswer, Passage, Token, Trace, Verdict
-from franq_guard.rows.lines import RowError, read_traces, trace_from_dict
+from franq_guard.records import (
+    Claim,
+    ClaimLabel,
+    Evidence,
+    GuardedAnswer,
+    Passage,
+    Token,
+    Trace,
+    Verdict,
+)
+from franq_guard.rows import RowError, read_traces, trace_from_dict
 
 ROW = {"question": "Who?", "passages": ["Ada wrote it."], "answer": "Ada did."}
 
@@ -41,8 +50,8 @@ def test_everything_a_row_may_hold():
     assert trace.generation.tokens[0].logprob == -0.5
     assert trace.generation.tokens[1].logprob != trace.generation.tokens[1].logprob  # NaN
     assert [s.text for s in trace.samples] == ["Ada.", "Bob."]
-    assert trace.metadata["claims"][0] == Claim("Ada did.", ((0, 8),))
-    assert trace.metadata["labels"] == ({"is_true": True}, {})
+    assert trace.claims[0] == Claim("Ada did.", ((0, 8),))
+    assert trace.labels == (ClaimLabel(is_true=True), ClaimLabel())
 
 
 @pytest.mark.parametrize(
@@ -135,7 +144,7 @@ def test_a_claim_that_is_not_found_takes_its_sentence():
         {"text": "Rome is in Italy."},
     ]
     trace = trace_from_dict(ROW | {"answer": answer, "claims": claims})
-    sentence, whole, found = trace.metadata["claims"]
+    sentence, whole, found = trace.claims
     assert answer[slice(*sentence.spans[0])] == "Bern lies on the river Aare."
     assert answer[slice(*whole.spans[0])] == answer.strip()
     assert sentence.aligned < ALIGNED
@@ -147,10 +156,10 @@ def test_a_claim_that_is_not_found_takes_its_sentence():
 def test_labels_are_booleans_or_absent():
     def labels(**given):
         claims = [{"text": "Ada did.", **given}]
-        return trace_from_dict(ROW | {"claims": claims}).metadata["labels"][0]
+        return trace_from_dict(ROW | {"claims": claims}).labels[0]
 
-    assert labels(is_true=0, is_faithful=True) == {"is_true": False, "is_faithful": True}
-    assert labels(is_true=None, is_faithful=None) == {}
+    assert labels(is_true=0, is_faithful=True) == ClaimLabel(is_true=False, is_faithful=True)
+    assert labels(is_true=None, is_faithful=None) == ClaimLabel()
     for wrong in ("true", 2, 0.5, [1]):
         with pytest.raises(ValueError, match="'is_faithful' must be true, false, 0, 1 or null"):
             labels(is_true=True, is_faithful=wrong)

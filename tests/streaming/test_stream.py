@@ -266,7 +266,7 @@ def test_an_answer_of_no_words(text):
 def test_given_claims_are_taken():
     claim = Claim("Empty Response", ((0, 14),), not_a_claim="nothing was asked of the model")
     guard = guard_of()
-    given = Trace("Why?", (), Generation("Empty Response"), metadata={"claims": (claim,)})
+    given = Trace("Why?", (), Generation("Empty Response"), claims=(claim,))
     _, answer = streamed(guard, ["Empty Response"], lookup=lambda text: (guard, given))
     assert [v.claim for v in answer.verdicts] == [claim]
 

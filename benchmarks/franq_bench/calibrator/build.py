@@ -27,7 +27,7 @@ from franq_guard.datasets.generations import GenerationStore
 from franq_guard.datasets.labelled import claim_rows
 from franq_guard.guard import Guard
 from franq_guard.language_model.prompts import SYSTEM, rag_prompt
-from franq_guard.records import Passage, Trace
+from franq_guard.records import ClaimLabel, Passage, Trace
 
 FILES = ("rag_qa_squad.jsonl.gz", "rag_qa_nq.jsonl.gz")
 OUT = Path(str(files("franq_guard.calibration"))) / "shipped" / "smollm2-small-long.json"
@@ -110,7 +110,7 @@ def rows(
         truth = label_claims(
             [v.claim for v in result.verdicts], question.answers, question.passages
         )
-        labels = [{} if is_true is None else {"is_true": is_true} for is_true in truth]
+        labels = [ClaimLabel(is_true) for is_true in truth]
         found += claim_rows(result, labels, group=question.id)
     return found
 

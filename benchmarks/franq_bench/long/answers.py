@@ -195,21 +195,23 @@ def _claim_row(row: object) -> _ClaimRow:
 def _of_trace_row(row: Mapping[str, Any], path: Path, number: int) -> Iterator[LabelledAnswer]:
     """The answer of a trace row; none where no claim of it is labelled."""
     trace = trace_from_dict(row)
-    pairs = list(zip(trace.metadata["claims"], trace.metadata["labels"], strict=True))
-    target: Target = "factuality" if any("is_true" in of for _, of in pairs) else "faithfulness"
-    key = "is_true" if target == "factuality" else "is_faithful"
+    pairs = list(zip(trace.claims or (), trace.labels, strict=True))
+    known = any(label.is_true is not None for _, label in pairs)
+    target: Target = "factuality" if known else "faithfulness"
     labelled = [
-        LabelledClaim(claim, of[key], of.get("is_faithful")) for claim, of in pairs if key in of
+        LabelledClaim(claim, wanted, label.is_faithful)
+        for claim, label in pairs
+        if (wanted := label.is_true if known else label.is_faithful) is not None
     ]
     kept = tuple(c for c in labelled if c.claim.aligned >= ALIGNED and c.claim.spans)
     if not labelled:
         return
-    contrast = {} if row.get("contrast") is None else {"contrast_prompt": str(row["contrast"])}
+    contrast = None if row.get("contrast") is None else str(row["contrast"])
     yield LabelledAnswer(
         id=trace.id or f"{path.name}:{number}",
         dataset=str(row.get("dataset") or path.name.removesuffix(".gz").removesuffix(".jsonl")),
         target=target,
-        trace=replace(trace, metadata=contrast),
+        trace=replace(trace, claims=None, labels=(), contrast_prompt=contrast),
         claims=kept,
         unaligned=len(labelled) - len(kept),
         writer=row.get("model"),

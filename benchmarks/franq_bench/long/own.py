@@ -74,7 +74,7 @@ def labelled(answer: LongAnswer) -> LabelledAnswer:
             passages=asked.passages,
             generation=replace(answer.generation, prompt=answer.prompt),
             id=asked.id,
-            metadata={"contrast_prompt": answer.contrast},
+            contrast_prompt=answer.contrast,
         ),
         claims=tuple(
             LabelledClaim(found.claim, found.is_true, found.is_faithful)

@@ -113,8 +113,13 @@ def _written(
         temperature=settings.temperature,
     )
     end = process_time()
-    contrast = {"contrast_prompt": model.render(titles_prompt(question))}
-    trace = Trace(question.question, question.passages, answer, tuple(samples), metadata=contrast)
+    trace = Trace(
+        question.question,
+        question.passages,
+        answer,
+        tuple(samples),
+        contrast_prompt=model.render(titles_prompt(question)),
+    )
     return trace, between - start, end - between
 
 

@@ -79,7 +79,7 @@ def test_trace_rows_are_read_alike(written):
     [claim] = answer.claims
     assert (claim.is_true, claim.is_faithful) == (True, False)
     assert answer.trace.generation.prompt == "full"
-    assert answer.trace.metadata == {"contrast_prompt": "bare"}
+    assert answer.trace.contrast_prompt == "bare"
 
 
 def test_trace_rows_with_faithfulness_alone_have_it_as_target(written):

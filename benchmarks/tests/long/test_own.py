@@ -66,7 +66,7 @@ def test_own_answers_have_gold_faithfulness(questions, model, models, tmp_path):
     assert all(claim.is_faithful is not None for claim in claims)
     for answer in answers:
         assert answer.dataset == "made"
-        assert answer.trace.metadata["contrast_prompt"] != answer.trace.generation.prompt
+        assert answer.trace.contrast_prompt != answer.trace.generation.prompt
     plan = Plan("long-form", (questions,), train_share=0.5, white_box="own")
     measured = replace(models, language_model=model)
     results = run(plan, answers, measured, tmp_path, silent, out=tmp_path / "out")

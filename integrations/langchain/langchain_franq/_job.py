@@ -74,5 +74,5 @@ def job_from(
     """A job for a written answer and the documents it may rest on."""
     made = found.generation
     passages = tuple(shown([*map(passage_of, documents)], made.prompt))
-    seen = {} if made.prompt is not None else {"no_prompt": True}
-    return Job(found.guard, Trace(question, passages, made, id=id, metadata=seen), found.lead)
+    trace = Trace(question, passages, made, prompt_seen=made.prompt is not None, id=id)
+    return Job(found.guard, trace, found.lead)

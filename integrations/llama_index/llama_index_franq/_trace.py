@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from llama_index.core.schema import NodeWithScore
 
@@ -73,12 +73,16 @@ def job_of(
     for body in bodies:
         run = capture.answer_run(body)
         chosen, generation, contrast = _generation(guard, models, capture, run, body, passages)
-        metadata: dict[str, Any] = {} if contrast is None else {"contrast_prompt": contrast}
-        if generation.prompt is None:
-            metadata["no_prompt"] = True
-        if claims is not None:
-            metadata["claims"] = tuple(claims)
-        traces.append(Trace(question, passages, generation, metadata=metadata))
+        traces.append(
+            Trace(
+                question,
+                passages,
+                generation,
+                claims=None if claims is None else tuple(claims),
+                contrast_prompt=contrast,
+                prompt_seen=generation.prompt is not None,
+            )
+        )
     return Job(chosen, tuple(traces), glue)
 
 

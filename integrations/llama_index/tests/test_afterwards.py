@@ -108,7 +108,7 @@ def test_a_structure_goes_as_a_whole_where_the_policy_takes_something_out(kind):
 def test_a_structure_of_weak_fields_can_stop_the_run():
     class OnlyFields(ScriptedGuard):
         def check_trace(self, trace):
-            self.label = "false" if trace.metadata.get("claims") else "supported"
+            self.label = "false" if trace.claims else "supported"
             return super().check_trace(trace)
 
     agent = guard_agent(react(output_cls=Tower), OnlyFields(), raise_on=("false",))
@@ -196,8 +196,8 @@ def test_a_code_writing_agent_is_checked_against_what_its_code_printed(streaming
     (trace,) = guard.traces
     assert [p.text for p in trace.passages] == [look_up("run 4")]
     assert look_up("run 4") in trace.generation.prompt
-    assert look_up("run 4") not in trace.metadata["contrast_prompt"]
-    assert question(4) in trace.metadata["contrast_prompt"]
+    assert look_up("run 4") not in trace.contrast_prompt
+    assert question(4) in trace.contrast_prompt
     assert remembered(memory)[-1] == ("assistant", checked(4, "execute"))
     assert said("run 4") not in str(remembered(memory)).replace(checked(4, "execute"), "")
 

@@ -60,7 +60,7 @@ def test_function_agent(streaming):
     assert trace.question == question(7)
     assert [(p.title, p.text) for p in trace.passages] == [("towers", look_up("run 7"))]
     assert look_up("run 7") in trace.generation.prompt
-    assert "The archive" not in trace.metadata["contrast_prompt"]
+    assert "The archive" not in trace.contrast_prompt
     assert remembered(memory)[-1] == ("assistant", checked(7))
     assert all("franq" not in m.additional_kwargs for m in memory.get_all())
     # Nothing raw in any event, the model's own object included; the report quotes the original.
@@ -96,7 +96,7 @@ def test_react_agent(streaming):
     assert trace.generation.text == "The tower is tall. It has 9 steps."
     assert trace.passages[0].text == look_up("run 4")
     assert look_up("run 4") in trace.generation.prompt
-    assert look_up("run 4") not in trace.metadata["contrast_prompt"]
+    assert look_up("run 4") not in trace.contrast_prompt
     assert "I know it" not in str(remembered(memory))
     assert expected in remembered(memory)[-1][1]
     # The deltas of the first step, which only called a tool, are released after it.

@@ -87,7 +87,7 @@ def test_one_turn(make, way, llm):
     assert trace.question == question(7)
     assert [p.id for p in trace.passages] == ["7-tall", "7-old"]
     assert question(7) in trace.generation.prompt
-    assert "The archive says" not in trace.metadata["contrast_prompt"]
+    assert "The archive says" not in trace.contrast_prompt
     assert remembered(engine) == [("user", question(7)), ("assistant", marked(7))]
     assert remembered(inner) == remembered(engine)
     assert "[checked" in str([source.content for source in response.sources]) or (

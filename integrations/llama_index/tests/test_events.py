@@ -73,7 +73,7 @@ def test_a_model_that_re_ranks_does_not_write_the_answer(streaming, asynchronous
     (trace,) = guard.traces
     assert [p.id for p in trace.passages] == ["7-old"]
     assert "Relevance" not in trace.generation.prompt
-    assert "cellar" not in trace.metadata["contrast_prompt"]
+    assert "cellar" not in trace.contrast_prompt
 
 
 @each_way
@@ -86,7 +86,7 @@ def test_a_citation_engine_cites_the_passages_it_was_shown(streaming, asynchrono
     (trace,) = guard.traces
     assert [p.text.split(":")[0] for p in trace.passages] == ["Source 1", "Source 2"]
     assert "Source 1" in trace.generation.prompt
-    assert "The archive says" not in trace.metadata["contrast_prompt"]
+    assert "The archive says" not in trace.contrast_prompt
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

@@ -40,7 +40,7 @@ def trace_of(engine, asked="How tall is it?", streaming=False):
 def test_the_template_with_an_empty_context(mode, streaming, llm):
     engine = rag(llm(), response_mode=mode, streaming=streaming)
     trace = trace_of(engine, question(7), streaming)
-    asked, contrast = trace.generation.prompt, trace.metadata["contrast_prompt"]
+    asked, contrast = trace.generation.prompt, trace.contrast_prompt
     assert SHINGLE in asked
     # The instructions and the question stay; the context with its metadata headers goes.
     assert question(7) in contrast
@@ -69,7 +69,7 @@ def test_refining_over_long_nodes_goes_back_to_the_first_pass(streaming):
     assert trace.generation.text == f"Answer number {calls - 1} of many."
     assert trace.generation.prompt == llm.prompts[-1]
     assert "existing answer" in trace.generation.prompt
-    contrast = trace.metadata["contrast_prompt"]
+    contrast = trace.contrast_prompt
     assert "How tall is it?" in contrast
     assert "existing answer" not in contrast
     assert "wall" not in contrast
@@ -83,7 +83,7 @@ def test_summaries_of_summaries_are_scored_against_the_nodes():
     assert len(llm.prompts) >= 3
     assert "wall" not in trace.generation.prompt  # the last prompt holds summaries alone
     assert "Summary number" in trace.generation.prompt
-    assert "Summary number" not in trace.metadata["contrast_prompt"]
+    assert "Summary number" not in trace.contrast_prompt
     assert [p.id for p in trace.passages] == ["part-0", "part-1", "part-2"]
 
 
@@ -93,7 +93,7 @@ def test_a_template_of_ones_own_with_other_names():
         template_var_mappings={"context_str": "facts", "query_str": "ask"},
     )
     trace = trace_of(rag(ScriptedLLM(), text_qa_template=template), question(2))
-    assert trace.metadata["contrast_prompt"] == f"Facts: \nAsk: {question(2)}\n"
+    assert trace.contrast_prompt == f"Facts: \nAsk: {question(2)}\n"
 
 
 def test_a_context_that_the_question_repeats_is_left_to_evidence_removal():
@@ -102,7 +102,7 @@ def test_a_context_that_the_question_repeats_is_left_to_evidence_removal():
             return [NodeWithScore(node=TextNode(text="Zorvex"))]
 
     trace = trace_of(rag(ScriptedLLM(), Word()), "What is Zorvex?")
-    assert "contrast_prompt" not in trace.metadata
+    assert trace.contrast_prompt is None
 
 
 # Servers -------------------------------------------------------------------------------------

@@ -161,9 +161,7 @@ def test_nothing_retrieved_is_no_claim():
         str(guard_query_engine(engine, guard).query(question(1)))
     for trace in guard.traces:
         assert trace.generation.text == "Empty Response"
-        assert [c.not_a_claim for c in trace.metadata["claims"]] == [
-            "nothing was asked of the model"
-        ]
+        assert [c.not_a_claim for c in trace.claims] == ["nothing was asked of the model"]
 
 
 def test_citation_engine():
@@ -173,7 +171,7 @@ def test_citation_engine():
     (trace,) = guard.traces
     assert response.response.startswith(said("run 4"))
     assert "Source 1:\nThe archive says" in trace.passages[0].text
-    assert "The archive says" not in trace.metadata["contrast_prompt"]
+    assert "The archive says" not in trace.contrast_prompt
 
 
 class TwoQuestions(BaseQuestionGenerator):
@@ -208,7 +206,7 @@ def test_sub_questions_are_scored_against_documents_not_sub_answers(use_async):
     for trace in guard.traces:
         assert {p.id for p in trace.passages} == {"1-tall", "1-old", "2-tall", "2-old"}
         assert "Which is taller?" in trace.generation.prompt
-        assert "Sub question" not in trace.metadata["contrast_prompt"]
+        assert "Sub question" not in trace.contrast_prompt
 
 
 def test_router_engine_with_a_guarded_engine_inside():

@@ -81,7 +81,7 @@ def test_a_query_engine_on_the_local_model(kind, way, smollm2, request):
     (trace,) = guard.traces
     assert_captured(trace, smollm2)
     assert text == f"{trace.generation.text} [checked: ]"
-    contrast = trace.metadata["contrast_prompt"]
+    contrast = trace.contrast_prompt
     assert ASKED in contrast
     assert "oak" not in contrast
     assert contrast.startswith("<|im_start|>" if kind == "chat" else "Task:")
@@ -116,7 +116,7 @@ def test_a_chat_engine_on_the_local_model(chat, smollm2):
     assert [p.id for p in second.passages] == ["seals"]
     # The history has the first answer as the guard left it.
     assert f"{guard.traces[0].generation.text} [checked: ]" in second.generation.prompt
-    assert "twenty minutes" not in second.metadata["contrast_prompt"]
+    assert "twenty minutes" not in second.contrast_prompt
     assert text == f"{second.generation.text} [checked: ]"
 
 

@@ -16,8 +16,8 @@ from franq_guard.datasets.long_form import (
 from franq_guard.datasets.long_labels import assign, is_faithful, label, value
 from franq_guard.datasets.long_prompts import usable
 from franq_guard.datasets.questions import Question
-from franq_guard.records import Claim, Passage
-from franq_guard.rows.lines import trace_from_dict
+from franq_guard.records import Claim, ClaimLabel, Passage
+from franq_guard.rows import trace_from_dict
 from franq_guard.testing import FakeLanguageModel
 
 FACTS = [
@@ -266,10 +266,10 @@ def test_end_to_end_rows_are_traces(tmp_path):
     model = FakeLanguageModel(answers=answer_all)
     (row,) = long_form_rows(model, QUESTIONS, seed=2, **options)
     trace = trace_from_dict(row)
-    assert len(trace.metadata["claims"]) == 4
+    assert len(trace.claims) == 4
     labels = {c["question_id"]: c["is_faithful"] for c in row["claims"]}
-    assert trace.metadata["labels"] == tuple(
-        {"is_true": True, "is_faithful": c["is_faithful"]} for c in row["claims"]
+    assert trace.labels == tuple(
+        ClaimLabel(is_true=True, is_faithful=c["is_faithful"]) for c in row["claims"]
     )
     prompts = build_prompts(QUESTIONS, seed=2)
     shown = {q.id: s for q, s in zip(prompts[0].questions, prompts[0].shown, strict=True)}
