@@ -134,7 +134,7 @@ class Guard:
             MissingModelError: with the command to run, where a bundled part is not installed.
         """
         from franq_guard.faithfulness.small.model import SmallFaithfulness
-        from franq_guard.language_model.transformers.bundled import bundled_file, load_bundled
+        from franq_guard.language_model.transformers.smollm2 import bundled_file, load_bundled
 
         bundled_file()  # a missing package is told now, not in the middle of a chain
         return cls(

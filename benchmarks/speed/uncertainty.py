@@ -28,8 +28,8 @@ from franq_guard.faithfulness.small import storage
 from franq_guard.faithfulness.small.minilm import Embedder, load_minilm
 from franq_guard.faithfulness.small.model import SmallFaithfulness
 from franq_guard.language_model.prompts import rag_prompt
-from franq_guard.language_model.transformers.bundled import load_bundled
 from franq_guard.language_model.transformers.model import TransformersModel
+from franq_guard.language_model.transformers.smollm2 import load_bundled
 from franq_guard.records import Claim, Passage, Token, Trace
 from franq_guard.signals.gather import Models, gather
 from franq_guard.signals.nli_pairs import alternative_relations

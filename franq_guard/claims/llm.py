@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from franq_guard.claims.alignment import ALIGNED, Index
-from franq_guard.claims.reply import NoReplyError, as_ask, entries
+from franq_guard.claims.llm_reply import NoReplyError, as_ask, entries
 from franq_guard.claims.rules.nonclaims import reason
 from franq_guard.claims.rules.splitter import RuleSplitter, Unit
 from franq_guard.claims.spans import merged, overlap

@@ -204,8 +204,8 @@ def convert_alignscore(
     ] = None,
 ) -> None:
     """Convert a published AlignScore checkpoint once: a third of the size, faster to load."""
-    from franq_guard.faithfulness.alignscore.checkpoint import CheckpointError
     from franq_guard.faithfulness.alignscore.convert import convert_checkpoint
+    from franq_guard.faithfulness.alignscore.files import CheckpointError
     from franq_guard.faithfulness.alignscore.hub import HubUnreachableError
 
     try:
@@ -303,7 +303,7 @@ def _guard(
 
 
 def _language_model(where: str) -> LanguageModel:
-    from franq_guard.language_model.choice import language_model_from
+    from franq_guard.language_model.loading import language_model_from
 
     with working(f"loading {where}"):
         return language_model_from(where, api_key=os.environ.get("FRANQ_API_KEY"))

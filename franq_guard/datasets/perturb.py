@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from franq_guard.claims.reply import as_ask
+from franq_guard.claims.llm_reply import as_ask
 from franq_guard.datasets.entities import Pool
 from franq_guard.datasets.grading import unbracketed
 from franq_guard.datasets.normal import texts

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from franq_guard.language_model.base import LanguageModel as LanguageModel
     from franq_guard.language_model.base import MissingModelError as MissingModelError
     from franq_guard.language_model.base import Prompt as Prompt
-    from franq_guard.language_model.evidence import Removal as Removal
-    from franq_guard.language_model.evidence import remove_evidence as remove_evidence
+    from franq_guard.language_model.evidence_removal import Removal as Removal
+    from franq_guard.language_model.evidence_removal import remove_evidence as remove_evidence
     from franq_guard.language_model.llama_cpp.model import LlamaCppModel as LlamaCppModel
     from franq_guard.language_model.prompts import question_prompt as question_prompt
     from franq_guard.language_model.prompts import rag_prompt as rag_prompt
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     )
     from franq_guard.language_model.server.model import ServerModel as ServerModel
     from franq_guard.language_model.tokens import token_spans as token_spans
-    from franq_guard.language_model.transformers.bundled import load_bundled as load_bundled
     from franq_guard.language_model.transformers.model import (
         TransformersModel as TransformersModel,
     )
     from franq_guard.language_model.transformers.recorder import Recorder as Recorder
+    from franq_guard.language_model.transformers.smollm2 import load_bundled as load_bundled
 
 _HOME = {
     "Contrast": "base",
@@ -37,15 +37,15 @@ _HOME = {
     "MissingModelError": "base",
     "Prompt": "base",
     "Recorder": "transformers.recorder",
-    "Removal": "evidence",
+    "Removal": "evidence_removal",
     "ServerError": "server.completions",
     "ServerModel": "server.model",
     "TransformersModel": "transformers.model",
     "UntrustworthyServerError": "server.completions",
-    "load_bundled": "transformers.bundled",
+    "load_bundled": "transformers.smollm2",
     "question_prompt": "prompts",
     "rag_prompt": "prompts",
-    "remove_evidence": "evidence",
+    "remove_evidence": "evidence_removal",
     "token_spans": "tokens",
 }
 

@@ -347,7 +347,7 @@ class TestLanguageModel:
         assert message in " ".join(result.stderr.split())
 
     def test_the_guard_has_it_beside_the_small_faithfulness_model(self, monkeypatch):
-        from franq_guard.language_model import choice
+        from franq_guard.language_model import loading
         from franq_guard.testing import FakeLanguageModel
 
         asked = []
@@ -356,7 +356,7 @@ class TestLanguageModel:
             asked.append((where, api_key))
             return FakeLanguageModel()
 
-        monkeypatch.setattr(choice, "language_model_from", load)
+        monkeypatch.setattr(loading, "language_model_from", load)
         monkeypatch.setenv("FRANQ_API_KEY", "secret")
         guard = cli._guard("annotate", 0.3, None, "http://localhost:8000/v1")
         assert asked == [("http://localhost:8000/v1", "secret")]
@@ -364,9 +364,9 @@ class TestLanguageModel:
         assert guard.policy.threshold == 0.3
 
     def test_each_kind_by_its_word(self, monkeypatch, tmp_path):
-        from franq_guard.language_model import LlamaCppModel, TransformersModel, choice
+        from franq_guard.language_model import LlamaCppModel, TransformersModel, loading
         from franq_guard.language_model.server import model as server_model
-        from franq_guard.language_model.transformers import bundled as smollm2
+        from franq_guard.language_model.transformers import smollm2
 
         monkeypatch.setattr(smollm2, "load_bundled", lambda notify, dtype: f"bundled {dtype}")
         monkeypatch.setattr(LlamaCppModel, "from_gguf", lambda path: ("gguf", path))
@@ -374,15 +374,15 @@ class TestLanguageModel:
         monkeypatch.setattr(
             server_model, "ServerModel", lambda url, name, api_key: (url, name, api_key)
         )
-        assert choice.language_model_from("bundled") == "bundled float32"
-        assert choice.language_model_from("bundled", dtype="bfloat16") == "bundled bfloat16"
-        assert choice.language_model_from("a/b.gguf") == ("gguf", "a/b.gguf")
-        assert choice.language_model_from(str(tmp_path)) == (str(tmp_path), "auto")
+        assert loading.language_model_from("bundled") == "bundled float32"
+        assert loading.language_model_from("bundled", dtype="bfloat16") == "bundled bfloat16"
+        assert loading.language_model_from("a/b.gguf") == ("gguf", "a/b.gguf")
+        assert loading.language_model_from(str(tmp_path)) == (str(tmp_path), "auto")
         with pytest.raises(ValueError, match="leave out --dtype"):
-            choice.language_model_from("a/b.gguf", dtype="float32")
-        assert choice.language_model_from("https://x/v1#a/b", api_key="k") == (
+            loading.language_model_from("a/b.gguf", dtype="float32")
+        assert loading.language_model_from("https://x/v1#a/b", api_key="k") == (
             "https://x/v1",
             "a/b",
             "k",
         )
-        assert choice.language_model_from("http://x/v1") == ("http://x/v1", None, None)
+        assert loading.language_model_from("http://x/v1") == ("http://x/v1", None, None)

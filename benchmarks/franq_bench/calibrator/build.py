@@ -148,7 +148,7 @@ def _progress(what: str, total: int) -> Callable[[int], None]:
 
 def main() -> None:
     """Command line of ``make calibrator``."""
-    from franq_guard.language_model.transformers.bundled import cache_dir
+    from franq_guard.language_model.transformers.smollm2 import cache_dir
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with the rag_qa files")

@@ -155,6 +155,6 @@ def _run(
 
 
 def _cache() -> Path:
-    from franq_guard.language_model.transformers.bundled import cache_dir
+    from franq_guard.language_model.transformers.smollm2 import cache_dir
 
     return cache_dir() / "bench" / "long"

@@ -132,7 +132,7 @@ def load_models(language_model: str, dtype: str | None, faithfulness: str) -> An
     """The models that the options name."""
     from franq_bench.cli.bench import scorer
     from franq_guard.faithfulness.small.minilm import Embedder
-    from franq_guard.language_model.choice import language_model_from
+    from franq_guard.language_model.loading import language_model_from
     from franq_guard.signals.gather import Models
 
     model = language_model_from(language_model, dtype=dtype, notify=say)
@@ -146,7 +146,7 @@ def load_models(language_model: str, dtype: str | None, faithfulness: str) -> An
 
 
 def _cache() -> Path:
-    from franq_guard.language_model.transformers.bundled import cache_dir
+    from franq_guard.language_model.transformers.smollm2 import cache_dir
 
     return cache_dir() / "bench" / "short"
 

@@ -1,46 +1,20 @@
-"""Text to pieces for the small model: sentences and chunks with offsets, words, safe text."""
+"""A text cut for the small model: sentences, chunks and windows, as ranges of characters."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
+from franq_guard.faithfulness.small.words import word_set
+from franq_guard.records import Span
 
-def _split(words_of: str) -> list[str]:
-    return words_of.split()
-
-
-_ABBREVIATIONS: Final = frozenset(
-    _split(
-        "mr mrs ms dr prof st sr jr vs etc no vol fig inc ltd co corp gen col sgt lt capt rev hon "
-        "gov sen rep e.g i.e u.s u.k a.m p.m ca cf al jan feb mar apr jun jul aug sep sept oct "
-        "nov dec"
-    )
+_ABBREVIATIONS: Final = word_set(
+    "mr mrs ms dr prof st sr jr vs etc no vol fig inc ltd co corp gen col sgt lt capt rev hon "
+    "gov sen rep e.g i.e u.s u.k a.m p.m ca cf al jan feb mar apr jun jul aug sep sept oct "
+    "nov dec"
 )
 _END: Final = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+|\n+")
 _LAST_WORD: Final = re.compile(r"(\S+)$")
-_WORD: Final = re.compile(r"\w+(?:[.,]\d+)*")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-
-STOPWORDS: Final = frozenset(
-    _split(
-        "a an the and or but if of in on at by for to from with as is are was were be been being "
-        "am it its this that these those he she they them his her their him i you we us our your "
-        "my me who whom which what when where how why do does did done has have had having will "
-        "would can could shall should may might must not no nor so than then there here also into "
-        "over under about after before between during up down out off s t d ll re ve m"
-    )
-)
-NEGATIONS: Final = frozenset(
-    _split("not no never none nobody nothing neither nor without cannot hardly")
-)
-
-Span = tuple[int, int]
-
-
-def safe(text: str) -> str:
-    """Return `text` with lone surrogates replaced, which tokenizers refuse; length is unchanged."""
-    return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def sentences(text: str) -> list[Span]:
@@ -122,16 +96,3 @@ def windows(text: str, span: Span, budget: int) -> list[Span]:
     if end > start:
         out.append((start, end))
     return out
-
-
-def words(text: str) -> list[str]:
-    """Return the lower-case words and numbers of `text`, thousands separators removed."""
-    return [w.replace(",", "") if w[0].isdigit() else w for w in _WORD.findall(text.lower())]
-
-
-def stem(word: str) -> str:
-    """Return `word` without a common English ending: a crude stem, enough to match inflections."""
-    for ending in ("ing", "ies", "ed", "es", "s", "ly"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word

@@ -32,7 +32,7 @@ def language_model_from(
         ServerError: where the server cannot be reached or its numbers are wrong.
     """
     if where == "bundled":
-        from franq_guard.language_model.transformers.bundled import load_bundled
+        from franq_guard.language_model.transformers.smollm2 import load_bundled
 
         return load_bundled(notify=notify, dtype=dtype or "float32")
     if dtype and not Path(where).is_dir():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
-from franq_guard.claims.rules.finite import is_finite, subject_start
+from franq_guard.claims.rules.finite_verb import is_finite, subject_start
 from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.lexicon import lines, word_set
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from franq_guard.text import without_surrogates
+
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
@@ -20,7 +22,7 @@ SEP: Final = 102
 UNKNOWN: Final = 100
 MAX_TOKENS: Final = 510
 MAX_CLAIM: Final = 254
-CHUNK_TOKENS: Final = 200  # a chunk of the context, as `_text.size` counts
+CHUNK_TOKENS: Final = 200  # a chunk of the context, as `chunks.size` counts
 CLAIM_TOKENS: Final = 127  # a piece of a claim
 MARK_SPECIAL, MARK_CHUNK, MARK_SHARED, MARK_CLAIM, MARK_FOUND, MARK_RUN = range(6)
 
@@ -39,7 +41,9 @@ class Pair:
 
 def token_ids(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Ids]:
     """Return the ids of each text without special tokens; a text that yields none becomes [UNK]."""
-    encoded = tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+    encoded = tokenizer.encode_batch_fast(
+        [without_surrogates(text) for text in texts], add_special_tokens=False
+    )
     return [np.array(e.ids or [UNKNOWN], dtype=np.int32) for e in encoded]
 
 

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from franq_guard.faithfulness.alignscore.grid import Grid
+from franq_guard.faithfulness.alignscore.pair_grid import Grid
 from franq_guard.records import Evidence, Span
 
 Tables = Callable[[Sequence[str], Sequence[str]], list[tuple[Grid, NDArray[np.float64]]]]

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from franq_guard.language_model.transformers.network import Network
-from franq_guard.language_model.transformers.reduce import Kept, reduce
+from franq_guard.language_model.transformers.token_scores import TokenScores, token_scores
 
 
-class Reading:
+class PromptCache:
     """The cache of a prompt's ids and the logits (1, V) after them. Not for several threads.
 
     What is read later may share any beginning with what is held: only the rest is computed. An
@@ -38,7 +38,9 @@ class Reading:
         return Branches(self)
 
     @torch.inference_mode()
-    def score(self, context: Sequence[int], targets: Sequence[int], *, top_k: int = 0) -> Kept:
+    def score(
+        self, context: Sequence[int], targets: Sequence[int], *, top_k: int = 0
+    ) -> TokenScores:
         """What is kept of each target (T,) after the context, which starts as the prompt does."""
         ids = [*context, *targets][:-1]
         start = min(_common(self._held, ids), len(context) - 1)
@@ -51,7 +53,7 @@ class Reading:
         parts = self.network.logits_at(new, torch.zeros_like(at), at, self.cache)
         self._held = ids if self.cache is not None else []
         chosen = torch.tensor(targets, device=self.network.device)
-        return reduce(torch.cat(list(parts)), chosen, top_k).cpu()
+        return token_scores(torch.cat(list(parts)), chosen, top_k).cpu()
 
     def _cut(self, length: int) -> None:
         if self.cache is not None and (extra := self.cache.get_seq_length() - length) > 0:
@@ -66,22 +68,22 @@ class Branches:
     540 MB of weights that a step must read anyway).
     """
 
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
-        self._length = len(reading.prompt)
+    def __init__(self, cache: PromptCache) -> None:
+        self._prompt = cache
+        self._length = len(cache.prompt)
         self._depth = 0
-        self._path = torch.ones((1, 0), dtype=torch.bool, device=reading.network.device)
+        self._path = torch.ones((1, 0), dtype=torch.bool, device=cache.network.device)
 
     def step(self, ids: Sequence[int], parents: Sequence[int]) -> Tensor:
         """Logits (B, V) after one more id per branch; ``parents``: which branch each goes on."""
-        network, device = self._reading.network, self._path.device
+        network, device = self._prompt.network, self._path.device
         known = self._path[torch.tensor(parents, device=device)]
         self._path = torch.cat([known, torch.eye(len(ids), dtype=torch.bool, device=device)], 1)
         prompt = torch.ones((len(ids), self._length), dtype=torch.bool, device=device)
         seen = torch.cat([prompt, self._path], 1)
         position = self._length + self._depth
         self._depth += 1
-        return network.branch(ids, position, seen, self._reading.cache)
+        return network.branch(ids, position, seen, self._prompt.cache)
 
 
 def plain(cache: Any) -> bool:

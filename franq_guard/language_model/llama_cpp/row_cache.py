@@ -13,7 +13,7 @@ Row = NDArray[np.float64]
 """Log-probabilities (V,) of one position, in nats."""
 
 
-class Session:
+class RowCache:
     """Uses of one ``Llama`` while its lock is held; a beginning read before is not read again."""
 
     def __init__(self, llama: Any) -> None:

@@ -9,7 +9,7 @@ from franq_guard.language_model.encoding import Encoder
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ForwardPass:
     """Score ``targets`` after ``context``; they are the next tokens of answer number ``answer``."""
 
     answer: int
@@ -22,7 +22,9 @@ class Job:
         return len(self.context) + len(self.targets) - 1
 
 
-def jobs(encoder: Encoder, answer: int, prompt: list[int], ids: Sequence[int]) -> list[Job]:
+def forward_passes(
+    encoder: Encoder, answer: int, prompt: list[int], ids: Sequence[int]
+) -> list[ForwardPass]:
     """The forward passes that give every token of one answer its log-probability.
 
     One, where prompt and answer fit the window. Otherwise the prompt keeps its leading special
@@ -31,12 +33,12 @@ def jobs(encoder: Encoder, answer: int, prompt: list[int], ids: Sequence[int]) -
     """
     window = encoder.window
     if window is None or len(prompt) + len(ids) <= window:
-        return [Job(answer, tuple(prompt), tuple(ids))] if ids else []
+        return [ForwardPass(answer, tuple(prompt), tuple(ids))] if ids else []
     prompt = encoder.fit(prompt, max(window - len(ids), window // 2))
     room = window - len(prompt)
-    out = [Job(answer, tuple(prompt), tuple(ids[:room]))]
+    out = [ForwardPass(answer, tuple(prompt), tuple(ids[:room]))]
     stride = max(1, room // 2)
     for start in range(room, len(ids), stride):
         seen = ids[start - (room - stride) : start]
-        out.append(Job(answer, (*prompt, *seen), tuple(ids[start : start + stride])))
+        out.append(ForwardPass(answer, (*prompt, *seen), tuple(ids[start : start + stride])))
     return out

@@ -21,12 +21,12 @@ from franq_guard.faithfulness.alignscore.chunks import (
     Chunk,
     Splitter,
     chunks,
-    clean,
     sentence_spans,
     whole,
 )
-from franq_guard.faithfulness.alignscore.pairs import SPECIALS, Ids, Pair, Piece
+from franq_guard.faithfulness.alignscore.pair_scorer import SPECIALS, Ids, Pair, Piece
 from franq_guard.records import Span
+from franq_guard.text import without_surrogates
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
@@ -103,7 +103,7 @@ class GridBuilder:
 
     def sentences(self, text: str) -> list[Span]:
         """Ranges of the sentences of `text`."""
-        return sentence_spans(clean(text), self._splitter)
+        return sentence_spans(without_surrogates(text), self._splitter)
 
     def __call__(self, items: Sequence[tuple[str, str]], *, split: bool) -> list[Grid]:
         """The grids of n (context, claim) items.
@@ -111,8 +111,10 @@ class GridBuilder:
         With `split`, contexts are cut into chunks and claims into sentences (the ``*_sp`` modes);
         otherwise each is one piece.
         """
-        contexts = {context: self._chunks(clean(context), split) for context, _ in items}
-        claims = {claim: self._claim(clean(claim), split) for _, claim in items}
+        contexts = {
+            context: self._chunks(without_surrogates(context), split) for context, _ in items
+        }
+        claims = {claim: self._claim(without_surrogates(claim), split) for _, claim in items}
         texts = {chunk.text for parts in contexts.values() for chunk in parts}
         tokens = self._tokenise(texts.union(*claims.values()))
         build = self._cut if self._exact else self._windowed

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from franq_guard.language_model.encoding import NAN, Encoder
 from franq_guard.language_model.tokens import token_spans
-from franq_guard.language_model.transformers.reduce import Kept
+from franq_guard.language_model.transformers.token_scores import TokenScores
 from franq_guard.records import Generation, Source, Span, Token
 
 _CONTAINED_FROM = 16
@@ -16,7 +16,7 @@ _CONTAINED_FROM = 16
 
 
 @dataclass(frozen=True)
-class Record:
+class RecordedAnswer:
     """One answer as it was generated: its ids, and what was kept of each step.
 
     ``kept`` is None where the steps could not be observed: such an answer is to be re-scored.
@@ -25,7 +25,7 @@ class Record:
     encoder: Encoder
     prompt_ids: tuple[int, ...] | None
     ids: tuple[int, ...]
-    kept: Kept | None
+    kept: TokenScores | None
 
     @cached_property
     def text(self) -> str:

@@ -12,7 +12,7 @@ from franq_guard.records import Span, Token
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class TokenScores:
     """Of each position: ``logprob`` and ``entropy`` (...) in nats, ``top_*`` (..., k)."""
 
     logprob: Tensor
@@ -20,18 +20,18 @@ class Kept:
     top_ids: Tensor
     top_logprobs: Tensor
 
-    def rows(self, index: Any) -> Kept:
+    def rows(self, index: Any) -> TokenScores:
         """The same of some positions."""
-        return Kept(
+        return TokenScores(
             self.logprob[index],
             self.entropy[index],
             self.top_ids[index],
             self.top_logprobs[index],
         )
 
-    def cpu(self) -> Kept:
+    def cpu(self) -> TokenScores:
         """The same in the host's memory."""
-        return Kept(
+        return TokenScores(
             self.logprob.cpu(), self.entropy.cpu(), self.top_ids.cpu(), self.top_logprobs.cpu()
         )
 
@@ -58,16 +58,16 @@ def entropy_and_top(rows: Tensor, top_k: int) -> tuple[Tensor, Tensor, Tensor]:
     return entropy, ids, top
 
 
-def reduce(logits: Tensor, chosen: Tensor, top_k: int) -> Kept:
+def token_scores(logits: Tensor, chosen: Tensor, top_k: int) -> TokenScores:
     """Logits (..., V) and the ids (...) that were written to what is kept of them."""
     rows = log_probs(logits)
     logprob = rows.gather(-1, chosen.unsqueeze(-1)).squeeze(-1)
-    return Kept(logprob, *entropy_and_top(rows, top_k))
+    return TokenScores(logprob, *entropy_and_top(rows, top_k))
 
 
-def cat(parts: list[Kept]) -> Kept:
+def cat(parts: list[TokenScores]) -> TokenScores:
     """Parts in order along the first axis."""
-    return Kept(
+    return TokenScores(
         torch.cat([p.logprob for p in parts]),
         torch.cat([p.entropy for p in parts]),
         torch.cat([p.top_ids for p in parts]),
@@ -75,9 +75,9 @@ def cat(parts: list[Kept]) -> Kept:
     )
 
 
-def stack(parts: list[Kept]) -> Kept:
+def stack(parts: list[TokenScores]) -> TokenScores:
     """Parts as a new second axis: per step (B,) to per row (B, T)."""
-    return Kept(
+    return TokenScores(
         torch.stack([p.logprob for p in parts], dim=1),
         torch.stack([p.entropy for p in parts], dim=1),
         torch.stack([p.top_ids for p in parts], dim=1),

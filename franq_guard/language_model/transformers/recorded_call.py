@@ -11,9 +11,9 @@ from torch import Tensor
 from transformers import LogitsProcessor, LogitsProcessorList
 from transformers.generation import GenerationMode
 
-from franq_guard.language_model.transformers.keeper import StepKeeper
 from franq_guard.language_model.transformers.network import as_id_set
-from franq_guard.language_model.transformers.reduce import Kept
+from franq_guard.language_model.transformers.step_keeper import StepKeeper
+from franq_guard.language_model.transformers.token_scores import TokenScores
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ class Row(NamedTuple):
 
     prompt_ids: tuple[int, ...] | None
     ids: tuple[int, ...]
-    kept: Kept | None
+    kept: TokenScores | None
 
 
 class Listener(LogitsProcessor):  # type: ignore[misc]
@@ -79,7 +79,7 @@ class Tee:
         return getattr(self._inner, name)
 
 
-class Run:
+class RecordedCall:
     """One call of ``generate``: ``arguments`` with the listener added; its rows go to ``save``."""
 
     def __init__(
@@ -135,7 +135,7 @@ class Run:
         """Rows of the written ids (B, T), each up to its end."""
         return self._cut(answers, self._kept(answers))
 
-    def _cut(self, answers: Tensor, kept: Kept | None) -> list[Row]:
+    def _cut(self, answers: Tensor, kept: TokenScores | None) -> list[Row]:
         prompts = self._prompts(len(answers))
         config = self._listener.config or self._default_config
         eos, pad = as_id_set(config.eos_token_id), config.pad_token_id
@@ -146,7 +146,7 @@ class Run:
             rows.append(Row(prompts[i], tuple(ids[:length]), mine))
         return rows
 
-    def _kept(self, answers: Tensor) -> Kept | None:
+    def _kept(self, answers: Tensor) -> TokenScores | None:
         """What the listener kept (B, T), on the host; None where it could not listen."""
         if not self._listener.listening:
             return None

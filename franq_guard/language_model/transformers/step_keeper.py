@@ -6,7 +6,11 @@ import torch
 from torch import Tensor
 from transformers import LogitsProcessor
 
-from franq_guard.language_model.transformers.reduce import Kept, entropy_and_top, log_probs
+from franq_guard.language_model.transformers.token_scores import (
+    TokenScores,
+    entropy_and_top,
+    log_probs,
+)
 
 
 class StepKeeper(LogitsProcessor):  # type: ignore[misc]
@@ -39,7 +43,7 @@ class StepKeeper(LogitsProcessor):  # type: ignore[misc]
         self._top.append((top_ids, top))
         return scores
 
-    def finish(self, answers: Tensor) -> Kept:
+    def finish(self, answers: Tensor) -> TokenScores:
         """What was kept (B, T) of the written ids (B, T).
 
         ``generate`` may run a step further than it reports; that step is dropped. Raises
@@ -54,7 +58,7 @@ class StepKeeper(LogitsProcessor):  # type: ignore[misc]
             raise ValueError("the rows that were kept are not those of the written tokens")
         return self._kept(steps)
 
-    def so_far(self) -> tuple[Tensor, Kept] | None:
+    def so_far(self) -> tuple[Tensor, TokenScores] | None:
         """The ids (B, T) written so far and what was kept of them; None before the second step.
 
         From any thread, while ``generate`` runs: lists only grow, and the last list to do so is
@@ -65,10 +69,10 @@ class StepKeeper(LogitsProcessor):  # type: ignore[misc]
             return None
         return torch.stack(self._chosen[:steps], dim=1), self._kept(steps)
 
-    def _kept(self, steps: int) -> Kept:
+    def _kept(self, steps: int) -> TokenScores:
         """What was kept (B, T) of the first steps."""
         top_ids, top = zip(*self._top[:steps], strict=True)
-        return Kept(
+        return TokenScores(
             torch.stack(self._logprobs[:steps], dim=1),
             torch.stack(self._entropies[:steps], dim=1),
             torch.stack(top_ids, dim=1),
