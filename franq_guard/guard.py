@@ -26,13 +26,13 @@ from franq_guard.records import (
     Trace,
     Verdict,
 )
+from franq_guard.rows.traces import trace_of
 from franq_guard.signals import long_form as signals
 from franq_guard.signals.clock import Clock, DeadlineExceeded
 from franq_guard.signals.components import DEFAULTS, by_name, check_form, components
 from franq_guard.signals.gather import Models
 from franq_guard.signals.lazy import Lazy, check_kind
 from franq_guard.signals.verdict import unchecked, verdict
-from franq_guard.traces import trace_of
 
 _log = logging.getLogger(__name__)
 

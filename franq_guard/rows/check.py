@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import Protocol
 
-from franq_guard.guard import Guard
 from franq_guard.records import GuardedAnswer, Passage, Trace
 from franq_guard.rows.lines import RowError, read_traces
+
+
+class ChecksMany(Protocol):
+    """What is asked of a :class:`~franq_guard.Guard`."""
+
+    def check_many(self, traces: Iterable[Trace], *, batch_size: int) -> Iterator[GuardedAnswer]:
+        """The checked answer of each trace, in order."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +38,9 @@ class Checked:
         )
 
 
-def check_rows(guard: Guard, lines: Iterable[str], *, batch_size: int = 8) -> Iterator[Checked]:
+def check_rows(
+    guard: ChecksMany, lines: Iterable[str], *, batch_size: int = 8
+) -> Iterator[Checked]:
     """Each ``franq.trace/1`` line checked, in order; a bad one becomes a :class:`RowError`."""
     rows = read_traces(lines)
     while batch := list(islice(rows, batch_size)):

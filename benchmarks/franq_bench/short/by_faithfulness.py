@@ -11,9 +11,9 @@ from franq_bench.short.layout import figures_table, metric_columns, metric_figur
 from franq_bench.short.variants import fitted, mean_rows
 from franq_bench.tables.method_names import order
 from franq_bench.tables.scores import Scores
+from franq_guard.franq import FloatArray
 from franq_guard.metrics.measures import ece, reliability
 from franq_guard.report.tables import Cell, Column, Table, number
-from franq_guard.uncertainty.numeric import FloatArray
 
 __all__ = ["by_faithfulness", "p_faithful_table", "part_table"]
 

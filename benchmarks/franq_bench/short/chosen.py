@@ -19,10 +19,10 @@ from franq_bench.tables.method_names import title
 from franq_bench.tables.scores import Score, Scores
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.calibration.store import Calibration
+from franq_guard.franq import FloatArray
 from franq_guard.franq import franq as formula
 from franq_guard.report.tables import Table
 from franq_guard.uncertainty.methods import methods as catalogue
-from franq_guard.uncertainty.numeric import FloatArray
 
 __all__ = ["chosen_signals", "chosen_table"]
 

@@ -12,7 +12,7 @@ from franq_bench.tables.scores import GOLD, MARKS, Score, Scores
 from franq_bench.xgboost import xgboost_classifier
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.calibration.store import Calibration
-from franq_guard.uncertainty.numeric import FloatArray
+from franq_guard.franq import FloatArray
 
 __all__ = ["FITTED", "GOLD", "SIGNALS", "fitted_scores", "with_fitted"]
 

@@ -22,7 +22,7 @@ from franq_bench.short.fitted import (
 from franq_bench.tables.results import MEAN, Row, metric_rows
 from franq_bench.tables.scores import MARKS, Score, Scores
 from franq_guard.calibration.classifier import FranqClassifier
-from franq_guard.uncertainty.numeric import FloatArray
+from franq_guard.franq import FloatArray
 
 __all__ = ["Fit", "Values", "fitted", "franq", "franq_model", "judged", "known", "mean_rows",
            "measured", "raw", "with_variants"]  # fmt: skip
