@@ -91,7 +91,7 @@ class RuleSplitter:
     def settled(self, answer: str, *, known: int = 0) -> int:
         """Up to where the claims of an answer that is still being written are final.
 
-        ``known`` is what this said of a beginning of it. See :mod:`.settling`.
+        ``known`` is what this said of a beginning of it. See :mod:`franq_guard.claims.settling`.
         """
         return settled(answer, language=self.language, known=known)
 
