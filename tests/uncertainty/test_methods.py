@@ -139,10 +139,17 @@ def test_log_confidence_does_not_underflow():
 
 
 def test_numpy_alone():
-    code = (
-        "import sys; from franq_guard.uncertainty import gather, methods, pairs, short_form;"
-        "heavy = ('torch', 'sklearn', 'scipy', 'nltk', 'rouge_score', 'transformers');"
-        "print([m for m in heavy if m in sys.modules])"
-    )
+    code = """
+import importlib, pkgutil, sys
+import franq_guard.uncertainty as room
+for module in pkgutil.iter_modules(room.__path__, "franq_guard.uncertainty."):
+    importlib.import_module(module.name)
+from franq_guard.uncertainty.methods import compute
+from franq_guard.uncertainty.statistics import Samples, Statistics
+samples = Samples(texts=("a b", "b c"))
+assert compute(["eigenvalues-jaccard"], Statistics(samples=samples))["eigenvalues-jaccard"] > 1
+heavy = ("torch", "sklearn", "scipy", "nltk", "rouge_score", "transformers")
+print([name for name in heavy if name in sys.modules])
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
