@@ -19,6 +19,7 @@ from typing import Any
 
 from llama_index.core.schema import NodeWithScore
 
+from franq_guard.capture.outlet import aremaining, remaining
 from llama_index_franq._call import Call, Checked
 from llama_index_franq._capture import Capture, observed
 
@@ -77,9 +78,7 @@ def _claims(
             if text := stream.feed(chunk):
                 yield text
         stream.end()
-        while (more := stream.wait()) is not None:
-            if more:
-                yield more
+        yield from remaining(stream)
         done(call.checked(stream))
         yield stream.rest
 
@@ -95,9 +94,8 @@ async def _aclaims(
             if text := stream.feed(chunk):
                 yield text
         stream.end()
-        while (more := await stream.await_text()) is not None:
-            if more:
-                yield more
+        async for text in aremaining(stream):
+            yield text
         await done(call.checked(stream))
         yield stream.rest
 
