@@ -14,7 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from franq_guard.calibration.classifier import FranqClassifier as FranqClassifier
 
-__all__ = ["FranqClassifier", "franq"]
+__all__ = ["FloatArray", "FranqClassifier", "franq"]
+
+FloatArray = NDArray[np.float64]
 
 
 def franq(p_faithful: ArrayLike, uq_faith: ArrayLike, uq_unfaith: ArrayLike) -> NDArray[np.float64]:

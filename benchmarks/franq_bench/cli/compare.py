@@ -68,7 +68,7 @@ def compare(
 
 def _write(file: Path, rows: Sequence[Difference], a: Path, b: Path) -> None:
     from franq_bench.tables.compare import comparison_sections
-    from franq_bench.tables.html import page
+    from franq_guard.report.page import page
 
     names = ("A", "B") if a.name == b.name else (a.name or "A", b.name or "B")
     made = list(comparison_sections(rows, names, _results(a, b)))

@@ -11,8 +11,8 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from franq_bench.data.pairs import Example, Question
 from franq_bench.training import perturb
-from franq_bench.training.data import Example, Question
 from franq_guard.faithfulness.small.text import sentences, words
 
 SUPPORTED, NEUTRAL, CONTRADICTED, UNSUPPORTED = 0, 1, 2, 3
