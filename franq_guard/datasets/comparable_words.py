@@ -93,7 +93,7 @@ def texts(text: str) -> tuple[str, ...]:
 
 
 def holds(text: str, wanted: Sequence[tuple[str, ...]]) -> bool:
-    """Whether ``text`` has one of the word sequences of :func:`texts`, wherever and however meant."""
+    """Whether ``text`` has one of the word sequences (as :func:`texts` gives them)."""
     said = f" {' '.join(texts(text))} "
     return any(w and f" {' '.join(w)} " in said for w in wanted)
 

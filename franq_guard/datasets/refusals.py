@@ -1,4 +1,4 @@
-"""Answers that decline to answer, over words as :mod:`~franq_guard.datasets.comparable_words` spells them."""
+"""Answers that decline to answer, over words spelt as in ``comparable_words``."""
 
 from __future__ import annotations
 

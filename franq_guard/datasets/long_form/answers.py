@@ -2,8 +2,8 @@
 
 The idea of arXiv 2505.21072's long-form set (a prompt that asks for claims from the context and
 from own knowledge alike), with labels that need no judge: every question has gold answers, so each
-sentence of the answer can be checked (:mod:`~franq_guard.datasets.long_form.labels`). It runs for any model and any ``rag_qa``
-rows.
+sentence of the answer can be checked (:mod:`~franq_guard.datasets.long_form.labels`). It runs for
+any model and any ``rag_qa`` rows.
 """
 
 from __future__ import annotations
