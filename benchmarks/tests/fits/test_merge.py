@@ -9,7 +9,7 @@ from franq_bench.tables.results import Dataset, Results
 from franq_bench.tables.scores import Scores
 from franq_guard.cli.app import app
 
-from ..short.ablation_data import random_scores
+from .ablation_data import random_scores
 
 SIGNALS = ["faithfulness", "semantic-entropy", "eigenvalues-entail"]
 
