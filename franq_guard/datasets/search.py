@@ -1,4 +1,4 @@
-"""Word search in texts that are held in memory: what the local chains and engines retrieve with."""
+"""BM25 word search in texts that are held in memory: what passages are retrieved with."""
 
 from __future__ import annotations
 

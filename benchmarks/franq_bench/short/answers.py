@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from franq_bench.cache import content_key
 from franq_bench.short.prompts import answer_prompt, titles_prompt, truth_prompt
+from franq_bench.store.cache import content_key
 from franq_guard.datasets.questions import Question
 from franq_guard.franq import FloatArray
 from franq_guard.language_model.base import LanguageModel

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from franq_bench.training.data import SOURCES, Example
+from franq_bench.data.pairs import SOURCES, Example
 from franq_guard.faithfulness.small.chunks import chunks, sentences
 from franq_guard.faithfulness.small.encoder_input import CHUNK_TOKENS, Pair, make_pair, token_ids
 from franq_guard.faithfulness.small.features import features

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.nn import functional
 
-from franq_bench.training.data import Example, Question
+from franq_bench.data.pairs import Example, Question
 from franq_bench.training.generate import generated
 from franq_bench.training.items import Item, draw, make_items
 from franq_bench.training.recipe import Recipe
