@@ -50,28 +50,11 @@ def guard_from(
 
     A setting that cannot work ends the program with the reason.
     """
-    from franq_guard.calibration.store import Calibrator
-    from franq_guard.guard import Guard
-    from franq_guard.policy import Policy
-
-    try:
-        chosen: Any = policy
-        fitted = Calibrator.load(calibrator) if calibrator else None
-        if threshold is None and fitted:
-            threshold = stored_threshold(fitted)
-        weak_below = 0.5 if threshold is None else threshold
-        settings = Policy(action=chosen, threshold=weak_below, false_below=min(0.25, weak_below))
-        with needing("pip install 'franq-guard[offline]'"):
-            if language_model is None:
-                return Guard.offline(policy=settings, franq=fitted)
-            return Guard(
-                language_model=_language_model(language_model),
-                faithfulness=_small_faithfulness(),
-                policy=settings,
-                franq=fitted,
-            )
-    except (ValueError, OSError, RuntimeError) as error:
-        fail(str(error))
+    with needing("pip install 'franq-guard[offline]'"):
+        try:
+            return _guard(policy, threshold, calibrator, language_model)
+        except (ValueError, OSError, RuntimeError) as error:
+            fail(str(error))
 
 
 def stored_threshold(fitted: Calibrator) -> float | None:
@@ -79,6 +62,29 @@ def stored_threshold(fitted: Calibrator) -> float | None:
     stored = fitted.figures.get("threshold")
     value = stored.get("value") if isinstance(stored, dict) else None
     return float(value) if isinstance(value, (int, float)) else None
+
+
+def _guard(
+    policy: str, threshold: float | None, calibrator: Path | None, language_model: str | None
+) -> Guard:
+    from franq_guard.calibration.store import Calibrator
+    from franq_guard.guard import Guard
+    from franq_guard.policy import Policy
+
+    chosen: Any = policy
+    fitted = Calibrator.load(calibrator) if calibrator else None
+    if threshold is None and fitted:
+        threshold = stored_threshold(fitted)
+    weak_below = 0.5 if threshold is None else threshold
+    settings = Policy(action=chosen, threshold=weak_below, false_below=min(0.25, weak_below))
+    if language_model is None:
+        return Guard.offline(policy=settings, franq=fitted)
+    return Guard(
+        language_model=_language_model(language_model),
+        faithfulness=_small_faithfulness(),
+        policy=settings,
+        franq=fitted,
+    )
 
 
 def _language_model(where: str) -> LanguageModel:

@@ -65,14 +65,14 @@ class StandIn(TyperCommand):
         if self._entry is None:
             missing = KNOWN[self._called]
             fail(f"this command needs {missing.requirement.split('[')[0]}: {missing.install}")
-        try:
-            with needing(known.install if known else f"it is imported by {self._entry.value}"):
+        with needing(known.install if known else f"{self._entry.value} imports it"):
+            try:
                 return _as_command(self._called, self._entry.load())
-        except typer.Exit:
-            raise
-        except Exception as error:  # another's code: whatever it raises must not look like ours
-            why = f"{type(error).__name__}: {error}"
-            fail(f"{self._called} cannot be loaded from {self._entry.value}: {why}")
+            except ModuleNotFoundError:
+                raise
+            except Exception as error:  # another's code may raise anything
+                why = f"{type(error).__name__}: {error}"
+                fail(f"{self._called} cannot be loaded from {self._entry.value}: {why}")
 
 
 def commands_with(found: Iterable[EntryPoint]) -> type[TyperGroup]:
