@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from franq_guard.lazy import lazy_names
+from franq_guard.basics.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from franq_guard.calibration.classifier import FranqClassifier as FranqClassifier

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from sentencex import get_sentence_boundaries
 
+from franq_guard.basics.text import without_surrogates
 from franq_guard.records import Span
-from franq_guard.text import without_surrogates
 
 _ELLIPSIS = re.compile(r"(?:…|\.\.\.)[\"”')\]]*\s+(?=[\"“'(]?[A-Z])")
 _UNIT = re.compile(

@@ -18,8 +18,8 @@ def convert_alignscore(
     ] = None,
 ) -> None:
     """Convert a published AlignScore checkpoint once: a third of the size, faster to load."""
-    from franq_guard.faithfulness.alignscore.checkpoint import CheckpointError
     from franq_guard.faithfulness.alignscore.convert import convert_checkpoint
+    from franq_guard.faithfulness.alignscore.files import CheckpointError
     from franq_guard.faithfulness.alignscore.hub import HubUnreachableError
 
     try:

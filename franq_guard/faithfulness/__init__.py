@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from franq_guard.lazy import lazy_names
+from franq_guard.basics.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from franq_guard.faithfulness.alignscore.model import AlignScore as AlignScore

@@ -20,8 +20,8 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Any, Literal
 
+from franq_guard.basics.text import without_surrogates
 from franq_guard.records import Span
-from franq_guard.text import without_surrogates
 
 Kind = Literal["given", "bytes", "metaspace", "wordpiece", "other"]
 _BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>\Z")

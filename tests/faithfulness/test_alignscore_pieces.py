@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
+from franq_guard.basics.text import without_surrogates
 from franq_guard.faithfulness.alignscore.chunks import (
     chunks,
     default_splitter,
@@ -24,7 +25,6 @@ from franq_guard.faithfulness.alignscore.chunks import (
 )
 from franq_guard.faithfulness.alignscore.linear import Linear
 from franq_guard.faithfulness.alignscore.pair_grid import _longest_first, stretches, windows
-from franq_guard.text import without_surrogates
 
 TOKENIZER = Path(__file__).parents[1] / "fixtures/alignscore/tiny-roberta/tokenizer.json"
 

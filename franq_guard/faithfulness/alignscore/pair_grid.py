@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from franq_guard.basics.text import without_surrogates
 from franq_guard.faithfulness.alignscore.chunks import (
     Chunk,
     Splitter,
@@ -26,7 +27,6 @@ from franq_guard.faithfulness.alignscore.chunks import (
 )
 from franq_guard.faithfulness.alignscore.pair_scorer import SPECIALS, Ids, Pair, Piece
 from franq_guard.records import Span
-from franq_guard.text import without_surrogates
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer

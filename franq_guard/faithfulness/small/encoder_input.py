@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from franq_guard.text import without_surrogates
+from franq_guard.basics.text import without_surrogates
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
