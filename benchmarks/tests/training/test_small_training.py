@@ -83,7 +83,7 @@ def test_only_annotated_gold_passages_are_used(tmp_path):
 def test_a_broken_line_is_named(tmp_path):
     path = tmp_path / "bad.jsonl"
     path.write_text("{}\n[1]\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"bad.jsonl:2"):
+    with pytest.raises(ValueError, match=r"bad.jsonl, line 2"):
         examples([path])
 
 
