@@ -133,7 +133,7 @@ def load_models(language_model: str, dtype: str | None, faithfulness: str) -> An
     from franq_bench.cli.bench import scorer
     from franq_guard.faithfulness.small.minilm import Embedder
     from franq_guard.language_model.choice import language_model_from
-    from franq_guard.signals.gather import Models
+    from franq_guard.signals.request import Models
 
     model = language_model_from(language_model, dtype=dtype, notify=say)
     if getattr(model, "tokenizer", None) is None:

@@ -23,7 +23,7 @@ from franq_bench.tables.results import Dataset, Results, metric_rows
 from franq_bench.tables.scores import Scores, Split
 from franq_bench.training.data import fold_of
 from franq_guard.datasets.questions import digest
-from franq_guard.signals.gather import Models
+from franq_guard.signals.request import Models
 
 __all__ = ["PROXY", "Plan", "drawn", "run", "unseen"]
 

@@ -27,7 +27,7 @@ from franq_guard.datasets.grading import Grade, Grader, grade_by_alias
 from franq_guard.datasets.perturb import corrupt_passages, shuffle_passages
 from franq_guard.datasets.questions import Question, draw, gold_lost, read_questions, top
 from franq_guard.datasets.retrieve import read_passages, with_retrieved
-from franq_guard.signals.gather import Models
+from franq_guard.signals.request import Models
 
 __all__ = ["PACKAGES", "Plan", "Retrieval", "package_version", "run"]
 

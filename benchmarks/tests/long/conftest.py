@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from franq_guard.signals.gather import Models
+from franq_guard.signals.request import Models
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
 COUNTRIES = ["Norway", "Portugal", "Kenya", "Peru", "Austria", "Ghana", "Chile", "Nepal"]
