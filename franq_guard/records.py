@@ -13,10 +13,10 @@ from typing import Any, Literal
 Span = tuple[int, int]
 """Half-open range of characters, ``text[start:end]``."""
 
+Form = Literal["long", "short"]
+"""``long``: claims of an answer, each judged by its tokens; ``short``: the answer as one claim."""
 Source = Literal["captured", "server", "teacher-forced", "none"]
 Label = Literal["supported", "unsupported-true", "doubtful", "false", "unverified", "not-a-claim"]
-Form = Literal["long", "short"]
-"""Claims of an answer (long), or the whole answer as one claim (short)."""
 Status = Literal["ok", "partial", "unverified"]
 Reason = Literal["no_evidence", "no_prompt", "no_logprobs", "no_contrast", "error", "timeout"]
 

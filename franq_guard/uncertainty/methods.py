@@ -76,7 +76,7 @@ def log_confidence(name: str, uncertainty: float, *, samples: int = 10) -> float
     confidence of 0 gives -inf; NaN stays NaN.
     """
     if find(name).in_nats:
-        return -max(float(uncertainty), 0.0) if not np.isnan(uncertainty) else float("nan")
+        return 0.0 - max(float(uncertainty), 0.0) if not np.isnan(uncertainty) else float("nan")
     value = confidence(name, uncertainty, samples=samples)
     return float(np.log(value)) if value != 0 else float("-inf")
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from franq_bench.tables.results import Results
     from franq_guard.faithfulness.base import FaithfulnessModel
     from franq_guard.report.tables import Table as ReportTable
-    from franq_guard.signals.gather import Models
+    from franq_guard.signals.request import Models
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="JSON Lines instead of a table.")]
 Names = tuple[str, str | None, str]
@@ -70,7 +70,7 @@ def load_models(language_model: str, dtype: str | None, faithfulness: str) -> Mo
     """The models that the options name."""
     from franq_guard.faithfulness.small.minilm import Embedder
     from franq_guard.language_model.loading import language_model_from
-    from franq_guard.signals.gather import Models
+    from franq_guard.signals.request import Models
 
     model = language_model_from(language_model, dtype=dtype, notify=say)
     if getattr(model, "tokenizer", None) is None:

@@ -22,7 +22,7 @@ from franq_bench.tables.results import Dataset, Results, metric_rows
 from franq_bench.tables.scores import Scores, Split
 from franq_bench.versions import installed_versions
 from franq_guard.datasets.questions import digest
-from franq_guard.signals.gather import Models
+from franq_guard.signals.request import Models
 
 __all__ = ["PROXY", "Plan", "drawn", "run", "unseen"]
 

@@ -16,8 +16,9 @@ from franq_bench.progress import Show
 from franq_bench.store.cache import Cache, content_key
 from franq_bench.store.statistics import from_json, to_json
 from franq_guard.language_model.base import LanguageModel
-from franq_guard.signals.gather import Models, gather
-from franq_guard.signals.long_form import contrast, prompt_of
+from franq_guard.signals.gather import gather
+from franq_guard.signals.likelihoods import contrast, prompt_of
+from franq_guard.signals.request import Models, Request
 from franq_guard.uncertainty.methods import methods
 from franq_guard.uncertainty.statistics import Statistics, needed
 
@@ -57,7 +58,8 @@ def statistics_of(
 
 def _measured(answer: LabelledAnswer, models: Models) -> Statistics:
     claims = [labelled.claim for labelled in answer.claims]
-    return gather(NAMES, answer.trace, models, claims=claims, level="claim")
+    [found] = gather([Request(answer.trace, NAMES, claims, "claim")], models)
+    return found
 
 
 def _key(answer: LabelledAnswer, models: Models) -> str:

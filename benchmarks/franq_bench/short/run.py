@@ -26,7 +26,7 @@ from franq_guard.datasets.grading import Grade, Grader, grade_by_alias
 from franq_guard.datasets.passage_pool import read_passages, with_retrieved
 from franq_guard.datasets.perturbation import corrupt_passages, shuffle_passages
 from franq_guard.datasets.questions import Question, draw, gold_lost, read_questions, top
-from franq_guard.signals.gather import Models
+from franq_guard.signals.request import Models
 
 __all__ = ["Plan", "Retrieval", "run"]
 

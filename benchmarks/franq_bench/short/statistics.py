@@ -14,7 +14,8 @@ from franq_bench.store.cache import Cache, content_key
 from franq_bench.store.statistics import from_json, to_json
 from franq_guard.datasets.questions import Question
 from franq_guard.records import Trace
-from franq_guard.signals.gather import Models, gather
+from franq_guard.signals.gather import gather
+from franq_guard.signals.request import Models, Request
 from franq_guard.uncertainty.methods import methods
 from franq_guard.uncertainty.statistics import Statistics
 
@@ -60,8 +61,9 @@ def _measured(question: Question, answered: Answered, models: Models) -> Statist
     trace = Trace(question.question, question.passages, answered.answer, samples=answered.samples)
     needs = {m.name: m.need for m in methods()}
     names = [name for name in NAMES if needs[name] not in _FROM_THE_ANSWER]
+    [found] = gather([Request(trace, names)], models)
     return replace(
-        gather(names, trace, models),
+        found,
         parametric=answered.parametric,
         unconditional=answered.unconditional,
         p_true=answered.p_true,

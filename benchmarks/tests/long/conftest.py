@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from franq_guard.signals.gather import Models
+from franq_guard.signals.request import Models
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
 

@@ -84,11 +84,11 @@ def test_a_second_run_asks_no_model(rows, models, written, tmp_path, monkeypatch
 def test_a_run_that_was_killed_goes_on(rows, models, written, tmp_path, monkeypatch, countries):
     gather, asked = stage.gather, []
 
-    def dies_at_the_third(names, trace, *args, **options):
-        asked.append(trace.question)
+    def dies_at_the_third(requests, models):
+        asked.extend(request.trace.question for request in requests)
         if len(asked) == 3:
             raise KeyboardInterrupt
-        return gather(names, trace, *args, **options)
+        return gather(requests, models)
 
     monkeypatch.setattr(stage, "gather", dies_at_the_third)
     with pytest.raises(KeyboardInterrupt):
