@@ -59,7 +59,7 @@ check: $(READY)           ## lint, types and the order of the rooms
 	$(BIN)/lint-imports
 
 calibrator: $(READY)      ## refit the shipped default calibrator from DATA (resumes; about an hour)
-	$(BIN)/python -m franq_bench.calibrator.build --data $(DATA)
+	$(BIN)/python -m franq_bench.calibrator --data $(DATA)
 
 bench: $(READY)           ## the guard's extra time as a ratio to plain generation
 	$(BIN)/python benchmarks/speed/guard_overhead.py

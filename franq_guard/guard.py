@@ -26,13 +26,13 @@ from franq_guard.records import (
     Trace,
     Verdict,
 )
+from franq_guard.rows.traces import trace_of
 from franq_guard.signals import long_form as signals
 from franq_guard.signals.clock import Clock, DeadlineExceeded
 from franq_guard.signals.components import DEFAULTS, by_name, check_form, components
 from franq_guard.signals.gather import Models
 from franq_guard.signals.lazy import Lazy, check_kind
 from franq_guard.signals.verdict import unchecked, verdict
-from franq_guard.traces import trace_of
 
 _log = logging.getLogger(__name__)
 
@@ -134,7 +134,7 @@ class Guard:
             MissingModelError: with the command to run, where a bundled part is not installed.
         """
         from franq_guard.faithfulness.small.model import SmallFaithfulness
-        from franq_guard.language_model.transformers.bundled import bundled_file, load_bundled
+        from franq_guard.language_model.transformers.smollm2 import bundled_file, load_bundled
 
         bundled_file()  # a missing package is told now, not in the middle of a chain
         return cls(

@@ -15,6 +15,8 @@ Span = tuple[int, int]
 
 Source = Literal["captured", "server", "teacher-forced", "none"]
 Label = Literal["supported", "unsupported-true", "doubtful", "false", "unverified", "not-a-claim"]
+Form = Literal["long", "short"]
+"""Claims of an answer (long), or the whole answer as one claim (short)."""
 Status = Literal["ok", "partial", "unverified"]
 Reason = Literal["no_evidence", "no_prompt", "no_logprobs", "no_contrast", "error", "timeout"]
 

@@ -5,8 +5,8 @@ numpy, torch and their libraries are held to the instructions that every x86-64 
 both here and in ``make test`` leans on neither. One pass with one thread each, one with two.
 
 Besides the rooms that compute, what writes texts with the bundled model is run: another kernel may
-choose other words. Left out are tests whose models are fakes (nothing in them depends on kernels),
-the training of the small model (its numbers are of one machine by nature) and ``slow`` tests.
+choose other words. Left out are tests on texts alone or on fakes of the models (nothing in them
+depends on kernels), examples and web pages (the same models again) and ``slow`` tests.
 Arguments are handed to pytest: ``python tests/portable.py tests/metrics -x``.
 """
 
@@ -29,9 +29,11 @@ NUMERIC = [
     "tests/claims/test_alignment.py",
     "tests/test_franq.py",
     "tests/test_offline.py",
-    "benchmarks/tests/short",
+    "benchmarks/tests/fits",
     "benchmarks/tests/long",
+    "benchmarks/tests/short",
     "benchmarks/tests/tables",
+    "benchmarks/tests/training",
     "integrations/langchain/tests/test_real_model.py",
     "integrations/llama_index/tests/test_real_model.py",
 ]

@@ -1,4 +1,4 @@
-"""The rules of the house that a program can read off: sizes, and tests that mirror the rooms."""
+"""Rules of the house that a program can check: sizes, and that the tests mirror the rooms."""
 
 import ast
 from pathlib import Path

@@ -27,14 +27,14 @@ from franq_guard.datasets.demo import corpus
 from franq_guard.faithfulness.small import storage
 from franq_guard.faithfulness.small.minilm import Embedder, load_minilm
 from franq_guard.faithfulness.small.model import SmallFaithfulness
+from franq_guard.franq import FloatArray
 from franq_guard.language_model.prompts import rag_prompt
-from franq_guard.language_model.transformers.bundled import load_bundled
 from franq_guard.language_model.transformers.model import TransformersModel
+from franq_guard.language_model.transformers.smollm2 import load_bundled
 from franq_guard.records import Claim, Passage, Token, Trace
 from franq_guard.signals.gather import Models, gather
 from franq_guard.signals.nli_pairs import alternative_relations
 from franq_guard.uncertainty.methods import Level, Method, compute, methods
-from franq_guard.uncertainty.numeric import FloatArray
 
 T = TypeVar("T")
 Ratios = dict[str, list[float]]

@@ -18,6 +18,7 @@ import numpy as np
 
 from franq_guard.claims import token_indices
 from franq_guard.faithfulness.base import FaithfulnessModel
+from franq_guard.franq import FloatArray
 from franq_guard.language_model.base import LanguageModel, Prompt
 from franq_guard.language_model.prompts import rag_prompt
 from franq_guard.records import Claim, Generation, Token, Trace
@@ -28,7 +29,6 @@ from franq_guard.signals.similarity import Embed, similarity_and_relevances
 from franq_guard.uncertainty.ccp import function_words
 from franq_guard.uncertainty.method import Level
 from franq_guard.uncertainty.methods import find
-from franq_guard.uncertainty.numeric import FloatArray
 from franq_guard.uncertainty.reflexive import p_true_options, p_true_question
 from franq_guard.uncertainty.statistics import Samples, Statistics, needed
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from franq_guard.franq import FloatArray
 from franq_guard.records import Generation
 from franq_guard.signals.nli_pairs import Nli, SemanticMatrices, semantic_matrices
 from franq_guard.uncertainty.graph import eigenvalue_uncertainty
-from franq_guard.uncertainty.numeric import FloatArray
 from franq_guard.uncertainty.semantic import semantic_classes, semantic_entropy_uncertainty
 from franq_guard.uncertainty.statistics import Samples
 

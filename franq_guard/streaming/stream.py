@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from franq_guard.claims.rules.splitter import RuleSplitter
+from franq_guard.claims.spans import shifted
 from franq_guard.policy import Policy
 from franq_guard.records import Generation, GuardedAnswer, Trace, Verdict
 from franq_guard.signals.components import DEFAULTS
-from franq_guard.streaming.release import OnClaim, Release, Released
-from franq_guard.streaming.worker import ClaimWorker, Lookup, Part, Piece, moved, unverified
+from franq_guard.streaming.release import Release, Released
+from franq_guard.streaming.worker import ClaimWorker, Lookup, Part, Piece, unverified
 
 if TYPE_CHECKING:
     from franq_guard.guard import Guard
@@ -77,20 +78,6 @@ def check_streamable(guard: Guard) -> None:
         raise ValueError(
             f"stream='claims' needs a splitter that tells which claims of an unfinished answer "
             f"are final: RuleSplitter can, {type(guard.claims).__name__} cannot{other}"
-        )
-
-
-def check_claims_mode(guard: Guard, mode: str, on_claim: OnClaim | None) -> None:
-    """Refuse options of a framework's wrapper that do not go together.
-
-    Raises:
-        ValueError: for ``on_claim`` in another mode, or see :func:`check_streamable`.
-    """
-    if mode == "claims":
-        check_streamable(guard)
-    elif on_claim is not None:
-        raise ValueError(
-            f"on_claim tells of claims as they leave: it needs stream='claims', not {mode!r}"
         )
 
 
@@ -304,4 +291,4 @@ class ClaimStream:
 
 
 def _shifted(verdict: Verdict, by: int) -> Verdict:
-    return replace(verdict, claim=moved(verdict.claim, by)) if by else verdict
+    return replace(verdict, claim=shifted(verdict.claim, by)) if by else verdict

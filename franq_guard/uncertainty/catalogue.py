@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from functools import partial
 
+from franq_guard.franq import FloatArray
 from franq_guard.uncertainty import ccp, graph, information, lexical, rag, reflexive, sar, semantic
 from franq_guard.uncertainty.method import (
     Method,
@@ -15,7 +16,6 @@ from franq_guard.uncertainty.method import (
     nats,
     squashed,
 )
-from franq_guard.uncertainty.numeric import FloatArray
 from franq_guard.uncertainty.statistics import Samples, Statistics, needed
 
 __all__ = ["METHODS"]

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from franq_guard.franq import FloatArray
 from franq_guard.uncertainty.catalogue import METHODS
 from franq_guard.uncertainty.method import Level, Method
-from franq_guard.uncertainty.numeric import FloatArray
 from franq_guard.uncertainty.statistics import Statistics
 
 __all__ = ["Level", "Method", "compute", "confidence", "find", "log_confidence", "methods"]

@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from franq_guard.uncertainty.numeric import FloatArray, IntArray, logsumexp
+from franq_guard.franq import FloatArray
+from franq_guard.uncertainty.numeric import IntArray, logsumexp
 
 Form = Literal["unique", "lm-polygraph"]
 

@@ -13,8 +13,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from franq_guard.franq import FloatArray
 from franq_guard.uncertainty import graph, lexical, semantic
-from franq_guard.uncertainty.numeric import FloatArray, IntArray
+from franq_guard.uncertainty.numeric import IntArray
 
 T = TypeVar("T")
 

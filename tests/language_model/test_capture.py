@@ -257,13 +257,13 @@ class TestFailures:
     @pytest.mark.parametrize("place", ["StepKeeper.__call__", "StepKeeper.finish", "Encoder.text"])
     def test_an_error_of_ours_is_not(self, net, byte_level, recorder, monkeypatch, caplog, place):
         from franq_guard.language_model import encoding
-        from franq_guard.language_model.transformers import keeper
+        from franq_guard.language_model.transformers import step_keeper
 
         def broken(*args, **kwargs):
             raise RuntimeError("ours")
 
         kind, method = place.split(".")
-        owner = getattr(keeper if kind == "StepKeeper" else encoding, kind)
+        owner = getattr(step_keeper if kind == "StepKeeper" else encoding, kind)
         monkeypatch.setattr(owner, method, broken)
         inputs = ids_of(byte_level, PROMPT)
         with caplog.at_level(logging.WARNING):

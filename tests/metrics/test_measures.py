@@ -212,3 +212,10 @@ def test_bootstrap_leaves_the_global_generator_alone():
     first = m.bootstrap_se(m.auroc, [1, 0, 1, 0], [0.9, 0.2, 0.3, 0.4], resamples=50)
     assert first == m.bootstrap_se(m.auroc, [1, 0, 1, 0], [0.9, 0.2, 0.3, 0.4], resamples=50)
     assert (np.random.get_state()[1] == before).all()
+
+
+def test_precision_and_recall_by_hand():
+    precision, recall = m.precision_recall([1, 0, 1, 0], [0.9, 0.8, 0.4, 0.3])
+    # from below: .3 caught (1/1), .4 not, .8 caught (2/3), .9 not (2/4)
+    np.testing.assert_allclose(precision, [1, 0.5, 2 / 3, 0.5])
+    np.testing.assert_allclose(recall, [0.5, 0.5, 1, 1])

@@ -7,13 +7,14 @@ rerun takes seconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, cast
 
-from franq_bench.cache import Cache, content_key
-from franq_bench.long.answers import LabelledAnswer
-from franq_bench.short.statistics import from_json, to_json
+from franq_bench.data.labelled_answers import LabelledAnswer
+from franq_bench.progress import Show
+from franq_bench.store.cache import Cache, content_key
+from franq_bench.store.statistics import from_json, to_json
 from franq_guard.language_model.base import LanguageModel
 from franq_guard.signals.gather import Models, gather
 from franq_guard.signals.long_form import contrast, prompt_of
@@ -33,7 +34,7 @@ def statistics_of(
     models: Models,
     cache: Cache,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Show | None = None,
 ) -> list[Statistics]:
     """Statistics of each answer's claims, in order; what the cache holds is not measured again.
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from franq_bench.cache import content_key
 from franq_bench.short.prompts import answer_prompt, titles_prompt, truth_prompt
+from franq_bench.store.cache import content_key
 from franq_guard.datasets.questions import Question
+from franq_guard.franq import FloatArray
 from franq_guard.language_model.base import LanguageModel
 from franq_guard.language_model.transformers.model import TransformersModel
 from franq_guard.language_model.transformers.prompt_reading import first_line
 from franq_guard.records import Generation, Token
 from franq_guard.signals.gather import p_true_logprobs
 from franq_guard.signals.long_form import TEMPERATURE
-from franq_guard.uncertainty.numeric import FloatArray
 from franq_guard.uncertainty.reflexive import p_true_options
 
 __all__ = ["Answered", "Settings", "answer", "answer_key"]

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from franq_bench.fits.fitted import FITTED, FRANQ, SIGNALS, classifier, matrix
 from franq_bench.short.answers import Settings
-from franq_bench.short.fitted import FITTED, FRANQ, SIGNALS, classifier, matrix
 from franq_bench.short.prompts import answer_prompt, titles_prompt
 from franq_bench.short.statistics import NAMES
 from franq_bench.tables.method_names import title

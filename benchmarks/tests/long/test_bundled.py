@@ -2,10 +2,10 @@ import math
 
 import pytest
 
-from franq_bench.cache import Cache
-from franq_bench.long.answers import read_labelled
+from franq_bench.data.labelled_answers import read_labelled
 from franq_bench.long.matrix import score_rows
 from franq_bench.long.statistics import NAMES, statistics_of
+from franq_bench.store.cache import Cache
 from franq_guard.faithfulness import SmallFaithfulness
 from franq_guard.faithfulness.small.minilm import Embedder
 from franq_guard.signals.gather import Models

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from franq_bench.data.labelled_answers import read_labelled
+from franq_bench.data.pairs import fold_of
+from franq_bench.fits.fitted import FITTED
 from franq_bench.long import statistics as stage
-from franq_bench.long.answers import read_labelled
 from franq_bench.long.run import Plan, run, unseen
-from franq_bench.short.fitted import FITTED
 from franq_bench.tables.report import write_report
 from franq_bench.tables.results import Results, metric_rows
 from franq_bench.tables.scores import Scores
-from franq_bench.training.data import fold_of
 from franq_guard.testing import FakeFaithfulness
 
 

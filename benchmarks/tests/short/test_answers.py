@@ -5,11 +5,11 @@ from os.path import commonprefix
 import numpy as np
 import pytest
 
-from franq_bench.cache import Cache
 from franq_bench.short import generate
 from franq_bench.short.answers import Answered, Settings, answer, answer_key
 from franq_bench.short.generate import answers_of, in_proportion
 from franq_bench.short.prompts import answer_prompt, titles_prompt, truth_prompt
+from franq_bench.store.cache import Cache
 from franq_guard.language_model.transformers.prompt_reading import first_line
 from franq_guard.records import Generation, Token
 from franq_guard.signals.gather import p_true_logprobs

@@ -23,7 +23,7 @@ from langchain_core.runnables import RunnableGenerator, RunnableLambda, Runnable
 from franq_guard import Guard, Policy
 from franq_guard.datasets.demo import corpus, questions
 from franq_guard.language_model import TransformersModel
-from franq_guard.language_model.transformers.reading import Reading
+from franq_guard.language_model.transformers.prompt_cache import PromptCache
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 from langchain_franq import FactualityError, FranqMiddleware, guard_chain, guard_node
 from langchain_franq._capture import Capture, ModelRun
@@ -552,11 +552,11 @@ def test_smollm2_in_the_chain(smollm2, way, monkeypatch):
     released = []
     chain = guard_chain(inner, guard, stream="claims", on_claim=released.append)
 
-    def counted(self, network, prompt, read=Reading.__init__):
+    def counted(self, network, prompt, read=PromptCache.__init__):
         lengths.append(len(prompt))
         read(self, network, prompt)
 
-    monkeypatch.setattr(Reading, "__init__", counted)
+    monkeypatch.setattr(PromptCache, "__init__", counted)
     monkeypatch.setattr(TransformersModel, "score", None)
     streamed = reduce(lambda a, b: a + b, chunks_of(chain, asked, way))
     assert streamed["answer"] == whole["answer"] == "".join(r.text for r in released)

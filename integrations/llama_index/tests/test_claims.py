@@ -29,7 +29,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from franq_guard import Guard, Policy
 from franq_guard.datasets.demo import corpus, questions
 from franq_guard.language_model import TransformersModel
-from franq_guard.language_model.transformers.reading import Reading
+from franq_guard.language_model.transformers.prompt_cache import PromptCache
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 from llama_index_franq import FactualityError, guard_agent, guard_chat_engine, guard_query_engine
 from llama_index_franq._capture import Capture, ModelRun
@@ -436,11 +436,11 @@ def test_smollm2_in_the_engine(smollm2, way, monkeypatch):
     response = None
     engine = guard_query_engine(inner, guard, stream="claims")
 
-    def counted(self, network, prompt, read=Reading.__init__):
+    def counted(self, network, prompt, read=PromptCache.__init__):
         lengths.append(len(prompt))
         read(self, network, prompt)
 
-    monkeypatch.setattr(Reading, "__init__", counted)
+    monkeypatch.setattr(PromptCache, "__init__", counted)
     monkeypatch.setattr(TransformersModel, "score", None)
 
     async def read():

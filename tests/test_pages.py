@@ -1,0 +1,45 @@
+"""The pages are true: what they link to is there, and what their code imports can be imported."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted(
+    path
+    for pattern in ("*.md", "docs/*.md", "benchmarks/*.md", "integrations/*/*.md")
+    for path in ROOT.glob(pattern)
+)
+PAGES += sorted((ROOT / "franq_guard").rglob("*.md"))
+LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
+IMPORT = re.compile(r"^\s*from ((?:franq_guard|langchain_franq|llama_index_franq)\S*) import (.+)$")
+ROOM = re.compile(r"`(\w+)/`")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    links = LINK.findall(page.read_text(encoding="utf-8"))
+    broken = [
+        link
+        for link in links
+        if not link.startswith(("http://", "https://")) and not (page.parent / link).exists()
+    ]
+    assert broken == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_code_imports_what_is_there(page):
+    for line in page.read_text(encoding="utf-8").splitlines():
+        if found := IMPORT.match(line):
+            module = import_module(found[1])
+            for name in found[2].split(","):
+                assert hasattr(module, name.strip()), f"{found[1]} has no {name.strip()}"
+
+
+def test_the_front_page_names_every_room():
+    inside = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## Inside\n")[1]
+    rooms = {path.parent.name for path in (ROOT / "franq_guard").glob("*/__init__.py")}
+    kept_addresses = {"demo", "evaluation", "release"}
+    assert rooms - kept_addresses <= set(ROOM.findall(inside))
