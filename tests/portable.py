@@ -4,8 +4,9 @@ Fast kernels differ from processor to processor in the last digits and in the or
 numpy, torch and their libraries are held to the instructions that every x86-64 has, so what passes
 both here and in ``make test`` leans on neither. One pass with one thread each, one with two.
 
-Left out, because old kernels are several times slower and another folder tests the same numbers:
-the integrations, the command line and the benchmark (they call these rooms), and ``slow`` tests.
+Besides the rooms that compute, what writes texts with the bundled model is run: another kernel may
+choose other words. Left out are tests on texts alone or on fakes of the models (nothing in them
+depends on kernels), examples and web pages (the same models again) and ``slow`` tests.
 Arguments are handed to pytest: ``python tests/portable.py tests/metrics -x``.
 """
 
@@ -27,6 +28,14 @@ NUMERIC = [
     "tests/signals",
     "tests/claims/test_alignment.py",
     "tests/test_franq.py",
+    "tests/test_offline.py",
+    "benchmarks/tests/fits",
+    "benchmarks/tests/long",
+    "benchmarks/tests/short",
+    "benchmarks/tests/tables",
+    "benchmarks/tests/training",
+    "integrations/langchain/tests/test_real_model.py",
+    "integrations/llama_index/tests/test_real_model.py",
 ]
 
 
