@@ -6,8 +6,9 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from itertools import islice
-from typing import Any, Literal
+from typing import Literal, Self
 
 from franq_guard.calibration.defaults import choose
 from franq_guard.calibration.store import Calibrator
@@ -27,7 +28,7 @@ from franq_guard.records import (
 )
 from franq_guard.rows.traces import trace_of
 from franq_guard.signals.clock import Clock, DeadlineExceeded
-from franq_guard.signals.components import check_form, components
+from franq_guard.signals.components import DEFAULTS, check_form, components
 from franq_guard.signals.lazy import Lazy, check_kind
 from franq_guard.signals.measure import measure
 from franq_guard.signals.request import Models
@@ -100,12 +101,11 @@ class Guard:
         self.claims = claims or RuleSplitter()
         self.form: Form | Literal["auto"] = form
         self.components = components("long" if form == "auto" else form, uq_faith, uq_unfaith)
-        self._methods = (uq_faith, uq_unfaith)
         self.n_samples = n_samples
         self.deadline = deadline
         self.strict = strict
-        self._language_model = None if language_model is None else Lazy.of(language_model)
-        self._faithfulness = Lazy.of(faithfulness)
+        self._language_model = None if language_model is None else Lazy(language_model)
+        self._faithfulness = Lazy(faithfulness)
         self._franq = franq
         self._calibrator: Calibrator | None = None
         self._forms: dict[Form, Guard] = {}
@@ -194,32 +194,24 @@ class Guard:
         own = getattr(self.loaded_language_model, "model", None)
         if own is not None and own is getattr(language_model, "model", None):
             return self
-        return self._like(language_model=language_model)
-
-    def _like(self, **changes: Any) -> Guard:
-        """A guard of the same settings but for ``changes``, with the same models in it."""
-        uq_faith, uq_unfaith = self._methods
-        settings: dict[str, Any] = {
-            "language_model": self._language_model,
-            "faithfulness": self._faithfulness,
-            "claims": self.claims,
-            "franq": self._franq,
-            "policy": self.policy,
-            "form": self.form,
-            "uq_faith": uq_faith,
-            "uq_unfaith": uq_unfaith,
-            "n_samples": self.n_samples,
-            "deadline": self.deadline,
-            "strict": self.strict,
-        }
-        return Guard(**settings | changes)
+        other = self._fresh()
+        other._language_model = Lazy(language_model)
+        return other
 
     def _of_form(self, form: Form) -> Guard:
         """A guard of form ``auto`` for one form only, with that form's methods and calibrator."""
         with self._lock:
             if form not in self._forms:
-                self._forms[form] = self._like(form=form)
+                other = self._fresh()
+                other.form, other.components = form, DEFAULTS[form]
+                self._forms[form] = other
             return self._forms[form]
+
+    def _fresh(self) -> Self:
+        """A guard of this very class and settings that has not chosen its calibrator yet."""
+        other = copy(self)
+        other._calibrator, other._forms, other._lock = None, {}, threading.RLock()
+        return other
 
     def check(self, question: str, passages: Sequence[str | Passage], answer: str) -> GuardedAnswer:
         """Check an answer for which nothing was captured: it is teacher-forced.

@@ -19,11 +19,6 @@ class Lazy(Generic[T]):
         self._given = given
         self._lock = threading.Lock()
 
-    @classmethod
-    def of(cls, given: T | Callable[[], T]) -> Lazy[T]:
-        """What is one already stays the same object, so that its model is loaded only once."""
-        return given if isinstance(given, Lazy) else cls(given)
-
     @property
     def loaded(self) -> T | None:
         """The model where it is there already; loads nothing."""
