@@ -29,6 +29,11 @@ class Known:
     requirement: str
 
     @property
+    def distribution(self) -> str:
+        """Its name without extras."""
+        return self.requirement.partition("[")[0]
+
+    @property
     def install(self) -> str:
         """The command that installs it."""
         quoted = f"'{self.requirement}'" if "[" in self.requirement else self.requirement
@@ -64,7 +69,7 @@ class StandIn(TyperCommand):
         known = KNOWN.get(self._called)
         if self._entry is None:
             missing = KNOWN[self._called]
-            fail(f"this command needs {missing.requirement.split('[')[0]}: {missing.install}")
+            fail(f"this command needs {missing.distribution}: {missing.install}")
         with needing(known.install if known else f"{self._entry.value} imports it"):
             try:
                 return _as_command(self._called, self._entry.load())

@@ -74,3 +74,16 @@ def test_without_the_local_parts_it_says_what_to_install(run, monkeypatch):
 
 def test_the_help_of_the_program_has_its_words():
     assert demo.__doc__ == KNOWN["demo"].help
+
+
+def test_the_chain_and_the_plain_way_write_and_check_the_same(smollm2):
+    guard = Guard(language_model=smollm2, faithfulness=FakeFaithfulness())
+    asked = questions()[0].question
+    ways = (local.guarded_local_rag, local_rag)
+    chain, plain = (way(corpus(), guard, k=2, max_new_tokens=24)(asked) for way in ways)
+    # titles and ids go through a Document's metadata and back
+    assert [p.id for p in chain.passages] == [p.id for p in plain.passages]
+    assert chain.answer.original == plain.answer.original
+    for one, other in zip(chain.answer.verdicts, plain.answer.verdicts, strict=True):
+        assert one.claim == other.claim
+        assert one.raw == pytest.approx(other.raw, abs=1e-4)
