@@ -55,7 +55,7 @@ class TestLanguageModel:
         assert message in " ".join(result.stderr.split())
 
     def test_the_guard_has_it_beside_the_small_faithfulness_model(self, monkeypatch):
-        from franq_guard.language_model import choice
+        from franq_guard.language_model import loading
         from franq_guard.testing import FakeLanguageModel
 
         asked = []
@@ -64,7 +64,7 @@ class TestLanguageModel:
             asked.append((where, api_key))
             return FakeLanguageModel()
 
-        monkeypatch.setattr(choice, "language_model_from", load)
+        monkeypatch.setattr(loading, "language_model_from", load)
         monkeypatch.setenv("FRANQ_API_KEY", "secret")
         guard = guard_from("annotate", 0.3, None, "http://localhost:8000/v1")
         assert asked == [("http://localhost:8000/v1", "secret")]

@@ -4,7 +4,7 @@ import pytest
 
 
 def test_each_kind_by_its_word(monkeypatch, tmp_path):
-    from franq_guard.language_model import LlamaCppModel, TransformersModel, choice
+    from franq_guard.language_model import LlamaCppModel, TransformersModel, loading
     from franq_guard.language_model.server import model as server_model
     from franq_guard.language_model.transformers import bundled as smollm2
 
@@ -14,15 +14,15 @@ def test_each_kind_by_its_word(monkeypatch, tmp_path):
     monkeypatch.setattr(
         server_model, "ServerModel", lambda url, name, api_key: (url, name, api_key)
     )
-    assert choice.language_model_from("bundled") == "bundled float32"
-    assert choice.language_model_from("bundled", dtype="bfloat16") == "bundled bfloat16"
-    assert choice.language_model_from("a/b.gguf") == ("gguf", "a/b.gguf")
-    assert choice.language_model_from(str(tmp_path)) == (str(tmp_path), "auto")
+    assert loading.language_model_from("bundled") == "bundled float32"
+    assert loading.language_model_from("bundled", dtype="bfloat16") == "bundled bfloat16"
+    assert loading.language_model_from("a/b.gguf") == ("gguf", "a/b.gguf")
+    assert loading.language_model_from(str(tmp_path)) == (str(tmp_path), "auto")
     with pytest.raises(ValueError, match="leave out --dtype"):
-        choice.language_model_from("a/b.gguf", dtype="float32")
-    assert choice.language_model_from("https://x/v1#a/b", api_key="k") == (
+        loading.language_model_from("a/b.gguf", dtype="float32")
+    assert loading.language_model_from("https://x/v1#a/b", api_key="k") == (
         "https://x/v1",
         "a/b",
         "k",
     )
-    assert choice.language_model_from("http://x/v1") == ("http://x/v1", None, None)
+    assert loading.language_model_from("http://x/v1") == ("http://x/v1", None, None)
