@@ -6,7 +6,7 @@ import pytest
 def test_each_kind_by_its_word(monkeypatch, tmp_path):
     from franq_guard.language_model import LlamaCppModel, TransformersModel, loading
     from franq_guard.language_model.server import model as server_model
-    from franq_guard.language_model.transformers import bundled as smollm2
+    from franq_guard.language_model.transformers import smollm2
 
     monkeypatch.setattr(smollm2, "load_bundled", lambda notify, dtype: f"bundled {dtype}")
     monkeypatch.setattr(LlamaCppModel, "from_gguf", lambda path: ("gguf", path))
