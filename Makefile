@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 DATA ?= ../shared/data
 
-.PHONY: demo test test-slow test-llamacpp check-browser check calibrator bench bench-faithfulness \
+.PHONY: demo test test-portable test-slow test-llamacpp check-browser check calibrator bench bench-faithfulness \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
 PROJECTS := pyproject.toml benchmarks/pyproject.toml integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
@@ -24,6 +24,9 @@ demo: $(READY)            ## six questions through the guarded LangChain chain
 # One thread each: two processes with two threads on two cores wait for each other.
 test: $(READY)            ## the test suite (7 minutes on 2 cores)
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile
+
+test-portable: $(READY)   ## the numeric tests as on the plainest processor, with 1 and with 2 threads
+	$(BIN)/python tests/portable.py
 
 test-slow: $(READY)       ## the tests that take minutes
 	$(BIN)/pytest -m slow
@@ -49,13 +52,14 @@ check-browser: $(READY)   ## the web example in a headless chromium; screenshots
 	$(BIN)/pip install -q -c constraints.txt -e "integrations/langchain[browser]"
 	$(BIN)/pytest -m browser integrations/langchain/tests
 
-check: $(READY)           ## lint and types
+check: $(READY)           ## lint, types and the order of the rooms
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 calibrator: $(READY)      ## refit the shipped default calibrator from DATA (resumes; about an hour)
-	$(BIN)/python -m franq_bench.calibrator.build --data $(DATA)
+	$(BIN)/python -m franq_bench.calibrator --data $(DATA)
 
 bench: $(READY)           ## the guard's extra time as a ratio to plain generation
 	$(BIN)/python benchmarks/speed/guard_overhead.py

@@ -8,12 +8,13 @@ Importing this package loads neither torch nor a framework; each room loads what
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from franq_guard.basics.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from franq_guard.calibration.classifier import FranqClassifier as FranqClassifier
     from franq_guard.calibration.store import Calibrator as Calibrator
-    from franq_guard.franq import FranqClassifier as FranqClassifier
     from franq_guard.guard import Guard as Guard
     from franq_guard.policy import Policy as Policy
     from franq_guard.records import Claim as Claim
@@ -28,44 +29,13 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "Calibrator": "calibration.store",
-    "Claim": "records",
-    "Evidence": "records",
-    "FranqClassifier": "calibration.classifier",
-    "Generation": "records",
-    "Guard": "guard",
-    "GuardedAnswer": "records",
-    "Passage": "records",
-    "Policy": "policy",
-    "Signals": "records",
-    "Token": "records",
-    "Trace": "records",
-    "Verdict": "records",
-}
-
-__all__ = [
-    "Calibrator",
-    "Claim",
-    "Evidence",
-    "FranqClassifier",
-    "Generation",
-    "Guard",
-    "GuardedAnswer",
-    "Passage",
-    "Policy",
-    "Signals",
-    "Token",
-    "Trace",
-    "Verdict",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+__all__, __getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Calibrator": "calibration.store",
+        "FranqClassifier": "calibration.classifier",
+        "Guard": "guard",
+        "Policy": "policy",
+        "Claim Evidence Generation GuardedAnswer Passage Signals Token Trace Verdict": "records",
+    },
+)

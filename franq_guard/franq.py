@@ -6,18 +6,15 @@ judged by the model's confidence with the passages, any other by its confidence 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    from franq_guard.calibration.classifier import FranqClassifier as FranqClassifier
+__all__ = ["FloatArray", "franq"]
 
-__all__ = ["FranqClassifier", "franq"]
+FloatArray = NDArray[np.float64]
 
 
-def franq(p_faithful: ArrayLike, uq_faith: ArrayLike, uq_unfaith: ArrayLike) -> NDArray[np.float64]:
+def franq(p_faithful: ArrayLike, uq_faith: ArrayLike, uq_unfaith: ArrayLike) -> FloatArray:
     """P(true) of each claim by eq. 1 of arXiv 2505.21072.
 
     Args:
@@ -44,12 +41,3 @@ def franq(p_faithful: ArrayLike, uq_faith: ArrayLike, uq_unfaith: ArrayLike) -> 
     return np.where(weight == 0, 0.0, weight * faith) + np.where(
         weight == 1, 0.0, (1 - weight) * unfaith
     )
-
-
-def __getattr__(name: str) -> Any:
-    # The formula needs numpy alone; scikit-learn loads only for who fits.
-    if name == "FranqClassifier":
-        from franq_guard.calibration.classifier import FranqClassifier
-
-        return FranqClassifier
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

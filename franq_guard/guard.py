@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from itertools import islice
-from typing import Any, Literal
+from typing import Literal, Self
 
 from franq_guard.calibration.defaults import choose
 from franq_guard.calibration.store import Calibrator
@@ -19,25 +19,22 @@ from franq_guard.language_model.base import LanguageModel
 from franq_guard.policy import Policy, status_of
 from franq_guard.records import (
     Claim,
+    Form,
     GuardedAnswer,
     Passage,
     Reason,
-    Signals,
     Trace,
     Verdict,
 )
-from franq_guard.signals import long_form as signals
+from franq_guard.rows.traces import trace_of
 from franq_guard.signals.clock import Clock, DeadlineExceeded
-from franq_guard.signals.components import DEFAULTS, by_name, check_form, components
-from franq_guard.signals.gather import Models
+from franq_guard.signals.components import DEFAULTS, check_form, components
 from franq_guard.signals.lazy import Lazy, check_kind
+from franq_guard.signals.measure import measure
+from franq_guard.signals.request import Models
 from franq_guard.signals.verdict import unchecked, verdict
-from franq_guard.traces import trace_of
 
 _log = logging.getLogger(__name__)
-
-Form = Literal["long", "short", "auto"]
-Progress = Callable[[int], None]
 
 
 class Guard:
@@ -78,7 +75,7 @@ class Guard:
         claims: ClaimSplitter | None = None,
         franq: Calibrator | None = None,
         policy: Policy | None = None,
-        form: Form = "long",
+        form: Form | Literal["auto"] = "long",
         uq_faith: str | None = None,
         uq_unfaith: str | None = None,
         n_samples: int = 10,
@@ -102,7 +99,7 @@ class Guard:
             raise ValueError(f"the calibrator is for form {franq.form!r}, the guard's is {form!r}")
         self.policy = policy or Policy()
         self.claims = claims or RuleSplitter()
-        self.form: Form = form
+        self.form: Form | Literal["auto"] = form
         self.components = components("long" if form == "auto" else form, uq_faith, uq_unfaith)
         self.n_samples = n_samples
         self.deadline = deadline
@@ -121,7 +118,7 @@ class Guard:
         policy: Policy | None = None,
         claims: ClaimSplitter | None = None,
         franq: Calibrator | None = None,
-        form: Form = "long",
+        form: Form | Literal["auto"] = "long",
         uq_faith: str | None = None,
         uq_unfaith: str | None = None,
         n_samples: int = 10,
@@ -134,7 +131,7 @@ class Guard:
             MissingModelError: with the command to run, where a bundled part is not installed.
         """
         from franq_guard.faithfulness.small.model import SmallFaithfulness
-        from franq_guard.language_model.transformers.bundled import bundled_file, load_bundled
+        from franq_guard.language_model.transformers.smollm2 import bundled_file, load_bundled
 
         bundled_file()  # a missing package is told now, not in the middle of a chain
         return cls(
@@ -197,20 +194,24 @@ class Guard:
         own = getattr(self.loaded_language_model, "model", None)
         if own is not None and own is getattr(language_model, "model", None):
             return self
-        return self._copy(_language_model=Lazy(language_model))
-
-    def _copy(self, **changes: Any) -> Guard:
-        other = copy(self)
-        fresh: dict[str, Any] = {"_calibrator": None, "_forms": {}, "_lock": threading.RLock()}
-        other.__dict__.update(fresh | changes)
+        other = self._fresh()
+        other._language_model = Lazy(language_model)
         return other
 
     def _of_form(self, form: Form) -> Guard:
-        """This guard for one form only, with that form's methods and calibrator."""
+        """A guard of form ``auto`` for one form only, with that form's methods and calibrator."""
         with self._lock:
             if form not in self._forms:
-                self._forms[form] = self._copy(form=form, components=DEFAULTS[form])
+                other = self._fresh()
+                other.form, other.components = form, DEFAULTS[form]
+                self._forms[form] = other
             return self._forms[form]
+
+    def _fresh(self) -> Self:
+        """A guard of this very class and settings that has not chosen its calibrator yet."""
+        other = copy(self)
+        other._calibrator, other._forms, other._lock = None, {}, threading.RLock()
+        return other
 
     def check(self, question: str, passages: Sequence[str | Passage], answer: str) -> GuardedAnswer:
         """Check an answer for which nothing was captured: it is teacher-forced.
@@ -245,7 +246,7 @@ class Guard:
         traces: Iterable[Trace],
         *,
         batch_size: int = 8,
-        progress: Progress | None = None,
+        progress: Callable[[int], None] | None = None,
     ) -> Iterator[GuardedAnswer]:
         """Check traces as they come, ``batch_size`` at a time; results in the same order.
 
@@ -260,7 +261,7 @@ class Guard:
         return self._batches(iter(traces), 1 if self.deadline else batch_size, progress)
 
     def _batches(
-        self, traces: Iterator[Trace], size: int, progress: Progress | None
+        self, traces: Iterator[Trace], size: int, progress: Callable[[int], None] | None
     ) -> Iterator[GuardedAnswer]:
         done = 0
         while batch := list(islice(traces, size)):
@@ -289,7 +290,7 @@ class Guard:
             detail = f"{type(error).__name__}: {error}"
             return [self.unverified(trace, "error", detail=detail) for trace in batch]
         try:
-            return self._by_form(batch) if self.form == "auto" else self._flow(batch)
+            return self._by_form(batch) if self.form == "auto" else self._flow(batch, self.form)
         except DeadlineExceeded as error:
             return [self.unverified(trace, "timeout", detail=str(error)) for trace in batch]
         except Exception as error:  # a live chain must not break on a failure of ours
@@ -299,12 +300,12 @@ class Guard:
             detail = f"{type(error).__name__}: {error}"
             return [self.unverified(batch[0], "error", detail=detail)]
 
-    def _flow(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
+    def _flow(self, batch: Sequence[Trace], form: Form) -> list[GuardedAnswer]:
         """From traces to claims to signals to FRANQ to policy."""
         clock = Clock(self.deadline)
         with clock.stage("claims"):
             claims = [self._claims_of(trace) for trace in batch]
-        measured = self._signals(batch, claims, clock)
+        measured = measure(self.components, batch, claims, self.models, form=form, clock=clock)
         with clock.stage("franq"):
             verdicts = [
                 [
@@ -338,45 +339,10 @@ class Guard:
         given = trace.claims
         return list(given) if given else self.claims.split(answer, question=trace.question)
 
-    def _signals(
-        self, batch: Sequence[Trace], claims: Sequence[list[Claim]], clock: Clock
-    ) -> list[list[Signals]]:
-        """Signals of every claim; a stretch that is no claim gets empty ones."""
-        open_to_doubt = [[c for c in of_trace if c.not_a_claim is None] for of_trace in claims]
-        busy = [i for i, of_trace in enumerate(open_to_doubt) if of_trace]
-        traces, todo = [batch[i] for i in busy], [open_to_doubt[i] for i in busy]
-        with clock.stage("faithfulness"):
-            support = signals.support(self.faithfulness, traces, todo, form=self.form)
-        measured = self._measure(traces, todo, support, clock)
-        found = {i: iter(of_trace) for i, of_trace in zip(busy, measured, strict=True)}
-        return [
-            [Signals() if c.not_a_claim is not None else next(found[i]) for c in of_trace]
-            for i, of_trace in enumerate(claims)
-        ]
-
-    def _measure(
-        self,
-        traces: Sequence[Trace],
-        claims: Sequence[Sequence[Claim]],
-        supports: Sequence[Sequence[signals.Support]],
-        clock: Clock,
-    ) -> list[list[Signals]]:
-        """UQ_faith and UQ_unfaith of every claim, by the methods of the form."""
-        model, judge, n = self.language_model, self.faithfulness, self.n_samples
-        if self.components != DEFAULTS[self.form]:
-            with clock.stage("uncertainty"):
-                models = Models(model, judge, n_samples=n)
-                return [
-                    by_name(self.components, t, c, s, models, form=self.form)
-                    for t, c, s in zip(traces, claims, supports, strict=True)
-                ]
-        if self.form == "long":
-            with clock.stage("language_model"):
-                return signals.long_form(model, traces, claims, supports)
-        with clock.stage("samples"):
-            samples = signals.samples(model, traces, n=n)
-        with clock.stage("uncertainty"):
-            return signals.short_form(judge, samples, supports)
+    @property
+    def models(self) -> Models:
+        """The two models, loaded at the first use, and how many samples are drawn."""
+        return Models(self.language_model, self.faithfulness, n_samples=self.n_samples)
 
     def finished(
         self, trace: Trace, verdicts: Sequence[Verdict], timings: Mapping[str, float]

@@ -13,6 +13,8 @@ from typing import Any, Literal
 Span = tuple[int, int]
 """Half-open range of characters, ``text[start:end]``."""
 
+Form = Literal["long", "short"]
+"""``long``: claims of an answer, each judged by its tokens; ``short``: the answer as one claim."""
 Source = Literal["captured", "server", "teacher-forced", "none"]
 Label = Literal["supported", "unsupported-true", "doubtful", "false", "unverified", "not-a-claim"]
 Status = Literal["ok", "partial", "unverified"]

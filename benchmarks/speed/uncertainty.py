@@ -27,14 +27,15 @@ from franq_guard.datasets.demo import corpus
 from franq_guard.faithfulness.small import storage
 from franq_guard.faithfulness.small.minilm import Embedder, load_minilm
 from franq_guard.faithfulness.small.model import SmallFaithfulness
+from franq_guard.franq import FloatArray
 from franq_guard.language_model.prompts import rag_prompt
-from franq_guard.language_model.transformers.bundled import load_bundled
 from franq_guard.language_model.transformers.model import TransformersModel
+from franq_guard.language_model.transformers.smollm2 import load_bundled
 from franq_guard.records import Claim, Passage, Token, Trace
-from franq_guard.signals.gather import Models, gather
+from franq_guard.signals.gather import gather
 from franq_guard.signals.nli_pairs import alternative_relations
+from franq_guard.signals.request import Models, Request
 from franq_guard.uncertainty.methods import Level, Method, compute, methods
-from franq_guard.uncertainty.numeric import FloatArray
 
 T = TypeVar("T")
 Ratios = dict[str, list[float]]
@@ -133,7 +134,8 @@ def extra(model: TransformersModel, form: str, found: Answer) -> dict[str, float
         key = (work(method, level), level)
 
         def measure(name: str = method.name, level: Level = level) -> object:
-            bundle = gather([name], found.trace, models, claims=found.claims, level=level)
+            request = Request(found.trace, [name], found.claims, level)
+            [bundle] = gather([request], models)
             return compute([name], bundle, level=level)
 
         if key not in done:
@@ -147,7 +149,7 @@ def together(models: Models, form: str, found: Answer) -> None:
     """Everything from the one generation, each statistic measured once."""
     for level in ("sequence", "claim") if form == "long" else ("sequence",):
         names = [m.name for m, of in levels(form) if of == level]
-        bundle = gather(names, found.trace, models, claims=found.claims, level=level)
+        [bundle] = gather([Request(found.trace, names, found.claims, level)], models)
         compute(names, bundle, level=level)
 
 

@@ -4,6 +4,27 @@
 (``pip install 'franq-guard[fit]'``) and are imported by who fits.
 """
 
-from franq_guard.calibration.store import Calibrator, Knots
+from __future__ import annotations
 
-__all__ = ["Calibrator", "Knots"]
+from typing import TYPE_CHECKING
+
+from franq_guard.basics.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from franq_guard.calibration.classifier import FranqClassifier as FranqClassifier
+    from franq_guard.calibration.fit import TooFewLabelsError as TooFewLabelsError
+    from franq_guard.calibration.fit import fit_calibrator as fit_calibrator
+    from franq_guard.calibration.store import Calibrator as Calibrator
+    from franq_guard.calibration.store import Knots as Knots
+    from franq_guard.calibration.thresholds import Threshold as Threshold
+    from franq_guard.calibration.thresholds import choose_threshold as choose_threshold
+
+__all__, __getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "FranqClassifier": "classifier",
+        "TooFewLabelsError fit_calibrator": "fit",
+        "Calibrator Knots": "store",
+        "Threshold choose_threshold": "thresholds",
+    },
+)

@@ -19,9 +19,10 @@ except ImportError as error:
         "FranqClassifier needs scikit-learn: pip install 'franq-guard[fit]'"
     ) from error
 
-from franq_guard.calibration.store import Calibration, Calibrator, Form, Interpolation, Knots
+from franq_guard.calibration.store import Calibration, Calibrator, Interpolation, Knots
+from franq_guard.franq import FloatArray
+from franq_guard.records import Form
 
-FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 __all__ = ["FranqClassifier"]

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from franq_guard import metrics
 from franq_guard.calibration.classifier import FranqClassifier
-from franq_guard.calibration.store import Calibration, Calibrator, Form, Interpolation
+from franq_guard.calibration.store import Calibration, Calibrator, Interpolation
 from franq_guard.calibration.thresholds import choose_threshold, parse_goal
-from franq_guard.metrics import measures as metrics
-
-FloatArray = NDArray[np.float64]
+from franq_guard.franq import FloatArray
+from franq_guard.records import Form
 
 MIN_PER_CLASS = 20
 """Fewest true and fewest false claims a calibrator is fitted on."""

@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from franq_guard.franq import franq
+from franq_guard.franq import FloatArray, franq
+from franq_guard.records import Form
 
 SCHEMA = "franq.calibrator/1"
 Calibration = Literal["none", "global", "condition"]
-Form = Literal["long", "short"]
 Interpolation = Literal["linear", "step"]
-FloatArray = NDArray[np.float64]
 
-__all__ = ["SCHEMA", "Calibration", "Calibrator", "Form", "Interpolation", "Knots"]
+__all__ = ["SCHEMA", "Calibration", "Calibrator", "Interpolation", "Knots"]
 
 
 @dataclass(frozen=True, slots=True)

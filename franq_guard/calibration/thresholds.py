@@ -8,6 +8,8 @@ from typing import Literal, cast, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from franq_guard.franq import FloatArray
+
 Goal = Literal["fpr", "precision", "kept"]
 
 __all__ = ["Goal", "Threshold", "choose_threshold", "parse_goal"]
@@ -78,7 +80,7 @@ def choose_threshold(
     return [t for t in options if t.kept >= wanted][-1]
 
 
-def _rates(truth: NDArray[np.bool_], p: NDArray[np.float64], value: float) -> Threshold:
+def _rates(truth: NDArray[np.bool_], p: FloatArray, value: float) -> Threshold:
     passes = p >= value
     return Threshold(
         value=float(value),

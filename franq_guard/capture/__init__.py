@@ -1,1 +1,6 @@
-"""What the captures of all frameworks share."""
+"""What the captures of all frameworks share.
+
+From the outside in: which local models an application runs (:mod:`.walking`, :mod:`.local`), who
+wrote an answer and with which tokens (:mod:`.matching`, :mod:`.writing`, :mod:`.server_logprobs`),
+the check of what was captured (:mod:`.job`), and how a checked answer leaves (:mod:`.outlet`).
+"""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from franq_guard.claims.rules.normal import Key, keys
+from franq_guard.claims.word_keys import Key, keys
 from franq_guard.records import Span
 
 ALIGNED = 0.6

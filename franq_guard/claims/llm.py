@@ -11,8 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from franq_guard.claims.alignment import ALIGNED, Index
-from franq_guard.claims.reply import NoReplyError, as_ask, entries
-from franq_guard.claims.rules.nonclaims import reason
+from franq_guard.claims.llm_reply import NoReplyError, as_ask, entries
 from franq_guard.claims.rules.splitter import RuleSplitter, Unit
 from franq_guard.claims.spans import merged, overlap
 from franq_guard.records import Claim, Span
@@ -217,7 +216,7 @@ class _Run:
 
 
 def _refuses(reply: str) -> bool:
-    return reason(reply.strip()[:300]) in {"refusal", "hedge"}
+    return RuleSplitter.not_a_claim(reply.strip()[:300]) in {"refusal", "hedge"}
 
 
 def _states(unit: Unit) -> bool:

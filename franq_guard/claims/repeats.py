@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from franq_guard.claims.rules.normal import keys
+from franq_guard.claims.word_keys import keys
 from franq_guard.records import Claim
 
 _FILLERS = frozenset({"also", "too", "again", "further", "furthermore", "moreover"})

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from sentencex import get_sentence_boundaries
 
+from franq_guard.basics.text import without_surrogates
 from franq_guard.records import Span
 
 _ELLIPSIS = re.compile(r"(?:…|\.\.\.)[\"”')\]]*\s+(?=[\"“'(]?[A-Z])")
@@ -21,7 +22,6 @@ _ABBREVIATION = re.compile(
 )
 _ENUMERATOR = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z])[.)]$")
 _LOWER_VERB = re.compile(r"(?:is|was|has|had|are|were|and|or|in|for|to|of|by|that|which|who)\b")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _NOTE = re.compile(r"\s*(?:\[\d{1,3}\])+\s*$")
 
 
@@ -30,7 +30,7 @@ def sentences(text: str, start: int, end: int, *, language: str = "en") -> list[
 
     ``sentencex`` counts in code points but refuses lone surrogates: they are replaced, one for one.
     """
-    part = _SURROGATE.sub("\ufffd", text[start:end])
+    part = without_surrogates(text[start:end])
     cuts: list[Span] = []
     for found in get_sentence_boundaries(language, part):
         cuts.extend(_split_more(part, found["start_index"], found["end_index"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from franq_guard.records import Claim, Span, Token
 
@@ -75,6 +76,11 @@ def subtract(spans: Iterable[Span], taken: Iterable[Span]) -> list[Span]:
         if start < end:
             out.append((start, end))
     return out
+
+
+def shifted(claim: Claim, by: int) -> Claim:
+    """The claim with its spans ``by`` characters further on."""
+    return replace(claim, spans=tuple((start + by, end + by) for start, end in claim.spans))
 
 
 def whole(answer: str) -> list[Claim]:

@@ -69,6 +69,15 @@ def fail(message: str) -> NoReturn:
     raise typer.Exit(2)
 
 
+@contextmanager
+def needing(install: str) -> Iterator[None]:
+    """Where a module is missing inside, :func:`fail` with the command that installs it."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        fail(f"this command needs {missing.name}: {install}")
+
+
 def emit(row: Mapping[str, Any]) -> None:
     """One line of JSON on standard output."""
     try:

@@ -1,1 +1,7 @@
-"""Data sets for calibration and benchmarks: documents, retrieval, questions, grades, labels."""
+"""Data sets for calibration and benchmarks: asked, retrieved, answered, graded and labelled.
+
+Read: ``jsonl``, ``documents`` (a folder as passages), ``questions``, ``passage_pool`` (searched
+with ``search``), ``demo``. Spoil: ``perturbation`` (with ``fact_swaps`` and ``entities``). Answer:
+``generations`` (kept on disk), ``long_form``. Grade and label: ``grading`` (by aliases, over
+``comparable_words`` and ``refusals``), ``judge`` (by a model), ``labelled`` (a calibrator's rows).
+"""

@@ -1,6 +1,6 @@
 """Whether an answer states a gold answer: normalised alias matching, its rules given here.
 
-Words are compared as :mod:`~franq_guard.datasets.normal` spells them (case, accents,
+Words are compared as :mod:`~franq_guard.datasets.comparable_words` spells them (case, accents,
 punctuation, articles, numbers, dates).
 
 ``correct``: the answer's first line is an alias (after "Answer:", "It is" and the like), or holds
@@ -34,7 +34,7 @@ from typing import Literal, Protocol
 
 from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.rules.words import AUXILIARIES, PREPOSITIONS
-from franq_guard.datasets.normal import Word, texts, words
+from franq_guard.datasets.comparable_words import Word, texts, words
 from franq_guard.datasets.refusals import refuses
 
 Grade = Literal["correct", "incorrect", "not_attempted", "error"]

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from franq_guard.claims.reply import as_ask
+from franq_guard.claims.llm_reply import as_ask
 from franq_guard.datasets.grading import Grade
 from franq_guard.language_model.base import LanguageModel, Prompt
 from franq_guard.records import Generation

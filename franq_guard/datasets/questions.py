@@ -6,14 +6,14 @@ fields are passed over. ``is_gold`` says that the passage answers the question.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from franq_guard.datasets.jsonl import numbered_lines
 from franq_guard.records import Passage
 
 
@@ -109,13 +109,6 @@ def gold_lost(questions: Iterable[Question], k: int) -> int:
 def digest(seed: int, *parts: str) -> str:
     """A number in hex that depends on ``seed`` and ``parts`` alone: ranks without a generator."""
     return hashlib.sha256(json.dumps([seed, *parts]).encode()).hexdigest()
-
-
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a file that are not blank, from 1; ``.gz`` is uncompressed."""
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8-sig") as file:
-        yield from ((i, line) for i, line in enumerate(file, start=1) if line.strip())
 
 
 def _question(row: object) -> Question:

@@ -1,10 +1,10 @@
-"""Answers that decline to answer, over words as :mod:`normal` spells them."""
+"""Answers that decline to answer, over words spelt as in ``comparable_words``."""
 
 from __future__ import annotations
 
 import re
 
-from franq_guard.datasets.normal import texts
+from franq_guard.datasets.comparable_words import texts
 
 _SOURCE = (
     r"(?:passages?|texts?|context|documents?|information|articles?|sources?|paragraphs?|excerpts?"

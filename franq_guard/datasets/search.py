@@ -1,4 +1,4 @@
-"""Word search in texts that are held in memory: what the local chains and engines retrieve with."""
+"""BM25 word search in texts that are held in memory: what passages are retrieved with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WORD = re.compile(r"\w+")
 class Bm25:
     """The ``k`` texts that share a question's rarest words (BM25, Lucene's variant).
 
-    Needs ``bm25s``, which the integrations' ``local`` extra brings.
+    Needs ``bm25s``, which the extra ``cli`` brings, and ``local`` of the integrations.
 
     Raises:
         ValueError: without texts, or for k below 1.

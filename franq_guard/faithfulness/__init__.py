@@ -5,24 +5,21 @@ Nothing heavy is imported before one of the models is used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from franq_guard.faithfulness.base import FaithfulnessModel
+from franq_guard.basics.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from franq_guard.faithfulness.alignscore.model import AlignScore
-    from franq_guard.faithfulness.small.model import SmallFaithfulness
+    from franq_guard.faithfulness.alignscore.model import AlignScore as AlignScore
+    from franq_guard.faithfulness.base import FaithfulnessModel as FaithfulnessModel
+    from franq_guard.faithfulness.base import PassageScorer as PassageScorer
+    from franq_guard.faithfulness.small.model import SmallFaithfulness as SmallFaithfulness
 
-__all__ = ["AlignScore", "FaithfulnessModel", "SmallFaithfulness"]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "AlignScore":
-        from franq_guard.faithfulness.alignscore.model import AlignScore
-
-        return AlignScore
-    if name == "SmallFaithfulness":
-        from franq_guard.faithfulness.small.model import SmallFaithfulness
-
-        return SmallFaithfulness
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__all__, __getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "AlignScore": "alignscore.model",
+        "FaithfulnessModel PassageScorer": "base",
+        "SmallFaithfulness": "small.model",
+    },
+)

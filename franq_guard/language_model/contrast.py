@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from franq_guard.language_model.base import Contrast, Prompt
-from franq_guard.language_model.evidence import remove_evidence, shared
+from franq_guard.language_model.evidence_removal import remove_evidence, shared
 from franq_guard.language_model.prompts import question_prompt, rag_prompt
 from franq_guard.records import Trace
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from franq_guard.basics.text import without_surrogates
 from franq_guard.language_model.base import Prompt
-from franq_guard.language_model.tokens import token_spans, without_surrogates
+from franq_guard.language_model.tokens import token_spans
 from franq_guard.records import Generation, Token
 
 NAN = float("nan")

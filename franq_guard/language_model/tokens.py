@@ -20,10 +20,10 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Any, Literal
 
+from franq_guard.basics.text import without_surrogates
 from franq_guard.records import Span
 
 Kind = Literal["given", "bytes", "metaspace", "wordpiece", "other"]
-_SURROGATES = re.compile("[\ud800-\udfff]")
 _BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>\Z")
 _LOOK_AHEAD = 16
 """Characters searched for the next agreement where tokens and text differ."""
@@ -45,11 +45,6 @@ def token_spans(tokenizer: Any, ids: Sequence[int], text: str) -> list[Span]:
     else:
         ends = _aligned_ends(pieces, text)
     return list(pairwise([0, *ends]))
-
-
-def without_surrogates(text: str) -> str:
-    """The text with every lone surrogate as U+FFFD: same length, and tokenisers accept it."""
-    return _SURROGATES.sub("\ufffd", text)
 
 
 def _pieces(tokenizer: Any, ids: Sequence[int], text: str) -> list[str]:

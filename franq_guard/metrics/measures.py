@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-FloatArray = NDArray[np.float64]
+from franq_guard.franq import FloatArray
+
 Metric = Callable[[FloatArray, FloatArray], float]
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Reliability, precision-recall and rejection curves: as text, inline SVG or a matplotlib figure.
+"""Reliability and rejection curves: as text, inline SVG or a matplotlib figure.
 
 A function of this module makes a :class:`Plot` from labels and confidences; ``to_svg`` and
 ``to_matplotlib`` draw any plot. Axes run from 0 to 1.
@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike
 
 from franq_guard.metrics.measures import (
     Reliability,
-    precision_recall,
     reliability,
     risk_coverage,
 )
@@ -24,7 +23,6 @@ from franq_guard.metrics.measures import (
 __all__ = [
     "Line",
     "Plot",
-    "precision_recall_plot",
     "rejection_plot",
     "reliability_plot",
     "reliability_text",
@@ -76,16 +74,6 @@ def reliability_plot(
         points = _points(table.confidence[full], table.share_true[full])
         lines.append(Line(name, points, markers=True))
     return Plot("Reliability", "P(true) said", "share of claims true", tuple(lines))
-
-
-def precision_recall_plot(is_true: ArrayLike, confidences: Mapping[str, ArrayLike]) -> Plot:
-    """Precision against recall of catching false claims; the guide is a random score's."""
-    share = 1.0 - float(np.mean(np.asarray(is_true, float)))
-    lines = [Line("random", ((0.0, share), (1.0, share)), guide=True)]
-    for name, values in confidences.items():
-        precision, recall = precision_recall(is_true, values)
-        lines.append(Line(name, _points(recall, precision)))
-    return Plot("Catching false claims", "recall", "precision", tuple(lines))
 
 
 def rejection_plot(is_true: ArrayLike, confidences: Mapping[str, ArrayLike]) -> Plot:

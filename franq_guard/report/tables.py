@@ -1,15 +1,17 @@
 """A table of a report: typed columns, cells of text and numbers, best and second best marked.
 
-The same table is written as JSON (``to_dict``), as Markdown and, by ``franq_bench.tables.html``, as
-part of a page. Numbers are shown as papers do: .53, -.07, 1.00; not measured is a dash.
+The same table is written as JSON (``to_dict``), as Markdown and as HTML. Numbers are shown
+as papers do: .53, -.07, 1.00; not measured is a dash.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
+
+from franq_guard.report.text import safe
 
 __all__ = ["Cell", "Column", "Mark", "Table", "is_heading", "number", "plain"]
 
@@ -164,10 +166,42 @@ class Table:
         note = f"\n\n{plain(self.note)}" if self.note else ""
         return f"**{plain(self.title)}**\n\n{body}{note}\n"
 
+    def html(self) -> str:
+        """The table in a frame that scrolls sideways by itself; best bold, second underlined."""
+        head = "".join(
+            f'<th scope="col"{self._right(at)}>{safe(column.title)}{_ARROWS.get(column.better, "")}'
+            "</th>"
+            for at, column in enumerate(self.columns)
+        )
+        note = f'<p class="note">{safe(self.note)}</p>' if self.note else ""
+        return (
+            f"<figure><figcaption>{safe(self.title)}</figcaption>"
+            f'<div class="frame"><table><thead><tr>{head}</tr></thead>'
+            f"<tbody>{''.join(self._html_rows())}</tbody></table></div>{note}</figure>"
+        )
+
     def is_numeric(self, column: int) -> bool:
         """Whether a column holds numbers and dashes only, so that it is set to the right."""
         cells = [row[column] for row in self.rows if not is_heading(row)]
         return bool(cells) and not any(isinstance(cell, str) for cell in cells)
+
+    def _html_rows(self) -> Iterator[str]:
+        marks = self.marks()
+        for i, row in enumerate(self.shown()):
+            if is_heading(self.rows[i]):
+                span = len(self.columns)
+                yield f'<tr><th scope="rowgroup" colspan="{span}">{safe(row[0])}</th></tr>'
+                continue
+            cells = []
+            for at, cell in enumerate(row):
+                start, end = _TAGS.get(marks.get((i, at)), ("", ""))
+                error = self.error(i, at)
+                small = f" <small>±{error}</small>" if error else ""
+                cells.append(f"<td{self._right(at)}>{start}{safe(cell)}{end}{small}</td>")
+            yield f"<tr>{''.join(cells)}</tr>"
+
+    def _right(self, column: int) -> str:
+        return ' class="n"' if self.is_numeric(column) else ""
 
     def _indices(self) -> range:
         return range(len(self.columns))
@@ -218,6 +252,8 @@ def number(value: float | None) -> str:
 
 
 _WRAPS: dict[Mark | None, str] = {"best": "**", "second": "_"}
+_TAGS: dict[Mark | None, tuple[str, str]] = {"best": ("<b>", "</b>"), "second": ("<u>", "</u>")}
+_ARROWS: dict[Better | None, str] = {"higher": "\u00a0↑", "lower": "\u00a0↓"}
 
 
 def _rule(table: Table, column: int) -> str:

@@ -1,6 +1,6 @@
-"""``franq.trace/1`` rows to :class:`Trace`: everything a row says is checked before it is believed.
+"""Plain values and ``franq.trace/1`` rows to :class:`Trace`: all is checked before it is believed.
 
-Every complaint is a ``ValueError`` that names the key (and the index) of what is wrong.
+Every complaint about a row is a ``ValueError`` that names the key (and the index) of what is wrong.
 """
 
 from __future__ import annotations
@@ -9,9 +9,29 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeGuard
 
+from franq_guard.claims.alignment import ALIGNED, align
+from franq_guard.claims.sentences import sentences
 from franq_guard.records import Claim, ClaimLabel, Generation, Passage, Span, Token, Trace
 
 _ALMOST_ZERO = 1e-3  # a log-probability may pass 0 by as much: rounding, not a probability
+
+
+def trace_of(question: str, passages: Iterable[str | Passage], answer: str) -> Trace:
+    """Plain values as a trace.
+
+    Raises:
+        TypeError: if a value has the wrong type.
+        ValueError: if the question is empty, or a passage is none.
+    """
+    if not isinstance(question, str) or not isinstance(answer, str):
+        raise TypeError("question and answer must be strings")
+    if isinstance(passages, (str, Mapping)) or not isinstance(passages, Iterable):
+        raise TypeError(
+            f"passages must be a list of strings or Passages, not {type(passages).__name__}"
+        )
+    if not question.strip():
+        raise ValueError("the question is empty: FRANQ conditions on it")
+    return Trace(question, passages_from(passages), Generation(answer))
 
 
 def trace_from_dict(row: object) -> Trace:
@@ -87,8 +107,6 @@ def _claim(item: object, answer: str) -> Claim:
         raise ValueError("each of 'claims' must be an object with a non-empty string 'text'")
     if item.get("spans") not in (None, []):
         return Claim(text=item["text"], spans=_spans(item["spans"], len(answer)))
-    from franq_guard.claims import ALIGNED, align
-
     found = align(item["text"], answer)
     spans = found.spans if found.score >= ALIGNED else _nearest_sentence(found.spans, answer)
     return Claim(text=item["text"], spans=spans, aligned=found.score)
@@ -110,8 +128,6 @@ def _spans(items: object, length: int) -> tuple[Span, ...]:
 
 def _nearest_sentence(spans: Iterable[Span], answer: str) -> tuple[Span, ...]:
     """The sentence that shares most with ``spans``; the whole answer where none shares any."""
-    from franq_guard.claims.sentences import sentences
-
     known = list(spans)
 
     def shared(sentence: Span) -> int:

@@ -1,314 +1,186 @@
-"""Run the models once for any choice of methods: a trace goes in, a ``Statistics`` comes out.
+"""Run the models once for any choice of methods: a batch of answers in, their statistics out.
 
-What several methods need is measured once: one set of samples, one NLI call for all their pairs,
-one for all alternatives of all tokens, one scoring call for all P(True) questions, which reads
-what the questions share only once. Nothing that was not asked for is measured.
+What several methods need is measured once, and each step calls a model once for the whole batch:
+one scoring of all answers that lack log-probabilities, one of all without their evidence, one
+drawing of samples, one NLI call for all their pairs, one for the alternatives of all tokens.
+Nothing that was not asked for is measured.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from os.path import commonprefix
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from franq_guard.claims import token_indices
 from franq_guard.faithfulness.base import FaithfulnessModel
-from franq_guard.language_model.base import LanguageModel, Prompt
-from franq_guard.language_model.prompts import rag_prompt
-from franq_guard.records import Claim, Generation, Token, Trace
-from franq_guard.signals.long_form import TEMPERATURE, context_of, contrast, prompt_of, samples
-from franq_guard.signals.nli_pairs import alternative_relations, semantic_matrices
-from franq_guard.signals.short_form import samples_of
-from franq_guard.signals.similarity import Embed, similarity_and_relevances
-from franq_guard.uncertainty.ccp import function_words
-from franq_guard.uncertainty.method import Level
-from franq_guard.uncertainty.methods import find
-from franq_guard.uncertainty.numeric import FloatArray
-from franq_guard.uncertainty.reflexive import p_true_options, p_true_question
-from franq_guard.uncertainty.statistics import Samples, Statistics, needed
+from franq_guard.language_model.base import LanguageModel
+from franq_guard.signals import likelihoods
+from franq_guard.signals.alternatives import alternatives
+from franq_guard.signals.clock import Clock
+from franq_guard.signals.faithfulness import context_of, scores
+from franq_guard.signals.likelihoods import Answer, Fields, pieces_of
+from franq_guard.signals.p_true import p_true_logprobs, p_true_question
+from franq_guard.signals.request import Models, Request
+from franq_guard.signals.samples import SAMPLED, compared, drawn
+from franq_guard.signals.similarity import similarity_and_relevances
+from franq_guard.uncertainty.statistics import Statistics, needed
 
-__all__ = ["Models", "gather", "p_true_logprobs"]
+__all__ = ["gather"]
 
-Fields = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Models:
-    """What may be run; None where no asked method needs it.
-
-    ``embed``: texts -> unit vectors, for SAR. ``n_samples`` of up to ``sample_tokens``
-    tokens are drawn where the trace brings none.
-    """
-
-    language_model: LanguageModel | None = None
-    faithfulness: FaithfulnessModel | None = None
-    embed: Embed | None = None
-    n_samples: int = 10
-    sample_tokens: int = 32
+Step = Callable[[Sequence[Answer], Models], list[Fields]]
 
 
 def gather(
-    names: Iterable[str],
-    trace: Trace,
-    models: Models,
-    *,
-    claims: Sequence[Claim] = (),
-    level: Level = "sequence",
-) -> Statistics:
-    """Measure what the named methods need, each thing once.
+    requests: Sequence[Request], models: Models, *, clock: Clock | None = None
+) -> list[Statistics]:
+    """Measure what the methods of each request need, each thing once.
 
     Args:
-        names: methods of :mod:`franq_guard.uncertainty.methods`.
-        trace: the answer; captured log-probabilities and given samples are used as they are.
+        requests: answers and methods.
         models: what may be run.
-        claims: of the answer, at claim level.
-        level: the one the values are wanted at.
+        clock: is told the seconds of ``language_model``, ``samples`` and ``uncertainty`` (NLI,
+            embeddings, further faithfulness).
 
     Returns:
-        Statistics for ``compute(names, statistics, level=level)``.
+        Statistics of each for ``compute(names, statistics, level=level)``.
 
     Raises:
         ValueError: for an unknown method, or one that needs a model that is not there.
+        DeadlineExceeded: by the clock.
     """
-    asked = [find(name) for name in names]
-    job = _Job(trace, models, tuple(claims), level, frozenset(method.name for method in asked))
-    fields: Fields = {"claims": job.tokens_of_claims}
-    steps = {_STEPS[method.need]: None for method in asked}
-    for step in steps:
-        fields |= step(job)
-    return Statistics(**fields)
+    clock = clock or Clock(None)
+    needs = [request.needs for request in requests]
+    answers = [Answer(request, None, None) for request in requests]
+    if any(of & likelihoods.OF_TOKENS for of in needs):
+        with clock.stage("language_model"):
+            answers = likelihoods.read(models.language_model, requests)
+    found = [likelihoods.token_fields(answer) for answer in answers]
+    for stage, reads, step in _STEPS:
+        mine = [i for i, of in enumerate(needs) if of & reads]
+        if mine:
+            with clock.stage(stage):
+                measured = step([answers[i] for i in mine], models)
+            for i, fields in zip(mine, measured, strict=True):
+                found[i] |= fields
+    sampled = [i for i, of in enumerate(needs) if of & SAMPLED]
+    for i, fields in zip(
+        sampled, _samples([requests[i] for i in sampled], models, clock), strict=True
+    ):
+        found[i] |= fields
+    return [Statistics(**fields) for fields in found]
 
 
-def p_true_logprobs(model: LanguageModel, questions: Sequence[str]) -> FloatArray:
-    """Log-probabilities of "True" and "False" after each question, (n, 2), in one scoring call.
+def _parametric(answers: Sequence[Answer], models: Models) -> list[Fields]:
+    return likelihoods.without_evidence(_model(models), answers)
 
-    The questions' shared beginning (up to its last line break) is the prompt, the rest of each
-    question with either option the answer, so a model that keeps the prompt's cache reads it once.
-    """
-    prompts = [model.render(Prompt("", question)) for question in questions]
-    common = commonprefix(prompts)  # noqa: RUF071  (of characters is what is meant)
-    shared = common[: common.rfind("\n") + 1]
-    asked = [
-        (prompt[len(shared) :], option) for prompt in prompts for option in p_true_options(prompt)
+
+def _unconditional(answers: Sequence[Answer], models: Models) -> list[Fields]:
+    return likelihoods.unconditional(_model(models), answers)
+
+
+def _p_true(answers: Sequence[Answer], models: Models) -> list[Fields]:
+    values = p_true_logprobs(_model(models), [_questions(answer.request) for answer in answers])
+    return [
+        {"claim_p_true": pairs} if answer.request.level == "claim" else {"p_true": pairs[0]}
+        for answer, pairs in zip(answers, values, strict=True)
     ]
-    answers = [Generation(rest + option) for rest, option in asked]
-    scored = model.score([shared] * len(answers), answers)
-    values = [
-        sum(t.logprob for t in generation.tokens if t.end > max(t.start, len(rest)))
-        for generation, (rest, _) in zip(scored, asked, strict=True)
+
+
+def _questions(request: Request) -> list[str]:
+    trace = request.trace
+    whole = request.level == "sequence"
+    stated = [trace.generation.text] if whole else [claim.text for claim in request.claims]
+    return [p_true_question(trace.question, s, passages=context_of(trace)) for s in stated]
+
+
+def _alternatives(answers: Sequence[Answer], models: Models) -> list[Fields]:
+    return alternatives(_model(models), _judge(models).nli, answers)
+
+
+def _relevance(answers: Sequence[Answer], models: Models) -> list[Fields]:
+    pieces = [pieces_of(needed(answer.own, "relevance")) for answer in answers]
+    embed = needed(models.embed, "embed")
+    _, relevances = similarity_and_relevances(embed, pieces, per_token=True)
+    return [{"relevance": relevance} for relevance in relevances]
+
+
+def _faithfulness(answers: Sequence[Answer], models: Models) -> list[Fields]:
+    """P(faithful): as it was measured already, all others in one call."""
+    requests = [answer.request for answer in answers]
+    asked = [request for request in requests if request.p_faithful is None]
+    texts = [text for request in asked for text in request.stated]
+    owners = [request.trace for request in asked for _ in request.stated]
+    made = iter(scores(_judge(models), owners, texts) if asked else ())
+    found: list[Fields] = []
+    for request in requests:
+        known = request.p_faithful
+        values = [next(made) for _ in request.stated] if known is None else list(known)
+        claim = request.level == "claim"
+        found.append({"claim_p_faithful": np.array(values)} if claim else {"p_faithful": values[0]})
+    return found
+
+
+def _answer_faithfulness(answers: Sequence[Answer], models: Models) -> list[Fields]:
+    traces = [answer.request.trace for answer in answers]
+    stated = [trace for trace in traces if trace.generation.text.strip()]
+    made = iter(scores(_judge(models), stated, [trace.generation.text for trace in stated]))
+    return [  # a blank answer claims nothing
+        {"answer_p_faithful": next(made) if trace.generation.text.strip() else math.nan}
+        for trace in traces
     ]
-    return np.array(values, float).reshape(len(questions), 2)
 
 
-@dataclass(frozen=True)
-class _Job:
-    """One answer and what may be run on it; what steps share is found once."""
-
-    trace: Trace
-    models: Models
-    claims: tuple[Claim, ...]
-    level: Level
-    names: frozenset[str]
-
-    @property
-    def model(self) -> LanguageModel:
-        return needed(self.models.language_model, "language_model")
-
-    @property
-    def judge(self) -> FaithfulnessModel:
-        return needed(self.models.faithfulness, "faithfulness")
-
-    @cached_property
-    def answer(self) -> Generation:
-        given = self.trace.generation
-        known = [not math.isnan(t.logprob) for t in given.tokens if t.end > t.start]
-        # A server's tokens (id -1) cannot be scored again as they are, and all that is measured of
-        # an answer must be of the same tokens.
-        ours = self.models.language_model is None or all(t.id >= 0 for t in given.tokens)
-        return given if known and all(known) and ours else self.scored
-
-    @cached_property
-    def scored(self) -> Generation:
-        prompt = prompt_of(self.model, self.trace)
-        return self.model.score([prompt], [self.trace.generation])[0]
-
-    @property
-    def stated(self) -> list[str]:
-        """What the passages may entail: the claims, or the question with the answer."""
-        if self.level == "claim":
-            return [claim.text for claim in self.claims]
-        return [f"{self.trace.question} {self.trace.generation.text}"]
-
-    @property
-    def pieces(self) -> list[str]:
-        return _pieces(self.answer)
-
-    @cached_property
-    def tokens_of_claims(self) -> tuple[tuple[int, ...], ...]:
-        if self.level == "sequence":
-            return ()
-        return tuple(tuple(token_indices(c.spans, self.answer.tokens)) for c in self.claims)
-
-    @cached_property
-    def samples(self) -> Sequence[Generation]:
-        if self.trace.samples:
-            return samples(self.models.language_model, [self.trace], n=self.models.n_samples)[0]
-        trace, n, length = self.trace, self.models.n_samples, self.models.sample_tokens
-        prompt = trace.generation.prompt
-        if prompt is None:
-            prompt = self.model.render(rag_prompt(trace.question, trace.passages))
-        return self.model.sample([prompt], n=n, max_new_tokens=length, temperature=TEMPERATURE)[0]
-
-
-def _captured(job: _Job) -> Fields:
-    entropies = [np.nan if t.entropy is None else t.entropy for t in job.answer.tokens]
-    return {"logprobs": _logprobs(job.answer), "entropies": np.array(entropies, float)}
-
-
-def _faithfulness(job: _Job) -> Fields:
-    context = context_of(job.trace)
-    values = job.judge.score([context] * len(job.stated), job.stated)
-    if job.level == "claim":
-        return {"claim_p_faithful": np.array(values)}
-    return {"p_faithful": values[0]}
-
-
-def _entailed(job: _Job) -> Fields:
-    pairs = [(p.text, stated) for stated in job.stated for p in job.trace.passages]
-    classes = job.judge.nli(*map(list, zip(*pairs, strict=True))) if pairs else np.empty((0, 3))
-    values = classes[:, 0].reshape(len(job.stated), len(job.trace.passages))
-    return {"claim_entailed": values} if job.level == "claim" else {"entailed": values[0]}
-
-
-def _answer_faithfulness(job: _Job) -> Fields:
-    stated = job.trace.generation.text
-    if not stated.strip():  # nothing was claimed
-        return {"answer_p_faithful": math.nan}
-    return {"answer_p_faithful": job.judge.score([context_of(job.trace)], [stated])[0]}
-
-
-def _parametric(job: _Job) -> Fields:
-    prompt = contrast(job.model, job.trace).prompt
-    return {"parametric": _scored_under(needed(prompt, "prompt without evidence"), job)}
-
-
-def _unconditional(job: _Job) -> Fields:
-    return _captured(job) | {"unconditional": _scored_under("", job)}
-
-
-def _p_true(job: _Job) -> Fields:
-    whole = job.level == "sequence"
-    stated = [job.trace.generation.text] if whole else [claim.text for claim in job.claims]
-    passages = context_of(job.trace)
-    questions = [p_true_question(job.trace.question, s, passages=passages) for s in stated]
-    values = p_true_logprobs(job.model, questions)
-    return {"p_true": values[0]} if whole else {"claim_p_true": values}
-
-
-def _alternatives(job: _Job) -> Fields:
-    tokens = job.answer.tokens
-    if tokens and not any(token.top for token in tokens):  # a server that keeps none
-        tokens = job.scored.tokens
-    rows = [_with_alternatives(token) for token in tokens]
-    width = max(map(len, rows), default=1)
-    logprobs = np.full((len(rows), width), -np.inf)
-    for i, row in enumerate(rows):
-        logprobs[i, : len(row)] = [logprob for _, logprob in row]
-    decode = _decoder(job.model)
-    texts = [
-        [piece, *(decode(i) for i, _ in row[1:])]
-        for piece, row in zip(job.pieces, rows, strict=True)
+def _entailed(answers: Sequence[Answer], models: Models) -> list[Fields]:
+    requests = [answer.request for answer in answers]
+    pairs = [
+        (passage.text, stated)
+        for request in requests
+        for stated in request.stated
+        for passage in request.trace.passages
     ]
-    by_fact = any(name.startswith("ccp-fact-preference") for name in job.names)
-    alone = bool(job.names & {"ccp", "ccp:lm-polygraph"})
-    compared = [[text.strip() for text in row] for row in texts] if alone else []
-    in_context = [_in_claim(texts, of_claim) for of_claim in job.tokens_of_claims if by_fact]
-    flat = [*compared, *(row for claim in in_context for row in claim)]
-    relations = alternative_relations(job.judge.nli, flat, width=width)
-    ends = np.cumsum([len(compared), *map(len, in_context)])
-    parts = np.split(relations, ends[:-1])
-    return {
-        "alternatives": logprobs,
-        "relations": parts[0] if alone else None,
-        "claim_relations": tuple(parts[1:]) if by_fact else None,
-        "function_words": function_words(job.pieces),
-    }
+    nli = _judge(models).nli
+    classes = nli(*map(list, zip(*pairs, strict=True))) if pairs else np.empty((0, 3))
+    shapes = [(len(request.stated), len(request.trace.passages)) for request in requests]
+    parts = np.split(classes[:, 0], np.cumsum([rows * k for rows, k in shapes])[:-1])
+    tables = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+    return [
+        {"claim_entailed": table} if request.level == "claim" else {"entailed": table[0]}
+        for request, table in zip(requests, tables, strict=True)
+    ]
 
 
-def _relevance(job: _Job) -> Fields:
-    embed = needed(job.models.embed, "embed")
-    _, (relevance,) = similarity_and_relevances(embed, [job.pieces], per_token=True)
-    return _captured(job) | {"relevance": relevance}
-
-
-def _samples(job: _Job) -> Fields:
+def _samples(requests: Sequence[Request], models: Models, clock: Clock) -> list[Fields]:
     """All that is asked of the samples, whichever method asked first."""
-    needs = {find(name).need for name in job.names}
-    bundle: Samples = samples_of(job.samples)
-    if "sample_nli" in needs:
-        (matrices,) = semantic_matrices(job.judge.nli, [bundle.texts])
-        bundle = replace(bundle, **matrices._asdict())
-    if needs & {"similarity", "relevances"}:
-        similarity, relevances = similarity_and_relevances(
-            needed(job.models.embed, "embed"),
-            [_pieces(sample) for sample in job.samples],
-            per_token="relevances" in needs,
+    if not requests:
+        return []
+    with clock.stage("samples"):
+        made = drawn(
+            models.language_model,
+            [request.trace for request in requests],
+            n=models.n_samples,
+            max_new_tokens=models.sample_tokens,
         )
-        bundle = replace(bundle, similarity=similarity, relevances=relevances or None)
-    return {"samples": bundle}
+    judge = models.faithfulness
+    with clock.stage("uncertainty"):
+        return compared(requests, made, None if judge is None else judge.nli, models.embed)
 
 
-_STEPS: dict[str, Callable[[_Job], Fields]] = {
-    "logprobs": _captured,
-    "entropies": _captured,
-    "p_faithful": _faithfulness,
-    "answer_p_faithful": _answer_faithfulness,
-    "entailed": _entailed,
-    "parametric": _parametric,
-    "unconditional": _unconditional,
-    "p_true": _p_true,
-    "alternatives": _alternatives,
-    "relevance": _relevance,
-    "samples": _samples,
-    "sample_nli": _samples,
-    "similarity": _samples,
-    "relevances": _samples,
-}
+_STEPS: tuple[tuple[str, frozenset[str], Step], ...] = (
+    ("language_model", frozenset({"parametric"}), _parametric),
+    ("language_model", frozenset({"unconditional"}), _unconditional),
+    ("language_model", frozenset({"p_true"}), _p_true),
+    ("uncertainty", frozenset({"alternatives"}), _alternatives),
+    ("uncertainty", frozenset({"relevance"}), _relevance),
+    ("uncertainty", frozenset({"p_faithful"}), _faithfulness),
+    ("uncertainty", frozenset({"answer_p_faithful"}), _answer_faithfulness),
+    ("uncertainty", frozenset({"entailed"}), _entailed),
+)
 
 
-def _logprobs(generation: Generation) -> FloatArray:
-    return np.array([token.logprob for token in generation.tokens], float)
+def _model(models: Models) -> LanguageModel:
+    return needed(models.language_model, "language_model")
 
 
-def _pieces(generation: Generation) -> list[str]:
-    return [generation.text[token.start : token.end] for token in generation.tokens]
-
-
-def _scored_under(prompt: str, job: _Job) -> FloatArray:
-    return _logprobs(job.model.score([prompt], [job.answer])[0])
-
-
-def _with_alternatives(token: Token) -> list[tuple[int, float]]:
-    """(id, log-probability) of the written token, then of the others that were likely."""
-    return [(token.id, token.logprob), *((i, p) for i, p in token.top if i != token.id)]
-
-
-def _in_claim(texts: list[list[str]], tokens: Sequence[int]) -> list[list[str]]:
-    """Each of the claim's tokens and its alternatives after the claim's words so far."""
-    rows, said = [], ""
-    for token in tokens:
-        rows.append([(said + text).strip() for text in texts[token]])
-        said += texts[token][0]
-    return rows
-
-
-def _decoder(model: LanguageModel) -> Callable[[int], str]:
-    tokenizer = getattr(model, "tokenizer", None)
-    if tokenizer is None:
-        raise ValueError("CCP reads the text of alternatives: it needs a model with a tokenizer")
-    return lambda token: str(tokenizer.decode([token]))
+def _judge(models: Models) -> FaithfulnessModel:
+    return needed(models.faithfulness, "faithfulness")

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from franq_guard.franq import FloatArray
 from franq_guard.uncertainty.ccp import CONTRADICTS, ENTAILS, NEUTRAL, combine_relations
-from franq_guard.uncertainty.numeric import FloatArray, IntArray
+from franq_guard.uncertainty.numeric import IntArray
 
 Nli = Callable[[Sequence[str], Sequence[str]], FloatArray]
 Pair = tuple[str, str]

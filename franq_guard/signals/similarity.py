@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from franq_guard.uncertainty.numeric import FloatArray
+from franq_guard.franq import FloatArray
 
 Embed = Callable[[Sequence[str]], NDArray[np.floating]]
 

@@ -13,16 +13,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from franq_guard.claims.rules.splitter import RuleSplitter
+from franq_guard.claims.spans import shifted
 from franq_guard.policy import Policy
 from franq_guard.records import Generation, GuardedAnswer, Trace, Verdict
-from franq_guard.signals.components import DEFAULTS
-from franq_guard.streaming.release import OnClaim, Release, Released
-from franq_guard.streaming.worker import ClaimWorker, Lookup, Part, Piece, moved, unverified
+from franq_guard.streaming.release import Release, Released
+from franq_guard.streaming.worker import ClaimWorker, Lookup, Part, Piece, unverified
+from franq_guard.uncertainty.methods import find
 
 if TYPE_CHECKING:
     from franq_guard.guard import Guard
 
 _log = logging.getLogger(__name__)
+_OF_THE_WHOLE = frozenset({"relevance"})
+"""Statistics of a claim's tokens that change as the answer goes on."""
 _LOOK_EVERY = 8
 """Characters after which the text is looked at again for a settled sentence."""
 _FIRST, _READ_EVERY, _LAG = 8, 100, 16
@@ -64,11 +67,12 @@ def check_streamable(guard: Guard) -> None:
             f"stream='claims' needs a guard of form='long': form={guard.form!r} judges the whole "
             f"answer by samples{other}"
         )
-    if guard.components != DEFAULTS["long"]:
-        raise ValueError(
-            "stream='claims' scores with the paper's long-form methods: leave uq_faith and "
-            f"uq_unfaith at their defaults{other}"
-        )
+    for name in guard.components.names:
+        if find(name).need in _OF_THE_WHOLE:
+            raise ValueError(
+                f"stream='claims' cannot measure {name!r} before the answer is over: it weighs "
+                f"a token against all of the answer; choose another uq_faith or uq_unfaith{other}"
+            )
     splits: Any = type(guard.claims)
     past = splits.split is not RuleSplitter.split and (
         getattr(splits, "units", RuleSplitter.units) is RuleSplitter.units
@@ -77,20 +81,6 @@ def check_streamable(guard: Guard) -> None:
         raise ValueError(
             f"stream='claims' needs a splitter that tells which claims of an unfinished answer "
             f"are final: RuleSplitter can, {type(guard.claims).__name__} cannot{other}"
-        )
-
-
-def check_claims_mode(guard: Guard, mode: str, on_claim: OnClaim | None) -> None:
-    """Refuse options of a framework's wrapper that do not go together.
-
-    Raises:
-        ValueError: for ``on_claim`` in another mode, or see :func:`check_streamable`.
-    """
-    if mode == "claims":
-        check_streamable(guard)
-    elif on_claim is not None:
-        raise ValueError(
-            f"on_claim tells of claims as they leave: it needs stream='claims', not {mode!r}"
         )
 
 
@@ -304,4 +294,4 @@ class ClaimStream:
 
 
 def _shifted(verdict: Verdict, by: int) -> Verdict:
-    return replace(verdict, claim=moved(verdict.claim, by)) if by else verdict
+    return replace(verdict, claim=shifted(verdict.claim, by)) if by else verdict

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from franq_guard.claims.spans import whole
+from franq_guard.claims.spans import shifted, whole
 from franq_guard.records import Claim, Reason, Trace, Verdict
 from franq_guard.signals.clock import DeadlineExceeded
 from franq_guard.signals.verdict import unchecked
@@ -124,7 +124,7 @@ def _split(guard: Guard, part: Part, question: str) -> list[tuple[int, list[Clai
     if all(unit.span[0] >= start for unit in units):
         return [(unit.span[1], list(unit.claims)) for unit in units if unit.span[1] <= end]
     return [
-        (unit.span[1] + start, [moved(claim, start) for claim in unit.claims])
+        (unit.span[1] + start, [shifted(claim, start) for claim in unit.claims])
         for unit in splitter.units(part.text[start:end], question=question)
     ]
 
@@ -136,10 +136,5 @@ def unverified(guard: Guard, part: Part, reason: Reason) -> list[Piece]:
     except Exception as error:  # a guard that fails must still let the answer be dealt with
         _log.warning("splitting failed (%s); the rest is taken as one claim", error)
         own = whole(part.text[part.start : part.end])
-        split = [(part.end, [moved(claim, part.start) for claim in own])]
+        split = [(part.end, [shifted(claim, part.start) for claim in own])]
     return [Piece(end, tuple(unchecked(claim, reason) for claim in of)) for end, of in split]
-
-
-def moved(claim: Claim, by: int) -> Claim:
-    """The claim with its spans ``by`` characters further on."""
-    return replace(claim, spans=tuple((a + by, b + by) for a, b in claim.spans))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from functools import partial
 
+from franq_guard.franq import FloatArray
 from franq_guard.uncertainty import ccp, graph, information, lexical, rag, reflexive, sar, semantic
 from franq_guard.uncertainty.method import (
     Method,
@@ -15,7 +16,6 @@ from franq_guard.uncertainty.method import (
     nats,
     squashed,
 )
-from franq_guard.uncertainty.numeric import FloatArray
 from franq_guard.uncertainty.statistics import Samples, Statistics, needed
 
 __all__ = ["METHODS"]
@@ -40,14 +40,22 @@ def _radius(u: float, n: int) -> float:
     return 1.0 - u / math.sqrt(max(n, 1))
 
 
-def _both_levels(function: Callable[..., float], *fields: str) -> tuple[OfSequence, OfClaim]:
-    """A function of per-token arrays."""
+def _given_tokens(s: Statistics, i: int) -> tuple[int, ...]:
+    return s.claims[i]
+
+
+def _both_levels(
+    function: Callable[..., float],
+    *fields: str,
+    of_claim: Callable[[Statistics, int], tuple[int, ...]] = Statistics.own_tokens,
+) -> tuple[OfSequence, OfClaim]:
+    """A function of per-token arrays; ``of_claim``: which of their tokens a claim has."""
 
     def value(s: Statistics, tokens: tuple[int, ...] | None) -> float:
         arrays: list[FloatArray] = [needed(getattr(s, field), field) for field in fields]
         return function(*arrays, tokens=tokens)
 
-    return lambda s: value(s, None), lambda s, i: value(s, s.claims[i])
+    return lambda s: value(s, None), lambda s, i: value(s, of_claim(s, i))
 
 
 def _ccp(s: Statistics, tokens: tuple[int, ...] | None, *, skip: bool) -> float:
@@ -60,7 +68,7 @@ def _ccp(s: Statistics, tokens: tuple[int, ...] | None, *, skip: bool) -> float:
 
 
 def _ccp_fact_preference(s: Statistics, i: int, *, skip: bool) -> float:
-    tokens = list(s.claims[i])
+    tokens = list(s.own_tokens(i))
     return ccp.ccp_uncertainty(
         needed(s.alternatives, "alternatives")[tokens],
         needed(s.claim_relations, "claim_relations")[i],
@@ -93,13 +101,15 @@ def _information() -> list[Method]:
         name: str, title: str, source: str, function: Callable[..., float], *fields: str
     ) -> Method:
         scale = squashed if name == "pmi" else nats
-        levels = _both_levels(function, *fields)
+        given = fields == ("logprobs",)
+        tokens = _given_tokens if given else Statistics.own_tokens
+        levels = _both_levels(function, *fields, of_claim=tokens)
         return Method(name, title, "information", fields[-1], source, *levels, scale)
 
     probability = information.max_probability_uncertainty
     perplexity = information.perplexity_uncertainty
     mean, most = information.mean_entropy_uncertainty, information.max_entropy_uncertainty
-    pmi, both = information.pmi_uncertainty, ("logprobs", "unconditional")
+    pmi, both = information.pmi_uncertainty, ("own_or_given_logprobs", "unconditional")
     title = "Max Sequence/Claim Probability"
     return [
         tokenwise("max-probability", title, "arXiv 2406.15627", probability, "logprobs"),
@@ -125,7 +135,7 @@ def _ccps(suffix: str, *, skip: bool) -> list[Method]:
 def _claims_of(
     function: Callable[[Statistics, tuple[int, ...] | None], float],
 ) -> tuple[OfSequence, OfClaim]:
-    return lambda s: function(s, None), lambda s, i: function(s, s.claims[i])
+    return lambda s: function(s, None), lambda s, i: function(s, s.own_tokens(i))
 
 
 def _reflexive() -> list[Method]:
@@ -175,8 +185,8 @@ def _graphs() -> list[Method]:
 
 
 def _semantic() -> list[Method]:
-    def entropy(x: Samples, form: semantic.Form) -> float:
-        return semantic.semantic_entropy_uncertainty(x.log_probs, x.classes, x.texts, form=form)
+    def entropy(x: Samples, rule: semantic.DuplicateRule) -> float:
+        return semantic.semantic_entropy_uncertainty(x.log_probs, x.classes, x.texts, rule=rule)
 
     def discrete(x: Samples) -> float:
         return semantic.discrete_semantic_entropy_uncertainty(x.classes)
@@ -187,7 +197,7 @@ def _semantic() -> list[Method]:
     def normalised(x: Samples) -> float:
         return semantic.normalized_monte_carlo_uncertainty(x.logprobs)
 
-    unique, library = partial(entropy, form="unique"), partial(entropy, form="lm-polygraph")
+    unique, library = partial(entropy, rule="unique"), partial(entropy, rule="lm-polygraph")
     farquhar = "doi 10.1038/s41586-024-07421-0"
     title, monte = "Semantic Entropy", "Monte-Carlo Sequence Entropy"
     rows: list[tuple[str, str, Callable[[Samples], float], str, str]] = [
@@ -204,7 +214,7 @@ def _relevance() -> list[Method]:
     def sentence(x: Samples) -> float:
         return sar.sentence_sar_uncertainty(x.log_probs, needed(x.similarity, "similarity"))
 
-    token = _both_levels(sar.token_sar_uncertainty, "logprobs", "relevance")
+    token = _both_levels(sar.token_sar_uncertainty, "own_or_given_logprobs", "relevance")
     return [
         _diversity("sentence-sar", "SentenceSAR", sentence, "similarity", _DUAN, squashed),
         Method("token-sar", "TokenSAR", "diversity", "relevance", _DUAN, *token, nats),
@@ -229,7 +239,9 @@ def _rag() -> list[Method]:
             return rag.max_nli_uncertainty(needed(s.entailed, "entailed"))
         return rag.max_nli_uncertainty(needed(s.claim_entailed, "claim_entailed")[i])
 
-    known = _both_levels(rag.parametric_knowledge_uncertainty, "parametric")
+    known = _both_levels(
+        rag.parametric_knowledge_uncertainty, "parametric", of_claim=Statistics.parametric_tokens
+    )
     title, align, paper = (
         "Parametric Knowledge",
         "AlignScore or the model in use",

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from franq_guard.franq import FloatArray
 from franq_guard.uncertainty.information import Tokens
-from franq_guard.uncertainty.numeric import FloatArray, IntArray, logsumexp
+from franq_guard.uncertainty.numeric import IntArray, logsumexp
 
 ENTAILS, NEUTRAL, CONTRADICTS = 1, 0, -1
 

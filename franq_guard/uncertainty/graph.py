@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from franq_guard.uncertainty.numeric import FloatArray
+from franq_guard.franq import FloatArray
 
 __all__ = [
     "Spectrum",

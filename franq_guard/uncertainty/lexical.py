@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from franq_guard.uncertainty.numeric import FloatArray
+from franq_guard.franq import FloatArray
 
 LexicalMetric = Literal["rouge1", "rouge2", "rougeL", "bleu"]
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from franq_guard.franq import FloatArray
 from franq_guard.uncertainty.catalogue import METHODS
 from franq_guard.uncertainty.method import Level, Method
-from franq_guard.uncertainty.numeric import FloatArray
 from franq_guard.uncertainty.statistics import Statistics
 
 __all__ = ["Level", "Method", "compute", "confidence", "find", "log_confidence", "methods"]
@@ -76,7 +76,7 @@ def log_confidence(name: str, uncertainty: float, *, samples: int = 10) -> float
     confidence of 0 gives -inf; NaN stays NaN.
     """
     if find(name).in_nats:
-        return -max(float(uncertainty), 0.0) if not np.isnan(uncertainty) else float("nan")
+        return 0.0 - max(float(uncertainty), 0.0) if not np.isnan(uncertainty) else float("nan")
     value = confidence(name, uncertainty, samples=samples)
     return float(np.log(value)) if value != 0 else float("-inf")
 

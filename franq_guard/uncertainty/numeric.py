@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-FloatArray = NDArray[np.float64]
+from franq_guard.franq import FloatArray
+
 IntArray = NDArray[np.int64]
 
 

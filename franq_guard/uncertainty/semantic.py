@@ -13,16 +13,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from franq_guard.uncertainty.numeric import FloatArray, IntArray, logsumexp
+from franq_guard.franq import FloatArray
+from franq_guard.uncertainty.numeric import IntArray, logsumexp
 
-Form = Literal["unique", "lm-polygraph"]
+DuplicateRule = Literal["unique", "lm-polygraph"]
+"""Whether a text that was drawn again counts once or each time."""
 
 __all__ = [
     "discrete_semantic_entropy_uncertainty",
     "monte_carlo_uncertainty",
     "normalized_monte_carlo_uncertainty",
     "semantic_classes",
-    "semantic_entropy_direct_uncertainty",
     "semantic_entropy_uncertainty",
 ]
 
@@ -50,34 +51,24 @@ def semantic_classes(entails: ArrayLike) -> IntArray:
 
 
 def semantic_entropy_uncertainty(
-    log_probs: ArrayLike, classes: ArrayLike, texts: Sequence[str], *, form: Form = "unique"
+    log_probs: ArrayLike,
+    classes: ArrayLike,
+    texts: Sequence[str],
+    *,
+    rule: DuplicateRule = "unique",
 ) -> float:
     """Semantic Entropy: -mean over samples of the log-probability of the sample's class.
 
-    A class's probability is the sum over its distinct texts. ``form="lm-polygraph"`` (with which
+    A class's probability is the sum over its distinct texts. ``rule="lm-polygraph"`` (with which
     the FRANQ paper ran) adds a text again for each duplicate, so that probabilities exceed 1 and
     the entropy can fall below 0.
 
     Returns:
         Nats, in [0, inf) up to sampling of unlikely duplicates; see the module for edge cases.
     """
-    own = _class_log_probs(log_probs, classes, texts, form)
+    own = _class_log_probs(log_probs, classes, texts, rule)
     kind = np.asarray(classes, int)
     return -float(own[kind].mean()) if len(kind) else float("nan")
-
-
-def semantic_entropy_direct_uncertainty(
-    log_probs: ArrayLike, classes: ArrayLike, texts: Sequence[str], *, form: Form = "unique"
-) -> float:
-    """Direct form: -sum over classes of P log P, class probabilities as they are (not normalised).
-
-    ``form="lm-polygraph"`` sums over samples instead of classes, duplicates added up.
-    """
-    own = _class_log_probs(log_probs, classes, texts, form)
-    if form == "lm-polygraph":
-        own = own[np.asarray(classes, int)]
-    present = own[np.isfinite(own)]
-    return -float(np.sum(np.exp(present) * present)) if len(own) else float("nan")
 
 
 def discrete_semantic_entropy_uncertainty(classes: ArrayLike) -> float:
@@ -110,15 +101,15 @@ def normalized_monte_carlo_uncertainty(samples: Sequence[ArrayLike]) -> float:
 
 
 def _class_log_probs(
-    log_probs: ArrayLike, classes: ArrayLike, texts: Sequence[str], form: Form
+    log_probs: ArrayLike, classes: ArrayLike, texts: Sequence[str], rule: DuplicateRule
 ) -> FloatArray:
     values, kind = np.asarray(log_probs, float), np.asarray(classes, int)
     if not len(values) == len(kind) == len(texts):
         raise ValueError(f"{len(values)} log_probs, {len(kind)} classes and {len(texts)} texts")
-    if form not in ("unique", "lm-polygraph"):
-        raise ValueError(f"form must be 'unique' or 'lm-polygraph', not {form!r}")
+    if rule not in ("unique", "lm-polygraph"):
+        raise ValueError(f"rule must be 'unique' or 'lm-polygraph', not {rule!r}")
     counted = np.ones(len(values), bool)
-    if form == "unique":
+    if rule == "unique":
         pairs = list(zip(kind.tolist(), texts, strict=True))
         counted = np.array([pair not in pairs[:i] for i, pair in enumerate(pairs)], bool)
     groups = range(int(kind.max(initial=-1)) + 1)

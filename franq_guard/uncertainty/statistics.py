@@ -13,8 +13,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from franq_guard.franq import FloatArray
 from franq_guard.uncertainty import graph, lexical, semantic
-from franq_guard.uncertainty.numeric import FloatArray, IntArray
+from franq_guard.uncertainty.numeric import IntArray
 
 T = TypeVar("T")
 
@@ -88,6 +89,9 @@ class Statistics:
 
     Args:
         logprobs: (T,), of the written tokens, nats.
+        own_logprobs: the same of the tokens that the model in use reads, to which ``entropies``,
+            ``alternatives``, ``relations``, ``function_words``, ``unconditional`` and ``relevance``
+            belong. None: they are the tokens of ``logprobs``; a server's may be others.
         entropies: (T,), of the next-token distributions, nats.
         alternatives: (T, K), log-probabilities, the written token first, padded with -inf.
         relations: (T, K), how each alternative relates to the written token
@@ -95,7 +99,7 @@ class Statistics:
         claim_relations: per claim (tokens, K), the same with the claim's text before the token.
         function_words: (T,) of bool, tokens that CCP counts as certain.
         unconditional: (T,), log-probabilities of the answer without any prompt.
-        parametric: (T,), log-probabilities without the passages.
+        parametric: (T,), log-probabilities without the passages; its tokens may be others, too.
         relevance: (T,), 1 - similarity of the answer without the token.
         p_true: log-probabilities of "True" and "False", (2,).
         claim_p_true: the same per claim, (claims, 2).
@@ -105,10 +109,13 @@ class Statistics:
         entailed: P(passage entails question and answer) of each passage alone, (k,).
         claim_entailed: the same per claim, (claims, k).
         claims: token indices of each claim.
+        own_claims: those among ``own_logprobs``; None: ``claims``.
+        parametric_claims: those among ``parametric``; None: ``claims``.
         samples: other answers to the same prompt.
     """
 
     logprobs: FloatArray | None = None
+    own_logprobs: FloatArray | None = None
     entropies: FloatArray | None = None
     alternatives: FloatArray | None = None
     relations: IntArray | None = None
@@ -125,7 +132,22 @@ class Statistics:
     entailed: FloatArray | None = None
     claim_entailed: FloatArray | None = None
     claims: tuple[tuple[int, ...], ...] = ()
+    own_claims: tuple[tuple[int, ...], ...] | None = None
+    parametric_claims: tuple[tuple[int, ...], ...] | None = None
     samples: Samples | None = None
+
+    @property
+    def own_or_given_logprobs(self) -> FloatArray | None:
+        """Of the tokens that the model in use reads, (T,), nats."""
+        return self.logprobs if self.own_logprobs is None else self.own_logprobs
+
+    def own_tokens(self, i: int) -> tuple[int, ...]:
+        """Of claim number i among the tokens that the model in use reads."""
+        return (self.claims if self.own_claims is None else self.own_claims)[i]
+
+    def parametric_tokens(self, i: int) -> tuple[int, ...]:
+        """Of claim number i among the tokens scored without the passages."""
+        return (self.claims if self.parametric_claims is None else self.parametric_claims)[i]
 
 
 def needed(value: T | None, name: str) -> T:

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from franq_bench.xgboost import xgboost_classifier
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.calibration.fit import (
     TooFewLabelsError,
@@ -182,11 +181,3 @@ def test_a_threshold_that_cannot_be_met():
         choose_threshold([1, 0], [0.5, 0.5], goal="precision", wanted=0.9)
     with pytest.raises(ValueError, match="both true and false"):
         choose_threshold([1, 1], [0.5, 0.6], goal="kept", wanted=0.9)
-
-
-def test_xgboost_baseline_learns_and_repeats():
-    data = labelled(rows(400))
-    first = xgboost_classifier().fit(data.signals, data.is_true).predict_proba(data.signals)
-    again = xgboost_classifier().fit(data.signals, data.is_true).predict_proba(data.signals)
-    np.testing.assert_array_equal(first, again)
-    assert roc_auc_score(data.is_true, first[:, 1]) > 0.7

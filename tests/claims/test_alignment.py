@@ -3,7 +3,7 @@
 import pytest
 
 from franq_guard.claims import ALIGNED, align
-from franq_guard.claims.rules.normal import normal
+from franq_guard.claims.word_keys import normal
 
 ANSWER = (
     "Marie Curie was born in Warsaw. She won the Nobel Prize in Physics in 1903 and wrote 3,500"

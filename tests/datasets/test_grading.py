@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from franq_guard.datasets.comparable_words import texts
 from franq_guard.datasets.grading import grade, grade_by_alias, states
-from franq_guard.datasets.normal import texts
 
 
 @pytest.mark.parametrize(

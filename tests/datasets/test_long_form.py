@@ -6,15 +6,13 @@ from hypothesis import strategies as st
 
 from franq_guard.claims import RuleSplitter
 from franq_guard.datasets.generations import GenerationStore
-from franq_guard.datasets.long_form import (
-    build_prompts,
+from franq_guard.datasets.long_form.answers import (
     label_claims,
     long_form_answers,
-    long_form_rows,
     summary,
 )
-from franq_guard.datasets.long_labels import assign, is_faithful, label, value
-from franq_guard.datasets.long_prompts import usable
+from franq_guard.datasets.long_form.labels import assign, is_faithful, label, value
+from franq_guard.datasets.long_form.prompts import build_prompts, usable
 from franq_guard.datasets.questions import Question
 from franq_guard.records import Claim, ClaimLabel, Passage
 from franq_guard.rows import trace_from_dict
@@ -264,14 +262,15 @@ def answer_all(prompt):
 def test_end_to_end_rows_are_traces(tmp_path):
     options = {"store": GenerationStore(tmp_path / "g.jsonl"), "splitter": RuleSplitter()}
     model = FakeLanguageModel(answers=answer_all)
-    (row,) = long_form_rows(model, QUESTIONS, seed=2, **options)
+    prompts = build_prompts(QUESTIONS, seed=2)
+    (answered,) = long_form_answers(model, prompts, **options)
+    row = answered.to_row()
     trace = trace_from_dict(row)
     assert len(trace.claims) == 4
     labels = {c["question_id"]: c["is_faithful"] for c in row["claims"]}
     assert trace.labels == tuple(
         ClaimLabel(is_true=True, is_faithful=c["is_faithful"]) for c in row["claims"]
     )
-    prompts = build_prompts(QUESTIONS, seed=2)
     shown = {q.id: s for q, s in zip(prompts[0].questions, prompts[0].shown, strict=True)}
     assert labels == shown  # a right answer is faithful where its passage was shown
     # again: from the store, the model is not asked
@@ -285,4 +284,4 @@ def test_end_to_end_rows_are_traces(tmp_path):
         "true": 4,
         "faithful": 2,
     }
-    assert long_form_rows(model, QUESTIONS, limit=0, **options) == []
+    assert long_form_answers(model, [], **options) == []

@@ -13,8 +13,9 @@ from safetensors.torch import load_file
 
 from franq_guard.faithfulness import AlignScore
 from franq_guard.faithfulness.alignscore import hub as alignscore_hub
-from franq_guard.faithfulness.alignscore.checkpoint import CheckpointError, read_weights
+from franq_guard.faithfulness.alignscore.checkpoint import read_weights
 from franq_guard.faithfulness.alignscore.convert import convert_checkpoint, main
+from franq_guard.faithfulness.alignscore.files import CheckpointError
 from franq_guard.faithfulness.alignscore.hub import (
     BACKBONES,
     PUBLISHED,

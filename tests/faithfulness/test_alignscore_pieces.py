@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
+from franq_guard.basics.text import without_surrogates
 from franq_guard.faithfulness.alignscore.chunks import (
     chunks,
-    clean,
     default_splitter,
     punkt,
     sentence_spans,
@@ -23,8 +23,8 @@ from franq_guard.faithfulness.alignscore.chunks import (
     splitter_name,
     whole,
 )
-from franq_guard.faithfulness.alignscore.grid import _longest_first, stretches, windows
 from franq_guard.faithfulness.alignscore.linear import Linear
+from franq_guard.faithfulness.alignscore.pair_grid import _longest_first, stretches, windows
 
 TOKENIZER = Path(__file__).parents[1] / "fixtures/alignscore/tiny-roberta/tokenizer.json"
 
@@ -94,8 +94,8 @@ def test_by_hand():
     assert two[1].source(3, 8) == (16, 21)
 
 
-def test_clean_keeps_the_length():
-    assert clean("a\ud83d\ude00b\udfff") == "a\ufffd\ufffdb\ufffd"
+def test_lone_surrogates_go_and_the_length_stays():
+    assert without_surrogates("a\ud83d\ude00b\udfff") == "a\ufffd\ufffdb\ufffd"
 
 
 def test_repeated_sentences_are_found_one_after_the_other():

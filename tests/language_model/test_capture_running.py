@@ -7,7 +7,7 @@ import weakref
 import pytest
 
 from franq_guard.language_model import Recorder, TransformersModel
-from franq_guard.language_model.transformers.listening import Run
+from franq_guard.language_model.transformers.recorded_call import RecordedCall
 
 PROMPT = "How long is the river?"
 STEPS = 24
@@ -116,13 +116,13 @@ def test_four_at_once_are_told_apart_by_their_prompts(net, byte_level, recorder)
 @pytest.mark.parametrize("fail", [False, True])
 def test_nothing_is_left_of_a_call_that_is_over(net, byte_level, recorder, monkeypatch, fail):
     runs = weakref.WeakSet()
-    start = Run.__init__
+    start = RecordedCall.__init__
 
     def watched(self, *args, **kwargs):
         runs.add(self)
         start(self, *args, **kwargs)
 
-    monkeypatch.setattr(Run, "__init__", watched)
+    monkeypatch.setattr(RecordedCall, "__init__", watched)
     streamer = Paused(6, fail=fail)
     thread = started(net, byte_level, streamer)
     assert len(runs) == 1

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from franq_guard.language_model import remove_evidence
-from franq_guard.language_model.evidence import shared
+from franq_guard.language_model.evidence_removal import shared
 from franq_guard.records import Passage
 
 PASSAGES = (

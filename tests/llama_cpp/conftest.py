@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def gguf():
-    from franq_guard.language_model.transformers.bundled import bundled_file
+    from franq_guard.language_model.transformers.smollm2 import bundled_file
 
     return bundled_file()
 

@@ -5,7 +5,6 @@ import pytest
 
 from franq_guard.metrics.measures import reliability
 from franq_guard.metrics.plots import (
-    precision_recall_plot,
     rejection_plot,
     reliability_plot,
     reliability_text,
@@ -16,16 +15,12 @@ from franq_guard.metrics.plots import (
 TRUE = [1, 0, 1, 0]
 P = {"FRANQ <&>": [0.9, 0.8, 0.4, 0.3]}
 SVG = "{http://www.w3.org/2000/svg}"
-PLOTS = [reliability_plot(TRUE, P), precision_recall_plot(TRUE, P), rejection_plot(TRUE, P)]
+PLOTS = [reliability_plot(TRUE, P), rejection_plot(TRUE, P)]
 
 
 def test_points_by_hand():
     by_name = {line.name: line.points for line in reliability_plot(TRUE, P).lines}
     assert by_name["FRANQ <&>"] == ((0.3, 0.0), (0.4, 1.0), (0.8, 0.0), (0.9, 1.0))
-    by_name = {line.name: line.points for line in precision_recall_plot(TRUE, P).lines}
-    # from below: .3 caught (1/1), .4 not, .8 caught (2/3), .9 not (2/4)
-    np.testing.assert_allclose(by_name["FRANQ <&>"], [(0.5, 1), (0.5, 0.5), (1, 2 / 3), (1, 0.5)])
-    assert by_name["random"] == ((0.0, 0.5), (1.0, 0.5))
     by_name = {line.name: line.points for line in rejection_plot(TRUE, P).lines}
     np.testing.assert_allclose(
         by_name["FRANQ <&>"], [(0, 0.5), (0.25, 2 / 3), (0.5, 0.5), (0.75, 1)]

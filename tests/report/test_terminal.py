@@ -16,16 +16,15 @@ from franq_guard.report.terminal import print_answer, shown
 
 PROGRAM = """
 from franq_guard import Calibrator, Guard
-from franq_guard.cli import app as cli
+from franq_guard.cli import main
 from franq_guard.calibration.store import Knots
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 curve = Knots((-9.0, 0.0), (0.0, 1.0))
 made_for = {"language_model": "another"}
 other = Calibrator("global", faith=curve, unfaith=curve, fingerprint=made_for, name="other")
-cli._guard = lambda *args: Guard(
-    language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness(), franq=other
-)
-cli.main()
+fakes = Guard(language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness(), franq=other)
+Guard.offline = lambda **settings: fakes
+main()
 """
 ROW = {
     "question": "Where is Rome?",

@@ -5,7 +5,8 @@ import pytest
 
 from franq_guard.claims import RuleSplitter
 from franq_guard.records import Claim, Generation, Passage, Token, Trace
-from franq_guard.signals.gather import Models, gather, p_true_logprobs
+from franq_guard.signals.gather import gather
+from franq_guard.signals.request import Models, Request
 from franq_guard.signals.similarity import similarity_and_relevances
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 from franq_guard.uncertainty.ccp import CONTRADICTS, ENTAILS, NEUTRAL, function_words
@@ -78,6 +79,11 @@ def embed(texts):
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
+def measured(names, of, run, **options):
+    [found] = gather([Request(of, names, **options)], run)
+    return found
+
+
 def models():
     return Models(LanguageModel(), Nli(), embed, n_samples=4)
 
@@ -86,7 +92,7 @@ def models():
 def test_every_method_has_a_value(level):
     run = models()
     names = [m.name for m in methods() if level in m.levels]
-    found = gather(names, trace(), run, claims=[CLAIM], level=level)
+    found = measured(names, trace(), run, claims=[CLAIM], level=level)
     got = compute(names, found, level=level)
     assert set(got) == set(names)
     assert all(np.isfinite(v).all() and v.shape == (1,) for v in got.values())
@@ -95,7 +101,7 @@ def test_every_method_has_a_value(level):
 def test_everything_is_measured_once():
     run = models()
     names = [m.name for m in methods() if "sequence" in m.levels]
-    gather(names, trace(), run)
+    measured(names, trace(), run)
     # without passages, without a prompt, P(True) with its two options; one set of samples
     calls = run.language_model.calls
     assert sorted(calls) == [("sample", 4), ("score", 1), ("score", 1), ("score", 2)]
@@ -105,7 +111,7 @@ def test_everything_is_measured_once():
 
 def test_nothing_that_was_not_asked_for_is_measured():
     run = models()
-    found = gather(["perplexity", "mean-token-entropy"], trace(), run)
+    found = measured(["perplexity", "mean-token-entropy"], trace(), run)
     assert run.language_model.calls == []
     assert run.faithfulness.calls == []
     assert found.samples is None
@@ -117,10 +123,10 @@ def test_what_is_asked_of_faithfulness(monkeypatch):
     run, asked = models(), []
     monkeypatch.setattr(run.faithfulness, "score", lambda _, claims: asked.extend(claims) or [0.5])
     names = ["faithfulness", "faithfulness-answer"]
-    found = gather(names, trace(), run)
+    found = measured(names, trace(), run)
     assert asked == [f"{trace().question} Paris is big.", "Paris is big."]
     assert (found.p_faithful, found.answer_p_faithful) == (0.5, 0.5)
-    empty = gather(["faithfulness-answer"], trace(Generation(" ")), run)
+    empty = measured(["faithfulness-answer"], trace(Generation(" ")), run)
     assert np.isnan(empty.answer_p_faithful)
     assert len(asked) == 2
 
@@ -135,28 +141,28 @@ def test_max_nli_reads_every_passage_alone(monkeypatch):
 
     monkeypatch.setattr(run.faithfulness, "nli", nli)
     two = replace(trace(), passages=tuple(map(Passage, entails)))
-    found = gather(["max-nli"], two, run)
+    found = measured(["max-nli"], two, run)
     assert asked == [(text, f"{two.question} Paris is big.") for text in entails]
     assert found.entailed.tolist() == [0.25, 0.75]
     asked.clear()
-    found = gather(["max-nli"], two, run, claims=[CLAIM, CLAIM], level="claim")
+    found = measured(["max-nli"], two, run, claims=[CLAIM, CLAIM], level="claim")
     assert asked == [(text, CLAIM.text) for text in entails] * 2
     assert found.claim_entailed.tolist() == [[0.25, 0.75]] * 2
     for level in ("sequence", "claim"):
-        none = gather(["max-nli"], replace(two, passages=()), run, claims=[CLAIM], level=level)
+        none = measured(["max-nli"], replace(two, passages=()), run, claims=[CLAIM], level=level)
         assert compute(["max-nli"], none, level=level)["max-nli"].tolist() == [1]
 
 
 def test_an_answer_without_probabilities_is_scored_once():
     run = models()
-    gather(["perplexity", "max-probability"], trace(Generation("Paris is big.")), run)
+    measured(["perplexity", "max-probability"], trace(Generation("Paris is big.")), run)
     assert run.language_model.calls == [("score", 1)]
 
 
 def test_alternatives_are_compared_alone_and_in_their_claim():
     run = models()
     names = ["ccp", "ccp-fact-preference"]
-    found = gather(names, trace(), run, claims=[CLAIM], level="claim")
+    found = measured(names, trace(), run, claims=[CLAIM], level="claim")
     # Paris/Rome and big/small contradict each other, is/was are neutral
     assert found.relations.tolist() == [
         [ENTAILS, CONTRADICTS],
@@ -184,7 +190,7 @@ def test_function_words():
 def test_ccp_needs_the_text_of_alternatives():
     run = Models(FakeLanguageModel(), Nli())
     with pytest.raises(ValueError, match="tokenizer"):
-        gather(["ccp"], trace(), run)
+        measured(["ccp"], trace(), run)
 
 
 @pytest.mark.parametrize(
@@ -200,39 +206,16 @@ def test_a_missing_model_is_named(name, missing):
     samples = (answer(), answer())
     known = Trace("Q?", (PASSAGE,), answer(), samples)
     with pytest.raises(ValueError, match=f"needs '{missing}'"):
-        gather([name], known, Models())
+        measured([name], known, Models())
 
 
 def test_given_samples_are_used():
     run = models()
     known = Trace("Q?", (PASSAGE,), answer(), (answer(), answer()))
-    got = compute(["semantic-entropy"], gather(["semantic-entropy"], known, run))
+    got = compute(["semantic-entropy"], measured(["semantic-entropy"], known, run))
     assert run.language_model.calls == []
     # one text, log p 5 * -.5
     assert got["semantic-entropy"][0] == pytest.approx(2.5)
-
-
-def test_p_true_reads_the_shared_beginning_once():
-    seen = {}
-
-    class Model(FakeLanguageModel):
-        def score(self, prompts, answers):
-            seen["prompts"], seen["answers"] = list(prompts), [a.text for a in answers]
-            # one token for the question's rest, one per option: log p by option
-            return [self.one(a) for a in answers]
-
-        def one(self, answer):
-            cut = len(answer.text) - (5 if answer.text.endswith("True") else 6)
-            value = -1.0 if answer.text.endswith("True") else -3.0
-            tokens = (Token(0, 0, cut, -9.0), Token(1, cut, len(answer.text), value))
-            return Generation(answer.text, tokens)
-
-    questions = ["C\nAnn did.\nTrue?", "C\nBob did.\nTrue?"]
-    got = p_true_logprobs(Model(), questions)
-    assert got.tolist() == [[-1, -3], [-1, -3]]
-    # render() puts an empty system line first
-    assert seen["prompts"] == ["\nC\n"] * 4
-    assert seen["answers"][:2] == ["Ann did.\nTrue? True", "Ann did.\nTrue? False"]
 
 
 def test_similarity_by_hand():
@@ -256,5 +239,79 @@ def test_similarity_by_hand():
 
 def test_claims_from_the_splitter():
     claims = RuleSplitter().split("Paris is big.")
-    found = gather(["max-probability"], trace(), models(), claims=claims, level="claim")
+    found = measured(["max-probability"], trace(), models(), claims=claims, level="claim")
     assert compute(["max-probability"], found, level="claim")["max-probability"][0] > 0
+
+
+@pytest.mark.parametrize("level", ["sequence", "claim"])
+def test_a_batch_calls_each_model_once_and_gives_what_one_by_one_gives(level):
+    names = [m.name for m in methods() if level in m.levels]
+    texts = ["Paris is big.", "Paris was small. Paris is big.", "Rome is big."]
+    batch = [
+        Request(replace(trace(), question=f"How big, {i}?"), names, [CLAIM], level)
+        if i == 1
+        else Request(
+            replace(trace(Generation(text)), question=f"How big, {i}?"),
+            names,
+            RuleSplitter().split(text),
+            level,
+        )
+        for i, text in enumerate(texts)
+    ]
+    together, alone = models(), models()
+    found = gather(batch, together)
+    expected = [gather([request], alone)[0] for request in batch]
+    for got, want in zip(found, expected, strict=True):
+        values, wanted = (compute(names, of, level=level) for of in (got, want))
+        for name in names:
+            np.testing.assert_allclose(values[name], wanted[name], rtol=1e-12, equal_nan=True)
+    calls = together.language_model.calls
+    drawn = [("sample", 4)] if level == "sequence" else []
+    # two answers come without tokens; three without passages, three without a prompt; P(True)
+    # with two options of each statement
+    statements = sum(1 if level == "sequence" else len(r.claims) for r in batch)
+    assert calls == [("score", 2), ("score", 3), ("score", 3), ("score", 2 * statements), *drawn]
+    # NLI: alternatives, passages; the samples of each answer are one text and need none
+    assert len(together.faithfulness.calls) == 2
+
+
+def test_tokens_of_a_server_serve_where_log_probabilities_are_enough():
+    """Its numbers are the answer's; what only our model can tell is of that model's tokens."""
+
+    class Rereading(LanguageModel):
+        def score(self, prompts, answers):
+            self.calls.append(("score", len(prompts)))
+            tokens = (Token(7, 0, 5, -2.0, 0.5), Token(8, 5, 13, -3.0, 0.75))
+            return [Generation(a.text, tokens) for a in answers]
+
+    server = Generation("Paris is big.", (Token(-1, 0, 13, -1.5),), source="server")
+    run = replace(models(), language_model=Rereading())
+    names = ["max-probability", "parametric-knowledge", "max-token-entropy", "pmi"]
+    claims = [Claim("is big.", ((6, 13),))]
+    found = measured(names[:2], trace(server), run, claims=claims, level="claim")
+    assert run.language_model.calls == [("score", 1)]  # without the passages only
+    assert found.own_logprobs is None
+    got = compute(names[:2], found, level="claim")
+    # the server's only token; the second of ours, which is found by its place in the text
+    assert [got[name].tolist() for name in names[:2]] == [[1.5], [3.0]]
+    got = compute(
+        names, measured(names, trace(server), run, claims=claims, level="claim"), level="claim"
+    )
+    assert [got[name].tolist() for name in names] == [[1.5], [3.0], [0.75], [0.0]]
+
+
+def test_methods_that_read_no_tokens_have_none_scored():
+    run = models()
+    found = measured(
+        ["max-nli"], trace(Generation("Paris is big.")), run, claims=[CLAIM], level="claim"
+    )
+    assert compute(["max-nli"], found, level="claim")["max-nli"].shape == (1,)
+    assert run.language_model.calls == []
+
+
+def test_known_faithfulness_is_not_scored_again(monkeypatch):
+    run = models()
+    monkeypatch.setattr(run.faithfulness, "score", lambda *_: pytest.fail("scored again"))
+    request = Request(trace(), ["faithfulness"], [CLAIM], "claim", p_faithful=[0.25])
+    [found] = gather([request], run)
+    assert compute(["faithfulness"], found, level="claim")["faithfulness"].tolist() == [0.75]

@@ -1,15 +1,6 @@
-import math
-
 import numpy as np
-import pytest
 
-from franq_guard.records import Generation, Token
 from franq_guard.signals.nli_pairs import alternative_relations, pooled_nli, semantic_matrices
-from franq_guard.signals.short_form import (
-    eigenvalue_confidence,
-    entropy_confidence,
-    short_form_signals,
-)
 from franq_guard.uncertainty.ccp import CONTRADICTS, ENTAILS, NEUTRAL
 
 CAPITALS = {"Paris", "it is Paris"}
@@ -83,48 +74,3 @@ def test_alternatives_of_all_tokens_in_one_call():
         [ENTAILS, ENTAILS, CONTRADICTS, NEUTRAL],
         [ENTAILS, NEUTRAL, NEUTRAL, NEUTRAL],
     ]
-
-
-def sampled(text, *logprobs):
-    size = len(text)
-    tokens = tuple(Token(i, 0 if i == 0 else size, size, p) for i, p in enumerate(logprobs))
-    return Generation(text, tokens, source="captured")
-
-
-def test_short_form_by_hand():
-    # Two texts of one meaning, log p -1 and -2, drawn 2 and 1 times:
-    # class probability e^-1 + e^-2 = e^-1 (1 + e^-1); SE = 1 - log(1 + 1/e)
-    samples = [sampled("Paris", -1.0), sampled(" Paris", -0.5, -0.5), sampled("it is Paris", -2.0)]
-    (got,) = short_form_signals([samples], FakeNli())
-    entropy = 1 - math.log(1 + math.exp(-1))
-    assert got.semantic_entropy == pytest.approx(entropy)
-    assert got.uq_faith == pytest.approx(math.exp(-entropy))
-    # W = [[1, 1, .8], [1, 1, .8], [.8, .8, 1]]; row sums 2.8, 2.8, 2.6; W - D^.5..: eigenvalues of
-    # D^-1/2 W D^-1/2 are 1, 0 and trace - 1 = 1/2.8 + 1/2.8 + 1/2.6 - 1
-    eigenvalues = 1 + (2 / 2.8 + 1 / 2.6 - 1)
-    assert got.sum_of_eigenvalues == pytest.approx(eigenvalues)
-    assert got.uq_unfaith == pytest.approx(1 - (eigenvalues - 1) / 2)
-
-
-def test_short_form_needs_two_samples_with_known_probabilities():
-    got = short_form_signals(
-        [
-            [sampled("Paris", -1.0)],
-            [],
-            [sampled("Paris", -1.0), sampled("Rome", math.nan)],
-            [sampled("Paris", -1.0), Generation("Rome")],
-            [sampled("Paris", -1.0), sampled("Rome", -2.0)],
-        ],
-        FakeNli(),
-    )
-    assert [signals is None for signals in got] == [True, True, True, True, False]
-
-
-def test_confidences_stay_in_bounds():
-    assert entropy_confidence(-0.59) == 1
-    assert entropy_confidence(math.inf) == 0
-    assert eigenvalue_confidence(1.0, 10) == 1
-    assert eigenvalue_confidence(10.0, 10) == 0
-    assert eigenvalue_confidence(10.000001, 10) == 0
-    assert eigenvalue_confidence(0.999999, 10) == 1
-    assert eigenvalue_confidence(5.5, 10) == pytest.approx(0.5)

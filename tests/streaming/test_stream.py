@@ -3,6 +3,7 @@
 import random
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from franq_guard.streaming.release import FactualityError, Release
 from franq_guard.streaming.stream import ClaimStream
 from franq_guard.streaming.worker import ClaimWorker
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
+from franq_guard.uncertainty.methods import methods
 
 PASSAGES = tuple(
     map(
@@ -93,6 +95,86 @@ def test_it_equals_the_check_of_the_whole(action, patient, text, seed):
     assert "".join(released.text for released in told) == answer.text
     assert tuple(v for released in told for v in released.verdicts) == whole.verdicts
     assert [r.start for r in told] == [0, *(r.end for r in told)][: len(told)]
+
+
+class Opinionated(FakeLanguageModel):
+    """What it tells of a token depends on all the text before, wherever the prompt ends."""
+
+    class tokenizer:
+        @staticmethod
+        def decode(ids):
+            return "".join(f" word{i}" for i in ids)
+
+    def _scored(self, prompt, answer):
+        made = super()._scored(prompt, answer)
+        tokens = []
+        for token in made.tokens:
+            drawn = random.Random(f"{prompt}{answer.text[: token.end]}")
+            logprob, other = -3 * drawn.random(), drawn.randrange(5)
+            top = ((token.start, logprob), (other, -3 * drawn.random()))
+            tokens.append(replace(token, id=9, logprob=logprob, entropy=drawn.random(), top=top))
+        return replace(made, tokens=tuple(tokens))
+
+
+NAMED = [method.name for method in methods() if "claim" in method.levels]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMED if name != "token-sar"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_it_equals_the_check_of_the_whole_for_any_method(name, seed):
+    rng = random.Random(seed)
+    text = " ".join(rng.choices(SENTENCES, k=6))
+    guard = Guard(
+        language_model=Opinionated(),
+        faithfulness=FakeFaithfulness(),
+        uq_faith=name,
+        uq_unfaith="mean-token-entropy",
+    )
+    _, answer = streamed(guard, pieces_of(text, seed))
+    whole = guard.check_trace(trace(text))
+    assert any(v.p_true is not None for v in whole.verdicts)
+    assert [v.claim for v in answer.verdicts] == [v.claim for v in whole.verdicts]
+    for got, want in zip(answer.verdicts, whole.verdicts, strict=True):
+        assert got.raw == pytest.approx(want.raw, abs=1e-9)
+        assert (got.label, got.reason, got.evidence) == (want.label, want.reason, want.evidence)
+
+
+def test_what_was_scored_once_is_not_scored_again():
+    """Faithfulness sees each claim once, and the language model each token once a prompt."""
+    seen, read = [], []
+
+    class Judge(FakeFaithfulness):
+        def score(self, contexts, claims):
+            seen.extend(claims)
+            return super().score(contexts, claims)
+
+    class Session:
+        def __init__(self, model, prompt):
+            self.model, self.prompt, self.known = model, prompt, 0
+
+        def score(self, answer):
+            read.append((self.prompt, self.known, len(answer.text)))
+            self.known = len(answer.text)
+            return FakeLanguageModel.score(self.model, [self.prompt], [answer])[0]
+
+        def close(self):
+            pass
+
+    class Model(FakeLanguageModel):
+        def session(self, prompt):
+            return Session(self, prompt)
+
+        def score(self, prompts, answers):
+            raise AssertionError("the answer is scored in its sessions")
+
+    text = " ".join(SENTENCES[:5])
+    guard = Guard(language_model=Model(), faithfulness=Judge())
+    streamed(guard, pieces_of(text))
+    assert len(seen) == len(set(seen)) == len(RuleSplitter().split(text))
+    for prompt in {prompt for prompt, _, _ in read}:
+        steps = [(a, b) for p, a, b in read if p == prompt]
+        assert [a for a, _ in steps] == [0, *(b for _, b in steps[:-1])]
+    assert len({prompt for prompt, _, _ in read}) == 2
 
 
 def test_each_sentence_leaves_while_the_next_ones_are_written():
@@ -321,7 +403,7 @@ class Whole(RuleSplitter):
         ({"policy": Policy(action=lambda text, verdicts: text)}, "action='annotate' or 'filter'"),
         ({"form": "short"}, "form='long'"),
         ({"form": "auto"}, "form='long'"),
-        ({"uq_faith": "perplexity"}, "uq_faith"),
+        ({"uq_faith": "token-sar"}, "cannot measure 'token-sar'"),
         ({"claims": LLMSplitter(lambda prompt: "")}, "RuleSplitter can, LLMSplitter cannot"),
     ],
 )

@@ -139,18 +139,6 @@ class TestPTrue:
         assert math.isnan(reflexive.p_true(-math.inf, -math.inf))
         assert math.isnan(reflexive.p_true(math.nan, -1.0))
 
-    def test_options_as_the_model_would_write_them(self):
-        assert reflexive.p_true_options("The answer is:") == (" True", " False")
-        assert reflexive.p_true_options("<assistant>\n") == ("True", "False")
-        assert reflexive.p_true_options("") == ("True", "False")
-
-    def test_question_shares_its_beginning_between_claims(self):
-        first = reflexive.p_true_question("Who?", "Ann did.", passages="P")
-        second = reflexive.p_true_question("Who?", "Bob did.", passages="P")
-        assert first.startswith("Context:\nP\n\nQuestion: Who?\nPossible answer: ")
-        assert first.split("Ann did.")[0] == second.split("Bob did.")[0]
-        assert reflexive.p_true_question("", "Ann did.").startswith("Possible answer: Ann did.")
-
     @settings(deadline=None)
     @given(st.floats(-50, 0), st.floats(-50, 0))
     def test_the_two_options_share_one(self, a, b):
@@ -281,10 +269,8 @@ class TestSemantic:
         got = semantic.semantic_entropy_uncertainty(logp, [0, 0, 0, 1], texts)
         assert got == pytest.approx(-(3 * math.log(0.75) + math.log(0.125)) / 4)
         # theirs counts "a" twice: 1.25
-        got = semantic.semantic_entropy_uncertainty(logp, [0, 0, 0, 1], texts, form="lm-polygraph")
+        got = semantic.semantic_entropy_uncertainty(logp, [0, 0, 0, 1], texts, rule="lm-polygraph")
         assert got == pytest.approx(-(3 * math.log(1.25) + math.log(0.125)) / 4)
-        got = semantic.semantic_entropy_direct_uncertainty(logp, [0, 0, 0, 1], texts)
-        assert got == pytest.approx(-0.75 * math.log(0.75) - 0.125 * math.log(0.125))
         # shares 3/4, 1/4
         got = semantic.discrete_semantic_entropy_uncertainty([0, 0, 0, 1])
         assert got == pytest.approx(-0.75 * math.log(0.75) - 0.25 * math.log(0.25))
@@ -293,7 +279,7 @@ class TestSemantic:
         # Three times p = .6: the library's -log 1.8 against -log .6
         same = (np.log([0.6] * 3), [0, 0, 0], ["x"] * 3)
         assert semantic.semantic_entropy_uncertainty(*same) == pytest.approx(-math.log(0.6))
-        got = semantic.semantic_entropy_uncertainty(*same, form="lm-polygraph")
+        got = semantic.semantic_entropy_uncertainty(*same, rule="lm-polygraph")
         assert got == pytest.approx(-math.log(1.8))
 
     def test_the_same_text_in_two_classes_counts_in_both(self):
@@ -308,7 +294,6 @@ class TestSemantic:
 
     def test_edges(self):
         assert math.isnan(semantic.semantic_entropy_uncertainty([], [], []))
-        assert math.isnan(semantic.semantic_entropy_direct_uncertainty([], [], []))
         assert math.isnan(semantic.discrete_semantic_entropy_uncertainty([]))
         assert math.isnan(semantic.monte_carlo_uncertainty([]))
         assert math.isnan(semantic.normalized_monte_carlo_uncertainty([]))
@@ -318,8 +303,8 @@ class TestSemantic:
         assert together == 1
         with pytest.raises(ValueError, match="2 log_probs, 1 classes"):
             semantic.semantic_entropy_uncertainty([0.0, 0.0], [0], ["a", "b"])
-        with pytest.raises(ValueError, match="form must be"):
-            semantic.semantic_entropy_uncertainty([0.0], [0], ["a"], form="kuhn")
+        with pytest.raises(ValueError, match="rule must be"):
+            semantic.semantic_entropy_uncertainty([0.0], [0], ["a"], rule="kuhn")
 
     @settings(deadline=None)
     @given(st.lists(st.tuples(st.floats(-20, -0.7), st.integers(0, 2)), min_size=1, max_size=8))

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from franq_guard.signals.short_form import eigenvalue_confidence, entropy_confidence
 from franq_guard.uncertainty import graph
 from franq_guard.uncertainty.methods import compute, confidence, find, log_confidence, methods
 from franq_guard.uncertainty.statistics import Samples, Statistics
@@ -120,9 +119,20 @@ def test_confidence_by_hand():
 
 
 @pytest.mark.parametrize("value", [0.999, 1.0, 3.7, 10.0])
-def test_the_short_form_is_made_of_named_methods(value):
-    assert confidence("eigenvalues-entail", value) == eigenvalue_confidence(value, 10)
-    assert confidence("semantic-entropy", value) == entropy_confidence(value)
+def test_the_scales_of_the_short_form_s_methods(value):
+    # 1 eigenvalue that carries all: certain; as many as there are samples: not at all
+    share = min(1.0, 1.0 - (value - 1.0) / 9)
+    assert confidence("eigenvalues-entail", value, samples=10) == pytest.approx(share)
+    assert confidence("semantic-entropy", value) == pytest.approx(math.exp(-value))
+
+
+def test_confidences_stay_in_bounds():
+    assert confidence("semantic-entropy", -0.59) == 1
+    assert confidence("semantic-entropy", math.inf) == 0
+    for value, expected in ((1.0, 1), (0.999999, 1), (10.0, 0), (10.000001, 0), (5.5, 0.5)):
+        found = confidence("eigenvalues-entail", value, samples=10)
+        assert 0 <= found <= 1
+        assert found == pytest.approx(expected)
 
 
 def test_log_confidence_does_not_underflow():
@@ -139,10 +149,17 @@ def test_log_confidence_does_not_underflow():
 
 
 def test_numpy_alone():
-    code = (
-        "import sys; from franq_guard.uncertainty import gather, methods, pairs, short_form;"
-        "heavy = ('torch', 'sklearn', 'scipy', 'nltk', 'rouge_score', 'transformers');"
-        "print([m for m in heavy if m in sys.modules])"
-    )
+    code = """
+import importlib, pkgutil, sys
+import franq_guard.uncertainty as room
+for module in pkgutil.iter_modules(room.__path__, "franq_guard.uncertainty."):
+    importlib.import_module(module.name)
+from franq_guard.uncertainty.methods import compute
+from franq_guard.uncertainty.statistics import Samples, Statistics
+samples = Samples(texts=("a b", "b c"))
+assert compute(["eigenvalues-jaccard"], Statistics(samples=samples))["eigenvalues-jaccard"] > 1
+heavy = ("torch", "sklearn", "scipy", "nltk", "rouge_score", "transformers")
+print([name for name in heavy if name in sys.modules])
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

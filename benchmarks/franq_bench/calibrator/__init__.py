@@ -1,1 +1,1 @@
-"""The builder of the shipped calibrator."""
+"""The builder of the shipped calibrator: ``python -m franq_bench.calibrator``."""

@@ -1,4 +1,4 @@
-"""Refit the calibrator shipped for the embedded models: ``make calibrator``.
+"""The calibrator shipped for the embedded models, fitted again.
 
 SmolLM2 answers SQuAD questions and those NQ questions whose gold passage people marked, over three
 passages that hold the gold one for some questions only. Claims are labelled by the gold aliases
@@ -8,29 +8,26 @@ share-alike or permissive.
 
 from __future__ import annotations
 
-import argparse
-import gzip
 import hashlib
-import json
 import random
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from franq_bench.calibrator.label import gradable, label_claims, matchable
+from franq_bench.progress import Bar, Show
 from franq_guard.calibration.fit import fit_calibrator
 from franq_guard.calibration.store import Calibrator
 from franq_guard.datasets.generations import GenerationStore
+from franq_guard.datasets.jsonl import json_rows
 from franq_guard.datasets.labelled import claim_rows
 from franq_guard.guard import Guard
 from franq_guard.language_model.prompts import SYSTEM, rag_prompt
 from franq_guard.records import ClaimLabel, Passage, Trace
 
 FILES = ("rag_qa_squad.jsonl.gz", "rag_qa_nq.jsonl.gz")
-OUT = Path(str(files("franq_guard.calibration"))) / "shipped" / "smollm2-small-long.json"
 K = 3
 GOLD_SHARE = 0.6
 MAX_NEW_TOKENS = 64
@@ -54,7 +51,7 @@ def questions(folder: Path, *, limit: int, seed: int) -> list[Question]:
     """
     chosen: list[Question] = []
     for name in FILES:
-        rows = [row for row in _rows(folder / name) if row["gold_kind"] == "annotated"]
+        rows = [row for row in json_rows(folder / name) if row["gold_kind"] == "annotated"]
         rows = [row for row in rows if gradable(row["answers"])]
         rng = random.Random(f"{seed}/{name}")  # noqa: S311  (a reproducible shuffle)
         rng.shuffle(rows)
@@ -74,12 +71,6 @@ def _question(row: dict[str, Any], rng: random.Random) -> Question:
         answers=tuple(row["answers"]),
         passages=tuple(Passage(text=p["text"], title=p["title"]) for p in shown),
     )
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            yield json.loads(line)
 
 
 def answer(
@@ -120,12 +111,25 @@ def _prompt_digest() -> str:
     return "rag/" + hashlib.sha256(f"{SYSTEM}\n{shown.user}".encode()).hexdigest()[:12]
 
 
-def build(folder: Path, *, limit: int, seed: int, cache: Path, out: Path) -> Calibrator:
-    """Answer, label, fit and store; resumes where an earlier run stopped."""
+def build(
+    folder: Path, *, limit: int, seed: int, cache: Path, out: Path, progress: Bar
+) -> Calibrator:
+    """Answer, label, fit and store; resumes where an earlier run stopped.
+
+    Args:
+        folder: holds :data:`FILES`.
+        limit: questions to answer.
+        seed: of their draw.
+        cache: file of the answers made before.
+        out: the calibrator's file.
+        progress: shows the stages.
+    """
     guard = Guard.offline(franq=Calibrator.uncalibrated())
     asked = questions(folder, limit=limit, seed=seed)
-    traces = answer(guard, asked, GenerationStore(cache), _progress("answered", len(asked)))
-    labelled = rows(guard, asked, traces, _progress("checked", len(asked)))
+    with progress("answering") as show:
+        traces = answer(guard, asked, GenerationStore(cache), partial(_tell, show, len(asked)))
+    with progress("checking") as show:
+        labelled = rows(guard, asked, traces, partial(_tell, show, len(asked)))
     calibrator = fit_calibrator(
         labelled,
         calibration="condition",
@@ -142,28 +146,5 @@ def build(folder: Path, *, limit: int, seed: int, cache: Path, out: Path) -> Cal
     return calibrator
 
 
-def _progress(what: str, total: int) -> Callable[[int], None]:
-    return lambda done: print(f"\r{what} {done}/{total}", end="", file=sys.stderr, flush=True)
-
-
-def main() -> None:
-    """Command line of ``make calibrator``."""
-    from franq_guard.language_model.transformers.bundled import cache_dir
-
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder with the rag_qa files")
-    parser.add_argument("--limit", type=int, default=450, help="questions to answer")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=OUT)
-    parser.add_argument("--cache", type=Path, default=None, help="generations are kept here")
-    options = parser.parse_args()
-    cache = options.cache or cache_dir() / "calibrator-generations.jsonl"
-    calibrator = build(
-        options.data, limit=options.limit, seed=options.seed, cache=cache, out=options.out
-    )
-    print(json.dumps(dict(calibrator.figures), indent=1))
-    print(f"\nwritten to {options.out}", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()
+def _tell(show: Show, total: int, done: int) -> None:
+    show(done, total)

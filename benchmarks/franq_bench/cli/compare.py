@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from franq_bench.tables.compare import Difference
     from franq_bench.tables.results import Results
 
-_METRICS = ("pr_auc", "prr", "auroc", "ece")
-
 
 def compare(
     a: Annotated[Path, typer.Argument(help="A folder that `franq bench` wrote.")],
@@ -39,7 +37,7 @@ def compare(
     """Two benchmarks side by side: B minus A, with paired bootstrap intervals."""
     from franq_bench.tables.compare import compare as differences_of
     from franq_bench.tables.compare import pair, training_rows
-    from franq_bench.tables.results import Scores
+    from franq_bench.tables.results import METRICS, Scores
 
     try:
         with working("comparing"):
@@ -61,14 +59,14 @@ def compare(
         return
     if dataset not in {row.dataset for row in rows}:
         fail(f"no data set {dataset!r}; there are: {', '.join(one.datasets)}, mean")
-    for metric in _METRICS:
+    for metric in METRICS:
         _show([row for row in rows if row.metric == metric and row.dataset == dataset])
     output.print(Text("95 % intervals of the paired bootstrap; * leaves zero out", style="dim"))
 
 
 def _write(file: Path, rows: Sequence[Difference], a: Path, b: Path) -> None:
     from franq_bench.tables.compare import comparison_sections
-    from franq_bench.tables.html import page
+    from franq_guard.report.page import page
 
     names = ("A", "B") if a.name == b.name else (a.name or "A", b.name or "B")
     made = list(comparison_sections(rows, names, _results(a, b)))

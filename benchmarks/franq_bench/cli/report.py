@@ -25,7 +25,7 @@ def report(
     resamples: Annotated[int, typer.Option(min=2, help="Of the bootstrap.")] = 1000,
 ) -> None:
     """Tables and page of a benchmark, every figure recomputed from its scores.jsonl."""
-    from franq_bench.tables.refit import refitted
+    from franq_bench.fits.refit import refitted
     from franq_bench.tables.report import write_report
     from franq_bench.tables.results import Results
     from franq_bench.tables.scores import Scores
@@ -52,7 +52,7 @@ def merge(
     resamples: Annotated[int, typer.Option(min=2, help="Of the bootstrap.")] = 1000,
 ) -> None:
     """`franq bench short` runs of different data sets as one: means, ablations, report."""
-    from franq_bench.tables.merge import merged
+    from franq_bench.fits.merge import merged
     from franq_bench.tables.report import write_report
     from franq_bench.tables.results import Results
     from franq_bench.tables.scores import Scores

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from franq_bench.cli.common import explained, show_table
 from franq_guard.cli.console import fail, say, tell, working
 
 
@@ -19,8 +20,7 @@ def robustness(
     as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, a table each.")] = False,
 ) -> None:
     """Runs with different ``--retrieval`` side by side, refitted from their score matrices."""
-    from franq_bench.cli.bench import explained, show
-    from franq_bench.short.robustness import robustness as side_by_side
+    from franq_bench.fits.robustness import robustness as side_by_side
     from franq_bench.tables.results import Results
     from franq_bench.tables.scores import Scores
 
@@ -36,8 +36,7 @@ def robustness(
             typer.echo(json.dumps(table.to_dict()))
         else:
             tell(table.title)
-            titles = [column.title for column in table.columns]
-            show([dict(zip(titles, r, strict=True)) for r in table.shown() if len(r) > 1])
+            show_table(table)
     if markdown is not None:
         markdown.write_text("\n".join(t.markdown() for t in found), encoding="utf-8")
         say(f"wrote {markdown}")

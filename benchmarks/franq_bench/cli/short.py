@@ -8,6 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from franq_bench.cli.common import (
+    DType,
+    JsonFlag,
+    Names,
+    cache_folder,
+    existing,
+    explained,
+    load_models,
+    show_results,
+)
 from franq_bench.cli.workers import side_by_side
 from franq_guard.cli.console import bar, fail, quiet, say
 
@@ -16,9 +26,6 @@ if TYPE_CHECKING:
     from franq_bench.short.run import Plan
     from franq_bench.tables.results import Results
 
-Names = tuple[str, str | None, str]
-"""Language model, its dtype and faithfulness model: what :func:`load_models` takes."""
-
 
 class Spoiled(StrEnum):
     """What is done to the passages."""
@@ -26,13 +33,6 @@ class Spoiled(StrEnum):
     original = "original"
     shuffled = "shuffled"
     corrupted = "corrupted"
-
-
-class DType(StrEnum):
-    """Numbers the language model computes in."""
-
-    float32 = "float32"
-    bfloat16 = "bfloat16"
 
 
 def short(
@@ -65,13 +65,12 @@ def short(
     cache: Annotated[
         Path | None, typer.Option(help="Where answers are kept (they hold the data's text).")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines instead of a table.")] = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Answers, samples and every method on questions with passages; FRANQ and its rivals fitted.
 
     What was made is kept: a run that was stopped goes on, and a rerun takes seconds.
     """
-    from franq_bench.cli.bench import existing
     from franq_bench.short.answers import Settings
     from franq_bench.short.run import Plan
 
@@ -91,7 +90,7 @@ def short(
     if workers > 1 and part != (1, 1):
         fail("give --workers (processes here) or --shard (one part, of several machines), not both")
     names = (language_model, dtype and dtype.value, faithfulness)
-    results = _results(plan, names, cache or _cache(), part, workers, out)
+    results = _results(plan, names, cache or cache_folder("short"), part, workers, out)
     if results is None:
         say(f"part {shard} is done; when all are, the same command without --shard makes tables")
         return
@@ -101,7 +100,6 @@ def short(
 def _results(
     plan: Plan, names: Names, cache: Path, part: Shard, workers: int, out: Path
 ) -> Results | None:
-    from franq_bench.cli.bench import explained
     from franq_bench.short.run import run
 
     with explained():
@@ -114,7 +112,6 @@ def _results(
 
 def _make(plan: Plan, names: Names, cache: Path, shard: Shard) -> None:
     """One worker's part; the first shows its progress for all, whose parts are alike."""
-    from franq_bench.cli.bench import explained
     from franq_bench.short.run import run
 
     with explained():
@@ -126,42 +123,3 @@ def _shard(text: str) -> Shard:
     if not (part.isdigit() and parts.isdigit() and 1 <= int(part) <= int(parts)):
         fail(f"--shard must be like 2/4, not {text!r}")
     return int(part), int(parts)
-
-
-def load_models(language_model: str, dtype: str | None, faithfulness: str) -> Any:
-    """The models that the options name."""
-    from franq_bench.cli.bench import scorer
-    from franq_guard.faithfulness.small.minilm import Embedder
-    from franq_guard.language_model.choice import language_model_from
-    from franq_guard.signals.gather import Models
-
-    model = language_model_from(language_model, dtype=dtype, notify=say)
-    if getattr(model, "tokenizer", None) is None:
-        raise ValueError(
-            f"{language_model} does not tell what its alternatives to a token were, which some "
-            "methods read: give bundled, a .gguf file or a model folder"
-        )
-    embed = Embedder(dtype=dtype or "float32")
-    return Models(language_model=model, faithfulness=scorer(faithfulness), embed=embed)
-
-
-def _cache() -> Path:
-    from franq_guard.language_model.transformers.bundled import cache_dir
-
-    return cache_dir() / "bench" / "short"
-
-
-def show_results(results: Any, out: Path, as_json: bool) -> None:
-    """Print what was found and write the report."""
-    from franq_bench.cli.bench import show
-    from franq_bench.tables.report import write_report
-    from franq_bench.tables.summary import datasets_table, summary_table
-
-    if as_json:
-        show(results.to_dict()["rows"], as_json=True)
-    else:
-        for table in (datasets_table(results), summary_table(results)):
-            titles = [column.title for column in table.columns]
-            show([dict(zip(titles, row, strict=True)) for row in table.shown() if len(row) > 1])
-    for file in write_report(out):
-        say(f"wrote {file}")

@@ -5,23 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from franq_bench.long.answers import LabelledAnswer, LabelledClaim
+from franq_bench.data.labelled_answers import LabelledAnswer, LabelledClaim
+from franq_bench.fits.long_form import LOGARITHMS, LOWEST
 from franq_bench.long.statistics import NAMES
 from franq_bench.tables.scores import GOLD, Score, Split
 from franq_guard.datasets.questions import digest
 from franq_guard.uncertainty.methods import compute, confidence, find, log_confidence
 from franq_guard.uncertainty.statistics import Statistics
 
-__all__ = ["LOGARITHMS", "LOWEST", "SIGNALS", "claim_id", "score_rows", "splits"]
-
-SIGNALS = ("faithfulness", "max-probability", "parametric-knowledge")
-"""FRANQ's P_faithful, UQ_faith and UQ_unfaith in the long form (arXiv 2505.21072, section 3)."""
-
-LOGARITHMS = SIGNALS[1:]
-"""Scored by log-probabilities: the probability of a long claim has no room between 0 and 1."""
-
-LOWEST = -1e9
-"""A log-probability of -inf, which JSON has no number for."""
+__all__ = ["claim_id", "score_rows", "splits"]
 
 
 def splits(answers: Sequence[LabelledAnswer], *, train_share: float, seed: int) -> list[Split]:
@@ -56,7 +48,7 @@ def claim_id(answer: LabelledAnswer, number: int) -> str:
 def score_rows(answer: LabelledAnswer, statistics: Statistics, split: Split) -> list[Score]:
     """One row per claim of an answer.
 
-    Scores are higher for claims more likely true: log-probabilities for :data:`LOGARITHMS`, a
+    Scores are higher for claims more likely true: log-probabilities for ``LOGARITHMS``, a
     confidence in [0, 1] for other methods whose scale has one, else the negative uncertainty; None
     where there was nothing to measure. Gold faithfulness goes along where it is not the target.
     """

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from franq_bench.long.answers import LabelledAnswer, LabelledClaim
+from franq_bench.data.labelled_answers import LabelledAnswer, LabelledClaim
+from franq_bench.progress import Show
 from franq_guard.claims import RuleSplitter
 from franq_guard.datasets.generations import GenerationStore
-from franq_guard.datasets.long_form import LongAnswer, long_form_answers
-from franq_guard.datasets.long_prompts import build_prompts
+from franq_guard.datasets.long_form.answers import LongAnswer, long_form_answers
+from franq_guard.datasets.long_form.prompts import build_prompts
 from franq_guard.datasets.questions import read_questions
 from franq_guard.language_model.base import LanguageModel
 from franq_guard.records import Trace
@@ -29,7 +30,7 @@ def own_answers(
     with_passages: int = 2,
     k: int = 3,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Show | None = None,
 ) -> list[LongAnswer]:
     """Ask the model, split and label its answers.
 

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import json
-import platform
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from franq_bench.cache import Cache
-from franq_bench.long.ablations import ablation_tables
-from franq_bench.long.answers import LabelledAnswer
-from franq_bench.long.matrix import SIGNALS, score_rows, splits
+from franq_bench.data.labelled_answers import LabelledAnswer
+from franq_bench.data.pairs import fold_of
+from franq_bench.fits.by_faithfulness import p_faithful_table
+from franq_bench.fits.fitted import with_fitted
+from franq_bench.fits.long_form import SIGNALS, ablation_tables
+from franq_bench.long.matrix import score_rows, splits
 from franq_bench.long.statistics import statistics_of
 from franq_bench.long.tables import claims_table, unfaithful_tables
-from franq_bench.short.by_faithfulness import p_faithful_table
-from franq_bench.short.fitted import with_fitted
-from franq_bench.short.run import PACKAGES, package_version
+from franq_bench.progress import Bar
+from franq_bench.store.cache import Cache
 from franq_bench.tables.results import Dataset, Results, metric_rows
 from franq_bench.tables.scores import Scores, Split
-from franq_bench.training.data import fold_of
+from franq_bench.versions import installed_versions
 from franq_guard.datasets.questions import digest
-from franq_guard.signals.gather import Models
+from franq_guard.signals.request import Models
 
 __all__ = ["PROXY", "Plan", "drawn", "run", "unseen"]
-
-Progress = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
 
 PROXY = (
     "a proxy: the log-probabilities are those of the language model named here, which did not "
@@ -77,7 +74,7 @@ def drawn(
 def unseen(answers: Sequence[LabelledAnswer]) -> list[LabelledAnswer]:
     """The answers none of whose passages the shipped faithfulness model was trained or fitted on.
 
-    Its training split is by passage (:func:`~franq_bench.training.data.fold_of`); it
+    Its training split is by passage (:func:`~franq_bench.data.pairs.fold_of`); it
     counts for data sets it was trained on, such as refchecker-nq and Factcheck-GPT's passages.
     """
     return [a for a in answers if all(fold_of(p.text) == "test" for p in a.trace.passages)]
@@ -88,7 +85,7 @@ def run(
     answers: Sequence[LabelledAnswer],
     models: Models,
     cache: Path,
-    progress: Progress,
+    progress: Bar,
     *,
     out: Path | None = None,
 ) -> Results:
@@ -116,8 +113,7 @@ def run(
         scores = with_fitted(raw, signals=SIGNALS, log_space=True)
         results = Results(
             settings=_settings(plan, chosen, models),
-            versions={"python": platform.python_version()}
-            | {name: package_version(name) for name in PACKAGES},
+            versions=installed_versions(),
             datasets=tuple(_dataset(name, scores) for name in scores.datasets),
             rows=tuple(metric_rows(scores, seed=plan.seed)),
             tables=(

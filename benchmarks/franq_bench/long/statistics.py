@@ -7,16 +7,18 @@ rerun takes seconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, cast
 
-from franq_bench.cache import Cache, content_key
-from franq_bench.long.answers import LabelledAnswer
-from franq_bench.short.statistics import from_json, to_json
+from franq_bench.data.labelled_answers import LabelledAnswer
+from franq_bench.progress import Show
+from franq_bench.store.cache import Cache, content_key
+from franq_bench.store.statistics import from_json, to_json
 from franq_guard.language_model.base import LanguageModel
-from franq_guard.signals.gather import Models, gather
-from franq_guard.signals.long_form import contrast, prompt_of
+from franq_guard.signals.gather import gather
+from franq_guard.signals.likelihoods import contrast, prompt_of
+from franq_guard.signals.request import Models, Request
 from franq_guard.uncertainty.methods import methods
 from franq_guard.uncertainty.statistics import Statistics, needed
 
@@ -25,7 +27,7 @@ __all__ = ["NAMES", "statistics_of"]
 NAMES: tuple[str, ...] = tuple(m.name for m in methods() if "claim" in m.levels)
 """Every method that has a value for a claim."""
 
-_VERSION = 1
+_VERSION = 2
 
 
 def statistics_of(
@@ -33,7 +35,7 @@ def statistics_of(
     models: Models,
     cache: Cache,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Show | None = None,
 ) -> list[Statistics]:
     """Statistics of each answer's claims, in order; what the cache holds is not measured again.
 
@@ -56,7 +58,8 @@ def statistics_of(
 
 def _measured(answer: LabelledAnswer, models: Models) -> Statistics:
     claims = [labelled.claim for labelled in answer.claims]
-    return gather(NAMES, answer.trace, models, claims=claims, level="claim")
+    [found] = gather([Request(answer.trace, NAMES, claims, "claim")], models)
+    return found
 
 
 def _key(answer: LabelledAnswer, models: Models) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from franq_bench.long.answers import LabelledAnswer
-from franq_bench.long.matrix import SIGNALS
+from franq_bench.data.labelled_answers import LabelledAnswer
+from franq_bench.fits.long_form import SIGNALS
 from franq_bench.tables.method_names import family, order, title
 from franq_bench.tables.results import Row, metric_rows
 from franq_bench.tables.scores import GOLD, Score, Scores

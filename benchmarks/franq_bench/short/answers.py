@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from franq_bench.cache import content_key
 from franq_bench.short.prompts import answer_prompt, titles_prompt, truth_prompt
+from franq_bench.store.cache import content_key
 from franq_guard.datasets.questions import Question
+from franq_guard.franq import FloatArray
 from franq_guard.language_model.base import LanguageModel
 from franq_guard.language_model.transformers.model import TransformersModel
 from franq_guard.language_model.transformers.prompt_reading import first_line
 from franq_guard.records import Generation, Token
-from franq_guard.signals.gather import p_true_logprobs
-from franq_guard.signals.long_form import TEMPERATURE
-from franq_guard.uncertainty.numeric import FloatArray
-from franq_guard.uncertainty.reflexive import p_true_options
+from franq_guard.signals.p_true import p_true_logprobs, p_true_options
+from franq_guard.signals.samples import TEMPERATURE
 
 __all__ = ["Answered", "Settings", "answer", "answer_key"]
 
@@ -96,7 +95,7 @@ def answer(model: LanguageModel, question: Question, settings: Settings) -> Answ
     else:
         greedy, rest = _by_protocol(model, prompt, settings)
         asked = truth_prompt(question, greedy.text.strip())
-        p_true = p_true_logprobs(model, [asked.user])[0]
+        [[p_true]] = p_true_logprobs(model, [[asked.user]])
     titles = model.render(titles_prompt(question))
     parametric, unconditional = model.score([titles, ""], [greedy, greedy])
     return Answered(

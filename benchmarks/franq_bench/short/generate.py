@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from franq_bench.cache import Cache
+from franq_bench.progress import Show
 from franq_bench.short.answers import Answered, Settings, answer, answer_key
+from franq_bench.store.cache import Cache
 from franq_guard.datasets.questions import Question
 from franq_guard.language_model.base import LanguageModel
 
@@ -22,7 +23,7 @@ def answers_of(
     cache: Cache,
     *,
     shard: Shard = (1, 1),
-    progress: Callable[[int, int], None] | None = None,
+    progress: Show | None = None,
 ) -> dict[str, Answered]:
     """Answers by question id; what the cache holds is not made again.
 

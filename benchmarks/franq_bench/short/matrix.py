@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from franq_bench.short.answers import Answered
-from franq_bench.short.held_out import trained_on
 from franq_bench.short.statistics import NAMES
+from franq_bench.short.trained_on import trained_on
 from franq_bench.tables.scores import TRAINED_ON, Score, Split
 from franq_guard.datasets.grading import Grade, Grader
 from franq_guard.datasets.questions import Question

@@ -9,7 +9,7 @@ from __future__ import annotations
 from franq_guard.datasets.questions import Question
 from franq_guard.language_model.base import Prompt
 from franq_guard.records import Passage
-from franq_guard.uncertainty.reflexive import p_true_question
+from franq_guard.signals.p_true import p_true_question
 
 __all__ = ["answer_prompt", "titles_prompt", "truth_prompt"]
 

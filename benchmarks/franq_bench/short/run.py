@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 import json
-import platform
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from franq_bench.cache import Cache
-from franq_bench.short.ablations import ablation_tables
+from franq_bench.fits.fitted import SIGNALS, with_fitted
+from franq_bench.fits.short_form import ablation_tables
+from franq_bench.progress import Bar
 from franq_bench.short.answers import Answered, Settings
-from franq_bench.short.fitted import SIGNALS, with_fitted
 from franq_bench.short.generate import Shard, answers_of, in_proportion
-from franq_bench.short.held_out import trained_on
 from franq_bench.short.matrix import graded, score_rows
 from franq_bench.short.runtime import runtime_table
 from franq_bench.short.statistics import statistics_of
+from franq_bench.short.trained_on import trained_on
+from franq_bench.store.cache import Cache
 from franq_bench.tables.results import Dataset, Results, metric_rows
 from franq_bench.tables.scores import Scores
+from franq_bench.versions import installed_versions
 from franq_guard.datasets.grading import Grade, Grader, grade_by_alias
-from franq_guard.datasets.perturb import corrupt_passages, shuffle_passages
+from franq_guard.datasets.passage_pool import read_passages, with_retrieved
+from franq_guard.datasets.perturbation import corrupt_passages, shuffle_passages
 from franq_guard.datasets.questions import Question, draw, gold_lost, read_questions, top
-from franq_guard.datasets.retrieve import read_passages, with_retrieved
-from franq_guard.signals.gather import Models
+from franq_guard.signals.request import Models
 
-__all__ = ["PACKAGES", "Plan", "Retrieval", "package_version", "run"]
+__all__ = ["Plan", "Retrieval", "run"]
 
 _MEASURED = 3  # questions that runtime is measured on
 Retrieval = Literal["original", "shuffled", "corrupted"]
-Progress = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
-PACKAGES = ("franq-guard", "torch", "transformers", "numpy", "scikit-learn", "xgboost-cpu")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +44,7 @@ class Plan:
         test: test questions of each data set.
         passages: the first so many are shown.
         retrieval: "shuffled" and "corrupted" spoil half of each question's passages
-            (:mod:`franq_guard.datasets.perturb`).
+            (:mod:`franq_guard.datasets.perturbation`).
         seed: of the draw, the spoiling, the samples and the bootstrap.
         settings: how answers are made.
         pool: passages to search for questions that come without any.
@@ -97,7 +94,7 @@ def run(
     plan: Plan,
     models: Models,
     cache: Path,
-    progress: Progress,
+    progress: Bar,
     *,
     shard: Shard = (1, 1),
     out: Path | None = None,
@@ -159,7 +156,7 @@ def judged(
     )
     results = Results(
         settings=_settings(plan, models, questions) | {"gold_lost_by_cutting": questions.gold_lost},
-        versions={"python": platform.python_version()} | {p: package_version(p) for p in PACKAGES},
+        versions=installed_versions(),
         datasets=tuple(_dataset(name, scores, grades, questions) for name in scores.datasets),
         rows=tuple(metric_rows(scores, seed=plan.seed)),
         tables=(*ablation_tables(scores, signals=signals), *costs),
@@ -203,14 +200,6 @@ def _settings(plan: Plan, models: Models, questions: Drawn) -> dict[str, Any]:
         "test_questions_the_small_model_was_trained_on": seen,
         **{f"generation.{key}": value for key, value in asdict(plan.settings).items()},
     }
-
-
-def package_version(package: str) -> str | None:
-    """The version that is installed; None where there is none."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def _dataset(name: str, scores: Scores, grades: Mapping[str, Grade], questions: Drawn) -> Dataset:

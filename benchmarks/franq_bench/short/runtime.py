@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from franq_bench.fits.fitted import FITTED, FRANQ, SIGNALS, classifier, matrix
 from franq_bench.short.answers import Settings
-from franq_bench.short.fitted import FITTED, FRANQ, SIGNALS, classifier, matrix
 from franq_bench.short.prompts import answer_prompt, titles_prompt
 from franq_bench.short.statistics import NAMES
 from franq_bench.tables.method_names import title
@@ -20,14 +20,15 @@ from franq_guard.datasets.questions import Question
 from franq_guard.language_model.base import LanguageModel
 from franq_guard.records import Trace
 from franq_guard.report.tables import Column, Table
-from franq_guard.signals.gather import Models, gather
+from franq_guard.signals.gather import gather
+from franq_guard.signals.request import Models, Request
+from franq_guard.signals.samples import SAMPLED
 from franq_guard.uncertainty.methods import find
 from franq_guard.uncertainty.statistics import needed
 
 __all__ = ["runtime_table"]
 
 SHOWN = ("max-probability", "p-true", "parametric-knowledge", "faithfulness", "semantic-entropy")
-_NEED_SAMPLES = ("samples", "sample_nli", "similarity", "relevances")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +93,8 @@ def _extra(
         trace, plain, sampling = _written(model, question, settings)
         for name, names in sets.items():
             start = process_time()
-            gather(names, trace, models)
-            sampled = any(find(n).need in _NEED_SAMPLES for n in names)
+            gather([Request(trace, names)], models)
+            sampled = any(find(n).need in SAMPLED for n in names)
             found[name].append((process_time() - start + sampling * sampled) / plain)
     return {name: median(ratios) for name, ratios in found.items()}
 

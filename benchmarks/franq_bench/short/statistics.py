@@ -5,21 +5,21 @@ Methods are then functions of arrays, so that a method that was mended is recomp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, fields, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 
-import numpy as np
-
-from franq_bench.cache import Cache, content_key
+from franq_bench.progress import Show
 from franq_bench.short.answers import Answered
+from franq_bench.store.cache import Cache, content_key
+from franq_bench.store.statistics import from_json, to_json
 from franq_guard.datasets.questions import Question
 from franq_guard.records import Trace
-from franq_guard.signals.gather import Models, gather
+from franq_guard.signals.gather import gather
+from franq_guard.signals.request import Models, Request
 from franq_guard.uncertainty.methods import methods
-from franq_guard.uncertainty.statistics import Samples, Statistics
+from franq_guard.uncertainty.statistics import Statistics
 
-__all__ = ["NAMES", "from_json", "statistics_of", "to_json"]
+__all__ = ["NAMES", "statistics_of"]
 
 NAMES: tuple[str, ...] = tuple(m.name for m in methods() if "sequence" in m.levels)
 """Every method that has a value for a whole answer."""
@@ -34,7 +34,7 @@ def statistics_of(
     models: Models,
     cache: Cache,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Show | None = None,
 ) -> dict[str, Statistics]:
     """Statistics by question id of the questions that were answered.
 
@@ -57,26 +57,13 @@ def statistics_of(
     return {i: from_json(cache[key]) for i, key in keys.items()}
 
 
-def to_json(statistics: Statistics) -> dict[str, Any]:
-    """As JSON values; what was not measured is left out."""
-    return _packed(statistics)
-
-
-def from_json(row: Mapping[str, Any]) -> Statistics:
-    """What :func:`to_json` wrote."""
-    values = {name: _unpacked(value) for name, value in row.items() if name != "samples"}
-    if "samples" in row:
-        of_samples = {name: _unpacked(value) for name, value in row["samples"].items()}
-        values["samples"] = Samples(**of_samples)
-    return Statistics(**values)
-
-
 def _measured(question: Question, answered: Answered, models: Models) -> Statistics:
     trace = Trace(question.question, question.passages, answered.answer, samples=answered.samples)
     needs = {m.name: m.need for m in methods()}
     names = [name for name in NAMES if needs[name] not in _FROM_THE_ANSWER]
+    [found] = gather([Request(trace, names)], models)
     return replace(
-        gather(names, trace, models),
+        found,
         parametric=answered.parametric,
         unconditional=answered.unconditional,
         p_true=answered.p_true,
@@ -87,22 +74,3 @@ def _key(question: Question, answered: Answered, models: Models) -> str:
     used = [getattr(model, "fingerprint", None) for model in (models.faithfulness, models.embed)]
     shown = [asdict(passage) for passage in question.passages]
     return content_key(_VERSION, NAMES, used, question.question, shown, answered.to_json())
-
-
-def _packed(record: Any) -> dict[str, Any]:
-    found = {f.name: getattr(record, f.name) for f in fields(record)}
-    return {name: _value(value) for name, value in found.items() if value is not None}
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return {"dtype": str(value.dtype), "values": value.tolist()}
-    if isinstance(value, tuple):
-        return [_value(item) for item in value]
-    return _packed(value) if isinstance(value, Samples) else value
-
-
-def _unpacked(value: Any) -> Any:
-    if isinstance(value, dict):
-        return np.array(value["values"], value["dtype"])
-    return tuple(_unpacked(item) for item in value) if isinstance(value, list) else value

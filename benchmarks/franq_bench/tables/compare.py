@@ -12,20 +12,18 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from franq_bench.tables.method_names import order, title
 from franq_bench.tables.resampling import METRICS, bootstrap, value
 from franq_bench.tables.results import MEAN, Results
 from franq_bench.tables.scores import Scores
-from franq_bench.tables.sections import Section
 from franq_bench.tables.summary import TITLES, settings_table
+from franq_guard.franq import FloatArray
+from franq_guard.report.sections import Section
 from franq_guard.report.tables import Cell, Column, Table, number
 
 __all__ = ["Difference", "compare", "comparison_sections", "difference_text", "pair",
            "training_rows"]  # fmt: skip
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

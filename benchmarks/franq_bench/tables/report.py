@@ -14,12 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from franq_bench.tables import paper
-from franq_bench.tables.html import page
 from franq_bench.tables.method_names import main, title
 from franq_bench.tables.mistakes import read_answers, worst
+from franq_bench.tables.mistakes_html import WorstMistakes, style
 from franq_bench.tables.results import METRICS, Results, Row, metric_rows
 from franq_bench.tables.scores import Scores
-from franq_bench.tables.sections import Section, markdown
 from franq_bench.tables.summary import (
     TITLES,
     datasets_table,
@@ -29,7 +28,9 @@ from franq_bench.tables.summary import (
     summary_table,
     unmeasured,
 )
-from franq_guard.metrics.plots import Plot, rejection_plot, reliability_plot
+from franq_guard.metrics.plots import rejection_plot, reliability_plot
+from franq_guard.report.page import page
+from franq_guard.report.sections import Curves, Section, markdown
 
 __all__ = ["HTML", "MARKDOWN", "load", "sections", "write_report"]
 
@@ -85,7 +86,7 @@ def write_report(
     text = list(_mistakes(scores, folder)) if with_text and inside else []
     # Halves of UTF-16 pairs cannot be encoded; models do write them.
     for file, content in (
-        (page_file, page("Benchmark report", [*made, *text])),
+        (page_file, page("Benchmark report", [*made, *text], style=style())),
         (text_file, markdown("Benchmark report", made)),
     ):
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -128,7 +129,7 @@ def sections(results: Results, scores: Scores) -> Iterator[Section]:
     )
 
 
-def _curves(scores: Scores) -> Iterator[tuple[Plot, ...]]:
+def _curves(scores: Scores) -> Iterator[Curves]:
     """By data set: rejection, and reliability of what calls itself a probability."""
     for name in scores.datasets:
         part = scores.part(name)
@@ -142,13 +143,13 @@ def _curves(scores: Scores) -> Iterator[tuple[Plot, ...]]:
             rejection = replace(rejection_plot(true, drawn), title=f"{name}: rejection")
             honest = {k: v for k, v in drawn.items() if v.min() >= 0 and v.max() <= 1}
             reliable = replace(reliability_plot(true, honest), title=f"{name}: reliability")
-            yield (rejection, reliable) if honest else (rejection,)
+            yield Curves((rejection, reliable) if honest else (rejection,))
 
 
 def _mistakes(scores: Scores, folder: Path) -> Iterator[Section]:
     answers = read_answers(folder)
     found = [worst(scores, answers, method) for method in main(scores.methods)]
-    shown = tuple(m for m in found if m.sure or m.doubted)
+    shown = tuple(WorstMistakes(m) for m in found if m.sure or m.doubted)
     if shown:
         yield Section("Worst mistakes", (_EXPLAINED, *shown))
 

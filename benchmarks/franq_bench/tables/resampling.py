@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from franq_guard.franq import FloatArray
 from franq_guard.metrics import measures as metrics
-
-FloatArray = NDArray[np.float64]
 
 __all__ = ["METRICS", "bootstrap", "standard_error", "value"]
 

@@ -15,7 +15,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from franq_guard.franq import FloatArray
+
 Split = Literal["train", "test"]
 
 __all__ = ["GOLD", "MARKS", "TRAINED_ON", "Score", "Scores", "Split"]

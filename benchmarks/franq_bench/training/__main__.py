@@ -9,7 +9,7 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from franq_bench.training.data import SOURCES, examples, files, questions
+from franq_bench.data.pairs import SOURCES, examples, files, questions
 from franq_bench.training.recipe import Recipe
 
 

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from franq_bench.training.data import SOURCES, Example, Question
+from franq_bench.data.pairs import SOURCES, Example, Question
 from franq_bench.training.generate import generated
 from franq_guard.faithfulness.small.blend import INPUTS, Blend, Floats
 from franq_guard.faithfulness.small.model import SmallFaithfulness

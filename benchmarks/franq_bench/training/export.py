@@ -8,8 +8,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from franq_bench.data.pairs import Example, Question
 from franq_bench.training.calibrate import fit, held_back
-from franq_bench.training.data import Example, Question
 from franq_guard.faithfulness.small import storage
 from franq_guard.faithfulness.small.blend import plain
 from franq_guard.faithfulness.small.minilm import load_minilm

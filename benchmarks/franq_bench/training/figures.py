@@ -1,7 +1,7 @@
 """The model card's figures: quality per data set, minimal pairs, calibration, bfloat16, speed.
 
 `python -m franq_bench.training.figures --data PATH... --pairs FILE --out FOLDER`
-writes `figures.json` and, where matplotlib is installed, `reliability.svg`.
+writes `figures.json` and `reliability.svg`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from franq_bench import faithfulness as bench
-from franq_bench.training.data import CLASSES, Example, examples, files, rows
+from franq_bench.data.pairs import CLASSES, Example, examples, files
+from franq_bench.quality import faithfulness as bench
+from franq_guard.datasets.jsonl import json_rows
 from franq_guard.faithfulness.small.model import SmallFaithfulness
 from franq_guard.metrics.measures import auroc, ece, reliability
 from franq_guard.metrics.plots import reliability_plot, to_svg
@@ -29,7 +30,7 @@ _THREE_WAY: Final = ("mnli-dev", "snli-dev", "snli-test", "fm2", "fever-symmetri
 
 def minimal_pairs(model: bench.Scorer, path: Path) -> dict[str, Any]:
     """Return the share of minimal pairs ordered rightly, overall and by kind of change."""
-    pairs = list(rows(path))
+    pairs = list(json_rows(path))
     texts = [pair["passage"] for pair in pairs]
     right = np.array(model.score(texts, [pair["supported"] for pair in pairs]))
     wrong = np.array(model.score(texts, [pair["unsupported"] for pair in pairs]))

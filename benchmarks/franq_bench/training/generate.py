@@ -11,9 +11,10 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from franq_bench.data.pairs import Example, Question
 from franq_bench.training import perturb
-from franq_bench.training.data import Example, Question
-from franq_guard.faithfulness.small.text import sentences, words
+from franq_guard.faithfulness.small.chunks import sentences
+from franq_guard.faithfulness.small.words import words
 
 SUPPORTED, NEUTRAL, CONTRADICTED, UNSUPPORTED = 0, 1, 2, 3
 _KINDS: Final = ("number", "name", "negation", "unit", "opposite", "roles", "left out")

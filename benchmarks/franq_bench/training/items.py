@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from franq_bench.training.data import SOURCES, Example
+from franq_bench.data.pairs import SOURCES, Example
+from franq_guard.faithfulness.small.chunks import chunks, sentences
+from franq_guard.faithfulness.small.encoder_input import CHUNK_TOKENS, Pair, make_pair, token_ids
 from franq_guard.faithfulness.small.features import features
-from franq_guard.faithfulness.small.pairs import CHUNK_TOKENS, Pair, make_pair, token_ids
-from franq_guard.faithfulness.small.text import chunks, safe, sentences
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -49,8 +49,8 @@ def make_items(examples: Sequence[Example], tokenizer: Tokenizer, *, seed: int) 
     """
     rng = random.Random(seed)  # noqa: S311 - no secret
     texts = [_choose(e, tokenizer, rng) for e in examples]
-    claims = token_ids(tokenizer, [safe(c) for c, _ in texts])
-    premises = token_ids(tokenizer, [safe(p) for _, p in texts])
+    claims = token_ids(tokenizer, [c for c, _ in texts])
+    premises = token_ids(tokenizer, [p for _, p in texts])
     return [
         Item(make_pair(c, p), features(*text), example.label)
         for c, p, text, example in zip(claims, premises, texts, examples, strict=True)

@@ -15,12 +15,12 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.nn import functional
 
-from franq_bench.training.data import Example, Question
+from franq_bench.data.pairs import Example, Question
 from franq_bench.training.generate import generated
 from franq_bench.training.items import Item, draw, make_items
 from franq_bench.training.recipe import Recipe
 from franq_guard.faithfulness.small.encoder import Encoder
-from franq_guard.faithfulness.small.pairs import by_budget, pad
+from franq_guard.faithfulness.small.encoder_input import by_budget, pad
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final
 
-from franq_guard.faithfulness.small.text import STOPWORDS
+from franq_guard.faithfulness.small.words import STOPWORDS
 
 
 def _split(words_of: str) -> list[str]:

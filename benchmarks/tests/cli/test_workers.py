@@ -72,7 +72,7 @@ def running(tmp_path):
         # A shell that runs the tests in the background lets its children ignore Ctrl-C.
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]);"
-        "from test_cli_workers import side_by_side, tell_and_wait;"
+        "from test_workers import side_by_side, tell_and_wait;"
         "side_by_side(tell_and_wait, [(Path(sys.argv[2]), n) for n in ('one', 'two')])"
     )
     command = [sys.executable, "-c", program, os.path.dirname(__file__), str(tmp_path)]

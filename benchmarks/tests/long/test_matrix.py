@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franq_bench.long.answers import LabelledAnswer, LabelledClaim
+from franq_bench.data.labelled_answers import LabelledAnswer, LabelledClaim
 from franq_bench.long.matrix import score_rows, splits
 from franq_bench.long.run import drawn
 from franq_bench.long.statistics import NAMES

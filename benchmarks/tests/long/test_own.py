@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-from franq_bench.cli import claims as cli_bench_claims
-from franq_bench.long.answers import read_labelled
+from franq_bench.cli import long as cli_bench_claims
+from franq_bench.data.labelled_answers import read_labelled
 from franq_bench.long.own import labelled, own_answers, write_traces
 from franq_bench.long.run import Plan, run
 from franq_bench.tables.results import Results

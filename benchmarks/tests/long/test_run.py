@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from franq_bench.data.labelled_answers import read_labelled
+from franq_bench.data.pairs import fold_of
+from franq_bench.fits.fitted import FITTED
 from franq_bench.long import statistics as stage
-from franq_bench.long.answers import read_labelled
 from franq_bench.long.run import Plan, run, unseen
-from franq_bench.short.fitted import FITTED
 from franq_bench.tables.report import write_report
 from franq_bench.tables.results import Results, metric_rows
 from franq_bench.tables.scores import Scores
-from franq_bench.training.data import fold_of
 from franq_guard.testing import FakeFaithfulness
 
 
@@ -84,11 +84,11 @@ def test_a_second_run_asks_no_model(rows, models, written, tmp_path, monkeypatch
 def test_a_run_that_was_killed_goes_on(rows, models, written, tmp_path, monkeypatch, countries):
     gather, asked = stage.gather, []
 
-    def dies_at_the_third(names, trace, *args, **options):
-        asked.append(trace.question)
+    def dies_at_the_third(requests, models):
+        asked.extend(request.trace.question for request in requests)
         if len(asked) == 3:
             raise KeyboardInterrupt
-        return gather(names, trace, *args, **options)
+        return gather(requests, models)
 
     monkeypatch.setattr(stage, "gather", dies_at_the_third)
     with pytest.raises(KeyboardInterrupt):

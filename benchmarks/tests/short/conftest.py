@@ -4,7 +4,7 @@ from franq_guard.datasets.questions import Question
 from franq_guard.faithfulness import SmallFaithfulness
 from franq_guard.faithfulness.small.minilm import Embedder
 from franq_guard.records import Passage
-from franq_guard.signals.gather import Models
+from franq_guard.signals.request import Models
 
 FACTS = [
     ("Norway", "Oslo"),

@@ -5,14 +5,14 @@ from os.path import commonprefix
 import numpy as np
 import pytest
 
-from franq_bench.cache import Cache
 from franq_bench.short import generate
 from franq_bench.short.answers import Answered, Settings, answer, answer_key
 from franq_bench.short.generate import answers_of, in_proportion
 from franq_bench.short.prompts import answer_prompt, titles_prompt, truth_prompt
+from franq_bench.store.cache import Cache
 from franq_guard.language_model.transformers.prompt_reading import first_line
 from franq_guard.records import Generation, Token
-from franq_guard.signals.gather import p_true_logprobs
+from franq_guard.signals.p_true import p_true_logprobs
 from franq_guard.testing import FakeLanguageModel
 
 SETTINGS = Settings(samples=3, max_new_tokens=8)
@@ -58,7 +58,7 @@ def test_rescored_as_apart(smollm, questions, answered):
     for got, want in zip((answered.parametric, answered.unconditional), apart, strict=True):
         assert got == pytest.approx([t.logprob for t in want.tokens], abs=1e-4)
     truth = truth_prompt(questions[0], answered.answer.text.strip())
-    assert answered.p_true == pytest.approx(p_true_logprobs(smollm, [truth.user])[0], abs=1e-4)
+    assert answered.p_true == pytest.approx(p_true_logprobs(smollm, [[truth.user]])[0][0], abs=1e-4)
 
 
 def test_any_other_model_is_asked_through_its_protocol(questions):

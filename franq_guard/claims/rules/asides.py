@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from franq_guard.claims.rules import appositions, relatives
 from franq_guard.claims.rules.clause import Clause
-from franq_guard.claims.rules.finite import main_verb, subject_start
+from franq_guard.claims.rules.finite_verb import main_verb, subject_start
 
 _KINDS = (
     relatives.when,

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from franq_guard.claims.blocks import Block
-from franq_guard.claims.rules.finite import find_verb, subject
+from franq_guard.claims.rules.finite_verb import find_verb, subject
 from franq_guard.claims.rules.lexer import lex
 from franq_guard.claims.rules.render import plain
 from franq_guard.claims.rules.words import DETERMINERS, THIRD_PERSON

@@ -8,7 +8,7 @@ from itertools import pairwise
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.clause import Clause
-from franq_guard.claims.rules.finite import (
+from franq_guard.claims.rules.finite_verb import (
     after_adverbs,
     find_verb,
     is_adverb,

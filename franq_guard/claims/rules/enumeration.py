@@ -7,9 +7,16 @@ from collections.abc import Sequence
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.clause import Clause
-from franq_guard.claims.rules.finite import is_adverb, main_verb, subject_start
+from franq_guard.claims.rules.finite_verb import is_adverb, main_verb, subject_start
 from franq_guard.claims.rules.lexer import Word
-from franq_guard.claims.rules.members import COUNTS, MAX_MEMBER, OPENERS, core, safe, shares_article
+from franq_guard.claims.rules.list_members import (
+    COUNTS,
+    MAX_MEMBER,
+    OPENERS,
+    core,
+    safe,
+    shares_article,
+)
 
 
 def enumerated(clause: Clause) -> list[Clause]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from franq_guard.claims.rules.finite import find_verb
+from franq_guard.claims.rules.finite_verb import find_verb
 from franq_guard.claims.rules.lexer import lex
 from franq_guard.claims.rules.lexicon import lines, word_set, words
 

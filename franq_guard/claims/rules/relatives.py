@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from franq_guard.claims.rules.antecedents import aside_end, name_before, phrase_before
 from franq_guard.claims.rules.clause import Clause
-from franq_guard.claims.rules.finite import (
+from franq_guard.claims.rules.finite_verb import (
     after_adverbs,
     find_verb,
     is_finite,

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from franq_guard.claims.blocks import Block, blocks
-from franq_guard.claims.rules.clauses import clauses
+from franq_guard.claims.rules.asides import without_asides
+from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.context import Reader
+from franq_guard.claims.rules.coordination import coordinated, independent
+from franq_guard.claims.rules.enumeration import enumerated
+from franq_guard.claims.rules.lexer import lex
 from franq_guard.claims.rules.nonclaims import reason
 from franq_guard.claims.rules.render import as_sentence, plain, render
 from franq_guard.claims.sentences import sentences
 from franq_guard.claims.settling import settled
 from franq_guard.records import Claim, Span
+
+_STAGES: tuple[Callable[[Clause], list[Clause]], ...] = (
+    independent,
+    without_asides,
+    coordinated,
+    enumerated,
+)
+_MAX_WORDS = 150
+"""A longer "sentence" is no prose that rules could read: it stays whole (and time stays linear)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +80,18 @@ class RuleSplitter:
             if claims and block.end > after:
                 yield Unit(span, claims, is_sentence=False)
 
+    @staticmethod
+    def not_a_claim(sentence: str) -> str | None:
+        """Why a sentence states nothing that can be true or false; None where it states something.
+
+        The reasons: :func:`franq_guard.claims.rules.nonclaims.reason`.
+        """
+        return reason(sentence)
+
     def settled(self, answer: str, *, known: int = 0) -> int:
         """Up to where the claims of an answer that is still being written are final.
 
-        ``known`` is what this said of a beginning of it. See :mod:`.settling`.
+        ``known`` is what this said of a beginning of it. See :mod:`franq_guard.claims.settling`.
         """
         return settled(answer, language=self.language, known=known)
 
@@ -84,10 +105,20 @@ class RuleSplitter:
             why = reason(text)
             claims: tuple[Claim, ...] = (Claim(text, ((start, end),), not_a_claim=why),)
             if why is None:
-                found = clauses(answer, start, end)
+                found = _clauses(answer, start, end)
                 claims = tuple(reader.place(Claim(render(answer, c), c.spans())) for c in found)
             reader.passed(text)
             yield Unit((start, end), claims)
+
+
+def _clauses(answer: str, start: int, end: int) -> list[Clause]:
+    """The clauses of the sentence ``answer[start:end]``, by their first own word."""
+    words = tuple(lex(answer, start, end))
+    found = [Clause(words, words)]
+    if len(words) <= _MAX_WORDS:
+        for stage in _STAGES:
+            found = [part for clause in found for part in stage(clause)]
+    return sorted(found, key=lambda c: c.own[0].index)
 
 
 def _not_claims(answer: str, block: Block) -> tuple[Claim, ...]:

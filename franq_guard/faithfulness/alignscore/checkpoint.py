@@ -13,23 +13,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from franq_guard.faithfulness.alignscore.encoder import EncoderConfig
+from franq_guard.faithfulness.alignscore.files import (
+    CONFIG_FILE,
+    TOKENIZER_FILE,
+    WEIGHTS_FILE,
+    CheckpointError,
+)
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
-
-WEIGHTS_FILE: Final = "model.safetensors"
-CONFIG_FILE: Final = "config.json"
-TOKENIZER_FILE: Final = "tokenizer.json"
-
-
-class CheckpointError(ValueError):
-    """A checkpoint, or what belongs to it, cannot be used; the message says why and what to do."""
 
 
 @dataclass(frozen=True)

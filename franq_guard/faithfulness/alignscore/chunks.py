@@ -7,7 +7,6 @@ sentences joined by one blank. Added here: each sentence's place in the text, fo
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ Splitter = Callable[[str], Sequence[str]]
 """Sentences of a text: stretches of it in order, no overlap; blanks between may be left out."""
 
 CHUNK_WORDS: Final = 350
-_SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +40,6 @@ class Chunk:
         index = bisect_right(starts, position) - 1
         begin, stop = self.spans[index]
         return min(begin + position - starts[index], stop - 1)
-
-
-def clean(text: str) -> str:
-    """Replace lone surrogates, which no tokenizer can encode, by U+FFFD; the length stays."""
-    return _SURROGATES.sub("\ufffd", text)
 
 
 def sentence_spans(text: str, splitter: Splitter) -> list[Span]:

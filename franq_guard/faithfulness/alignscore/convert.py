@@ -13,12 +13,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from franq_guard.faithfulness.alignscore.checkpoint import (
-    CONFIG_FILE,
-    TOKENIZER_FILE,
-    WEIGHTS_FILE,
-    read_weights,
-)
+from franq_guard.faithfulness.alignscore.checkpoint import read_weights
+from franq_guard.faithfulness.alignscore.files import CONFIG_FILE, TOKENIZER_FILE, WEIGHTS_FILE
 
 
 def convert_checkpoint(

@@ -12,7 +12,7 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Final
 
-from franq_guard.faithfulness.alignscore.checkpoint import (
+from franq_guard.faithfulness.alignscore.files import (
     CONFIG_FILE,
     TOKENIZER_FILE,
     CheckpointError,

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franq_guard.faithfulness.alignscore.chunks import Splitter, default_splitter, splitter_name
-from franq_guard.faithfulness.alignscore.grid import Grid, GridBuilder
-from franq_guard.faithfulness.alignscore.pairs import PairScorer
-from franq_guard.faithfulness.alignscore.support import Support, find_support
+from franq_guard.faithfulness.alignscore.evidence import Support, find_support
+from franq_guard.faithfulness.alignscore.pair_grid import Grid, GridBuilder
+from franq_guard.faithfulness.alignscore.pair_scorer import PairScorer
 from franq_guard.records import Evidence, Passage
 
 if TYPE_CHECKING:

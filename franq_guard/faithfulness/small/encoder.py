@@ -3,7 +3,7 @@
 A small encoder with little training data spends most of its capacity on finding out which words of
 the claim occur in the passage. Here it is told: every token carries a *mark* (in the passage only,
 shared, in the claim only, ...), added to its embedding like BERT's token types. The head reads the
-first token, the mean and the maximum over the claim's tokens, and the features of `_features`.
+first token, the mean and the maximum over the claim's tokens, and the features of `features`.
 
 Word and position embeddings are those of all-MiniLM-L6-v2 and are never trained, so the shipped
 file need not hold them.
@@ -97,7 +97,7 @@ class Encoder(nn.Module):
 
         Args:
             ids: token ids (b, t), `[CLS] claim [SEP] chunk [SEP]`, padded on the right.
-            marks: mark of each token (b, t), see `_pairs`.
+            marks: mark of each token (b, t), see `encoder_input`.
             mask: true where a token is no padding (b, t); None when nothing is padded.
             claim: true at the claim's tokens (b, t), at least one in each row.
             features: float array (b, len(FEATURES)).

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from franq_guard.faithfulness.small.text import NEGATIONS, STOPWORDS, stem, words
+from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, stem, words
 
 FEATURES: Final = (
     "content",  # share of the claim's content stems that occur in the passage

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from franq_guard.faithfulness.small.text import safe
-
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from torch import Tensor
@@ -99,9 +97,9 @@ class Embedder:
         """The embeddings."""
         import torch
 
-        from franq_guard.faithfulness.small.pairs import CLS, SEP, by_budget, token_ids
+        from franq_guard.faithfulness.small.encoder_input import CLS, SEP, by_budget, token_ids
 
-        found = token_ids(self._tokenizer, [safe(t) for t in texts])
+        found = token_ids(self._tokenizer, list(texts))
         rows = [[CLS, *ids[:254].tolist(), SEP] for ids in found]
         out = np.zeros((len(rows), 384), dtype=np.float32)
         with torch.inference_mode(), self._autocast:

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franq_guard.faithfulness.small import blend
-from franq_guard.faithfulness.small.features import features
-from franq_guard.faithfulness.small.pairs import (
+from franq_guard.faithfulness.small.chunks import chunks, sentences, windows
+from franq_guard.faithfulness.small.encoder_input import (
     CHUNK_TOKENS,
     CLAIM_TOKENS,
     MAX_CLAIM,
@@ -31,7 +31,7 @@ from franq_guard.faithfulness.small.pairs import (
     pad,
     token_ids,
 )
-from franq_guard.faithfulness.small.text import chunks, safe, sentences, windows
+from franq_guard.faithfulness.small.features import features
 from franq_guard.records import Evidence, Passage
 
 if TYPE_CHECKING:
@@ -226,9 +226,7 @@ class SmallFaithfulness:
         if not texts:
             return []
         distinct = list(dict.fromkeys(text for pair in texts for text in pair))
-        ids = dict(
-            zip(distinct, token_ids(self._tokenizer, [safe(t) for t in distinct]), strict=True)
-        )
+        ids = dict(zip(distinct, token_ids(self._tokenizer, distinct), strict=True))
         inputs: list[Pair] = []
         values: list[list[float]] = []
         owners: list[int] = []

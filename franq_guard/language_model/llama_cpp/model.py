@@ -25,9 +25,9 @@ from franq_guard.language_model.base import (
 )
 from franq_guard.language_model.contrast import contrast
 from franq_guard.language_model.encoding import Encoder
-from franq_guard.language_model.llama_cpp.session import Row, Session
+from franq_guard.language_model.forward_passes import forward_passes
+from franq_guard.language_model.llama_cpp.row_cache import Row, RowCache
 from franq_guard.language_model.llama_cpp.tokenizer import GgufTokenizer
-from franq_guard.language_model.stretches import jobs
 from franq_guard.language_model.tokens import token_spans
 from franq_guard.records import Generation, Source, Span, Token, Trace
 
@@ -131,8 +131,8 @@ class LlamaCppModel(LanguageModel):
         """
         made = []
         for prompt in prompts:
-            with self._session() as session:
-                made += self._written(session, prompt, [_greedy], max_new_tokens)
+            with self._row_cache() as cache:
+                made += self._written(cache, prompt, [_greedy], max_new_tokens)
             if progress is not None:
                 progress(len(made), len(prompts))
         return made
@@ -156,8 +156,8 @@ class LlamaCppModel(LanguageModel):
         found = []
         for prompt in prompts:
             draws = [_drawing(temperature, np.random.default_rng((seed, i))) for i in range(n)]
-            with self._session() as session:
-                found.append(self._written(session, prompt, draws, max_new_tokens))
+            with self._row_cache() as cache:
+                found.append(self._written(cache, prompt, draws, max_new_tokens))
         return found
 
     def score(
@@ -170,8 +170,8 @@ class LlamaCppModel(LanguageModel):
         """
         if len(prompts) != len(answers):
             raise ValueError(f"{len(prompts)} prompts for {len(answers)} answers")
-        with self._session() as session:
-            return [self._scored(session, *pair) for pair in zip(prompts, answers, strict=True)]
+        with self._row_cache() as cache:
+            return [self._scored(cache, *pair) for pair in zip(prompts, answers, strict=True)]
 
     def without_evidence(self, trace: Trace) -> Contrast:
         """See :mod:`.contrast`; captured ids win over the captured string."""
@@ -180,20 +180,20 @@ class LlamaCppModel(LanguageModel):
         return contrast(trace, captured, self.render)
 
     @contextmanager
-    def _session(self) -> Iterator[Session]:
+    def _row_cache(self) -> Iterator[RowCache]:
         with self.lock:
-            yield Session(self.model)
+            yield RowCache(self.model)
 
     def _scored(
-        self, session: Session, prompt: str | Sequence[int], answer: Generation
+        self, cache: RowCache, prompt: str | Sequence[int], answer: Generation
     ) -> Generation:
         encoded = self.encoder.prompt_ids(prompt)
         ready = self.encoder.answer(answer, encoded)
         ids = [t.id for t in ready.tokens]
         kept = [
             self._kept(row, target)
-            for job in jobs(self.encoder, 0, encoded, ids)
-            for row, target in zip(session.rows(job.context, job.targets), job.targets, strict=True)
+            for job in forward_passes(self.encoder, 0, encoded, ids)
+            for row, target in zip(cache.rows(job.context, job.targets), job.targets, strict=True)
         ]
         text = prompt if isinstance(prompt, str) else self.encoder.prompt_text(encoded)
         spans = [(t.start, t.end) for t in ready.tokens]
@@ -202,7 +202,7 @@ class LlamaCppModel(LanguageModel):
 
     def _written(
         self,
-        session: Session,
+        cache: RowCache,
         prompt: str,
         choices: Sequence[Callable[[Row], int]],
         max_new_tokens: int,
@@ -213,17 +213,17 @@ class LlamaCppModel(LanguageModel):
         text = prompt if len(seen) == len(whole) else self.encoder.prompt_text(seen)
         room = min(max_new_tokens, window - len(seen))
         return [
-            self._generation(text, seen, *self._continued(session, seen, choose, room))
+            self._generation(text, seen, *self._continued(cache, seen, choose, room))
             for choose in choices
         ]
 
     def _continued(
-        self, session: Session, prompt: Sequence[int], choose: Callable[[Row], int], room: int
+        self, cache: RowCache, prompt: Sequence[int], choose: Callable[[Row], int], room: int
     ) -> tuple[list[int], list[_Kept]]:
         ids: list[int] = []
         kept: list[_Kept] = []
         while len(ids) < room and not (ids and ids[-1] in self.tokenizer.eos_ids):
-            row = session.last_row([*prompt, *ids])
+            row = cache.last_row([*prompt, *ids])
             ids.append(choose(row))
             kept.append(self._kept(row, ids[-1]))
         return ids, kept

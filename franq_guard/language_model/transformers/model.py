@@ -25,14 +25,15 @@ from franq_guard.language_model.base import (
 )
 from franq_guard.language_model.contrast import contrast
 from franq_guard.language_model.encoding import Encoder
-from franq_guard.language_model.session import CachedSession
+from franq_guard.language_model.forward_passes import forward_passes
 from franq_guard.language_model.tokens import token_spans
 from franq_guard.language_model.transformers import sampling, scoring
-from franq_guard.language_model.transformers.keeper import StepKeeper
 from franq_guard.language_model.transformers.network import Network, as_id_set
+from franq_guard.language_model.transformers.prompt_cache import PromptCache
 from franq_guard.language_model.transformers.prompt_reading import PromptReading
-from franq_guard.language_model.transformers.reading import Reading
-from franq_guard.language_model.transformers.reduce import Kept, cat
+from franq_guard.language_model.transformers.session import CachedSession
+from franq_guard.language_model.transformers.step_keeper import StepKeeper
+from franq_guard.language_model.transformers.token_scores import TokenScores, cat
 from franq_guard.records import Generation, Source, Trace
 
 logger = logging.getLogger(__name__)
@@ -44,7 +45,7 @@ class TransformersModel(LanguageModel):
     ``name`` enters the fingerprint; without it the configuration's own name does. ``top_k``
     alternatives are kept per token. ``token_budget``: padded tokens per forward pass; memory grows
     with it. The window is the model's ``max_position_embeddings``; a prompt that is too long for it
-    keeps its leading special tokens and its end (see :func:`scoring.jobs`).
+    keeps its leading special tokens and its end (see :func:`forward_passes`).
 
     Raises ``ValueError`` for an encoder-decoder, or a model in training mode, whose dropout would
     change every probability.
@@ -182,10 +183,10 @@ class TransformersModel(LanguageModel):
         work = [
             job
             for i, prompt in enumerate(encoded)
-            for job in scoring.jobs(self.encoder, i, prompt, ids[i])
+            for job in forward_passes(self.encoder, i, prompt, ids[i])
         ]
         parts = scoring.score(self.network, work, budget=self._budget, top_k=self.top_k)
-        by_answer: dict[int, list[Kept]] = {}
+        by_answer: dict[int, list[TokenScores]] = {}
         for job, kept in zip(work, parts, strict=True):
             by_answer.setdefault(job.answer, []).append(kept)
         return [
@@ -235,7 +236,7 @@ class TransformersModel(LanguageModel):
     @torch.inference_mode()
     def _generate(
         self, prompts: Sequence[Sequence[int]], max_new_tokens: int
-    ) -> list[tuple[list[int], Kept]]:
+    ) -> list[tuple[list[int], TokenScores]]:
         width = max(map(len, prompts))
         pad = next(iter(sorted(self.eos_ids)), 0)
         ids = torch.tensor([[pad] * (width - len(p)) + list(p) for p in prompts])
@@ -262,7 +263,7 @@ class TransformersModel(LanguageModel):
     ) -> list[Generation]:
         encoded = self._prompt_for_generation(prompt, max_new_tokens)
         rows = sampling.sample(
-            Reading(self.network, encoded),
+            PromptCache(self.network, encoded),
             n=n,
             max_new_tokens=self._room(len(encoded), max_new_tokens),
             temperature=temperature,
@@ -272,7 +273,9 @@ class TransformersModel(LanguageModel):
         )
         return [self.generation(prompt, encoded, ids, kept) for ids, kept in rows]
 
-    def generation(self, prompt: str, encoded: list[int], ids: list[int], kept: Kept) -> Generation:
+    def generation(
+        self, prompt: str, encoded: list[int], ids: list[int], kept: TokenScores
+    ) -> Generation:
         """The record of written ids (T,) and what was kept of their logits (T,)."""
         text = self.encoder.text(ids)
         spans = token_spans(self.tokenizer, ids, text)
@@ -285,7 +288,7 @@ class TransformersModel(LanguageModel):
         answer: Generation,
         prompt: str | Sequence[int],
         encoded: list[int],
-        parts: list[Kept] | None,
+        parts: list[TokenScores] | None,
     ) -> Generation:
         source: Source = "teacher-forced"
         text = prompt if isinstance(prompt, str) else self.encoder.prompt_text(encoded)

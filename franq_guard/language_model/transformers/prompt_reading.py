@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from franq_guard.language_model.base import check_sampling
 from franq_guard.language_model.transformers import sampling
-from franq_guard.language_model.transformers.reading import Reading
+from franq_guard.language_model.transformers.prompt_cache import PromptCache
+from franq_guard.language_model.transformers.white_box import WhiteBox
 from franq_guard.records import Generation
-
-if TYPE_CHECKING:
-    from franq_guard.language_model.transformers.model import TransformersModel
 
 
 class PromptReading:
     """What :meth:`TransformersModel.read` gives; it holds the prompt's cache while it lives."""
 
-    def __init__(self, model: TransformersModel, prompt: str, ids: list[int]) -> None:
+    def __init__(self, model: WhiteBox, prompt: str, ids: list[int]) -> None:
         self._model = model
         self._prompt = prompt
         self._ids = ids
-        self._reading = Reading(model.network, ids)
+        self._cache = PromptCache(model.network, ids)
 
     def answers(
         self,
@@ -43,7 +40,7 @@ class PromptReading:
         check_sampling(n, max_new_tokens, temperature)
         model = self._model
         rows = sampling.sample(
-            self._reading,
+            self._cache,
             n=n,
             max_new_tokens=max_new_tokens,
             temperature=temperature,
@@ -68,7 +65,7 @@ class PromptReading:
         values = []
         for continuation in continuations:
             ids = [t.id for t in encoder.answer(Generation(continuation), context).tokens]
-            values.append(float(self._reading.score(context, ids).logprob.sum()))
+            values.append(float(self._cache.score(context, ids).logprob.sum()))
         return np.array(values, float)
 
 

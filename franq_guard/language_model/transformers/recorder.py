@@ -19,9 +19,9 @@ from typing import Any
 from transformers import GenerationMixin, LogitsProcessorList
 
 from franq_guard.language_model.encoding import Encoder
-from franq_guard.language_model.transformers.listening import Listener, Row, Run
 from franq_guard.language_model.transformers.network import Network
-from franq_guard.language_model.transformers.records import Record
+from franq_guard.language_model.transformers.recorded_answer import RecordedAnswer
+from franq_guard.language_model.transformers.recorded_call import Listener, RecordedCall, Row
 from franq_guard.records import Generation
 
 logger = logging.getLogger(__name__)
@@ -45,8 +45,8 @@ class Recorder:
         self._capacity = capacity
         self._top_k = top_k
         self._lock = threading.Lock()
-        self._records: OrderedDict[tuple[Any, ...], Record] = OrderedDict()
-        self._running: dict[int, Run] = {}
+        self._records: OrderedDict[tuple[Any, ...], RecordedAnswer] = OrderedDict()
+        self._running: dict[int, RecordedCall] = {}
         self._saved: dict[str, Any] = {}
 
     @classmethod
@@ -97,14 +97,14 @@ class Recorder:
                 return record.as_text(rest)
         return None
 
-    def _finished(self) -> list[Record]:
+    def _finished(self) -> list[RecordedAnswer]:
         with self._lock:
             return list(reversed(self._records.values()))
 
-    def _unfinished(self) -> list[Record]:
+    def _unfinished(self) -> list[RecordedAnswer]:
         with self._lock:
             running = list(reversed(self._running.values()))
-        return [Record(self._encoder, *row) for run in running for row in run.so_far()]
+        return [RecordedAnswer(self._encoder, *row) for run in running for row in run.so_far()]
 
     def __len__(self) -> int:
         return len(self._records)
@@ -124,15 +124,15 @@ class Recorder:
         own: Callable[..., Any] | None = self._saved.get(name)
         return own or MethodType(getattr(type(model), name), model)
 
-    def start(self, arguments: Mapping[str, Any]) -> Run:
+    def start(self, arguments: Mapping[str, Any]) -> RecordedCall:
         """One call of ``generate`` begins."""
         config = self._model.generation_config
-        run = Run(arguments, top_k=self._top_k, config=config, save=self._save)
+        run = RecordedCall(arguments, top_k=self._top_k, config=config, save=self._save)
         with self._lock:
             self._running[id(run)] = run
         return run
 
-    def over(self, run: Run) -> None:
+    def over(self, run: RecordedCall) -> None:
         """That call of ``generate`` has returned, or failed."""
         with self._lock:
             self._running.pop(id(run), None)
@@ -142,7 +142,7 @@ class Recorder:
             for row in rows:
                 key = row.prompt_ids, row.ids
                 self._records.pop(key, None)  # the same again is the newest again
-                self._records[key] = Record(self._encoder, *row)
+                self._records[key] = RecordedAnswer(self._encoder, *row)
             while len(self._records) > self._capacity:
                 self._records.popitem(last=False)
 

@@ -8,13 +8,18 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from franq_guard.language_model.transformers.reading import Reading
-from franq_guard.language_model.transformers.reduce import Kept, entropy_and_top, log_probs, stack
+from franq_guard.language_model.transformers.prompt_cache import PromptCache
+from franq_guard.language_model.transformers.token_scores import (
+    TokenScores,
+    entropy_and_top,
+    log_probs,
+    stack,
+)
 
 
 @torch.inference_mode()
 def sample(
-    reading: Reading,
+    prompt_cache: PromptCache,
     *,
     n: int,
     max_new_tokens: int,
@@ -23,28 +28,28 @@ def sample(
     eos: frozenset[int],
     top_k: int,
     greedy: bool = False,
-) -> list[tuple[list[int], Kept]]:
+) -> list[tuple[list[int], TokenScores]]:
     """Ids and what is kept of their logits, n times. Log-probabilities are of temperature 1.
 
     The samples form a tree: those that agree so far share one node, and a node whose samples have
     all ended is not continued. Sampling is exact and depends on the seed alone. With ``greedy`` one
     more answer comes first, the greedy one; the others are the same as without it.
     """
-    grow = _grower(reading)
-    logits = reading.logits
+    grow = _grower(prompt_cache)
+    logits = prompt_cache.logits
     generator = torch.Generator(device=logits.device).manual_seed(seed)
     total = n + greedy
     node = torch.zeros(total, dtype=torch.long, device=logits.device)
     written: list[list[int]] = [[] for _ in range(total)]
     alive = list(range(total))
-    parts: list[Kept] = []
+    parts: list[TokenScores] = []
     for step in range(max_new_tokens):
         rows = log_probs(logits)
         chosen = _draw(rows[node[greedy:]], temperature, generator)
         if greedy:
             chosen = torch.cat([rows[node[:1]].argmax(dim=-1), chosen])
         entropy, top_ids, top = (column[node] for column in entropy_and_top(rows, top_k))
-        parts.append(Kept(rows[node, chosen], entropy, top_ids, top))
+        parts.append(TokenScores(rows[node, chosen], entropy, top_ids, top))
         ids = chosen.tolist()
         for i in alive:
             written[i].append(ids[i])
@@ -57,16 +62,16 @@ def sample(
     return [(ids, kept.rows((i, slice(len(ids))))) for i, ids in enumerate(written)]
 
 
-def _grower(reading: Reading) -> Callable[[list[int], list[list[int]]], Tensor]:
+def _grower(prompt_cache: PromptCache) -> Callable[[list[int], list[list[int]]], Tensor]:
     """(parent nodes, what each new node has written) -> logits (B, V) after it."""
-    network = reading.network
-    if reading.one_row:
-        branches = reading.branches()
+    network = prompt_cache.network
+    if prompt_cache.one_row:
+        branches = prompt_cache.branches()
         return lambda parents, written: branches.step([ids[-1] for ids in written], parents)
-    # A copy of its own: the rows of a batch cannot be taken back out of the reading's cache.
-    cache = copy.deepcopy(reading.cache)
+    # A copy of its own: the rows of a batch cannot be taken back out of the cache.
+    cache = copy.deepcopy(prompt_cache.cache)
     if cache is None:
-        prompt = reading.prompt
+        prompt = prompt_cache.prompt
         return lambda _, written: network.last_logits([[*prompt, *ids] for ids in written])
 
     def rows(parents: list[int], written: list[list[int]]) -> Tensor:

@@ -7,28 +7,28 @@ from itertools import groupby
 
 import torch
 
-from franq_guard.language_model.stretches import Job, jobs
+from franq_guard.language_model.forward_passes import ForwardPass
 from franq_guard.language_model.transformers.network import Network
-from franq_guard.language_model.transformers.reduce import Kept, cat, reduce
-
-__all__ = ["Job", "jobs", "score"]
+from franq_guard.language_model.transformers.token_scores import TokenScores, cat, token_scores
 
 _SHARE_FROM = 48
 """Tokens of context from which several answers after it are worth one shared cache."""
 
 
 @torch.inference_mode()
-def score(network: Network, work: Sequence[Job], *, budget: int, top_k: int) -> list[Kept]:
+def score(
+    network: Network, work: Sequence[ForwardPass], *, budget: int, top_k: int
+) -> list[TokenScores]:
     """What is kept of each job's targets (T,). ``budget``: padded tokens per forward pass."""
-    done: dict[int, Kept] = {}
+    done: dict[int, TokenScores] = {}
     for batch in _batches(work, budget):
         for i, kept in zip(batch, _forward(network, [work[i] for i in batch], top_k), strict=True):
             done[i] = kept
     return [done[i] for i in range(len(work))]
 
 
-def _batches(work: Sequence[Job], budget: int) -> Iterator[list[int]]:
-    """Job numbers, jobs with the same long context together, the others by length."""
+def _batches(work: Sequence[ForwardPass], budget: int) -> Iterator[list[int]]:
+    """Numbers of passes, those with the same long context together, the others by length."""
 
     def key(i: int) -> tuple[tuple[int, ...], int]:
         return work[i].context, work[i].length
@@ -44,7 +44,9 @@ def _batches(work: Sequence[Job], budget: int) -> Iterator[list[int]]:
     yield from _by_budget(single, work, budget)
 
 
-def _by_budget(members: Sequence[int], work: Sequence[Job], budget: int) -> Iterator[list[int]]:
+def _by_budget(
+    members: Sequence[int], work: Sequence[ForwardPass], budget: int
+) -> Iterator[list[int]]:
     batch: list[int] = []
     widest = 0
     for i in members:
@@ -57,7 +59,7 @@ def _by_budget(members: Sequence[int], work: Sequence[Job], budget: int) -> Iter
         yield batch
 
 
-def _forward(network: Network, batch: Sequence[Job], top_k: int) -> list[Kept]:
+def _forward(network: Network, batch: Sequence[ForwardPass], top_k: int) -> list[TokenScores]:
     context = batch[0].context
     shared = len(batch) > 1 and len(context) >= _SHARE_FROM
     shared = shared and all(job.context == context for job in batch)
@@ -74,11 +76,11 @@ def _forward(network: Network, batch: Sequence[Job], top_k: int) -> list[Kept]:
     parts, at = [], 0
     for logits in network.logits_at(ids, index[0], index[1], cache):
         chosen = index[2, at : at + len(logits)].to(logits.device)
-        parts.append(reduce(logits, chosen, top_k))
+        parts.append(token_scores(logits, chosen, top_k))
         at += len(logits)
     return _split(cat(parts).cpu(), [len(job.targets) for job in batch])
 
 
-def _split(kept: Kept, lengths: Sequence[int]) -> list[Kept]:
+def _split(kept: TokenScores, lengths: Sequence[int]) -> list[TokenScores]:
     ends = torch.tensor(lengths).cumsum(0).tolist()
     return [kept.rows(slice(end - n, end)) for end, n in zip(ends, lengths, strict=True)]

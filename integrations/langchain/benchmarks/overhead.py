@@ -12,22 +12,17 @@ or two; ``--min-new-tokens 120`` makes it go on, as larger models do.
 
 from __future__ import annotations
 
-import argparse
-import statistics
-from dataclasses import dataclass
+from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
-import torch
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import Runnable
 
-from franq_guard import Guard
-from franq_guard.datasets.demo import corpus, questions
+from franq_bench.overhead import MODES, Show, guard_and_model, options_of, report
+from franq_guard.datasets.demo import corpus
 from langchain_franq import guard_chain
 from langchain_franq.local import local_rag_chain
-
-MODES = ("buffer", "claims")
 
 
 class LastToken(BaseCallbackHandler):
@@ -43,55 +38,23 @@ class LastToken(BaseCallbackHandler):
         self.at = perf_counter()
 
 
-@dataclass(frozen=True)
-class Timed:
-    """Seconds of one streamed answer: all of it, after the last token, until the first text."""
+def shown(chain: Runnable, last: LastToken) -> Show:
+    """The answer of a chain as it streams."""
 
-    total: float
-    after: float
-    first: float
+    def show(question: str) -> Iterator[str]:
+        for chunk in chain.stream(question, {"callbacks": [last]}):
+            yield chunk.get("answer") or ""
 
-
-def timed(chain: Runnable, question: str) -> Timed:
-    """One streamed answer."""
-    last, first, began = LastToken(), 0.0, perf_counter()
-    for chunk in chain.stream(question, {"callbacks": [last]}):
-        if chunk.get("answer") and not first:
-            first = perf_counter()
-    ended = perf_counter()
-    return Timed(ended - began, ended - last.at, first - began)
+    return show
 
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--questions", type=int, default=8)
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--max-new-tokens", type=int, default=120)
-    parser.add_argument("--min-new-tokens", type=int, default=0)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    guard = Guard.offline()
-    guard.language_model.model.generation_config.min_new_tokens = options.min_new_tokens or None
-    plain = local_rag_chain(corpus(), guard.language_model, max_new_tokens=options.max_new_tokens)
-    guarded = {mode: guard_chain(plain, guard, stream=mode) for mode in MODES}
-    asked = [question.question for question in questions()][: options.questions]
-    for chain in (plain, *guarded.values()):
-        timed(chain, asked[0])  # warm-up
-    rows: dict[tuple[str, str], list[float]] = {}
-    for question in asked:
-        p = timed(plain, question)
-        for mode, chain in guarded.items():
-            g = timed(chain, question)
-            rows.setdefault((mode, "total"), []).append((g.total - p.total) / p.total)
-            rows.setdefault((mode, "after the last token"), []).append(
-                (g.after - p.after) / p.total
-            )
-            rows.setdefault((mode, "first text"), []).append(g.first / p.total)
-    print(f"{len(asked)} answers, shares of the unguarded chain's time; total: extra time")
-    for (mode, name), ratios in rows.items():
-        spread = f"({min(ratios):.2f}-{max(ratios):.2f})"
-        print(f"  {mode:7} {name:22} {statistics.median(ratios):.2f}  {spread}")
+    options, last = options_of(__doc__), LastToken()
+    guard, model = guard_and_model(options)
+    plain = local_rag_chain(corpus(), model, max_new_tokens=options.max_new_tokens)
+    guarded = {mode: shown(guard_chain(plain, guard, stream=mode), last) for mode in MODES}
+    report(shown(plain, last), guarded, last, n=options.questions, name="chain")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,23 +10,37 @@ from uuid import UUID
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 
-from franq_guard import Generation, GuardedAnswer, Trace
-from franq_guard.policy import MARKS
+from franq_guard import GuardedAnswer
+from franq_guard.capture.job import Job, check_together, gathered
+from franq_guard.capture.local import LocalModel
+from franq_guard.capture.outlet import StreamMode, remarks
+from franq_guard.streaming.release import Release
 from langchain_franq._capture import Capture
-from langchain_franq._job import Job, job_of
-from langchain_franq._outlets import Claims, Whole
+from langchain_franq._job import job_of
 from langchain_franq._quiet import unobserved
 from langchain_franq._shapes import Located, joined, locate, may_pass, question_of
 
 if TYPE_CHECKING:
-    from langchain_franq.chain import GuardedChain
+    from franq_guard import Guard
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What all calls of one guarded chain share."""
+
+    guard: Guard
+    models: Sequence[LocalModel]
+    release: Release
+    stream: StreamMode
+    input_key: str | None
+    output_key: str | None
 
 
 @dataclass
 class Call:
     """One run of a guarded chain on the input ``value``; lives and dies with it."""
 
-    chain: GuardedChain
+    watch: Watch
     value: Any
     run_id: UUID
     capture: Capture = field(default_factory=Capture)
@@ -42,7 +55,7 @@ class Call:
         """Whether a streamed chunk may leave now; what may hold the answer is kept either way."""
         free = may_pass(chunk, self.value)
         (self.passed if free else self.held).append(chunk)
-        return free or self.chain.stream_mode == "tail"
+        return free or self.watch.stream == "tail"
 
     def streamed(self) -> Reading:
         """:meth:`read` of what was kept, put together."""
@@ -54,27 +67,27 @@ class Call:
         Raises:
             TypeError, KeyError: when no answer can be found in the output.
         """
-        located = locate(output, self.chain.output_key)
-        try:
-            job = self.job(output, located.text)
-        except Exception as error:  # a failure of the capture must not break the user's chain
-            trace = Trace("", (), Generation(located.text), id=str(self.run_id))
-            job = Job(self.chain.guard, trace, failure=f"{type(error).__name__}: {error}")
-        return Reading(self, located, job)
-
-    def outlet(self) -> Whole | Claims:
-        """How the answer of a stream leaves."""
-        return Claims(self) if self.chain.stream_mode == "claims" else Whole(self)
+        located = locate(output, self.watch.output_key)
+        return Reading(self, located, self.job(output, located.text))
 
     def job(self, output: Any, answer: str) -> Job:
         """What was captured about an answer (so far), whose output carries along ``output``."""
+        return gathered(
+            lambda: self._gather(output, answer),
+            self.watch.guard,
+            answer,
+            id=str(self.run_id),
+            unobserved=unobserved,
+        )
+
+    def _gather(self, output: Any, answer: str) -> Job:
         given = {key: value for chunk in self.passed for key, value in chunk.items()}
         whole = {**given, **output} if isinstance(output, Mapping) else output
         return job_of(
-            self.chain.guard,
-            self.chain.models,
+            self.watch.guard,
+            self.watch.models,
             self.capture,
-            question=question_of(self.value, self.chain.input_key),
+            question=question_of(self.value, self.watch.input_key),
             answer=answer,
             documents=self.capture.evidence(whole),
             id=str(self.run_id),
@@ -91,17 +104,15 @@ class Reading:
 
     def deliver(self, checked: GuardedAnswer) -> Any:
         """The call's output with the checked text and the report; what the release raises."""
-        answer = self.call.chain.release(checked)
+        answer = self.call.watch.release(checked)
         return self.located.put(self.job.lead + answer.text, answer.to_dict())
 
     def last_chunk(self, checked: GuardedAnswer) -> Any:
         """What ends a stream: the checked text, or in ``tail`` mode remarks on the raw one."""
-        if self.call.chain.stream_mode != "tail":
+        if self.call.watch.stream != "tail":
             return self.deliver(checked)
-        answer = self.call.chain.release(checked)
-        weak = [v for v in answer.verdicts if v.label in MARKS]
-        remarks = "".join(f"\n{MARKS[v.label]} {v.claim.text}" for v in weak)
-        return self.located.after(remarks, answer.to_dict())
+        answer = self.call.watch.release(checked)
+        return self.located.after(remarks(answer.verdicts), answer.to_dict())
 
     def checked(self) -> Any:
         """Check the answer and deliver."""
@@ -115,18 +126,10 @@ class Reading:
 def all_checked(calls: Sequence[Call], outputs: Sequence[Any]) -> list[Any]:
     """Check the answers of a batch together; an exception stands in the place of its own item."""
     delivered: list[Any] = [_or_error(c.read, o) for c, o in zip(calls, outputs, strict=True)]
-    pools: dict[int, list[int]] = defaultdict(list)
-    for i, reading in enumerate(delivered):
-        if isinstance(reading, Reading) and reading.job.failure:
-            delivered[i] = _or_error(reading.deliver, reading.job.check())
-        elif isinstance(reading, Reading):
-            pools[id(reading.job.guard)].append(i)
-    for pool in pools.values():
-        jobs = [delivered[i].job for i in pool]
-        with unobserved():
-            answers = list(jobs[0].guard.check_many([job.trace for job in jobs]))
-        for i, answer in zip(pool, answers, strict=True):
-            delivered[i] = _or_error(delivered[i].deliver, answer)
+    readings = {i: found for i, found in enumerate(delivered) if isinstance(found, Reading)}
+    answers = check_together([reading.job for reading in readings.values()])
+    for (i, reading), answer in zip(readings.items(), answers, strict=True):
+        delivered[i] = _or_error(reading.deliver, answer)
     return delivered
 
 

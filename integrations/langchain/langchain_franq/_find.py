@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from types import FunctionType, MethodType
 from typing import Any
 
 from langchain_core.language_models import BaseLanguageModel
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.utils import get_function_nonlocals
+
+from franq_guard.capture.walking import is_named, parts_in
 
 
 def local_models(chain: Any) -> list[tuple[Any, Any]]:
@@ -21,7 +22,7 @@ def local_models(chain: Any) -> list[tuple[Any, Any]]:
     function's body makes is not seen.
     """
     pairs: dict[int, tuple[Any, Any]] = {}
-    for part in _parts(chain, set()):
+    for part in parts_in(chain, _inside):
         pair = _pipeline(part) or _llama(part)
         if pair is not None:
             pairs.setdefault(id(pair[0]), pair)
@@ -39,22 +40,13 @@ def is_compiled_graph(chain: Any) -> bool:
         chain = inner
 
 
-def _parts(part: Any, seen: set[int]) -> Iterator[Any]:
-    if id(part) in seen:
-        return
-    seen.add(id(part))
-    if isinstance(part, Mapping):
-        children = list(part.values())
-    elif isinstance(part, (list, tuple)):
-        children = list(part)
-    elif _is_chain_part(part):
-        yield part
-        children = [*getattr(part, "__dict__", {}).values()]
-        children += [used for child in children for used in _used_by(child)]
-    else:
-        return
-    for child in children:
-        yield from _parts(child, seen)
+def _inside(part: Any) -> list[Any] | None:
+    """What a part of a chain holds; None for what is no part."""
+    in_graph = type(part).__module__.startswith("langgraph.")
+    if isinstance(part, type) or not (in_graph or isinstance(part, (Runnable, BaseLanguageModel))):
+        return None
+    held = [*getattr(part, "__dict__", {}).values()]
+    return held + [used for child in held for used in _used_by(child)]
 
 
 def _used_by(function: Any) -> list[Any]:
@@ -67,16 +59,9 @@ def _used_by(function: Any) -> list[Any]:
     return [*named, *(getattr(used, "__self__", None) for used in named)]
 
 
-def _is_chain_part(part: Any) -> bool:
-    if isinstance(part, type):
-        return False
-    in_graph = type(part).__module__.startswith("langgraph.")
-    return in_graph or isinstance(part, (Runnable, BaseLanguageModel))
-
-
 def _pipeline(part: Any) -> tuple[Any, Any] | None:
     """What a HuggingFacePipeline runs; it is told by its name: it need not be installed."""
-    if not _is_a(part, "HuggingFacePipeline"):
+    if not is_named(part, "HuggingFacePipeline"):
         return None
     pipeline = getattr(part, "pipeline", None)
     both = getattr(pipeline, "model", None), getattr(pipeline, "tokenizer", None)
@@ -85,11 +70,7 @@ def _pipeline(part: Any) -> tuple[Any, Any] | None:
 
 def _llama(part: Any) -> tuple[Any, None] | None:
     """What a ChatLlamaCpp or LlamaCpp runs, likewise."""
-    if not _is_a(part, "ChatLlamaCpp", "LlamaCpp"):
+    if not is_named(part, "ChatLlamaCpp", "LlamaCpp"):
         return None
     llama = getattr(part, "client", None)
     return None if llama is None else (llama, None)
-
-
-def _is_a(part: Any, *names: str) -> bool:
-    return any(kind.__name__ in names for kind in type(part).__mro__)

@@ -3,49 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from langchain_core.documents import Document
 
-from franq_guard import GuardedAnswer, Trace
+from franq_guard.capture.job import Job
 from franq_guard.capture.local import LocalModel
 from franq_guard.capture.matching import shown
+from franq_guard.capture.writing import Writers, Written, unseen
 from langchain_franq._capture import Capture
 from langchain_franq._evidence import passage_of
 from langchain_franq._quiet import unobserved
-from langchain_franq._written import Written, unobserved_answer, written
+from langchain_franq._written import written
 
 if TYPE_CHECKING:
     from franq_guard import Guard
-
-
-@dataclass(frozen=True)
-class Job:
-    """A trace and the guard to check it with.
-
-    ``lead`` is the prompt that some pipelines repeat before the answer; ``failure`` says why the
-    trace could not be gathered.
-    """
-
-    guard: Guard
-    trace: Trace
-    lead: str = ""
-    failure: str = ""
-
-    def check(self) -> GuardedAnswer:
-        """The guard's answer; every claim unverified where capturing failed."""
-        with unobserved():
-            if self.failure:
-                return self.guard.unverified(self.trace, "error", detail=self.failure)
-            return self.guard.check_trace(self.trace)
-
-    async def acheck(self) -> GuardedAnswer:
-        """:meth:`check` without blocking the event loop."""
-        if self.failure:
-            return self.check()
-        with unobserved():
-            return await self.guard.acheck_trace(self.trace)
 
 
 def job_of(
@@ -60,11 +32,12 @@ def job_of(
 ) -> Job:
     """All that was captured about ``answer`` as a trace for the right guard."""
     run = capture.answer_run(answer)
-    if run is None:
-        texts = [document.page_content for document in documents]
-        found = unobserved_answer(guard, models, answer, question=question, passages=texts)
-    else:
+    if run is not None:
         found = written(guard, models, run, answer)
+    else:  # a cache hit of a plain LLM fires no event
+        texts = [document.page_content for document in documents]
+        only = models[0] if len(models) == 1 else None
+        found = unseen(Writers(guard, models, only), answer, [question, *texts])
     return job_from(found, question, documents, id=id)
 
 
@@ -72,7 +45,6 @@ def job_from(
     found: Written, question: str, documents: Sequence[Document], *, id: str | None
 ) -> Job:
     """A job for a written answer and the documents it may rest on."""
-    made = found.generation
-    passages = tuple(shown([*map(passage_of, documents)], made.prompt))
-    trace = Trace(question, passages, made, prompt_seen=made.prompt is not None, id=id)
-    return Job(found.guard, trace, found.lead)
+    passages = shown([*map(passage_of, documents)], found.generation.prompt)
+    trace = found.trace(question, passages, id=id)
+    return Job(found.guard, (trace,), lead=found.lead, unobserved=unobserved)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from langchain_core.messages import BaseMessageChunk
 
 from franq_guard import Guard, Trace
+from franq_guard.capture.outlet import aremaining, remaining
 from franq_guard.streaming.stream import ClaimStream
+from langchain_franq._call import Call
 from langchain_franq._shapes import ANSWER_KEYS, CONTEXT_KEYS, Located, joined, locate
 
-if TYPE_CHECKING:
-    from langchain_franq._call import Call
+
+def outlet_of(call: Call) -> Whole | Claims:
+    """How the answer of a stream leaves."""
+    return Claims(call) if call.watch.stream == "claims" else Whole(call)
 
 
 class Whole:
@@ -51,8 +55,9 @@ class Claims:
 
     def __init__(self, call: Call) -> None:
         self._call = call
+        watch = call.watch
         self._stream = ClaimStream(
-            call.chain.guard, self._lookup, release=call.chain.release, id=str(call.run_id)
+            watch.guard, self._lookup, release=watch.release, id=str(call.run_id)
         )
         self._text = _AfterPrompt(lambda: call.capture.prompts)
         self._shown = False
@@ -63,7 +68,7 @@ class Claims:
         if self._call.passes(chunk):
             yield chunk
             return
-        found = _answer_in(chunk, self._call.chain.output_key)
+        found = _answer_in(chunk, self._call.watch.output_key)
         if found is not None:
             self._streamable = True
             yield from self._parts(self._stream.feed(self._text.add(found.text)), found)
@@ -74,7 +79,7 @@ class Claims:
             return
         located, text = self._over()
         yield from self._parts(text, located)
-        while (more := self._stream.wait()) is not None:
+        for more in remaining(self._stream):
             yield from self._parts(more, located)
         yield from self._last(located)
 
@@ -85,7 +90,7 @@ class Claims:
         located, text = self._over()
         for part in self._parts(text, located):
             yield part
-        while (more := await self._stream.await_text()) is not None:
+        async for more in aremaining(self._stream):
             for part in self._parts(more, located):
                 yield part
         for part in self._last(located):
@@ -98,12 +103,11 @@ class Claims:
     def _lookup(self, text: str) -> tuple[Guard, Trace]:
         held = [chunk for chunk in self._call.held if isinstance(chunk, Mapping)]
         carried = {k: v for chunk in held for k, v in chunk.items() if k in CONTEXT_KEYS}
-        job = self._call.job(carried, text)
-        return job.guard, job.trace
+        return self._call.job(carried, text).of_a_stream()
 
     def _over(self) -> tuple[Located, str]:
         """The whole output, with all its text fed, and what that lets out."""
-        located = locate(joined(self._call.held), self._call.chain.output_key)
+        located = locate(joined(self._call.held), self._call.watch.output_key)
         if not located.text.startswith(self._text.seen):
             raise TypeError(
                 "the chunks of this stream do not add up to its answer: use stream='buffer'"

@@ -1,4 +1,4 @@
-"""Keeps the guard's own model calls out of the user's traces and captures."""
+"""Keeps model calls out of sight: the guard's own, and those whose text is not checked yet."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from langchain_core.runnables.config import var_child_runnable_config
+
+NO_STREAM = "nostream"  # LangGraph's own tag: tokens of such calls do not enter the stream
 
 
 @contextmanager

@@ -18,10 +18,12 @@ from langchain_core.messages.base import TextAccessor
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables.utils import AddableDict
 
+from franq_guard.capture.outlet import REPORT_KEY
+
 QUESTION_KEYS = ("question", "input", "query")
 ANSWER_KEYS = ("answer", "output", "result", "response", "text")
 CONTEXT_KEYS = ("context", "source_documents", "documents")
-REPORT_KEY = "franq"
+STREAM_A_CHAIN = "to stream claims, guard a chain: guard_chain(chain, guard, stream='claims')"
 
 Report = Mapping[str, Any]
 
@@ -182,17 +184,3 @@ def joined(chunks: Sequence[Any]) -> Any:
     if kinds == {Mapping}:
         return reduce(lambda held, chunk: held + chunk, chunks[1:], AddableDict(chunks[0]))
     return reduce(lambda held, chunk: held + chunk, chunks)
-
-
-def only_buffered(name: str, stream: str) -> None:
-    """Refuse what a step of a graph cannot do: its update is one message or value.
-
-    Raises:
-        ValueError: for another mode than ``buffer``.
-    """
-    if stream != "buffer":
-        raise ValueError(
-            f"{name} streams whole answers only (stream='buffer'), not {stream!r}: the state of an "
-            "agent or graph takes an answer as a whole. To stream claims, guard a chain: "
-            "guard_chain(chain, guard, stream='claims')"
-        )

@@ -20,18 +20,18 @@ from langchain_core.utils.pydantic import TypeBaseModel
 from pydantic import ConfigDict, PrivateAttr
 
 from franq_guard.capture.local import LocalModel
+from franq_guard.capture.outlet import StreamMode, check_stream_mode
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport, Release
-from franq_guard.streaming.stream import check_claims_mode
-from langchain_franq._call import Call, all_checked
+from langchain_franq._call import Call, Watch, all_checked
 from langchain_franq._find import is_compiled_graph
 from langchain_franq._models import models_of
+from langchain_franq._outlets import outlet_of
 
 if TYPE_CHECKING:
     from franq_guard import Guard
 
 Configs = list[RunnableConfig]
-STREAM_MODES = ("buffer", "claims", "tail")
 
 
 def guard_chain(
@@ -40,7 +40,7 @@ def guard_chain(
     *,
     output_key: str | None = None,
     input_key: str | None = None,
-    stream: str = "buffer",
+    stream: StreamMode = "buffer",
     on_report: OnReport | None = None,
     on_claim: OnClaim | None = None,
     raise_on: Collection[Label] = (),
@@ -83,9 +83,7 @@ def guard_chain(
     """
     if not isinstance(chain, Runnable):
         raise TypeError(f"guard_chain guards a LangChain Runnable, not {type(chain).__name__}")
-    if stream not in STREAM_MODES:
-        raise ValueError(f"stream must be one of {STREAM_MODES}, not {stream!r}")
-    check_claims_mode(guard, stream, on_claim)
+    check_stream_mode(guard, stream, on_claim)
     return GuardedChain(
         bound=chain,
         guard=guard,
@@ -109,7 +107,7 @@ class GuardedChain(RunnableSerializable[Any, Any]):
     guard: Any
     output_key: str | None = None
     input_key: str | None = None
-    stream_mode: str = "buffer"
+    stream_mode: StreamMode = "buffer"
     release: Release
     _models: list[LocalModel] = PrivateAttr(default_factory=list)
 
@@ -126,7 +124,7 @@ class GuardedChain(RunnableSerializable[Any, Any]):
         """Run the chain and check its answer."""
 
         def run(value: Any, run_manager: ChainRun, config: RunnableConfig) -> Any:
-            call = Call(self, value, run_manager.run_id)
+            call = Call(self._watch, value, run_manager.run_id)
             return call.read(self.bound.invoke(value, call.observed(config), **kwargs)).checked()
 
         return self._call_with_config(run, input, config)
@@ -135,7 +133,7 @@ class GuardedChain(RunnableSerializable[Any, Any]):
         """:meth:`invoke`, with the check in a thread so that the event loop stays free."""
 
         async def run(value: Any, run_manager: AsyncChainRun, config: RunnableConfig) -> Any:
-            call = Call(self, value, run_manager.run_id)
+            call = Call(self._watch, value, run_manager.run_id)
             output = await self.bound.ainvoke(value, call.observed(config), **kwargs)
             return await call.read(output).achecked()
 
@@ -192,8 +190,8 @@ class GuardedChain(RunnableSerializable[Any, Any]):
         def run(
             values: Iterator[Any], run_manager: ChainRun, config: RunnableConfig
         ) -> Iterator[Any]:
-            call = Call(self, next(values), run_manager.run_id)
-            with closing(call.outlet()) as outlet:
+            call = Call(self._watch, next(values), run_manager.run_id)
+            with closing(outlet_of(call)) as outlet:
                 for chunk in self.bound.stream(call.value, call.observed(config), **kwargs):
                     yield from outlet.feed(chunk)
                 yield from outlet.rest()
@@ -209,8 +207,8 @@ class GuardedChain(RunnableSerializable[Any, Any]):
         async def run(
             values: AsyncIterator[Any], run_manager: AsyncChainRun, config: RunnableConfig
         ) -> AsyncIterator[Any]:
-            call = Call(self, await anext(values), run_manager.run_id)
-            with closing(call.outlet()) as outlet:
+            call = Call(self._watch, await anext(values), run_manager.run_id)
+            with closing(outlet_of(call)) as outlet:
                 async for chunk in self.bound.astream(call.value, call.observed(config), **kwargs):
                     for part in outlet.feed(chunk):
                         yield part
@@ -226,8 +224,20 @@ class GuardedChain(RunnableSerializable[Any, Any]):
     def _calls(
         self, values: Sequence[Any], runs: Sequence[ChainRun | AsyncChainRun], configs: Configs
     ) -> tuple[list[Call], Configs]:
-        calls = [Call(self, value, run.run_id) for value, run in zip(values, runs, strict=True)]
+        watch = self._watch
+        calls = [Call(watch, value, run.run_id) for value, run in zip(values, runs, strict=True)]
         return calls, [c.observed(config) for c, config in zip(calls, configs, strict=True)]
+
+    @property
+    def _watch(self) -> Watch:
+        return Watch(
+            self.guard,
+            self._models,
+            self.release,
+            self.stream_mode,
+            input_key=self.input_key,
+            output_key=self.output_key,
+        )
 
     def _refuse_graph(self) -> None:
         if is_compiled_graph(self.bound):

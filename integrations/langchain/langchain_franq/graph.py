@@ -10,28 +10,24 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import merge_configs
 
-from franq_guard import Generation, GuardedAnswer, Trace
+from franq_guard import GuardedAnswer
+from franq_guard.capture.job import Job, gathered
 from franq_guard.capture.local import LocalModel
+from franq_guard.capture.outlet import REPORT_KEY, StreamMode, only_buffered
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnReport, Release
 from langchain_franq._capture import Capture
 from langchain_franq._evidence import documents_of_turn
-from langchain_franq._job import Job, job_of
+from langchain_franq._job import job_of
 from langchain_franq._models import models_of
-from langchain_franq._shapes import (
-    REPORT_KEY,
-    documents_in,
-    locate,
-    only_buffered,
-    question_of,
-)
+from langchain_franq._quiet import NO_STREAM, unobserved
+from langchain_franq._shapes import STREAM_A_CHAIN, documents_in, locate, question_of
 
 if TYPE_CHECKING:
     from franq_guard import Guard
 
 State = Mapping[str, Any]
 Update = dict[str, Any]
-NO_STREAM = "nostream"  # LangGraph's own tag: tokens of these calls do not enter the stream
 
 
 def guard_node(
@@ -42,7 +38,7 @@ def guard_node(
     context: str = "context",
     answer: str | None = None,
     model: Any = None,
-    stream: str = "buffer",
+    stream: StreamMode = "buffer",
     on_report: OnReport | None = None,
     raise_on: Collection[Label] = (),
 ) -> Runnable[State, Update]:
@@ -78,7 +74,7 @@ def guard_node(
     Raises (in a run):
         TypeError, KeyError: when the state holds no answer.
     """
-    only_buffered("guard_node", stream)
+    only_buffered("guard_node", stream, instead=STREAM_A_CHAIN)
     inner = RunnableLambda(writer) if callable(writer) else writer
     node = _Node(
         guard=guard,
@@ -112,23 +108,27 @@ class _Node:
         return self._update(state, written, job, await job.acheck())
 
     def _job(self, state: State, written: Update, capture: Capture) -> Job:
-        question, context, answer = self.keys
-        text = locate({**state, **written}, answer).text
-        try:
-            given = {"context": {**state, **written}.get(context)}
-            messages = [m for m in state.get("messages") or () if isinstance(m, BaseMessage)]
-            documents = documents_in(given) or capture.retrieved() or documents_of_turn(messages)
-            return job_of(
-                self.guard,
-                self.models,
-                capture,
-                question=question_of(state, question),
-                answer=text,
-                documents=documents,
-            )
-        except Exception as error:  # a failure of the capture must not break the user's graph
-            trace = Trace("", (), Generation(text))
-            return Job(self.guard, trace, failure=f"{type(error).__name__}: {error}")
+        text = locate({**state, **written}, self.keys[2]).text
+        return gathered(
+            lambda: self._gather(state, written, capture, text),
+            self.guard,
+            text,
+            unobserved=unobserved,
+        )
+
+    def _gather(self, state: State, written: Update, capture: Capture, text: str) -> Job:
+        question, context, _ = self.keys
+        given = {"context": {**state, **written}.get(context)}
+        messages = [m for m in state.get("messages") or () if isinstance(m, BaseMessage)]
+        documents = documents_in(given) or capture.retrieved() or documents_of_turn(messages)
+        return job_of(
+            self.guard,
+            self.models,
+            capture,
+            question=question_of(state, question),
+            answer=text,
+            documents=documents,
+        )
 
     def _update(self, state: State, written: Update, job: Job, checked: GuardedAnswer) -> Update:
         passed = self.release(checked)

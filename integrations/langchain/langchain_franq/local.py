@@ -1,13 +1,12 @@
 """A whole RAG chain on this machine: BM25 over passages, the guard's own model, LangChain between.
 
-What ``franq ask`` and ``franq demo`` run. Needs ``pip install 'langchain-franq[local]'``.
+What ``franq demo`` runs. Needs ``pip install 'langchain-franq[local]'``.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -21,6 +20,7 @@ from langchain_core.runnables import Runnable, RunnableParallel, RunnablePassthr
 from pydantic import PrivateAttr
 
 from franq_guard import GuardedAnswer, Passage
+from franq_guard.datasets.local_rag import Answered
 from franq_guard.datasets.search import Bm25
 from langchain_franq._evidence import passage_of
 from langchain_franq.chain import guard_chain
@@ -89,14 +89,6 @@ class HuggingFacePipeline(langchain_huggingface.HuggingFacePipeline):
             return logits
 
         return process
-
-
-@dataclass(frozen=True)
-class Answered:
-    """A checked answer and the passages it was written from."""
-
-    answer: GuardedAnswer
-    passages: tuple[Passage, ...]
 
 
 def local_rag_chain(

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.tracers.context import register_configure_hook
 
 from franq_guard import GuardedAnswer
+from franq_guard.capture.job import Job
 from langchain_franq._capture import Capture
 from langchain_franq._find import local_models
-from langchain_franq._job import Job, job_of
+from langchain_franq._job import job_of
 from langchain_franq._models import models_of
 
 if TYPE_CHECKING:

@@ -12,21 +12,21 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage
 from langchain_core.runnables import RunnableBinding
 
-from franq_guard import Generation, Trace
+from franq_guard.capture.job import Job, gathered
 from franq_guard.capture.local import LocalModel
+from franq_guard.capture.outlet import StreamMode, only_buffered
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnReport, Release
 from langchain_franq._capture import ModelRun
 from langchain_franq._evidence import documents_of_turn
-from langchain_franq._job import Job, job_from
+from langchain_franq._job import job_from
 from langchain_franq._models import models_of
-from langchain_franq._shapes import only_buffered, question_of, with_text
+from langchain_franq._quiet import NO_STREAM, unobserved
+from langchain_franq._shapes import STREAM_A_CHAIN, question_of, with_text
 from langchain_franq._written import written
 
 if TYPE_CHECKING:
     from franq_guard import Guard
-
-NO_STREAM = "nostream"  # LangGraph's own tag: tokens of this call do not enter the message stream
 
 
 class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -60,11 +60,11 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         guard: Guard,
         *,
         evidence: Callable[[Sequence[BaseMessage]], Sequence[Document]] = documents_of_turn,
-        stream: str = "buffer",
+        stream: StreamMode = "buffer",
         on_report: OnReport | None = None,
         raise_on: Collection[Label] = (),
     ) -> None:
-        only_buffered("FranqMiddleware", stream)
+        only_buffered("FranqMiddleware", stream, instead=STREAM_A_CHAIN)
         super().__init__()
         self._guard = guard
         self._evidence = evidence
@@ -117,18 +117,25 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         ]
 
     def _job(self, request: ModelRequest[Any], message: AIMessage, models: list[LocalModel]) -> Job:
+        return gathered(
+            lambda: self._gather(request, message, models),
+            self._guard,
+            str(message.text),
+            id=message.id,
+            unobserved=unobserved,
+        )
+
+    def _gather(
+        self, request: ModelRequest[Any], message: AIMessage, models: list[LocalModel]
+    ) -> Job:
         answer = str(message.text)
-        try:
-            system = [request.system_message] if request.system_message else []
-            asked: list[AnyMessage] = [*system, *request.messages]
-            kind = type(request.model).__name__
-            run = ModelRun(kind, messages=asked, text=answer, info=message.response_metadata)
-            found = written(self._guard, models, run, answer)
-            documents = self._evidence(request.messages)
-            return job_from(found, question_of(request.messages), documents, id=message.id)
-        except Exception as error:  # a failure of the capture must not break the user's agent
-            trace = Trace("", (), Generation(answer), id=message.id)
-            return Job(self._guard, trace, failure=f"{type(error).__name__}: {error}")
+        system = [request.system_message] if request.system_message else []
+        asked: list[AnyMessage] = [*system, *request.messages]
+        kind = type(request.model).__name__
+        run = ModelRun(kind, messages=asked, text=answer, info=message.response_metadata)
+        found = written(self._guard, models, run, answer)
+        documents = self._evidence(request.messages)
+        return job_from(found, question_of(request.messages), documents, id=message.id)
 
     def _replaced(self, message: BaseMessage, job: Job, checked: Any) -> BaseMessage:
         answer = self._release(checked)

@@ -12,6 +12,7 @@ import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
+from itertools import pairwise
 from uuid import uuid4
 
 import pytest
@@ -22,7 +23,7 @@ from langchain_core.runnables import RunnableGenerator, RunnableLambda, Runnable
 from franq_guard import Guard, Policy
 from franq_guard.datasets.demo import corpus, questions
 from franq_guard.language_model import TransformersModel
-from franq_guard.language_model.transformers.reading import Reading
+from franq_guard.language_model.transformers.prompt_cache import PromptCache
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 from langchain_franq import FactualityError, FranqMiddleware, guard_chain, guard_node
 from langchain_franq._capture import Capture, ModelRun
@@ -30,6 +31,7 @@ from langchain_franq.local import local_rag_chain
 
 from .fakes import ScriptedChat, ScriptedGuard, ScriptedLLM, lcel, question
 from .test_chain_shapes import retrieval_chain
+from .test_everywhere import alive
 
 RUNS = 200
 FALSE = "Purple zebras sing loud tunes there at midnight."
@@ -511,15 +513,21 @@ def test_memory_and_threads_stay_flat():
         no_threads()
         gc.collect()
 
+    run(20)  # fills every cache
+    kept = alive()
     tracemalloc.start()
     try:
-        run(50)  # fills every cache with what is counted
-        before = tracemalloc.get_traced_memory()[0]
-        run(50)
-        grown = tracemalloc.get_traced_memory()[0] - before
+        run(20)  # fills every cache with what is counted
+        sizes = [tracemalloc.get_traced_memory()[0]]
+        for _ in range(3):
+            run(20)
+            sizes.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
-    assert grown / 50 < 256  # bytes a run
+    assert alive() == kept
+    # What a run keeps grows at every step; a list or dictionary that doubles does so once.
+    growth = [(after - before) / 20 for before, after in pairwise(sizes)]
+    assert min(growth) < 256  # bytes a run; one kept trace is over 1,000
 
 
 def test_what_cannot_stream_by_claims_says_so():
@@ -544,11 +552,11 @@ def test_smollm2_in_the_chain(smollm2, way, monkeypatch):
     released = []
     chain = guard_chain(inner, guard, stream="claims", on_claim=released.append)
 
-    def counted(self, network, prompt, read=Reading.__init__):
+    def counted(self, network, prompt, read=PromptCache.__init__):
         lengths.append(len(prompt))
         read(self, network, prompt)
 
-    monkeypatch.setattr(Reading, "__init__", counted)
+    monkeypatch.setattr(PromptCache, "__init__", counted)
     monkeypatch.setattr(TransformersModel, "score", None)
     streamed = reduce(lambda a, b: a + b, chunks_of(chain, asked, way))
     assert streamed["answer"] == whole["answer"] == "".join(r.text for r in released)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import re
 from uuid import uuid4
 
@@ -13,7 +12,6 @@ from langchain_core.runnables import RunnableLambda
 from franq_guard import Guard
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 from langchain_franq import FactualityError, feedback_to, guard_chain
-from langchain_franq._server import server_generation
 
 from .fakes import ScriptedChat, ScriptedGuard, ScriptedLLM, expected, lcel, question, said
 
@@ -58,53 +56,6 @@ def test_labels_are_checked_at_construction(labels):
 
 def chat_logprobs(*pieces):
     return {"logprobs": {"content": [{"token": t, "bytes": b, "logprob": p} for t, b, p in pieces]}}
-
-
-def test_chat_logprobs_become_tokens():
-    given = chat_logprobs(("The", None, -0.5), (" sky", None, -0.25), (".", None, 0.0))
-    made = server_generation("The sky.", "prompt", given)
-    assert made.source == "server"
-    assert [(t.start, t.end, t.logprob) for t in made.tokens] == [
-        (0, 3, -0.5),
-        (3, 7, -0.25),
-        (7, 8, 0.0),
-    ]
-
-
-def test_a_character_cut_in_two_belongs_to_its_last_token():
-    given = chat_logprobs(("\\xc3", [0xC3], -1.0), ("\\xa9", [0xA9], -2.0), ("t", None, -3.0))
-    made = server_generation("ét", None, given)
-    assert [(t.start, t.end) for t in made.tokens] == [(0, 0), (0, 1), (1, 2)]
-
-
-def test_completion_logprobs_become_tokens():
-    given = {"logprobs": {"tokens": ["A", " b"], "token_logprobs": [None, -9999.0]}}
-    made = server_generation("A b", None, given)
-    assert [(t.start, t.end) for t in made.tokens] == [(0, 1), (1, 3)]
-    assert all(math.isnan(t.logprob) for t in made.tokens)
-
-
-def test_an_end_token_may_follow_the_text():
-    made = server_generation("A", None, chat_logprobs(("A", None, -1.0), ("<end>", None, -0.1)))
-    assert [(t.start, t.end) for t in made.tokens] == [(0, 1), (1, 1)]
-
-
-@pytest.mark.parametrize(
-    "info",
-    [
-        {},
-        {"logprobs": None},
-        {"logprobs": {"content": None}},
-        {"logprobs": {"content": []}},
-        chat_logprobs(("Other", None, -1.0)),
-        chat_logprobs(("The sky.", None, -1.0), ("And more", None, -1.0), ("!", None, -1.0)),
-        {"logprobs": {"tokens": ["The"], "token_logprobs": []}},
-    ],
-)
-def test_logprobs_that_do_not_fit_the_text_are_not_used(info):
-    made = server_generation("The sky.", "p", info)
-    assert made.tokens == ()
-    assert made.source == "none"
 
 
 def test_a_server_model_in_a_chain_needs_no_second_reading():

@@ -14,13 +14,10 @@ repository's benchmarks/capture_overhead.py prints that).
 
 from __future__ import annotations
 
-import argparse
-import statistics
-from dataclasses import dataclass
+from collections.abc import Iterable
 from time import perf_counter
 from typing import Any
 
-import torch
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
@@ -28,12 +25,10 @@ from llama_index.core.instrumentation.events.llm import LLMChatEndEvent
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import TextNode
 
-from franq_guard import Guard
-from franq_guard.datasets.demo import corpus, questions
+from franq_bench.overhead import MODES, Show, guard_and_model, options_of, report
+from franq_guard.datasets.demo import corpus
 from llama_index_franq import guard_query_engine
 from llama_index_franq.local import BM25NodeRetriever, llm_of
-
-MODES = ("buffer", "claims")
 
 
 class LastToken(BaseEventHandler):
@@ -52,61 +47,28 @@ class LastToken(BaseEventHandler):
             self.at = perf_counter()
 
 
-@dataclass(frozen=True)
-class Timed:
-    """Seconds of one streamed answer: all of it, after the last token, until the first text."""
+def shown(engine: BaseQueryEngine) -> Show:
+    """The answer of an engine as it streams."""
 
-    total: float
-    after: float
-    first: float
+    def show(question: str) -> Iterable[str]:
+        return engine.query(question).response_gen
 
-
-def timed(engine: BaseQueryEngine, question: str, last: LastToken) -> Timed:
-    """One streamed answer."""
-    first, began = 0.0, perf_counter()
-    for text in engine.query(question).response_gen:
-        if text and not first:
-            first = perf_counter()
-    ended = perf_counter()
-    return Timed(ended - began, ended - last.at, first - began)
+    return show
 
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--questions", type=int, default=8)
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--max-new-tokens", type=int, default=120)
-    parser.add_argument("--min-new-tokens", type=int, default=0)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
+    options = options_of(__doc__)
     get_dispatcher().add_event_handler(last := LastToken())
-    guard = Guard.offline()
-    guard.language_model.model.generation_config.min_new_tokens = options.min_new_tokens or None
+    guard, model = guard_and_model(options)
     nodes = [TextNode(text=p.text, id_=p.id, metadata={"title": p.title}) for p in corpus()]
     plain = RetrieverQueryEngine.from_args(
         BM25NodeRetriever(nodes, k=3),
-        llm=llm_of(guard.language_model, max_new_tokens=options.max_new_tokens),
+        llm=llm_of(model, max_new_tokens=options.max_new_tokens),
         streaming=True,
     )
-    guarded = {mode: guard_query_engine(plain, guard, stream=mode) for mode in MODES}
-    asked = [question.question for question in questions()][: options.questions]
-    for engine in (plain, *guarded.values()):
-        timed(engine, asked[0], last)  # warm-up
-    rows: dict[tuple[str, str], list[float]] = {}
-    for question in asked:
-        p = timed(plain, question, last)
-        for mode, engine in guarded.items():
-            g = timed(engine, question, last)
-            rows.setdefault((mode, "total"), []).append((g.total - p.total) / p.total)
-            rows.setdefault((mode, "after the last token"), []).append(
-                (g.after - p.after) / p.total
-            )
-            rows.setdefault((mode, "first text"), []).append(g.first / p.total)
-    print(f"{len(asked)} answers, shares of the unguarded engine's time; total: extra time")
-    for (mode, name), ratios in rows.items():
-        spread = f"({min(ratios):.2f}-{max(ratios):.2f})"
-        print(f"  {mode:7} {name:22} {statistics.median(ratios):.2f}  {spread}")
+    guarded = {mode: shown(guard_query_engine(plain, guard, stream=mode)) for mode in MODES}
+    report(shown(plain), guarded, last, n=options.questions, name="engine")
 
 
 if __name__ == "__main__":

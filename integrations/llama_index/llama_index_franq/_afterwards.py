@@ -16,7 +16,8 @@ from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.memory import BaseMemory
 from llama_index.core.workflow import StopEvent
 
-from llama_index_franq._call import REPORT_KEY, Watch
+from franq_guard.capture.outlet import REPORT_KEY
+from llama_index_franq._call import Watch
 from llama_index_franq._capture import observed
 from llama_index_franq._memory import HeldMemory
 from llama_index_franq._structured import Fields, keeps

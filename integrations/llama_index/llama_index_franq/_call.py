@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from llama_index.core.schema import NodeWithScore
 
-from franq_guard import Claim, Generation, GuardedAnswer, Trace
-from franq_guard.policy import MARKS
+from franq_guard import Claim, GuardedAnswer, Trace
+from franq_guard.capture.job import Job, gathered
+from franq_guard.capture.outlet import StreamMode, check_stream_mode, remarks
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport, Release
-from franq_guard.streaming.stream import ClaimStream, check_claims_mode
+from franq_guard.streaming.stream import ClaimStream
 from llama_index_franq._capture import Capture, unobserved
 from llama_index_franq._models import Models
-from llama_index_franq._trace import Job, job_of
+from llama_index_franq._trace import job_of
 
 if TYPE_CHECKING:
     from franq_guard import Guard
-
-REPORT_KEY = "franq"
-STREAM_MODES = ("buffer", "claims", "tail")
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class Watch:
     guard: Guard
     models: Models
     release: Release
-    stream: str = "buffer"
+    stream: StreamMode = "buffer"
 
     @property
     def advisory(self) -> bool:
@@ -48,22 +46,18 @@ def watch_on(
     engine: Any,
     guard: Guard,
     *,
-    stream: str,
+    stream: StreamMode,
     on_report: OnReport | None,
     on_claim: OnClaim | None = None,
     raise_on: Collection[Label],
-    modes: Collection[str] = STREAM_MODES,
 ) -> Watch:
     """The watch on ``engine``: its local models found, their recorders attached.
 
     Raises:
-        ValueError: for a stream mode that is none of ``modes``, an unknown label, ``on_claim`` in
-            another mode than ``claims``, or a guard that cannot check claim by claim.
+        ValueError: for an unknown stream mode or label, ``on_claim`` in another mode than
+            ``claims``, or a guard that cannot check claim by claim.
     """
-    if stream not in modes:
-        other = "; query and chat engines stream claims" if stream in STREAM_MODES else ""
-        raise ValueError(f"stream must be one of {tuple(modes)}, not {stream!r}{other}")
-    check_claims_mode(guard, stream, on_claim)
+    check_stream_mode(guard, stream, on_claim)
     return Watch(guard, Models(engine, guard), Release(on_report, raise_on, on_claim), stream)
 
 
@@ -83,10 +77,7 @@ class Checked:
     @property
     def ending(self) -> str:
         """What ends a stream: the checked text, or remarks where the raw one was shown."""
-        if not self.advisory:
-            return self.text
-        weak = [v for v in self.answer.verdicts if v.label in MARKS]
-        return "".join(f"\n{MARKS[v.label]} {v.claim.text}" for v in weak)
+        return remarks(self.answer.verdicts) if self.advisory else self.text
 
 
 @dataclass
@@ -111,14 +102,11 @@ class Call:
 
     def claims(self, nodes: Sequence[NodeWithScore]) -> ClaimStream:
         """A stream of what is answered from ``nodes``, checked claim by claim."""
-
-        def lookup(text: str) -> tuple[Guard, Trace]:
-            job = self._job(text, nodes, None)
-            if job.failure or len(job.traces) > 1:
-                raise RuntimeError(job.failure or "several answers in one stream")
-            return job.guard, job.traces[0]
-
-        return ClaimStream(self.watch.guard, lookup, release=self.watch.release)
+        return ClaimStream(
+            self.watch.guard,
+            lambda text: self._job(text, nodes, None).of_a_stream(),
+            release=self.watch.release,
+        )
 
     def checked(self, stream: ClaimStream) -> Checked:
         """The answer of a stream of claims at its end; what the release raises passes."""
@@ -141,8 +129,8 @@ class Call:
         self, text: str, nodes: Sequence[NodeWithScore], claims: Sequence[Claim] | None
     ) -> Job:
         watch = self.watch
-        try:
-            return job_of(
+        return gathered(
+            lambda: job_of(
                 watch.guard,
                 watch.models,
                 self.capture,
@@ -150,10 +138,11 @@ class Call:
                 answer=text,
                 nodes=nodes,
                 claims=claims,
-            )
-        except Exception as error:  # a failure of the capture must not break the user's engine
-            trace = Trace(self.question, (), Generation(text))
-            return Job(watch.guard, (trace,), failure=f"{type(error).__name__}: {error}")
+            ),
+            watch.guard,
+            text,
+            question=self.question,
+        )
 
 
 def report_of(answer: GuardedAnswer, trace: Trace) -> dict[str, Any]:

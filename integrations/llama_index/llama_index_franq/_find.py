@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -11,6 +10,8 @@ from llama_index.core.chat_engine.types import BaseChatEngine
 from llama_index.core.prompts.mixin import PromptMixin
 from llama_index.core.tools import BaseTool
 from llama_index.core.workflow import Workflow
+
+from franq_guard.capture.walking import is_named, parts_in
 
 _PARTS = (BaseLLM, PromptMixin, BaseChatEngine, BaseTool, Workflow)
 
@@ -21,7 +22,7 @@ def language_models(engine: Any) -> list[Any]:
     Follows engines in engines, synthesizers, agents and tools; wrapped models are opened.
     Retrievers write no answers, and indices are never walked.
     """
-    found = {id(part): part for part in _parts(engine, set()) if isinstance(part, BaseLLM)}
+    found = {id(part): part for part in parts_in(engine, _inside) if isinstance(part, BaseLLM)}
     return [llm for llm in found.values() if not isinstance(getattr(llm, "llm", None), BaseLLM)]
 
 
@@ -30,28 +31,17 @@ def local_model(llm: Any) -> tuple[Any, Any] | None:
 
     They are told by name: they need not be installed.
     """
-    names = {kind.__name__ for kind in type(llm).__mro__}
     model, tokenizer = getattr(llm, "_model", None), getattr(llm, "_tokenizer", None)
-    if "LlamaCPP" in names and model is not None:
+    if is_named(llm, "LlamaCPP") and model is not None:
         return model, None
-    if "HuggingFaceLLM" not in names or model is None or tokenizer is None:
+    if not is_named(llm, "HuggingFaceLLM") or model is None or tokenizer is None:
         return None
     return model, tokenizer
 
 
-def _parts(part: Any, seen: set[int]) -> Iterator[Any]:
-    if id(part) in seen or isinstance(part, BaseRetriever):
-        return
-    seen.add(id(part))
-    if isinstance(part, Mapping):
-        children = list(part.values())
-    elif isinstance(part, (list, tuple)):
-        children = list(part)
-    elif isinstance(part, _PARTS) and not isinstance(part, type):
-        yield part
-        private = getattr(part, "__pydantic_private__", None) or {}
-        children = [*vars(part).values(), *private.values()]
-    else:
-        return
-    for child in children:
-        yield from _parts(child, seen)
+def _inside(part: Any) -> list[Any] | None:
+    """What a part of an engine holds; None for what is no part, or writes no answers."""
+    if isinstance(part, (type, BaseRetriever)) or not isinstance(part, _PARTS):
+        return None
+    private = getattr(part, "__pydantic_private__", None) or {}
+    return [*vars(part).values(), *private.values()]

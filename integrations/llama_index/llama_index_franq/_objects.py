@@ -22,11 +22,8 @@ from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.schema import NodeWithScore
 
 from llama_index_franq._call import Call, Checked
-from llama_index_franq._capture import observed
-from llama_index_franq._streams import areleased, released
+from llama_index_franq._streams import END, areleased_of, asteps, released_of, steps
 from llama_index_franq._structured import Fields, keeps
-
-_END = object()
 
 
 def released_text_or_object(
@@ -40,18 +37,16 @@ def released_text_or_object(
     Of an object: the finished one, nothing where the policy takes something out of it, in ``tail``
     mode every state as it comes.
     """
-    left = iter(chunks)
-    with observed(call.capture):
-        state = next(left, _END)
+    left = steps(call.capture, chunks)
+    state = next(left, END)
     if not _is_object(state):
-        yield from released(call, left if state is _END else chain([state], left), nodes, done)
+        yield from released_of(call, left if state is END else chain([state], left), nodes, done)
         return
-    while state is not _END:
+    while state is not END:
         last = _object(state)
         if call.watch.advisory:
             yield last
-        with observed(call.capture):
-            state = next(left, _END)
+        state = next(left, END)
     fields = Fields(last)
     checked = call.check(fields.text, nodes, fields.claims)
     done(checked)
@@ -66,19 +61,17 @@ async def areleased_text_or_object(
     done: Callable[[Checked], Awaitable[None]],
 ) -> AsyncGenerator[Any, None]:
     """:func:`released_text_or_object` for async streams, with the check in a thread."""
-    left = aiter(chunks)
-    with observed(call.capture):
-        state = await anext(left, _END)
+    left = asteps(call.capture, chunks)
+    state = await anext(left, END)
     if not _is_object(state):
-        async for piece in areleased(call, _with_first(state, left), nodes, done):
+        async for piece in areleased_of(call, _with_first(state, left), nodes, done):
             yield piece
         return
-    while state is not _END:
+    while state is not END:
         last = _object(state)
         if call.watch.advisory:
             yield last
-        with observed(call.capture):
-            state = await anext(left, _END)
+        state = await anext(left, END)
     fields = Fields(last)
     checked = await call.acheck(fields.text, nodes, fields.claims)
     await done(checked)
@@ -103,7 +96,7 @@ def _is_object(state: Any) -> bool:
 
 
 async def _with_first(first: Any, left: AsyncIterable[Any]) -> AsyncGenerator[Any, None]:
-    if first is not _END:
+    if first is not END:
         yield first
         async for chunk in left:
             yield chunk

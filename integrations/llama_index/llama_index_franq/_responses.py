@@ -14,7 +14,8 @@ from llama_index.core.base.response.schema import (
     StreamingResponse,
 )
 
-from llama_index_franq._call import REPORT_KEY, Call, Checked
+from franq_guard.capture.outlet import REPORT_KEY
+from llama_index_franq._call import Call, Checked
 from llama_index_franq._objects import areleased_text_or_object, released_text_or_object
 from llama_index_franq._structured import Fields, keeps
 

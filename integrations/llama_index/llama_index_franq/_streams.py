@@ -19,10 +19,11 @@ from typing import Any
 
 from llama_index.core.schema import NodeWithScore
 
+from franq_guard.capture.outlet import aremaining, remaining
 from llama_index_franq._call import Call, Checked
 from llama_index_franq._capture import Capture, observed
 
-_END = object()
+END = object()
 
 
 def released(
@@ -32,12 +33,22 @@ def released(
     done: Callable[[Checked], None],
 ) -> Generator[str, None, None]:
     """What may leave of a stream of text, in order; ``done`` is called with the check."""
+    return released_of(call, steps(call.capture, chunks), nodes, done)
+
+
+def released_of(
+    call: Call,
+    chunks: Iterable[Any],
+    nodes: Sequence[NodeWithScore],
+    done: Callable[[Checked], None],
+) -> Generator[str, None, None]:
+    """:func:`released` for chunks that are observed already: :func:`steps`."""
     if call.watch.stream == "claims":
         yield from _claims(call, chunks, nodes, done)
         return
     said: list[str] = []
-    for chunk in _steps(call.capture, chunks):
-        said.append(chunk)
+    for chunk in chunks:
+        said.append(_text(chunk))
         if call.watch.advisory:
             yield chunk
     checked = call.check("".join(said), nodes)
@@ -45,20 +56,30 @@ def released(
     yield checked.ending
 
 
-async def areleased(
+def areleased(
     call: Call,
     chunks: AsyncIterable[Any],
     nodes: Sequence[NodeWithScore],
     done: Callable[[Checked], Awaitable[None]],
 ) -> AsyncGenerator[str, None]:
     """:func:`released` for async streams, with the check in a thread."""
+    return areleased_of(call, asteps(call.capture, chunks), nodes, done)
+
+
+async def areleased_of(
+    call: Call,
+    chunks: AsyncIterable[Any],
+    nodes: Sequence[NodeWithScore],
+    done: Callable[[Checked], Awaitable[None]],
+) -> AsyncGenerator[str, None]:
+    """:func:`areleased` for chunks that are observed already: :func:`asteps`."""
     if call.watch.stream == "claims":
         async for text in _aclaims(call, chunks, nodes, done):
             yield text
         return
     said: list[str] = []
-    async for chunk in _asteps(call.capture, chunks):
-        said.append(chunk)
+    async for chunk in chunks:
+        said.append(_text(chunk))
         if call.watch.advisory:
             yield chunk
     checked = await call.acheck("".join(said), nodes)
@@ -73,13 +94,11 @@ def _claims(
     done: Callable[[Checked], None],
 ) -> Generator[str, None, None]:
     with closing(call.claims(nodes)) as stream:
-        for chunk in _steps(call.capture, chunks):
-            if text := stream.feed(chunk):
+        for chunk in chunks:
+            if text := stream.feed(_text(chunk)):
                 yield text
         stream.end()
-        while (more := stream.wait()) is not None:
-            if more:
-                yield more
+        yield from remaining(stream)
         done(call.checked(stream))
         yield stream.rest
 
@@ -91,18 +110,17 @@ async def _aclaims(
     done: Callable[[Checked], Awaitable[None]],
 ) -> AsyncGenerator[str, None]:
     with closing(call.claims(nodes)) as stream:
-        async for chunk in _asteps(call.capture, chunks):
-            if text := stream.feed(chunk):
+        async for chunk in chunks:
+            if text := stream.feed(_text(chunk)):
                 yield text
         stream.end()
-        while (more := await stream.await_text()) is not None:
-            if more:
-                yield more
+        async for text in aremaining(stream):
+            yield text
         await done(call.checked(stream))
         yield stream.rest
 
 
-def _steps(capture: Capture, chunks: Iterable[Any]) -> Generator[str, None, None]:
+def steps(capture: Capture, chunks: Iterable[Any]) -> Generator[Any, None, None]:
     """The chunks. The model is only called as each is asked for, in the reader's context.
 
     So events are observed for that moment alone: no yield inside.
@@ -110,20 +128,21 @@ def _steps(capture: Capture, chunks: Iterable[Any]) -> Generator[str, None, None
     left = iter(chunks)
     while True:
         with observed(capture):
-            chunk = next(left, _END)
-        if chunk is _END:
+            chunk = next(left, END)
+        if chunk is END:
             return
-        yield _text(chunk)
+        yield chunk
 
 
-async def _asteps(capture: Capture, chunks: AsyncIterable[Any]) -> AsyncGenerator[str, None]:
+async def asteps(capture: Capture, chunks: AsyncIterable[Any]) -> AsyncGenerator[Any, None]:
+    """:func:`steps` of an async stream."""
     left = aiter(chunks)
     while True:
         with observed(capture):
-            chunk = await anext(left, _END)
-        if chunk is _END:
+            chunk = await anext(left, END)
+        if chunk is END:
             return
-        yield _text(chunk)
+        yield chunk
 
 
 def _text(chunk: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from llama_index.core.agent.workflow import ToolCallResult
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from llama_index_franq._call import REPORT_KEY
+from franq_guard.capture.outlet import REPORT_KEY
 
 _HANDOFF = "handoff"
 

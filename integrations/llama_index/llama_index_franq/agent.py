@@ -21,6 +21,7 @@ from llama_index.core.memory import BaseMemory
 from llama_index.core.tools import AsyncBaseTool
 from llama_index.core.workflow import StopEvent
 
+from franq_guard.capture.outlet import REPORT_KEY, StreamMode, only_buffered
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnReport
 from llama_index_franq._afterwards import (
@@ -32,7 +33,7 @@ from llama_index_franq._afterwards import (
     stopped,
     with_answer,
 )
-from llama_index_franq._call import REPORT_KEY, Call, Watch, watch_on
+from llama_index_franq._call import Call, Watch, watch_on
 from llama_index_franq._capture import observed
 from llama_index_franq._notes import answer_in, note_answer
 from llama_index_franq._tools import is_handoff, nodes_in, report_in
@@ -48,7 +49,7 @@ def guard_agent(
     agent: AgentT,
     guard: Guard,
     *,
-    stream: str = "buffer",
+    stream: StreamMode = "buffer",
     on_report: OnReport | None = None,
     raise_on: Collection[Label] = (),
 ) -> AgentT:
@@ -80,6 +81,7 @@ def guard_agent(
         TypeError: for another kind of agent.
         ValueError: for an unknown ``stream`` mode or label.
     """
+    only_buffered("guard_agent", stream, instead="query and chat engines stream claims")
     options: dict[str, Any] = {"stream": stream, "on_report": on_report, "raise_on": raise_on}
     if isinstance(agent, AgentWorkflow):
         team: AgentT = _team(agent, guard, options)
@@ -89,7 +91,7 @@ def guard_agent(
             "guard_agent guards a FunctionAgent, a ReActAgent, a CodeActAgent or an AgentWorkflow "
             f"of them, not {type(agent).__name__}"
         )
-    watch = watch_on(agent, guard, modes=("buffer",), **options)
+    watch = watch_on(agent, guard, **options)
     one: AgentT = _guarded(agent, _GuardedSteps, _franq=watch, _structure=Structure.of(agent))
     return one
 

@@ -18,9 +18,10 @@ from llama_index.core.memory import BaseMemory
 from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import ToolOutput
 
+from franq_guard.capture.outlet import REPORT_KEY, StreamMode
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport
-from llama_index_franq._call import REPORT_KEY, Call, Checked, Watch, watch_on
+from llama_index_franq._call import Call, Checked, Watch, watch_on
 from llama_index_franq._capture import observed
 from llama_index_franq._memory import HeldMemory
 from llama_index_franq._streams import areleased, released
@@ -35,7 +36,7 @@ def guard_chat_engine(
     engine: BaseChatEngine,
     guard: Guard,
     *,
-    stream: str = "buffer",
+    stream: StreamMode = "buffer",
     on_report: OnReport | None = None,
     on_claim: OnClaim | None = None,
     raise_on: Collection[Label] = (),

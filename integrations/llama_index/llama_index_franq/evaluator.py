@@ -11,7 +11,7 @@ from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.prompts.mixin import PromptDictType
 
 from franq_guard import Generation, GuardedAnswer, Passage, Trace, Verdict
-from llama_index_franq._call import REPORT_KEY
+from franq_guard.capture.outlet import REPORT_KEY
 from llama_index_franq._evidence import passage_of
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from llama_index.core.response_synthesizers.context_only import ContextOnly
 from llama_index.core.response_synthesizers.no_text import NoText
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
+from franq_guard.capture.outlet import StreamMode
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport
 from llama_index_franq._call import Watch, watch_on
@@ -26,7 +27,7 @@ def guard_query_engine(
     engine: BaseQueryEngine,
     guard: Guard,
     *,
-    stream: str = "buffer",
+    stream: StreamMode = "buffer",
     on_report: OnReport | None = None,
     on_claim: OnClaim | None = None,
     raise_on: Collection[Label] = (),

@@ -7,18 +7,14 @@ import math
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from llama_index.core import PromptTemplate
 from llama_index.core.base.llms.types import ChatMessage, CompletionResponse
 from llama_index.core.llms.callbacks import llm_completion_callback
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from franq_guard import Guard
-from franq_guard.language_model.server.tokens import ServerToken, from_response
 from franq_guard.testing import FakeFaithfulness
 from llama_index_franq import guard_query_engine
-from llama_index_franq._server import tokens_of
 
 from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, ScriptedLLM, question, rag, said
 
@@ -125,34 +121,6 @@ def chat_raw(pieces, as_object=False):
     return {"choices": [{"logprobs": {"content": content}}]}
 
 
-@pytest.mark.parametrize("as_object", [False, True])
-def test_chat_log_probabilities_tile_the_text(as_object):
-    tokens = tokens_of(ANSWER, from_response(chat_raw(PIECES, as_object)))
-    assert [(t.start, t.end) for t in tokens] == SPANS
-    assert [t.logprob for t in tokens] == [0, -0.25, -0.5, -0.75, -1 - 1.25, -1.5]
-
-
-def test_completion_log_probabilities():
-    told = {"tokens": ["It", " is", "."], "token_logprobs": [None, -1.5, -9999.0]}
-    first, second, third = tokens_of("It is.", from_response({"choices": [{"logprobs": told}]}))
-    assert (second.start, second.end, second.logprob) == (2, 5, -1.5)
-    # The first token has none, and -9999 is how servers say that they do not know.
-    assert math.isnan(first.logprob)
-    assert math.isnan(third.logprob)
-
-
-def test_a_stripped_answer_keeps_its_tokens_and_another_text_gets_none():
-    told = from_response(chat_raw([b" It", b" is", b" so", b"\n"]))
-    assert [(t.start, t.end) for t in tokens_of("It is so", told)] == [(0, 2), (2, 5), (5, 8)]
-    assert tokens_of("It was so", told) == ()
-    assert tokens_of("", told) == ()
-
-
-@pytest.mark.parametrize("raw", [None, {}, {"choices": []}, {"choices": [{"logprobs": None}]}, "x"])
-def test_answers_without_log_probabilities(raw):
-    assert from_response(raw) == []
-
-
 class Server(ScriptedLLM):
     """An OpenAI-like server: log-probabilities stand in ``raw``, of each chunk when streaming."""
 
@@ -207,14 +175,3 @@ def test_messages_of_a_foreign_chat_model_become_the_guards_own_prompt():
     trace = trace_of(rag(ScriptedChat(system_prompt="Be brief.")), question(3))
     assert trace.generation.prompt.startswith(system.content)
     assert trace.generation.text == said("run 3")
-
-
-@given(st.text(min_size=1), st.lists(st.integers(1, 4)), st.text(max_size=3), st.text(max_size=3))
-def test_server_tokens_tile_any_text(text, sizes, before, after):
-    written, pieces = (before + text + after).encode("utf-8", "ignore"), []
-    text = text.encode("utf-8", "ignore").decode()
-    for size in [*sizes, len(written)]:
-        pieces, written = [*pieces, written[:size]], written[size:]
-    tokens = tokens_of(text, [ServerToken(piece, -1.0) for piece in pieces])
-    assert "".join(text[t.start : t.end] for t in tokens) == text
-    assert all(t.logprob == int(t.logprob) <= -1 for t in tokens)

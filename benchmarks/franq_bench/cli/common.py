@@ -1,0 +1,128 @@
+"""What several benchmark commands share: their options' types, models, messages and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from franq_guard.cli.console import emit, fail, output, say
+from franq_guard.report.text import shown
+
+if TYPE_CHECKING:
+    from franq_bench.tables.results import Results
+    from franq_guard.faithfulness.base import FaithfulnessModel
+    from franq_guard.report.tables import Table as ReportTable
+    from franq_guard.signals.request import Models
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="JSON Lines instead of a table.")]
+Names = tuple[str, str | None, str]
+"""Language model, its dtype and faithfulness model: what :func:`load_models` takes."""
+
+
+class DType(StrEnum):
+    """Numbers the language model computes in."""
+
+    float32 = "float32"
+    bfloat16 = "bfloat16"
+
+
+def existing(files: Sequence[Path]) -> None:
+    """Ends the program where a file is not there."""
+    for file in files:
+        if not file.is_file():
+            fail(f"no such file: {file}")
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Data that cannot be used and models that are not installed, as messages."""
+    from franq_guard.faithfulness.small.minilm import WeightsError
+    from franq_guard.language_model import MissingModelError
+
+    try:
+        yield
+    except (KeyError, TypeError) as error:
+        fail(f"a row does not fit the documented schema: {error}")
+    # ImportError: of an extra; its message names the command that installs it.
+    except (ValueError, OSError, EOFError, ImportError, MissingModelError, WeightsError) as error:
+        fail(str(error))
+
+
+def scorer(model: str) -> FaithfulnessModel:
+    """The faithfulness model that ``small`` or a folder names."""
+    if model == "small":
+        from franq_guard.faithfulness import SmallFaithfulness
+
+        return SmallFaithfulness.bundled()
+    from franq_guard.faithfulness import AlignScore
+
+    return AlignScore.from_checkpoint(Path(model))
+
+
+def load_models(language_model: str, dtype: str | None, faithfulness: str) -> Models:
+    """The models that the options name."""
+    from franq_guard.faithfulness.small.minilm import Embedder
+    from franq_guard.language_model.loading import language_model_from
+    from franq_guard.signals.request import Models
+
+    model = language_model_from(language_model, dtype=dtype, notify=say)
+    if getattr(model, "tokenizer", None) is None:
+        raise ValueError(
+            f"{language_model} does not tell what its alternatives to a token were, which some "
+            "methods read: give bundled, a .gguf file or a model folder"
+        )
+    embed = Embedder(dtype=dtype or "float32")
+    return Models(language_model=model, faithfulness=scorer(faithfulness), embed=embed)
+
+
+def cache_folder(*parts: str) -> Path:
+    """Where benchmarks keep what they made, unless an option says otherwise."""
+    from franq_guard.language_model.transformers.smollm2 import cache_dir
+
+    return cache_dir().joinpath("bench", *parts)
+
+
+def show(rows: Sequence[Mapping[str, Any]], as_json: bool = False) -> None:
+    """Rows of the same keys as a table, or as JSON Lines."""
+    if as_json:
+        for row in rows:
+            emit({key: _plain(value) for key, value in row.items()})
+        return
+    table = Table(box=None)
+    for key in rows[0]:
+        table.add_column(key.replace("_", " "), justify="left" if key == "dataset" else "right")
+    for row in rows:
+        cells = (f"{v:.3f}" if isinstance(v, float) else str(v) for v in row.values())
+        table.add_row(*(Text(shown(cell)) for cell in cells))
+    output.print(table)
+
+
+def show_table(table: ReportTable) -> None:
+    """A report's table; its headings between rows are left out."""
+    titles = [column.title for column in table.columns]
+    show([dict(zip(titles, row, strict=True)) for row in table.shown() if len(row) > 1])
+
+
+def show_results(results: Results, out: Path, as_json: bool) -> None:
+    """Print what was found and write the report."""
+    from franq_bench.tables.report import write_report
+    from franq_bench.tables.summary import datasets_table, summary_table
+
+    if as_json:
+        show(results.to_dict()["rows"], as_json=True)
+    else:
+        for table in (datasets_table(results), summary_table(results)):
+            show_table(table)
+    for file in write_report(out):
+        say(f"wrote {file}")
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and value != value else value

@@ -1,0 +1,160 @@
+"""``franq bench claims-factuality`` and ``long-form``: the paper's long-form tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from franq_bench.cli.common import (
+    DType,
+    JsonFlag,
+    cache_folder,
+    existing,
+    explained,
+    load_models,
+    show_results,
+)
+from franq_guard.cli.console import bar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from franq_bench.data.labelled_answers import LabelledAnswer
+    from franq_bench.long.run import Plan
+
+Out = Annotated[Path, typer.Option(help="Folder for results, scores and the report.")]
+TrainShare = Annotated[
+    float, typer.Option(min=0.0, max=0.9, help="Share of the questions to calibrate on.")
+]
+Seed = Annotated[int, typer.Option(help="Of the draw, the split and the bootstrap.")]
+LanguageModelOption = Annotated[str, typer.Option(help="bundled, a .gguf file, or a model folder.")]
+DTypeOption = Annotated[DType | None, typer.Option(help="Of the model and SAR's embeddings.")]
+Faithfulness = Annotated[
+    str, typer.Option("--faithfulness", "--model", help="small, or an AlignScore folder.")
+]
+CacheOption = Annotated[
+    Path | None, typer.Option(help="Where measurements are kept (they hold the data's text).")
+]
+
+
+def claims_factuality(
+    data: Annotated[
+        list[Path], typer.Option(help="Claim rows or franq.trace/1 rows with labels, also .gz.")
+    ],
+    out: Out,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="At most this many answers of each data set.")
+    ] = None,
+    passages: Annotated[int, typer.Option(min=0, help="Passages shown with a response.")] = 3,
+    held_out: Annotated[
+        bool,
+        typer.Option(help="Only answers over passages that the small model was not trained on."),
+    ] = False,
+    train_share: TrainShare = 0.4,
+    seed: Seed = 0,
+    language_model: LanguageModelOption = "bundled",
+    dtype: DTypeOption = None,
+    faithfulness: Faithfulness = "small",
+    cache: CacheOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Labelled claims of given answers, every claim-level method; FRANQ and its rivals fitted.
+
+    The language model did not write the answers: its probabilities stand in for the writer's. What
+    was measured is kept: a run that was stopped goes on, and a rerun takes seconds.
+    """
+    from franq_bench.data.labelled_answers import read_labelled
+    from franq_bench.long.run import Plan, unseen
+
+    existing(data)
+    with explained():
+        answers = read_labelled(data, passages=passages)
+        answers = unseen(answers) if held_out else answers
+        models = load_models(language_model, dtype and dtype.value, faithfulness)
+        plan = Plan(
+            benchmark="claims-factuality",
+            data=tuple(data),
+            limit=limit,
+            train_share=train_share,
+            seed=seed,
+            more={"passages": passages, "held_out": held_out},
+        )
+        _run(plan, answers, models, cache or cache_folder("long"), out, as_json)
+
+
+def long_form(
+    data: Annotated[list[Path], typer.Option(help="rag_qa JSONL, also .gz; several times.")],
+    out: Out,
+    prompts: Annotated[int, typer.Option(min=1, help="At most so many prompts.")] = 100,
+    questions: Annotated[int, typer.Option(min=1, help="Questions asked in a prompt.")] = 4,
+    supported: Annotated[
+        int, typer.Option(min=0, help="Of these, questions that passages are shown for.")
+    ] = 2,
+    passages: Annotated[int, typer.Option(min=0, help="Passages shown in a prompt.")] = 3,
+    train_share: TrainShare = 0.4,
+    seed: Seed = 0,
+    language_model: LanguageModelOption = "bundled",
+    dtype: DTypeOption = None,
+    faithfulness: Faithfulness = "small",
+    cache: CacheOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """The model's own answers to several questions at once, claims labelled by the gold answers.
+
+    Passages are shown for some of them only; gold faithfulness tells which claims they hold. A
+    small model answers two at once better than four. The set is written to OUT/traces.jsonl:
+    `franq bench claims-factuality` measures another model on it.
+    """
+    from franq_bench.long.own import labelled, own_answers, write_traces
+    from franq_bench.long.run import Plan
+    from franq_guard.datasets.long_form.answers import summary
+
+    existing(data)
+    folder = cache or cache_folder("long")
+    with explained():
+        models = load_models(language_model, dtype and dtype.value, faithfulness)
+        assert models.language_model is not None  # load_models raises otherwise
+        with bar("answering") as show:
+            made = own_answers(
+                data,
+                models.language_model,
+                folder / "generations.jsonl",
+                prompts=prompts,
+                per_prompt=questions,
+                with_passages=supported,
+                k=passages,
+                seed=seed,
+                progress=show,
+            )
+        write_traces(made, out / "traces.jsonl")
+        plan = Plan(
+            benchmark="long-form",
+            data=tuple(data),
+            train_share=train_share,
+            seed=seed,
+            white_box="the model's own answers, their log-probabilities as captured",
+            more={
+                "prompts": prompts,
+                "questions": questions,
+                "supported": supported,
+                "passages": passages,
+                "labels": summary(made),
+            },
+        )
+        _run(plan, list(map(labelled, made)), models, folder, out, as_json)
+
+
+def _run(
+    plan: Plan,
+    answers: Sequence[LabelledAnswer],
+    models: Any,
+    cache: Path,
+    out: Path,
+    as_json: bool,
+) -> None:
+    from franq_bench.long.run import run
+
+    results = run(plan, answers, models, cache / "statistics", bar, out=out)
+    show_results(results, out, as_json)

@@ -1,0 +1,80 @@
+"""``franq bench claims`` and ``faithfulness``: how good single parts of the guard are."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from franq_bench.cli.common import JsonFlag, existing, explained, scorer, show
+from franq_guard.cli.console import fail, working
+
+if TYPE_CHECKING:
+    from franq_guard.claims import ClaimSplitter
+
+
+def claims(
+    gold: Annotated[
+        Path | None, typer.Option(help="Answers with gold sentences and claims; default: ours.")
+    ] = None,
+    align: Annotated[
+        list[Path] | None, typer.Option(help="Claim rows: how well claims are found in responses.")
+    ] = None,
+    llm: Annotated[bool, typer.Option(help="The bundled model as extractor, too (slow).")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Claim splitters on a gold set; how well given claims are aligned to their responses."""
+    from franq_bench.quality.splitters import alignment, gold_file, run
+    from franq_guard.claims import RuleSplitter
+
+    gold = gold or gold_file()
+    existing([gold, *(align or [])])
+    with explained(), working("splitting"):
+        splitters: dict[str, ClaimSplitter] = {"rules": RuleSplitter()}
+        if llm:
+            splitters["llm"] = _bundled_extractor()
+        rows = run(gold, splitters)
+    if not rows:
+        fail(f"no rows in {gold}")
+    show([asdict(row) for row in rows], as_json)
+    for file in align or []:
+        with explained(), working(f"aligning {file.name}"):
+            found = asdict(alignment(file))
+        found.pop("worst")  # texts of the data: not for a table
+        show([{"file": file.name, **found}], as_json)
+
+
+def faithfulness(
+    data: Annotated[list[Path], typer.Option("--data", help="nli or claims JSONL, also .gz.")],
+    model: Annotated[str, typer.Option(help="small, or a folder with an AlignScore.")] = "small",
+    limit: Annotated[int | None, typer.Option(help="At most this many pairs of a set.")] = None,
+    held_out: Annotated[
+        bool, typer.Option(help="Only the pairs the shipped weights were not trained on.")
+    ] = True,
+    seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+    as_json: JsonFlag = False,
+) -> None:
+    """A faithfulness model on labelled pairs, per data set, beside word overlap and cosine."""
+    from franq_bench.quality.faithfulness import run
+
+    existing(data)
+    fold: Any = "test" if held_out else None
+    with explained(), working("scoring pairs"):
+        rows = run(data, scorer(model), limit=limit, seed=seed, fold=fold)
+    keys = ("dataset", "n", "auroc", "overlap_auroc", "cosine_auroc", "balanced_accuracy", "ece")
+    show(rows if as_json else [{key: row[key] for key in keys} for row in rows], as_json)
+
+
+def _bundled_extractor() -> ClaimSplitter:
+    from franq_guard.claims import LLMSplitter
+    from franq_guard.language_model import Prompt, load_bundled
+
+    model = load_bundled()
+
+    def ask(prompt: str) -> str:
+        (made,) = model.generate([model.render(Prompt("", prompt))], max_new_tokens=256)
+        return made.text
+
+    return LLMSplitter(ask, name=model.fingerprint)

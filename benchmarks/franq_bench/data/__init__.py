@@ -1,0 +1,1 @@
+"""Labelled data in the documented JSONL schemas: pairs of texts, and answers with claims."""

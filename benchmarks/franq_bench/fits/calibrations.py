@@ -1,0 +1,214 @@
+"""Ablations of FRANQ's calibration: T = 0.5, gold faithfulness, one fit for all data sets; ECE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+
+from franq_bench.fits.fitted import SIGNALS, matrix
+from franq_bench.fits.variants import (
+    Fit,
+    Values,
+    fitted,
+    franq,
+    franq_model,
+    judged,
+    known,
+    raw,
+)
+from franq_bench.tables.layout import figures_table, metric_columns, metric_figures
+from franq_bench.tables.method_names import order, title
+from franq_bench.tables.results import MEAN, metric_rows
+from franq_bench.tables.scores import GOLD, Score, Scores
+from franq_guard.calibration.classifier import FranqClassifier
+from franq_guard.calibration.store import Calibration
+from franq_guard.metrics.measures import ece
+from franq_guard.report.tables import Column, Table
+
+__all__ = ["ece_table", "faithfulness_calibration", "has_gold", "pooled", "thresholded"]
+
+_ERRORS = "± is a bootstrap standard error over test rows, with the fit held fixed."
+_FITTED = "Fitted on each data set's training rows; means over the data sets' test rows."
+
+
+def thresholded(
+    scores: Scores,
+    *,
+    signals: Sequence[str] = SIGNALS,
+    resamples: int = 200,
+    log_space: bool = False,
+) -> Table:
+    """P_faithful as it is against P_faithful cut at T = 0.5, for all three calibrations.
+
+    Args:
+        scores: raw methods, train and test rows.
+        signals: P_faithful, UQ_faith and UQ_unfaith.
+        resamples: of the bootstrap.
+        log_space: the latter two are log-probabilities (the long form).
+    """
+    variants: dict[str, Fit] = {}
+    for name in get_args(Calibration):
+        label = title(f"franq-{name}")
+        options: dict[str, Any] = {"calibration": name, "log_space": log_space}
+        variants[label] = franq(signals, **options)
+        variants[f"{label}, T = 0.5"] = franq(signals, hard_faithfulness=True, **options)
+    found = judged(raw(scores), variants, resamples=resamples)
+    return figures_table(
+        "thresholded",
+        "Faithfulness thresholded at T = 0.5 against P_faithful as it is",
+        metric_columns("variant"),
+        metric_figures(found, found),
+        note=f"With T, P_faithful enters the formula as 1 above 0.5 and 0 up to it. {_FITTED} "
+        f"{_ERRORS}",
+    )
+
+
+def pooled(scores: Scores, *, signals: Sequence[str] = SIGNALS, resamples: int = 200) -> Table:
+    """One FRANQ fitted on all data sets' training rows together, against one per data set.
+
+    Args:
+        scores: raw methods, train and test rows.
+        signals: P_faithful, UQ_faith and UQ_unfaith.
+        resamples: of the bootstrap.
+    """
+    bare = raw(scores)
+    every = [row for row in bare.rows if row.split == "train"]
+    variants: dict[str, Fit] = {}
+    for name in ("condition", "global"):
+        own = franq(signals, calibration=name)
+        variants[f"{title(f'franq-{name}')}: a fit per data set"] = own
+        variants[f"{title(f'franq-{name}')}: one fit for all"] = _on(every, own)
+    found = judged(bare, variants, resamples=resamples)
+    return figures_table(
+        "pooled",
+        "One fit for all data sets against one per data set",
+        metric_columns("variant"),
+        metric_figures(found, found),
+        note=f"One fit: on the training rows of all data sets together ({len(every)} rows). Each "
+        f"is judged per data set; means over the data sets' test rows. {_ERRORS}",
+    )
+
+
+def has_gold(scores: Scores) -> bool:
+    """Whether train and test rows carry gold faithfulness."""
+    return {"train", "test"} <= {r.split for r in scores.rows if r.scores.get(GOLD) is not None}
+
+
+def faithfulness_calibration(
+    scores: Scores,
+    *,
+    signals: Sequence[str] = SIGNALS,
+    resamples: int = 200,
+    log_space: bool = False,
+) -> Table:
+    """P_faithful calibrated to gold faithfulness against P_faithful as it is (condition FRANQ).
+
+    One thing changes at a time: gold labels first say which rows are faithful in the fit of the
+    two branches, then P_faithful is calibrated to them too.
+
+    Args:
+        scores: raw methods and, as :data:`~franq_bench.tables.scores.GOLD`, gold
+            faithfulness; rows without it are left out.
+        signals: P_faithful, UQ_faith and UQ_unfaith.
+        resamples: of the bootstrap.
+        log_space: the latter two are log-probabilities (the long form).
+
+    Raises:
+        ValueError: where no training or no test row carries gold faithfulness.
+    """
+    if not has_gold(scores):
+        raise ValueError(f"no gold faithfulness: train and test rows need the score {GOLD!r}")
+    rows = Scores(tuple(row for row in scores.rows if row.scores.get(GOLD) is not None))
+    models = {
+        "as it is": _Fitter(signals, log_space),
+        "as it is, branches by gold faithfulness": _Fitter(signals, log_space, gold=True),
+        "calibrated, branches by gold faithfulness": _Fitter(
+            signals, log_space, gold=True, calibrate=True
+        ),
+    }
+    variants = {name: model.values for name, model in models.items()}
+    found = judged(rows, variants, resamples=resamples)
+    figures = metric_figures(found, found)
+    for name, model in models.items():
+        figures[name].append((_faithful_ece(rows, model), None))
+    return figures_table(
+        "faithfulness-calibration",
+        "P_faithful calibrated to gold faithfulness against P_faithful as it is",
+        [*metric_columns("P_faithful"), Column("ECE of P_faithful", "lower")],
+        figures,
+        note="Condition-calibrated FRANQ on the rows with gold faithfulness. Last column: ECE of "
+        f"P_faithful against gold faithfulness, mean over the data sets. {_FITTED} {_ERRORS}",
+    )
+
+
+def ece_table(scores: Scores, *, signals: Sequence[str] = SIGNALS, resamples: int = 200) -> Table:
+    """Expected calibration error of every method with scores in [0, 1], by data set and mean.
+
+    Args:
+        scores: raw methods, train and test rows; fitted ones that are there are taken.
+        signals: P_faithful, UQ_faith and UQ_unfaith of those fitted here.
+        resamples: of the bootstrap.
+    """
+    whole = fitted(scores, signals)
+    found = {
+        (r.method, r.dataset): r.figure("ece") for r in metric_rows(whole, resamples=resamples)
+    }
+    shown = (*whole.datasets, MEAN)
+    figures = {m: [found[m, name] for name in shown] for m in order(whole.methods)}
+    return figures_table(
+        "ece-by-data-set",
+        "Expected calibration error of what lies in [0, 1]",
+        [Column("method"), *(Column(name, "lower") for name in shown)],
+        {m: own for m, own in figures.items() if any(value is not None for value, _ in own)},
+        families=True,
+        note="Ten equal bins, test rows. FRANQ and XGBoost are fitted on each data set's training "
+        "rows. Only they and the probabilities of the model are meant as P(true); the other "
+        f"methods are squashed into [0, 1]. {_ERRORS}",
+    )
+
+
+def _on(rows: Sequence[Score], fit: Fit) -> Fit:
+    return lambda _, test: fit(rows, test)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitter:
+    """Condition-calibrated FRANQ; ``gold``: branches by the rows' gold faithfulness."""
+
+    signals: Sequence[str]
+    log_space: bool
+    gold: bool = False
+    calibrate: bool = False
+
+    def model(self, train: Sequence[Score]) -> FranqClassifier | None:
+        return franq_model(
+            train,
+            self.signals,
+            faithful=matrix(train, [GOLD])[:, 0] if self.gold else None,
+            log_space=self.log_space,
+            calibrate_faithfulness=self.calibrate,
+        )
+
+    def values(self, train: Sequence[Score], test: Sequence[Score]) -> Values:
+        model = self.model(train)
+        if model is None or not test:
+            return [None] * len(test)
+        return known(model.predict_proba(matrix(test, self.signals))[:, 1])
+
+
+def _faithful_ece(rows: Scores, fitter: _Fitter) -> float | None:
+    """Mean over the data sets with a fit; None where there is none, or a row lacks P_faithful."""
+    gaps = []
+    for name in rows.datasets:
+        train, test = rows.part(name, "train"), rows.part(name)
+        model = fitter.model(train.rows)
+        p = test.of_method(fitter.signals[0])
+        if model is None or not len(p):
+            continue
+        if np.isnan(p).any():
+            return None
+        gaps.append(ece(test.of_method(GOLD), model.calibrator_.weight(p)))
+    return float(np.mean(gaps)) if gaps else None

@@ -1,0 +1,80 @@
+"""The first tree of the XGBoost baseline, as rules one can read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from franq_bench.fits.fitted import matrix
+from franq_bench.fits.variants import raw
+from franq_bench.fits.xgboost import xgboost_classifier
+from franq_bench.tables.method_names import title
+from franq_bench.tables.scores import Score, Scores
+from franq_guard.report.tables import Cell, Column, Table
+
+__all__ = ["first_tree"]
+
+
+def first_tree(scores: Scores) -> Table:
+    """The first tree of "XGBoost (all features)" on each data set: a line per leaf.
+
+    Args:
+        scores: raw methods; only training rows count.
+    """
+    bare = raw(scores)
+    rows: list[tuple[Cell, ...]] = []
+    for name in bare.datasets:
+        train = bare.part(name, "train").rows
+        rows += [(name,), *_leaves(train)]
+    return Table(
+        name="first-tree",
+        title="First tree of XGBoost (all features)",
+        columns=(
+            Column("rows where"),
+            Column("adds to the log-odds of true"),
+            Column("training rows"),
+            Column("share true"),
+        ),
+        rows=tuple(rows),
+        note="Of 100 trees, each fitted on 80 % of a data set's training rows; counts and shares "
+        "are of all of them. Values are confidences: higher = more likely true. 'or missing': "
+        "rows that lack the value go that way too.",
+    )
+
+
+def _leaves(train: Sequence[Score]) -> list[tuple[Cell, ...]]:
+    labels = np.array([row.is_true for row in train], int)
+    if len(set(labels.tolist())) < 2:
+        return [("no tree: the training rows are of one class", None, None, None)]
+    names = sorted({method for row in train for method in row.scores})
+    features = matrix(train, names)
+    model = xgboost_classifier().fit(features, labels)
+    tree = json.loads(model.get_booster().get_dump(dump_format="json")[0])
+    leaf_of = model.apply(features)[:, 0]
+    gaps = [bool(np.isnan(column).any()) for column in features.T]
+    found: list[tuple[Cell, ...]] = []
+    for leaf, conditions in _paths(tree, names, gaps):
+        own = labels[leaf_of == leaf["nodeid"]]
+        share = float(own.mean()) if len(own) else None
+        found.append((" and ".join(conditions) or "always", float(leaf["leaf"]), len(own), share))
+    return found
+
+
+def _paths(
+    node: Mapping[str, Any], names: Sequence[str], gaps: Sequence[bool]
+) -> Iterator[tuple[Mapping[str, Any], list[str]]]:
+    """Every leaf with the conditions that lead to it, from the root down."""
+    if "leaf" in node:
+        yield node, []
+        return
+    feature = int(node["split"][1:])  # "f12"
+    children = {child["nodeid"]: child for child in node["children"]}
+    for way, sign in (("yes", "<"), ("no", "≥")):
+        text = f"{title(names[feature])} {sign} {node['split_condition']:.3g}"
+        if gaps[feature] and node["missing"] == node[way]:
+            text += " (or missing)"
+        for leaf, conditions in _paths(children[node[way]], names, gaps):
+            yield leaf, [text, *conditions]

@@ -1,0 +1,92 @@
+"""What is fitted on the training part: FRANQ with its three calibrations, and XGBoost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, get_args
+
+import numpy as np
+
+from franq_bench.fits.xgboost import xgboost_classifier
+from franq_bench.tables.scores import MARKS, Score, Scores
+from franq_guard.calibration.classifier import FranqClassifier
+from franq_guard.calibration.store import Calibration
+from franq_guard.franq import FloatArray
+
+__all__ = ["FITTED", "SIGNALS", "fitted_scores", "with_fitted"]
+
+SIGNALS = ("faithfulness", "semantic-entropy", "eigenvalues-entail")
+"""FRANQ's P_faithful, UQ_faith and UQ_unfaith in the short form (arXiv 2505.21072, section 3)."""
+
+FRANQ: Mapping[str, Calibration] = {f"franq-{name}": name for name in get_args(Calibration)}
+FITTED = (*FRANQ, "xgboost-franq", "xgboost-all")
+"""Names of the fitted methods."""
+
+
+def with_fitted(
+    scores: Scores, *, signals: Sequence[str] = SIGNALS, log_space: bool = False
+) -> Scores:
+    """The matrix with the fitted methods' scores on its test rows, each data set on its own.
+
+    Args:
+        scores: raw methods, train and test rows; what was fitted before is replaced.
+        signals: methods that serve as P_faithful, UQ_faith and UQ_unfaith; their scores must be
+            confidences in [0, 1].
+        log_space: the scores of the latter two are log-probabilities instead (the long form).
+    """
+    raw = [replace(row, scores=without(row.scores, FITTED)) for row in scores.rows]
+    found: dict[tuple[str, str], dict[str, float | None]] = {}
+    for name in scores.datasets:
+        train = [row for row in raw if row.dataset == name and row.split == "train"]
+        test = [row for row in raw if row.dataset == name and row.split == "test"]
+        for method in FITTED:
+            values = fitted_scores(method, train, test, signals, log_space=log_space)
+            for row, value in zip(test, values, strict=True):
+                found.setdefault((name, row.id), {})[method] = value
+    return Scores(
+        tuple(replace(r, scores={**r.scores, **found.get((r.dataset, r.id), {})}) for r in raw)
+    )
+
+
+def fitted_scores(
+    method: str,
+    train: Sequence[Score],
+    test: Sequence[Score],
+    signals: Sequence[str] = SIGNALS,
+    *,
+    log_space: bool = False,
+) -> list[float | None]:
+    """P(true) of the test rows (n,) by a method of :data:`FITTED`; None where it cannot be had.
+
+    Training rows of one class, or none, leave nothing to fit.
+    """
+    labels = np.array([row.is_true for row in train], int)
+    if not test or len(set(labels.tolist())) < 2:
+        return [None] * len(test)
+    names = signals if method != "xgboost-all" else sorted({*train[0].scores} - {*MARKS})
+    fitted = classifier(method, log_space=log_space).fit(matrix(train, names), labels)
+    values = fitted.predict_proba(matrix(test, names))[:, 1]
+    return [None if np.isnan(value) else float(value) for value in values]
+
+
+def matrix(rows: Iterable[Score], names: Sequence[str]) -> FloatArray:
+    """Scores (n, k), NaN where not measured."""
+    return np.array([[_number(row.scores.get(name)) for name in names] for row in rows], float)
+
+
+def without(scores: Mapping[str, float | None], names: Iterable[str]) -> dict[str, float | None]:
+    """The scores less some methods."""
+    left_out = set(names)
+    return {method: value for method, value in scores.items() if method not in left_out}
+
+
+def classifier(method: str, *, log_space: bool = False) -> Any:
+    """An unfitted classifier of :data:`FITTED`."""
+    if method not in FRANQ:
+        return xgboost_classifier()
+    return FranqClassifier(FRANQ[method], log_space=log_space)
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value

@@ -1,0 +1,83 @@
+"""The paper's ablations (arXiv 2505.21072) for claims, from the score matrix alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from franq_bench.fits.calibrations import (
+    faithfulness_calibration,
+    has_gold,
+    thresholded,
+)
+from franq_bench.fits.first_tree import first_tree
+from franq_bench.fits.grid import uq_grid
+from franq_bench.fits.training_size import training_sizes
+from franq_bench.tables.scores import Score, Scores
+from franq_guard.report.tables import Table
+
+__all__ = ["GRID", "LOGARITHMS", "LOWEST", "SIGNALS", "ablation_tables"]
+
+SIGNALS = ("faithfulness", "max-probability", "parametric-knowledge")
+"""FRANQ's P_faithful, UQ_faith and UQ_unfaith in the long form (arXiv 2505.21072, section 3)."""
+
+LOGARITHMS = SIGNALS[1:]
+"""Scored by log-probabilities: the probability of a long claim has no room between 0 and 1."""
+
+LOWEST = -1e9
+"""A log-probability of -inf, which JSON has no number for."""
+
+GRID = (
+    "max-probability",
+    "perplexity",
+    "mean-token-entropy",
+    "ccp",
+    "p-true",
+    "max-nli",
+    "parametric-knowledge",
+)
+"""Methods tried as UQ_faith and as UQ_unfaith."""
+
+
+def ablation_tables(
+    scores: Scores,
+    *,
+    signals: Sequence[str] = SIGNALS,
+    draws: int = 10,
+    resamples: int = 200,
+) -> list[Table]:
+    """Every ablation that applies; none without training and test rows.
+
+    Args:
+        scores: raw methods, train and test rows; gold faithfulness where there is some.
+        signals: methods that serve as P_faithful, UQ_faith and UQ_unfaith.
+        draws: of training rows, for each training size.
+        resamples: of the bootstrap.
+    """
+    if {row.split for row in scores.rows} != {"train", "test"}:
+        return []
+    options: Any = {"signals": signals, "log_space": True}
+    tables = uq_grid(_in_logarithms(scores), methods=GRID, **options)
+    tables.append(thresholded(scores, resamples=resamples, **options))
+    if has_gold(scores):
+        tables.append(faithfulness_calibration(scores, resamples=resamples, **options))
+    return [*tables, *training_sizes(scores, draws=draws, **options), first_tree(scores)]
+
+
+def _in_logarithms(scores: Scores) -> Scores:
+    """The matrix with the grid's methods all in log-space."""
+    return Scores(tuple(replace(row, scores=_logs(row)) for row in scores.rows))
+
+
+def _logs(row: Score) -> dict[str, float | None]:
+    confidences = {*GRID} - {*LOGARITHMS}
+    return {
+        name: value if value is None or name not in confidences else _log(value)
+        for name, value in row.scores.items()
+    }
+
+
+def _log(confidence: float) -> float:
+    return math.log(confidence) if confidence > 0 else LOWEST

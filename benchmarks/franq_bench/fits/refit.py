@@ -1,0 +1,36 @@
+"""What is fitted, fitted again from a score matrix: no model and no text is needed for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from franq_bench.fits import long_form, short_form
+from franq_bench.fits.fitted import with_fitted
+from franq_bench.tables.results import Results, metric_rows
+from franq_bench.tables.scores import Scores
+from franq_bench.tables.summary import form_of
+
+__all__ = ["refitted"]
+
+
+def refitted(results: Results, scores: Scores) -> tuple[Results, Scores]:
+    """FRANQ and XGBoost fitted anew, their figures, and the ablations.
+
+    Args:
+        results: of a benchmark; settings name the signals. Tables that scores do not give (runtime,
+            counts of claims) stay as they are.
+        scores: what the same run wrote.
+
+    Raises:
+        ValueError: where the settings name no signals.
+    """
+    signals = results.settings.get("signals")
+    if not signals:
+        raise ValueError("results.json names no signals: it is of no run that fits FRANQ")
+    long = form_of(results) == "long"
+    fitted = with_fitted(scores, signals=signals, log_space=long)
+    ablations = long_form if long else short_form
+    tables = {t.name: t for t in ablations.ablation_tables(fitted, signals=signals)}
+    kept = tuple(table for table in results.tables if table.name not in tables)
+    rows = tuple(metric_rows(fitted, seed=int(results.settings.get("seed", 0))))
+    return replace(results, rows=rows, tables=(*tables.values(), *kept)), fitted

@@ -1,0 +1,113 @@
+"""Ways to fit FRANQ, told apart by name and judged side by side on the same test rows.
+
+An ablation is a set of variants: each is fitted per data set, its P(true) stands in a score matrix
+like any method's, and the benchmark's own metrics judge it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from franq_bench.fits.fitted import (
+    FITTED,
+    SIGNALS,
+    matrix,
+    with_fitted,
+    without,
+)
+from franq_bench.tables.results import MEAN, Row, metric_rows
+from franq_bench.tables.scores import MARKS, Score, Scores
+from franq_guard.calibration.classifier import FranqClassifier
+from franq_guard.franq import FloatArray
+
+__all__ = ["Fit", "Values", "fitted", "franq", "franq_model", "judged", "known", "mean_rows",
+           "measured", "raw", "with_variants"]  # fmt: skip
+
+Values = list[float | None]
+Fit = Callable[[Sequence[Score], Sequence[Score]], Values]
+"""From train and test rows of a data set to P(true) of the test rows, None where it has none."""
+
+
+def raw(scores: Scores) -> Scores:
+    """The matrix without what was fitted and without marks."""
+    left_out = (*FITTED, *MARKS)
+    return Scores(tuple(replace(r, scores=without(r.scores, left_out)) for r in scores.rows))
+
+
+def fitted(scores: Scores, signals: Sequence[str] = SIGNALS) -> Scores:
+    """The matrix with the fitted methods (those there are taken), without marks."""
+    if set(FITTED) <= set(scores.methods):
+        return Scores(tuple(replace(r, scores=without(r.scores, MARKS)) for r in scores.rows))
+    return with_fitted(raw(scores), signals=signals)
+
+
+def franq_model(
+    train: Sequence[Score],
+    signals: Sequence[str] = SIGNALS,
+    *,
+    faithful: FloatArray | None = None,
+    **options: Any,
+) -> FranqClassifier | None:
+    """FRANQ fitted on rows; None where they are of one class, which leaves nothing to fit.
+
+    Args:
+        train: raw methods.
+        signals: methods that serve as P_faithful, UQ_faith and UQ_unfaith.
+        faithful: (n,) of 0/1, gold faithfulness, for :meth:`FranqClassifier.fit`.
+        options: of :class:`FranqClassifier`.
+    """
+    labels = np.array([row.is_true for row in train], int)
+    if len(set(labels.tolist())) < 2:
+        return None
+    return FranqClassifier(**options).fit(matrix(train, signals), labels, faithful)
+
+
+def franq(signals: Sequence[str] = SIGNALS, **options: Any) -> Fit:
+    """A variant: :class:`FranqClassifier` with other signals or options."""
+
+    def fit(train: Sequence[Score], test: Sequence[Score]) -> Values:
+        model = franq_model(train, signals, **options)
+        if model is None or not test:
+            return [None] * len(test)
+        return known(model.predict_proba(matrix(test, signals))[:, 1])
+
+    return fit
+
+
+def known(values: FloatArray) -> Values:
+    """Numbers (n,), None for NaN."""
+    return [None if np.isnan(value) else float(value) for value in values]
+
+
+def with_variants(scores: Scores, variants: Mapping[str, Fit]) -> Scores:
+    """Test rows that hold the variants' P(true) and nothing else; every data set on its own."""
+    made: list[Score] = []
+    for name in scores.datasets:
+        train, test = (scores.part(name, split).rows for split in ("train", "test"))
+        found = {variant: fit(train, test) for variant, fit in variants.items()}
+        made += [
+            replace(row, scores={variant: values[i] for variant, values in found.items()})
+            for i, row in enumerate(test)
+        ]
+    return Scores(tuple(made))
+
+
+def mean_rows(scores: Scores, *, resamples: int = 0) -> dict[str, Row]:
+    """By method: the figures' means over the data sets; standard errors only with ``resamples``."""
+    rows = metric_rows(scores, resamples=resamples)
+    return {row.method: row for row in rows if row.dataset == MEAN}
+
+
+def judged(scores: Scores, variants: Mapping[str, Fit], *, resamples: int = 0) -> dict[str, Row]:
+    """By variant: mean figures over the data sets."""
+    return mean_rows(with_variants(scores, variants), resamples=resamples)
+
+
+def measured(scores: Scores, methods: Iterable[str]) -> list[str]:
+    """Those of the methods that every test row has, in the order given."""
+    tests = [row for row in scores.rows if row.split == "test"]
+    return [m for m in methods if tests and all(r.scores.get(m) is not None for r in tests)]

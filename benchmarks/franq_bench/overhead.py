@@ -1,0 +1,105 @@
+"""What a guard adds to a framework's chain or engine, as ratios to the unguarded one.
+
+Shared by the ``benchmarks/overhead.py`` of both integrations.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Protocol
+
+from franq_guard import Guard
+from franq_guard.datasets.demo import questions
+from franq_guard.language_model import TransformersModel
+
+MODES = ("buffer", "claims")
+
+Show = Callable[[str], Iterable[str]]
+"""From a question to the texts that a reader of the stream is shown."""
+
+
+class LastToken(Protocol):
+    """When the model was done, by the clock of :func:`time.perf_counter`."""
+
+    at: float
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Seconds of one streamed answer: all of it, after the last token, until the first text."""
+
+    total: float
+    after: float
+    first: float
+
+
+def timed(show: Show, last: LastToken, question: str) -> Timed:
+    """One streamed answer."""
+    first, began = 0.0, perf_counter()
+    for text in show(question):
+        if text and not first:
+            first = perf_counter()
+    ended = perf_counter()
+    return Timed(ended - began, ended - last.at, first - began)
+
+
+def options_of(description: str | None) -> argparse.Namespace:
+    """The command line of both benchmarks; sets the number of threads."""
+    import torch
+
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--questions", type=int, default=8)
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--max-new-tokens", type=int, default=120)
+    parser.add_argument("--min-new-tokens", type=int, default=0)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    return options
+
+
+def guard_and_model(options: argparse.Namespace) -> tuple[Guard, TransformersModel]:
+    """The offline guard, and its language model, told how much to write at least.
+
+    Raises:
+        TypeError: if that is no model of transformers.
+    """
+    guard = Guard.offline()
+    model = guard.language_model
+    if not isinstance(model, TransformersModel):
+        raise TypeError(f"a model of transformers is wanted, not {type(model).__name__}")
+    config: Any = model.model.generation_config
+    config.min_new_tokens = options.min_new_tokens or None
+    return guard, model
+
+
+def report(plain: Show, guarded: Mapping[str, Show], last: LastToken, *, n: int, name: str) -> None:
+    """Answer ``n`` questions without the guard and with it, and print the table.
+
+    Args:
+        plain: the unguarded chain.
+        guarded: the guarded one by mode of streaming.
+        last: is told when the model of any of them is done.
+        n: how many questions.
+        name: what is timed, for the heading.
+    """
+    asked = [question.question for question in questions()][:n]
+    for show in (plain, *guarded.values()):
+        timed(show, last, asked[0])  # warm-up
+    rows: dict[tuple[str, str], list[float]] = {}
+    for question in asked:
+        p = timed(plain, last, question)
+        for mode, show in guarded.items():
+            g = timed(show, last, question)
+            rows.setdefault((mode, "total"), []).append((g.total - p.total) / p.total)
+            rows.setdefault((mode, "after the last token"), []).append(
+                (g.after - p.after) / p.total
+            )
+            rows.setdefault((mode, "first text"), []).append(g.first / p.total)
+    print(f"{len(asked)} answers, shares of the unguarded {name}'s time; total: extra time")
+    for (mode, row), ratios in rows.items():
+        spread = f"({min(ratios):.2f}-{max(ratios):.2f})"
+        print(f"  {mode:7} {row:22} {statistics.median(ratios):.2f}  {spread}")

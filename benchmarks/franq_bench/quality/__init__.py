@@ -1,0 +1,1 @@
+"""How good single parts of the guard are: claim splitters and faithfulness models."""

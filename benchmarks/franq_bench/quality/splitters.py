@@ -1,0 +1,177 @@
+"""How well a splitter finds claims, and how well claims find their words in an answer.
+
+The gold file is JSONL, one answer per line: ``{id, split, question?, answer, sentences: [[start,
+end]], claims: [{spans: [[start, end]], not_a_claim?}]}``. Claims are what a careful reader checks
+one by one: clauses, members of lists, asides. They share no character; a joining word or comma
+goes with the claim that it introduces and a shared subject with the first claim that states it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from franq_guard.claims import ClaimSplitter, align
+from franq_guard.claims.blocks import blocks
+from franq_guard.claims.sentences import sentences
+from franq_guard.datasets.jsonl import json_rows
+from franq_guard.records import Span
+
+MATCH = 0.8
+"""A gold claim is matched by a predicted one whose characters overlap with at least this F1."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimsRow:
+    """The figures of one splitter on one part of the gold set; all shares are in [0, 1].
+
+    ``sentence_f1``: exact sentence spans. ``matched``: gold claims that a predicted claim matches
+    (one to one, character F1 of at least 0.8). ``precision``: predicted claims that match one.
+    ``not_claim_precision`` and ``not_claim_recall``: stretches marked as no claim, right when most
+    of their characters are.
+    """
+
+    splitter: str
+    split: str
+    answers: int
+    claims: int
+    sentence_f1: float
+    matched: float
+    precision: float
+    not_claim_precision: float
+    not_claim_recall: float
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentRow:
+    """How claim texts were found in their responses.
+
+    ``aligned`` is the share with a score of at least ``threshold``; ``worst`` holds the (score,
+    claim, response) of the lowest scores.
+    """
+
+    claims: int
+    aligned: float
+    mean_score: float
+    threshold: float
+    worst: tuple[tuple[float, str, str], ...]
+
+
+def gold_file() -> Path:
+    """The gold set that comes along: answers written for it, parts "dev" and "test"."""
+    return Path(str(files("franq_bench") / "gold" / "claims.jsonl"))
+
+
+def run(path: str | Path, splitters: Mapping[str, ClaimSplitter]) -> list[ClaimsRow]:
+    """One row per splitter and per part ("dev", "test") of the gold file at ``path``."""
+    gold = list(json_rows(path))
+    parts = sorted({row["split"] for row in gold})
+    return [
+        _measure(name, splitter, part, [row for row in gold if row["split"] == part])
+        for name, splitter in splitters.items()
+        for part in parts
+    ]
+
+
+def alignment(path: str | Path, *, threshold: float = 0.6, worst: int = 30) -> AlignmentRow:
+    """Align every ``claim`` to its ``response`` in the JSONL file at ``path`` (or .gz)."""
+    scored = [
+        (align(row["claim"], row["response"]).score, row["claim"], row["response"])
+        for row in json_rows(path)
+    ]
+    scores = [score for score, _, _ in scored]
+    count = max(len(scores), 1)
+    return AlignmentRow(
+        claims=len(scores),
+        aligned=sum(score >= threshold for score in scores) / count,
+        mean_score=sum(scores) / count,
+        threshold=threshold,
+        worst=tuple(sorted(scored)[:worst]),
+    )
+
+
+def match(gold: Sequence[Sequence[Span]], found: Sequence[Sequence[Span]]) -> list[tuple[int, int]]:
+    """Pairs (gold, found) of spans that match, best overlap first, each index used once."""
+    sets = [_characters(spans) for spans in gold], [_characters(spans) for spans in found]
+    pairs = sorted(
+        (
+            (-overlap, i, j)
+            for i, left in enumerate(sets[0])
+            for j, right in enumerate(sets[1])
+            if (overlap := _f1(left, right)) >= MATCH
+        ),
+    )
+    used: tuple[set[int], set[int]] = set(), set()
+    out: list[tuple[int, int]] = []
+    for _, i, j in pairs:
+        if i not in used[0] and j not in used[1]:
+            used[0].add(i)
+            used[1].add(j)
+            out.append((i, j))
+    return out
+
+
+def _measure(
+    name: str, splitter: ClaimSplitter, part: str, rows: Sequence[Mapping[str, Any]]
+) -> ClaimsRow:
+    count: dict[str, int] = dict.fromkeys(
+        ["gold", "found", "pairs", "sent_gold", "sent_found", "sent_both", "no", "no_right"], 0
+    )
+    count |= {"no_gold": 0, "no_seen": 0}
+    for row in rows:
+        answer = row["answer"]
+        claims = splitter.split(answer, question=row.get("question", ""))
+        gold = [c["spans"] for c in row["claims"] if not c.get("not_a_claim")]
+        found = [c.spans for c in claims if c.not_a_claim is None]
+        count["gold"] += len(gold)
+        count["found"] += len(found)
+        count["pairs"] += len(match(gold, found))
+        wanted = {tuple(s) for s in row["sentences"]}
+        got = set(sentence_spans(answer))
+        count["sent_gold"] += len(wanted)
+        count["sent_found"] += len(got)
+        count["sent_both"] += len(wanted & got)
+        no_gold = [c["spans"] for c in row["claims"] if c.get("not_a_claim")]
+        no_found = [c.spans for c in claims if c.not_a_claim is not None]
+        count["no"] += len(no_found)
+        count["no_right"] += sum(_mostly(x, no_gold) for x in no_found)
+        count["no_gold"] += len(no_gold)
+        count["no_seen"] += sum(_mostly(x, no_found) for x in no_gold)
+    return ClaimsRow(
+        splitter=name,
+        split=part,
+        answers=len(rows),
+        claims=count["gold"],
+        sentence_f1=2 * count["sent_both"] / max(count["sent_gold"] + count["sent_found"], 1),
+        matched=count["pairs"] / max(count["gold"], 1),
+        precision=count["pairs"] / max(count["found"], 1),
+        not_claim_precision=count["no_right"] / max(count["no"], 1),
+        not_claim_recall=count["no_seen"] / max(count["no_gold"], 1),
+    )
+
+
+def sentence_spans(answer: str) -> list[Span]:
+    """The sentences of the prose and of the list items of ``answer``."""
+    return [
+        span
+        for block in blocks(answer)
+        if block.kind in {"paragraph", "item"}
+        for span in sentences(answer, block.start, block.end)
+    ]
+
+
+def _characters(spans: Sequence[Span]) -> set[int]:
+    return {i for start, end in spans for i in range(start, end)}
+
+
+def _f1(left: set[int], right: set[int]) -> float:
+    return 2 * len(left & right) / max(len(left) + len(right), 1)
+
+
+def _mostly(spans: Sequence[Span], others: Sequence[Sequence[Span]]) -> bool:
+    own = _characters(spans)
+    covered = {i for other in others for i in _characters(other)}
+    return 2 * len(own & covered) > len(own)

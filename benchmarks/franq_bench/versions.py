@@ -1,0 +1,22 @@
+"""Versions of what a run's figures depend on, for the record."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+__all__ = ["installed_versions"]
+
+PACKAGES = ("franq-guard", "torch", "transformers", "numpy", "scikit-learn", "xgboost-cpu")
+
+
+def installed_versions() -> dict[str, str | None]:
+    """Of Python and of :data:`PACKAGES`; None for a package that is not installed."""
+    return {"python": platform.python_version()} | {p: _version(p) for p in PACKAGES}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,29 @@
+"""What the distribution offers to the command ``franq``."""
+
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from tomllib import loads
+
+import pytest
+from typer.testing import CliRunner
+
+from franq_bench.cli.bench import bench
+from franq_bench.cli.compare import compare
+from franq_guard.cli.app import make_app
+from franq_guard.cli.plugins import GROUP, KNOWN
+
+PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
+
+
+@pytest.mark.parametrize("name", ["bench", "compare"])
+def test_the_commands_are_found_where_the_project_says(name):
+    offered = loads(PYPROJECT.read_text())["project"]["entry-points"][GROUP]
+    app = make_app([EntryPoint(*entry, GROUP) for entry in offered.items()])
+    result = CliRunner().invoke(app, [name, "--help"])
+    assert result.exit_code == 0
+    assert KNOWN[name].help in " ".join(result.stdout.split())
+
+
+def test_the_help_of_the_program_has_their_words():
+    assert bench.info.help == KNOWN["bench"].help
+    assert compare.__doc__ == KNOWN["compare"].help

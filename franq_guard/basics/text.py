@@ -1,0 +1,12 @@
+"""Text in the form that tokenisers and sentence splitters accept."""
+
+from __future__ import annotations
+
+import re
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def without_surrogates(text: str) -> str:
+    """The text with every lone surrogate, which UTF-8 cannot hold, as U+FFFD; the length stays."""
+    return _SURROGATES.sub("\ufffd", text)

@@ -1,0 +1,132 @@
+"""The job of one guarded run: what was captured of its answer, checked by the guard that fits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from franq_guard.claims.spans import shifted
+from franq_guard.policy import status_of
+from franq_guard.records import Generation, GuardedAnswer, Trace, Verdict
+
+if TYPE_CHECKING:
+    from franq_guard.guard import Guard
+
+Unobserved = Callable[[], AbstractContextManager[None]]
+"""Within it, the guard's own model calls reach no capture and no stream of the framework."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """The traces of one answer and the guard to check them with.
+
+    ``glue`` holds the framework's own text before each trace's answer; nearly always there is one
+    trace and no glue. ``lead`` is the prompt that some pipelines repeat before the answer, no part
+    of it. ``failure`` says why the trace could not be gathered.
+    """
+
+    guard: Guard
+    traces: tuple[Trace, ...]
+    glue: tuple[str, ...] = ("",)
+    lead: str = ""
+    failure: str = ""
+    unobserved: Unobserved = nullcontext
+
+    def check(self) -> GuardedAnswer:
+        """The guard's answer; every claim unverified where capturing failed."""
+        with self.unobserved():
+            if self.failure:
+                return self.guard.unverified(self.traces[0], "error", detail=self.failure)
+            if self.glue == ("",):
+                return self.guard.check_trace(self.traces[0])
+            return joined(self.glue, list(self.guard.check_many(self.traces)))
+
+    async def acheck(self) -> GuardedAnswer:
+        """:meth:`check` without blocking the event loop."""
+        if self.failure:
+            return self.check()
+        if self.glue != ("",):
+            return await asyncio.to_thread(self.check)
+        with self.unobserved():
+            return await self.guard.acheck_trace(self.traces[0])
+
+    def of_a_stream(self) -> tuple[Guard, Trace]:
+        """The guard and the one trace of an answer that is still being written.
+
+        Raises:
+            RuntimeError: where capturing failed, or the answer is several put together.
+        """
+        if self.failure or len(self.traces) > 1:
+            raise RuntimeError(self.failure or "several answers in one stream")
+        return self.guard, self.traces[0]
+
+
+def gathered(
+    gather: Callable[[], Job],
+    guard: Guard,
+    answer: str,
+    *,
+    question: str = "",
+    id: str | None = None,
+    unobserved: Unobserved = nullcontext,
+) -> Job:
+    """The job that ``gather`` makes; one that ends unverified where that fails.
+
+    A failure of the capture must not break the user's chain or engine.
+    """
+    try:
+        return gather()
+    except Exception as error:
+        trace = Trace(question, (), Generation(answer), id=id)
+        failure = f"{type(error).__name__}: {error}"
+        return Job(guard, (trace,), failure=failure, unobserved=unobserved)
+
+
+def check_together(jobs: Sequence[Job]) -> list[GuardedAnswer]:
+    """Each job's answer, in order; the traces of all that have one guard are checked together."""
+    answers: dict[int, GuardedAnswer] = {}
+    pools: defaultdict[int, list[int]] = defaultdict(list)
+    for i, job in enumerate(jobs):
+        if job.failure:
+            answers[i] = job.check()
+        else:
+            pools[id(job.guard)].append(i)
+    for pool in pools.values():
+        first = jobs[pool[0]]
+        with first.unobserved():
+            traces = [trace for i in pool for trace in jobs[i].traces]
+            found = iter(first.guard.check_many(traces))
+            for i in pool:
+                own = [next(found) for _ in jobs[i].traces]
+                answers[i] = own[0] if jobs[i].glue == ("",) else joined(jobs[i].glue, own)
+    return [answers[i] for i in range(len(jobs))]
+
+
+def joined(glue: Sequence[str], answers: Sequence[GuardedAnswer]) -> GuardedAnswer:
+    """``answers``, each after its ``glue``, as one: texts in order, spans moved, seconds summed.
+
+    The policy has judged each for itself: they are separate answers to one question.
+    """
+    text, original = "", ""
+    verdicts: list[Verdict] = []
+    timings: Counter[str] = Counter()
+    for before, answer in zip(glue, answers, strict=True):
+        text, original = text + before, original + before
+        verdicts += [
+            replace(verdict, claim=shifted(verdict.claim, len(original)))
+            for verdict in answer.verdicts
+        ]
+        text, original = text + answer.text, original + answer.original
+        timings.update(answer.timings)
+    return GuardedAnswer(
+        text=text,
+        original=original,
+        verdicts=tuple(verdicts),
+        status=status_of(verdicts),
+        calibrator=answers[0].calibrator,
+        timings=dict(timings),
+    )

@@ -1,0 +1,140 @@
+"""Whether the members of a list can be claims of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from franq_guard.claims.rules import verbs
+from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.finite_verb import is_finite, subject_start
+from franq_guard.claims.rules.lexer import Word
+from franq_guard.claims.rules.lexicon import lines, word_set
+
+MAX_MEMBER = 9
+"""The longest member, in words."""
+OPENERS = w.POSSESSIVES | {"a", "an", "the", "one"}
+COUNTS = word_set("one two three four five six seven eight nine ten no more fewer")
+_NO_MEMBER = w.SUBORDINATORS | word_set(
+    "e.g i.e such then according especially particularly mainly mostly usually often notably also"
+    " only"
+)
+_PARTS = word_set("most many some all none several few both each")
+_CREATE = frozenset({"write", "wrote", "published", "directed", "authored", "painted", "composed"})
+_AGENTS = ("er", "or", "ist", "ian", "ant", "ess", "man", "eer", "yst", "ent", "ic", "yer")
+_BINOMIALS = frozenset(lines("binomials"))
+
+
+def safe(frame: Sequence[Word], main: int, first: int, members: Sequence[Sequence[Word]]) -> bool:
+    """Whether what is said of the list whose members these are is said of each of them.
+
+    ``first`` is where the first member begins, ``main`` the verb of the clause.
+    """
+    if _collective(frame, main, first) or not _fit(members):
+        return False
+    cores = [*members[:-1], core(members[-1])]
+    if any(not 0 < len(m) <= MAX_MEMBER or _has_verb(m) for m in cores):
+        return False
+    if any(is_finite(members[-1], k) for k in range(len(_before_relative(members[-1])))):
+        return False
+    governor = frame[first - 1]
+    if shares_article(frame, first, members[1][0]):
+        return _professions(cores)
+    if _parallel(cores):
+        return len(members) > 2 or not _is_title(governor, members)
+    # "attitudes and beliefs about X": X is of both; "acid and enzymes that digest" is of the last
+    rest = members[-1][len(cores[-1]) :]
+    tail = bool(rest) and rest[0].low not in w.RELATIVES
+    return len(members) > 2 or (not tail and _plain_pair(cores, governor))
+
+
+def _before_relative(member: Sequence[Word]) -> Sequence[Word]:
+    stops = (k for k, x in enumerate(member) if x.low in w.RELATIVES | w.SUBORDINATORS)
+    return member[: next(stops, len(member))]
+
+
+def _collective(frame: Sequence[Word], main: int, first: int) -> bool:
+    """Whether the list is spoken of as a whole: "consists of", "Minister for Food and Health"."""
+    governor = frame[first - 1]
+    if first > 1 and governor.low in {"for", "of"} and frame[first - 2].is_name:
+        return True
+    said = frame[max(subject_start(frame), main - 3) : first]
+    return governor.text != ":" and any(x.text in w.COLLECTIVE for x in said)
+
+
+def _fit(members: Sequence[Sequence[Word]]) -> bool:
+    """Whether the members begin alike and are things."""
+    heads = [m[0] for m in members if m]
+    parts = [x.low in _PARTS for x in heads]  # "61 tattoos, most of them on his back"
+    placed = [x.low in w.PREPOSITIONS for x in heads]
+    if len(heads) < len(members) or any(parts) != all(parts) or any(placed) != all(placed):
+        return False
+    if len(members[-1]) == 1 and heads[-1].low in {"more", "others", "so"}:
+        return False
+    if any(x.low in w.COORDINATORS and not x.shielded for m in members for x in m):
+        return False
+    return not any(x.low in _NO_MEMBER or _verbal(x, len(members)) for x in heads)
+
+
+def shares_article(frame: Sequence[Word], k: int, model: Word) -> bool:
+    """Whether one article serves both: "was an English writer and critic"."""
+    linked = frame[k - 1].low in w.BE | {"became", "becomes"}
+    superlative = frame[k].low == "the" and model.low.endswith("est")
+    return linked and (superlative or (frame[k].low in {"a", "an"} and model.low not in OPENERS))
+
+
+def core(member: Sequence[Word]) -> Sequence[Word]:
+    """The last member without what may follow it ("and critic who lived in Rome")."""
+    for k, word in enumerate(member):
+        if k and (word.low in w.PREPOSITIONS | w.RELATIVES or word.is_comma):
+            return member[:k]
+    return member
+
+
+def _verbal(word: Word, count: int) -> bool:
+    """A form that is a verb and no noun: what is joined are no things."""
+    low = word.low
+    verbal = low in verbs.PLAIN_BASE_FORMS or low in verbs.PURE_PASTS
+    return verbal or (count == 2 and low in verbs.GERUNDS)
+
+
+def _professions(cores: Sequence[Sequence[Word]]) -> bool:
+    """Whether nouns are joined ("a writer and critic"), not adjectives ("a large and old town")."""
+    if any(x.low in w.PREPOSITIONS for x in cores[0]):
+        return False
+    if any(core[-1].low in verbs.PARTICIPLES for core in cores):
+        return False
+    long = any(len(core) > 1 for core in cores[1:]) and not cores[1][0].low.endswith("est")
+    return not long or all(core[-1].low.endswith(_AGENTS) for core in cores)
+
+
+def _is_title(governor: Word, members: Sequence[Sequence[Word]]) -> bool:
+    """Whether it is one title: "wrote Crime and Punishment in 1866"."""
+    creates = verbs.BASE_OF.get(governor.low, governor.low) in _CREATE
+    return creates and all(len(m) == 1 or m[1].low in w.PREPOSITIONS for m in members)
+
+
+def _parallel(members: Sequence[Sequence[Word]]) -> bool:
+    """All names, all with a determiner or a count, or all with the same preposition."""
+    heads = [m[0] for m in members]
+    return (
+        all(m[0].is_name or (m[0].low == "the" and m[-1].is_name) for m in members)
+        or all(x.low in OPENERS for x in heads)
+        or all(x.low in COUNTS or x.is_number for x in heads)
+        or (heads[0].low in w.PREPOSITIONS and all(x.low == heads[0].low for x in heads))
+    )
+
+
+def _plain_pair(members: Sequence[Sequence[Word]], governor: Word) -> bool:
+    """Whether two bare things follow the verb ("reads novels and poems"), no fixed pair."""
+    left, right = members
+    if f"{left[-1].low} {right[-1].low}" in _BINOMIALS or len(right) > 3:
+        return False
+    if governor.low in w.PREPOSITIONS - {"as", "including", "against", "from"}:
+        return False
+    if any(not x.is_word for x in (*left, *right)):
+        return False
+    return len(left) == 1 or len(left) <= 4
+
+
+def _has_verb(member: Sequence[Word]) -> bool:
+    return any(is_finite(member, k) or x.low in w.RELATIVES for k, x in enumerate(member))

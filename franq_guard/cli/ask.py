@@ -1,0 +1,60 @@
+"""``franq ask``: a question answered from a folder of text files, and the answer checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from franq_guard.cli.console import emit, fail, needing, output, working
+from franq_guard.cli.options import JsonFlag, PolicyOption, ThresholdOption, guard_from
+
+if TYPE_CHECKING:
+    from franq_guard.datasets.local_rag import Answered
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="What to ask.")],
+    docs: Annotated[Path, typer.Option("--docs", help="Folder of .txt and .md files.")],
+    as_json: JsonFlag = False,
+    policy: PolicyOption = "annotate",
+    threshold: ThresholdOption = None,
+    k: Annotated[int, typer.Option("-k", min=1, help="Passages to retrieve.")] = 3,
+) -> None:
+    """Answer a question from a folder of text files with the bundled model, guarded by FRANQ."""
+    from franq_guard.datasets.documents import read_folder
+    from franq_guard.datasets.local_rag import local_rag
+
+    if not question.strip():
+        fail("the question is empty")
+    try:
+        passages = read_folder(docs)
+    except (ValueError, OSError) as error:
+        fail(str(error))
+    guard = guard_from(policy, threshold)
+    with needing("pip install 'franq-guard[cli]'"), working("loading the bundled model"):
+        answering = local_rag(passages, guard, k=k)
+    answer_all([question], answering, as_json)
+
+
+def answer_all(
+    questions: Iterable[str], answering: Callable[[str], Answered], as_json: bool
+) -> None:
+    """Answer one question after the other and show each answer with its verdicts.
+
+    Args:
+        questions: what is asked.
+        answering: from a question to its checked answer.
+        as_json: a row of JSON for each answer in place of its table.
+    """
+    from franq_guard.report.terminal import print_answer
+
+    for question in questions:
+        with working(f"answering: {question}"):
+            done = answering(question)
+        if as_json:
+            emit({"question": question, **done.answer.to_dict()})
+        else:
+            print_answer(output, question, done.answer, done.passages)

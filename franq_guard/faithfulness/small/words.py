@@ -1,0 +1,36 @@
+"""Words of a text as the small model's overlap features compare them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_WORD: Final = re.compile(r"\w+(?:[.,]\d+)*")
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the blank-separated words of `text`."""
+    return frozenset(text.split())
+
+
+STOPWORDS: Final = word_set(
+    "a an the and or but if of in on at by for to from with as is are was were be been being "
+    "am it its this that these those he she they them his her their him i you we us our your "
+    "my me who whom which what when where how why do does did done has have had having will "
+    "would can could shall should may might must not no nor so than then there here also into "
+    "over under about after before between during up down out off s t d ll re ve m"
+)
+NEGATIONS: Final = word_set("not no never none nobody nothing neither nor without cannot hardly")
+
+
+def words(text: str) -> list[str]:
+    """Return the lower-case words and numbers of `text`, thousands separators removed."""
+    return [w.replace(",", "") if w[0].isdigit() else w for w in _WORD.findall(text.lower())]
+
+
+def stem(word: str) -> str:
+    """Return `word` without a common English ending: a crude stem, enough to match inflections."""
+    for ending in ("ing", "ies", "ed", "es", "s", "ly"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word

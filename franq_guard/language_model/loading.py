@@ -1,0 +1,56 @@
+"""A language model by one word: what the command line's ``--language-model`` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from franq_guard.language_model.base import LanguageModel
+
+
+def language_model_from(
+    where: str,
+    *,
+    api_key: str | None = None,
+    dtype: str | None = None,
+    notify: Callable[[str], None] | None = None,
+) -> LanguageModel:
+    """The model at ``where``, loaded; a server is probed.
+
+    Args:
+        where: ``bundled``; a ``.gguf`` file, run by llama.cpp in this process; a folder in the
+            format of transformers; or the base URL of a completions server that tells prompt
+            log-probabilities, with the served model's name after ``#`` where it serves several
+            (``http://localhost:8000/v1#name``).
+        api_key: for a server.
+        dtype: of a transformers model; default: float32 where bundled, as stored in a folder.
+        notify: told when the bundled model is prepared for its first use.
+
+    Raises:
+        ValueError: for anything else, or a ``dtype`` where it cannot be chosen.
+        MissingModelError: where the model, or the package that runs it, is not there.
+        ServerError: where the server cannot be reached or its numbers are wrong.
+    """
+    if where == "bundled":
+        from franq_guard.language_model.transformers.smollm2 import load_bundled
+
+        return load_bundled(notify=notify, dtype=dtype or "float32")
+    if dtype and not Path(where).is_dir():
+        raise ValueError(f"the numbers {where} computes in are its own: leave out --dtype")
+    if where.startswith(("http://", "https://")):
+        from franq_guard.language_model.server.model import ServerModel
+
+        base_url, _, name = where.partition("#")
+        return ServerModel(base_url, name or None, api_key=api_key)
+    if where.endswith(".gguf"):
+        from franq_guard.language_model.llama_cpp.model import LlamaCppModel
+
+        return LlamaCppModel.from_gguf(where)
+    if Path(where).is_dir():
+        from franq_guard.language_model.transformers.model import TransformersModel
+
+        return TransformersModel.from_pretrained(where, dtype=dtype or "auto")
+    raise ValueError(
+        f"no language model {where!r}: give bundled, a .gguf file, a model folder, or the URL of a "
+        "completions server such as http://localhost:8000/v1"
+    )

@@ -1,0 +1,98 @@
+"""One prompt, read once: samples, a greedy answer and further questions share its cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from franq_guard.language_model.transformers.network import Network
+from franq_guard.language_model.transformers.token_scores import TokenScores, token_scores
+
+
+class PromptCache:
+    """The cache of a prompt's ids and the logits (1, V) after them. Not for several threads.
+
+    What is read later may share any beginning with what is held: only the rest is computed. An
+    architecture whose cache cannot be cut is read anew each time; the numbers are the same.
+    """
+
+    @torch.inference_mode()
+    def __init__(self, network: Network, prompt: Sequence[int]) -> None:
+        self.network = network
+        self.prompt = list(prompt)
+        self.logits, self.cache = network.prefill(prompt)
+        self._held = list(prompt)
+
+    @property
+    def one_row(self) -> bool:
+        """Whether branches may grow side by side in the one row of the cache (see ``branch``)."""
+        return self.network.branches and plain(self.cache)
+
+    def branches(self) -> Branches:
+        """Continuations of the prompt, none written yet; what was read after it is forgotten."""
+        self._cut(len(self.prompt))
+        self._held = self.prompt[:]
+        return Branches(self)
+
+    @torch.inference_mode()
+    def score(
+        self, context: Sequence[int], targets: Sequence[int], *, top_k: int = 0
+    ) -> TokenScores:
+        """What is kept of each target (T,) after the context, which starts as the prompt does."""
+        ids = [*context, *targets][:-1]
+        start = min(_common(self._held, ids), len(context) - 1)
+        if not plain(self.cache):
+            start, self.cache = 0, None
+        self._cut(start)
+        rows = torch.arange(len(context) - 1 - start, len(ids) - start)
+        at = rows.to(self.network.device)
+        new = self.network.tensor([ids[start:]])
+        parts = self.network.logits_at(new, torch.zeros_like(at), at, self.cache)
+        self._held = ids if self.cache is not None else []
+        chosen = torch.tensor(targets, device=self.network.device)
+        return token_scores(torch.cat(list(parts)), chosen, top_k).cpu()
+
+    def _cut(self, length: int) -> None:
+        if self.cache is not None and (extra := self.cache.get_seq_length() - length) > 0:
+            self.cache.crop(-extra)
+
+
+class Branches:
+    """A tree of continuations in one row of the cache; each sees the prompt and its own path.
+
+    Ten samples of a prompt of 900 tokens otherwise hold, and read at every step, ten copies of the
+    prompt's keys and values (39 MB each for a model of 135 million parameters in float32, against
+    540 MB of weights that a step must read anyway).
+    """
+
+    def __init__(self, cache: PromptCache) -> None:
+        self._prompt = cache
+        self._length = len(cache.prompt)
+        self._depth = 0
+        self._path = torch.ones((1, 0), dtype=torch.bool, device=cache.network.device)
+
+    def step(self, ids: Sequence[int], parents: Sequence[int]) -> Tensor:
+        """Logits (B, V) after one more id per branch; ``parents``: which branch each goes on."""
+        network, device = self._prompt.network, self._path.device
+        known = self._path[torch.tensor(parents, device=device)]
+        self._path = torch.cat([known, torch.eye(len(ids), dtype=torch.bool, device=device)], 1)
+        prompt = torch.ones((len(ids), self._length), dtype=torch.bool, device=device)
+        seen = torch.cat([prompt, self._path], 1)
+        position = self._length + self._depth
+        self._depth += 1
+        return network.branch(ids, position, seen, self._prompt.cache)
+
+
+def plain(cache: Any) -> bool:
+    """Whether every layer keeps every key and value, so that a cache can be cut and branched."""
+    layers = getattr(cache, "layers", None) or []
+    return bool(layers) and all(type(layer).__name__ == "DynamicLayer" for layer in layers)
+
+
+def _common(a: Sequence[int], b: Sequence[int]) -> int:
+    return next(
+        (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
+    )

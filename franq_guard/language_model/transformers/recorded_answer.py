@@ -1,0 +1,138 @@
+"""What was recorded of one generated sequence, and finding it again by its text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from franq_guard.language_model.encoding import NAN, Encoder
+from franq_guard.language_model.tokens import token_spans
+from franq_guard.language_model.transformers.token_scores import TokenScores
+from franq_guard.records import Generation, Source, Span, Token
+
+_CONTAINED_FROM = 16
+"""Characters from which a beginning or a part of a recorded text is no chance."""
+
+
+@dataclass(frozen=True)
+class RecordedAnswer:
+    """One answer as it was generated: its ids, and what was kept of each step.
+
+    ``kept`` is None where the steps could not be observed: such an answer is to be re-scored.
+    """
+
+    encoder: Encoder
+    prompt_ids: tuple[int, ...] | None
+    ids: tuple[int, ...]
+    kept: TokenScores | None
+
+    @cached_property
+    def text(self) -> str:
+        """The answer, special tokens left out."""
+        return self.encoder.text(self.ids)
+
+    @cached_property
+    def prompt(self) -> str | None:
+        """The prompt, special tokens written out."""
+        return None if self.prompt_ids is None else self.encoder.prompt_text(self.prompt_ids)
+
+    @cached_property
+    def plain_prompt(self) -> str:
+        """The prompt as pipelines echo it, special tokens left out."""
+        return "" if self.prompt_ids is None else self.encoder.text(self.prompt_ids)
+
+    @cached_property
+    def generation(self) -> Generation:
+        """The whole answer; source ``none`` and NaN where only the ids are known."""
+        return self._with_spans(self.text)
+
+    def _with_spans(self, text: str) -> Generation:
+        spans = token_spans(self.encoder.tokenizer, self.ids, text)
+        source: Source = "none"
+        tokens = tuple(Token(i, a, b, NAN) for i, (a, b) in zip(self.ids, spans, strict=True))
+        if self.kept is not None:
+            source, tokens = "captured", self.kept.tokens(list(self.ids), spans)
+        return Generation(text, tokens, self.prompt, self.prompt_ids, source)
+
+    def has_prompt(self, prompt: str, ids: Sequence[int]) -> bool:
+        """Whether this is the prompt: by ids, special tokens in front apart, else by its words."""
+        if self.prompt_ids is None:
+            return False
+        head = len(self.prompt_ids) - len(ids)
+        if self.prompt_ids[head:] == tuple(ids) and head >= 0:
+            return all(map(self.encoder.is_special, self.prompt_ids[:head]))
+        words = prompt.split()
+        return words in ((self.prompt or "").split(), self.plain_prompt.split())
+
+    @cached_property
+    def _squeezed(self) -> str:
+        return "".join(self.text.split())
+
+    def rank(self, text: str, *, sure: bool) -> int | None:
+        """How well ``text`` is this answer; None where it is not.
+
+        0 equal, 1 stripped, 2 with other white space, 3 cut off, 4 a part. ``sure`` says that the
+        prompt is known to be the same: without that a short beginning may be chance.
+        """
+        bare = text.strip()
+        if text == self.text:
+            return 0
+        if not bare:
+            return None
+        if bare == self.text.strip():
+            return 1
+        if "".join(bare.split()) == self._squeezed:
+            return 2
+        long = len(bare) >= _CONTAINED_FROM
+        if (long or sure) and self.text.lstrip().startswith(bare):
+            return 3
+        return 4 if long and bare in self.text else None
+
+    def without_prompt(self, text: str) -> str | None:
+        """The rest of a text that begins with this record's prompt."""
+        for prompt in (self.prompt, self.plain_prompt):
+            bare = (prompt or "").strip()
+            if bare and text.lstrip().startswith(bare):
+                return text.lstrip()[len(bare) :]
+        return None
+
+    def as_text(self, text: str) -> Generation:
+        """The generation with ``text`` (which has a rank) as its text: spans moved and cut."""
+        whole = self.generation
+        if text == whole.text:
+            return whole
+        if text.strip() not in whole.text:  # other white space, as from a decoder's clean-up
+            return self._with_spans(text)
+        lead = len(text) - len(text.lstrip())
+        shift = lead - whole.text.find(text.strip())
+        spans = [(t.start + shift, t.end + shift) for t in whole.tokens]
+        first, last = 0, len(spans)
+        if text.strip() != whole.text.strip():
+            first, last = _overlapping(spans, len(text))
+        tokens = _tiled(whole.tokens[first:last], spans[first:last], len(text))
+        return Generation(text, tokens, whole.prompt, whole.prompt_token_ids, whole.source)
+
+
+def _overlapping(spans: Sequence[Span], length: int) -> tuple[int, int]:
+    """The range of tokens that wrote [0, length), with the earlier bytes of its first character."""
+    inside = [i for i, (a, b) in enumerate(spans) if a < length and b > 0 and b > a]
+    if not inside:
+        return 0, 0
+    first = inside[0]
+    while first and spans[first - 1] == (spans[first][0], spans[first][0]) and spans[first][0] >= 0:
+        first -= 1
+    return first, inside[-1] + 1
+
+
+def _tiled(tokens: Sequence[Token], spans: Sequence[Span], length: int) -> tuple[Token, ...]:
+    """The tokens with their spans clipped to [0, length); the outermost reach the ends."""
+    ends = [min(max(b, 0), length) for _, b in spans]
+    written = [i for i, (a, b) in enumerate(spans) if b > a]
+    for i in range(written[-1] if written else 0, len(ends)):
+        ends[i] = length
+    starts = [0, *ends[:-1]]
+    return tuple(
+        Token(t.id, a, b, t.logprob, t.entropy, t.top)
+        for t, a, b in zip(tokens, starts, ends, strict=True)
+    )

@@ -1,0 +1,66 @@
+"""An answer scored while it grows: each token is read once, after a prompt that is read once.
+
+Parametric Knowledge of a claim (arXiv 2505.21072, section 3) then costs its own tokens only, not
+the prompt and the whole answer before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from franq_guard.language_model.transformers.prompt_cache import PromptCache
+from franq_guard.language_model.transformers.token_scores import TokenScores, cat
+from franq_guard.language_model.transformers.white_box import WhiteBox
+from franq_guard.records import Generation
+
+
+class CachedSession:
+    """A session of a :class:`~franq_guard.language_model.TransformersModel`; for one thread.
+
+    The numbers are those of ``model.score`` on the answer so far (within 1e-4). An answer that is
+    not the last one continued (its last token was another) is read from where it differs. Where
+    prompt and answer leave the model's window, or its cache cannot be continued, all is read anew.
+
+    Args:
+        model: the model.
+        prompt: the prompt's string or ids.
+    """
+
+    def __init__(self, model: WhiteBox, prompt: str | Sequence[int]) -> None:
+        self._model, self._prompt = model, prompt
+        self._encoded: list[int] = model.encoder.prompt_ids(prompt)
+        self._cache: PromptCache | None = None
+        self._ids: list[int] = []
+        self._kept: TokenScores | None = None
+
+    def score(self, answer: Generation) -> Generation:
+        """The answer so far with the log-probability (nats) of every token."""
+        ready = self._model.encoder.answer(answer, self._encoded)
+        ids = [token.id for token in ready.tokens]
+        window = self._model.network.window
+        if not ids or (window is not None and len(self._encoded) + len(ids) > window):
+            self.close()
+            return self._model.score([self._prompt], [ready])[0]
+        kept = self._read(ids)
+        spans = [(token.start, token.end) for token in ready.tokens]
+        text = self._prompt
+        if not isinstance(text, str):
+            text = self._model.encoder.prompt_text(self._encoded)
+        tokens = kept.tokens(ids, spans)
+        return Generation(ready.text, tokens, text, tuple(self._encoded), "teacher-forced")
+
+    def close(self) -> None:
+        """Let go of the cache."""
+        self._cache, self._ids, self._kept = None, [], None
+
+    def _read(self, ids: list[int]) -> TokenScores:
+        if self._cache is None:
+            self._cache = PromptCache(self._model.network, self._encoded)
+        pairs = zip(self._ids, ids, strict=False)
+        known = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(self._ids), len(ids)))
+        parts = [] if self._kept is None else [self._kept.rows(slice(known))]
+        if known < len(ids):
+            context = [*self._encoded, *ids[:known]]
+            parts.append(self._cache.score(context, ids[known:], top_k=self._model.top_k))
+        self._ids, self._kept = ids, cat(parts)
+        return self._kept

@@ -1,0 +1,85 @@
+"""A row of logits to what is kept of it: log-probability, entropy, top-k. All on the device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from franq_guard.records import Span, Token
+
+
+@dataclass(frozen=True, slots=True)
+class TokenScores:
+    """Of each position: ``logprob`` and ``entropy`` (...) in nats, ``top_*`` (..., k)."""
+
+    logprob: Tensor
+    entropy: Tensor
+    top_ids: Tensor
+    top_logprobs: Tensor
+
+    def rows(self, index: Any) -> TokenScores:
+        """The same of some positions."""
+        return TokenScores(
+            self.logprob[index],
+            self.entropy[index],
+            self.top_ids[index],
+            self.top_logprobs[index],
+        )
+
+    def cpu(self) -> TokenScores:
+        """The same in the host's memory."""
+        return TokenScores(
+            self.logprob.cpu(), self.entropy.cpu(), self.top_ids.cpu(), self.top_logprobs.cpu()
+        )
+
+    def tokens(self, ids: list[int], spans: list[Span]) -> tuple[Token, ...]:
+        """Records of a sequence's positions (T,). One copy to the host per array."""
+        columns = (self.logprob, self.entropy, self.top_ids, self.top_logprobs)
+        lists = [column.tolist() for column in columns]
+        return tuple(
+            Token(i, a, b, logprob, entropy, tuple(zip(top_ids, top, strict=True)))
+            for i, (a, b), logprob, entropy, top_ids, top in zip(ids, spans, *lists, strict=True)
+        )
+
+
+def log_probs(logits: Tensor) -> Tensor:
+    """Float32 log-softmax over the last axis, whatever the model's dtype."""
+    return torch.log_softmax(logits.float(), dim=-1)
+
+
+def entropy_and_top(rows: Tensor, top_k: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Of log-probabilities (..., V): entropy (...), top-k ids and log-probabilities (..., k)."""
+    # Clamped: a probability of 0 adds 0 to the sum, not 0 * -inf.
+    entropy = -(rows.exp() * rows.clamp_min(-1e4)).sum(dim=-1)
+    top, ids = rows.topk(min(top_k, rows.shape[-1]), dim=-1)
+    return entropy, ids, top
+
+
+def token_scores(logits: Tensor, chosen: Tensor, top_k: int) -> TokenScores:
+    """Logits (..., V) and the ids (...) that were written to what is kept of them."""
+    rows = log_probs(logits)
+    logprob = rows.gather(-1, chosen.unsqueeze(-1)).squeeze(-1)
+    return TokenScores(logprob, *entropy_and_top(rows, top_k))
+
+
+def cat(parts: list[TokenScores]) -> TokenScores:
+    """Parts in order along the first axis."""
+    return TokenScores(
+        torch.cat([p.logprob for p in parts]),
+        torch.cat([p.entropy for p in parts]),
+        torch.cat([p.top_ids for p in parts]),
+        torch.cat([p.top_logprobs for p in parts]),
+    )
+
+
+def stack(parts: list[TokenScores]) -> TokenScores:
+    """Parts as a new second axis: per step (B,) to per row (B, T)."""
+    return TokenScores(
+        torch.stack([p.logprob for p in parts], dim=1),
+        torch.stack([p.entropy for p in parts], dim=1),
+        torch.stack([p.top_ids for p in parts], dim=1),
+        torch.stack([p.top_logprobs for p in parts], dim=1),
+    )

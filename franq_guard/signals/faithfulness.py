@@ -1,0 +1,79 @@
+"""P(faithful) of every claim and the stretch of a passage that supports it best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from franq_guard.faithfulness.base import FaithfulnessModel, PassageScorer
+from franq_guard.records import Claim, Evidence, Form, Reason, Trace
+
+__all__ = ["Support", "context_of", "scores", "support"]
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Faithfulness of one claim."""
+
+    p_faithful: float | None
+    evidence: Evidence | None
+    reason: Reason | None = None
+
+
+def context_of(trace: Trace) -> str:
+    """The passages joined in order by one newline, as in the paper."""
+    return "\n".join(passage.text for passage in trace.passages)
+
+
+def support(
+    model: FaithfulnessModel, traces: Sequence[Trace], claims: Sequence[Sequence[Claim]], form: Form
+) -> list[list[Support]]:
+    """Faithfulness of every claim of every trace, in one call of the model's ``score``.
+
+    Where nothing was retrieved P(faithful) is 0 by definition and the reason is ``no_evidence``.
+    Where nobody saw the prompt (``prompt_seen`` is False: an answer out of a cache) the reason is
+    ``no_prompt``, for the probabilities are then those under the guard's own prompt.
+    """
+    texts = [
+        [_stated(trace, claim, form) for claim in of_trace]
+        for trace, of_trace in zip(traces, claims, strict=True)
+    ]
+    found = [i for i, trace in enumerate(traces) if context_of(trace).strip()]
+    owners = [traces[i] for i in found for _ in texts[i]]
+    scored = iter(scores(model, owners, [text for i in found for text in texts[i]]))
+    evidence = {i: model.evidence(traces[i].passages, texts[i]) for i in found}
+    return [
+        [Support(_probability(next(scored)), stretch, _unseen(trace)) for stretch in evidence[i]]
+        if i in evidence
+        else [Support(0.0, None, "no_evidence")] * len(texts[i])
+        for i, trace in enumerate(traces)
+    ]
+
+
+def scores(
+    model: FaithfulnessModel, traces: Sequence[Trace], texts: Sequence[str]
+) -> Sequence[float]:
+    """P(faithful) of each text given the passages of its trace, in one call."""
+    if not texts:
+        return ()
+    if isinstance(model, PassageScorer):  # it decides itself what of the passages is the context
+        return model.score_passages([trace.passages for trace in traces], texts)
+    return model.score([context_of(trace) for trace in traces], texts)
+
+
+def _unseen(trace: Trace) -> Reason | None:
+    return None if trace.prompt_seen else "no_prompt"
+
+
+def _probability(score: float) -> float | None:
+    """A model's score without its rounding beyond [0, 1]; None where it is no number."""
+    if math.isnan(score):
+        return None
+    return min(1.0, max(0.0, float(score))) if -1e-6 <= score <= 1 + 1e-6 else float(score)
+
+
+def _stated(trace: Trace, claim: Claim, form: Form) -> str:
+    # A short answer says nothing without its question: the paper scores both together. A claim's
+    # context ("it: Rome") is not added: the models were trained on plain statements.
+    return f"{trace.question} {claim.text}" if form == "short" else claim.text

@@ -1,0 +1,199 @@
+"""Log-probabilities of an answer: under its prompt, without the evidence, without a prompt.
+
+Two sets of tokens may stand for one answer. Log-probabilities that came with it, captured or told
+by a server, are used as they are. What only the model in use can tell (entropies, alternatives, the
+answer without a prompt) is of tokens that this model reads: those that came with the answer where
+they have its ids, else the model's own. Each function takes a batch and calls the model once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from franq_guard.claims import token_indices
+from franq_guard.franq import FloatArray
+from franq_guard.language_model.base import Contrast, LanguageModel
+from franq_guard.language_model.prompts import rag_prompt
+from franq_guard.records import Generation, Trace
+from franq_guard.signals.request import Request
+from franq_guard.uncertainty.statistics import needed
+
+__all__ = [
+    "OF_TOKENS",
+    "Answer",
+    "Fields",
+    "contrast",
+    "has_logprobs",
+    "logprobs_of",
+    "pieces_of",
+    "prompt_of",
+    "read",
+    "token_fields",
+    "tokens_of_claims",
+    "unconditional",
+    "without_evidence",
+]
+
+GIVEN_DO = frozenset({"logprobs", "parametric"})
+"""Statistics that log-probabilities which came with the answer are enough for."""
+OWN_ONLY = frozenset({"entropies", "unconditional", "alternatives", "relevance"})
+"""Statistics of tokens that the model in use reads."""
+OF_TOKENS = GIVEN_DO | OWN_ONLY
+
+Fields = dict[str, Any]
+TokensOfClaims = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer as it was written under its prompt.
+
+    Args:
+        request: what is asked of it.
+        plain: its tokens with log-probabilities, whoever told them.
+        own: its tokens as the model in use reads them, with log-probabilities.
+            Both are None where nothing that was asked for needs them.
+    """
+
+    request: Request
+    plain: Generation | None
+    own: Generation | None
+
+    @cached_property
+    def own_claims(self) -> TokensOfClaims:
+        """Token indices of each claim in ``own``."""
+        return tokens_of_claims(self.request, needed(self.own, "the model's own tokens"))
+
+
+def has_logprobs(generation: Generation) -> bool:
+    """Whether every token that wrote something has a log-probability."""
+    tokens = generation.tokens
+    return bool(tokens) and all(math.isfinite(t.logprob) for t in tokens if t.end > t.start)
+
+
+def prompt_of(model: LanguageModel, trace: Trace) -> str | Sequence[int]:
+    """The prompt the answer was written under; the guard's own RAG prompt where none is known."""
+    generation = trace.generation
+    if generation.prompt_token_ids is not None:
+        return generation.prompt_token_ids
+    if generation.prompt is not None:
+        return generation.prompt
+    return model.render(rag_prompt(trace.question, trace.passages))
+
+
+def contrast(model: LanguageModel, trace: Trace) -> Contrast:
+    """The trace's prompt without evidence: the one an integration knows exactly, or taken out."""
+    exact, total = trace.contrast_prompt, len(trace.passages)
+    if exact is not None and trace.passages:
+        return Contrast(exact, None, total, total, 0.0)
+    return model.without_evidence(trace)
+
+
+def read(model: LanguageModel | None, requests: Sequence[Request]) -> list[Answer]:
+    """The tokens of every answer as far as they are asked for; one call for all that lack them.
+
+    Raises:
+        ValueError: where an answer lacks them and there is no model.
+    """
+    plain = [_given(request) for request in requests]
+    own = [_readable(request, model) for request in requests]
+    lacking = [
+        i
+        for i, request in enumerate(requests)
+        if (request.needs & GIVEN_DO and not plain[i]) or (request.needs & OWN_ONLY and not own[i])
+    ]
+    if lacking:
+        asked = needed(model, "language_model")
+        traces = [requests[i].trace for i in lacking]
+        prompts = [prompt_of(asked, trace) for trace in traces]
+        scored = asked.score(prompts, [trace.generation for trace in traces])
+        for i, generation in zip(lacking, scored, strict=True):
+            plain[i], own[i] = plain[i] or generation, own[i] or generation
+    return [Answer(*parts) for parts in zip(requests, plain, own, strict=True)]
+
+
+def without_evidence(model: LanguageModel, answers: Sequence[Answer]) -> list[Fields]:
+    """Parametric Knowledge's log-probabilities of every answer (arXiv 2505.21072, section 3)."""
+    shown = [answer for answer in answers if answer.request.trace.passages]
+    prompts = [needed(_contrast_prompt(model, a), "prompt without evidence") for a in shown]
+    again = model.score(prompts, [needed(a.plain, "logprobs") for a in shown]) if shown else ()
+    scored = iter(again)
+    found = []
+    for answer in answers:
+        # Without passages the two prompts are the same: nothing is scored twice.
+        generation = next(scored) if answer.request.trace.passages else answer.plain
+        known = needed(generation, "logprobs")
+        fields: Fields = {"parametric": logprobs_of(known)}
+        claims = tokens_of_claims(answer.request, known)
+        if claims != tokens_of_claims(answer.request, needed(answer.plain, "logprobs")):
+            fields["parametric_claims"] = claims
+        found.append(fields)
+    return found
+
+
+def unconditional(model: LanguageModel, answers: Sequence[Answer]) -> list[Fields]:
+    """Log-probabilities of every answer without any prompt."""
+    scored = model.score([""] * len(answers), [needed(a.own, "logprobs") for a in answers])
+    return [{"unconditional": logprobs_of(generation)} for generation in scored]
+
+
+def token_fields(answer: Answer) -> Fields:
+    """What the tokens themselves tell, and which of them state each claim."""
+    request = answer.request
+    plain = answer.plain or request.trace.generation
+    fields: Fields = {"claims": tokens_of_claims(request, plain)}
+    if request.needs & OF_TOKENS:
+        fields["logprobs"] = logprobs_of(plain)
+    if request.needs & OWN_ONLY:
+        own = needed(answer.own, "entropies")
+        entropies = [np.nan if t.entropy is None else t.entropy for t in own.tokens]
+        fields["entropies"] = np.array(entropies, float)
+        if own is not plain:
+            fields["own_logprobs"] = logprobs_of(own)
+            fields["own_claims"] = answer.own_claims
+    return fields
+
+
+def logprobs_of(generation: Generation) -> FloatArray:
+    """Log-probability of each token, (T,), nats."""
+    return np.array([token.logprob for token in generation.tokens], float)
+
+
+def pieces_of(generation: Generation) -> list[str]:
+    """What each token wrote."""
+    return [generation.text[token.start : token.end] for token in generation.tokens]
+
+
+def _contrast_prompt(model: LanguageModel, answer: Answer) -> str | None:
+    known = answer.request.contrast
+    return (known or contrast(model, answer.request.trace)).prompt
+
+
+def _given(request: Request) -> Generation | None:
+    generation = request.trace.generation
+    return generation if has_logprobs(generation) else None
+
+
+def _readable(request: Request, model: LanguageModel | None) -> Generation | None:
+    """The answer as it came, where the model can read its tokens and they tell what is asked."""
+    given = _given(request)
+    if given is None or (model is not None and any(t.id < 0 for t in given.tokens)):
+        return None
+    silent = "alternatives" in request.needs and not any(t.top for t in given.tokens)
+    return None if silent else given
+
+
+def tokens_of_claims(request: Request, generation: Generation) -> TokensOfClaims:
+    """Indices of the tokens that state each claim; none at the level of whole answers."""
+    if request.level == "sequence":
+        return ()
+    return tuple(
+        tuple(token_indices(claim.spans, generation.tokens, text=generation.text))
+        for claim in request.claims
+    )

@@ -1,0 +1,183 @@
+"""From traces and claims to what FRANQ needs of each claim: P(faithful), UQ_faith, UQ_unfaith.
+
+The one way to the signals, whatever the methods, for one answer, a batch, or an answer that is
+still being written: faithfulness first, then the statistics that the two methods read
+(:mod:`.gather`), then their uncertainties as confidences: log-probabilities (nats) in the long
+form, values in [0, 1] in the short form. The default methods are the paper's (arXiv 2505.21072,
+section 3).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from franq_guard.claims import first_statements
+from franq_guard.records import Claim, Form, Signals, Trace
+from franq_guard.signals.clock import Clock
+from franq_guard.signals.components import Components, level_of
+from franq_guard.signals.faithfulness import Support, support
+from franq_guard.signals.gather import gather
+from franq_guard.signals.plan import Plan, plan_of
+from franq_guard.signals.request import Models
+from franq_guard.signals.samples import SAMPLED
+from franq_guard.uncertainty.methods import compute, confidence, find, log_confidence
+from franq_guard.uncertainty.statistics import Samples, Statistics, needed
+
+__all__ = ["measure", "read_ahead"]
+
+Claims = Sequence[Claim]
+
+_ROUNDING = 1e-3
+"""A sum of log-probabilities further above 0 than this is none, whoever sent it."""
+_READ_AHEAD = frozenset({"logprobs", "entropies", "parametric"})
+
+
+def measure(
+    components: Components,
+    traces: Sequence[Trace],
+    claims: Sequence[Claims],
+    models: Models,
+    *,
+    form: Form,
+    clock: Clock,
+    earlier: Sequence[Claims] | None = None,
+) -> list[list[Signals]]:
+    """The signals of every claim of every trace; a stretch that is no claim gets empty ones.
+
+    Args:
+        components: names of the two methods.
+        traces: answers; their model calls are pooled.
+        claims: of each trace; in the short form the answer as the only one.
+        models: ``faithfulness`` must be there; without ``language_model`` what came with the traces
+            is all there is.
+        form: ``long`` or ``short``.
+        clock: is told the seconds of each stage.
+        earlier: of each trace, the claims that were measured before. A claim that repeats one of
+            them, or of ``claims``, is judged by the tokens that stated it first: a copy is nearly
+            certain in itself.
+
+    Raises:
+        DeadlineExceeded: by the clock.
+        Exception: whatever a model raises.
+    """
+    stated = [[c for c in of_trace if c.not_a_claim is None] for of_trace in claims]
+    busy = [i for i, of_trace in enumerate(stated) if of_trace]
+    todo, asked = [traces[i] for i in busy], [stated[i] for i in busy]
+    with clock.stage("faithfulness"):
+        supports = support(needed(models.faithfulness, "faithfulness"), todo, asked, form)
+    names, model = components.names, models.language_model
+    with clock.stage("uncertainty"):
+        before = [earlier[i] if earlier else () for i in busy]
+        placed = [_where_first(of, seen) for of, seen in zip(asked, before, strict=True)]
+        plans = [
+            plan_of(names, *of_trace, model, form)
+            for of_trace in zip(todo, placed, supports, strict=True)
+        ]
+    statistics = gather([plan.request for plan in plans], models, clock=clock)
+    with clock.stage("uncertainty"):
+        made = [
+            _signals(components, *of_trace, form)
+            for of_trace in zip(plans, statistics, supports, strict=True)
+        ]
+    signals = {i: iter(of_trace) for i, of_trace in zip(busy, made, strict=True)}
+    return [
+        [Signals() if c.not_a_claim is not None else next(signals[i]) for c in of_trace]
+        for i, of_trace in enumerate(claims)
+    ]
+
+
+def read_ahead(components: Components, trace: Trace, models: Models, *, clock: Clock) -> None:
+    """Have the language model read an unfinished answer under the prompts that will be asked for.
+
+    It saves time with a model that keeps what it has read.
+    """
+    names = [name for name in components.names if find(name).need in _READ_AHEAD]
+    plan = plan_of(names, trace, (), (), models.language_model, "long")
+    gather([plan.request], models, clock=clock)
+
+
+def _where_first(claims: Claims, earlier: Claims) -> list[Claim]:
+    """Each claim with the spans of its first statement."""
+    every = [*earlier, *claims]
+    first = first_statements(every)[len(earlier) :]
+    return [replace(c, spans=every[i].spans) for c, i in zip(claims, first, strict=True)]
+
+
+def _signals(
+    components: Components,
+    plan: Plan,
+    statistics: Statistics,
+    supports: Sequence[Support],
+    form: Form,
+) -> list[Signals]:
+    """The signals of one answer's claims."""
+    found = compute(plan.request.names, statistics, level=level_of(form))
+    if statistics.samples is not None and not _comparable(statistics.samples):
+        found = {name: v for name, v in found.items() if find(name).need not in SAMPLED}
+    n = len(statistics.samples.texts) if statistics.samples is not None else 0
+    return [
+        _of_claim(components, plan, one, {k: float(v[i]) for k, v in found.items()}, n, form)
+        for i, one in enumerate(supports)
+    ]
+
+
+def _comparable(samples: Samples) -> bool:
+    """Whether there are two samples, and every log-probability is known."""
+    known = all(len(values) and not np.isnan(values).any() for values in samples.logprobs)
+    return len(samples.texts) > 1 and known
+
+
+def _of_claim(
+    components: Components,
+    plan: Plan,
+    found: Support,
+    uncertainties: Mapping[str, float],
+    samples: int,
+    form: Form,
+) -> Signals:
+    pair = (components.uq_faith, components.uq_unfaith)
+    faith, unfaith = (_value(name, uncertainties.get(name), samples, form) for name in pair)
+    reason = next((plan.missing[name] for name in pair if name in plan.missing), None)
+    if reason is None and (faith is None or unfaith is None):
+        reason = "no_logprobs"
+    raw = {"faithfulness": found.p_faithful, "uq_faith": faith, "uq_unfaith": unfaith}
+    if form == "short":
+        raw |= _by_title(components.names, uncertainties)
+    return Signals(
+        p_faithful=found.p_faithful,
+        uq_faith=faith,
+        uq_unfaith=unfaith,
+        evidence=found.evidence,
+        reason=reason or found.reason,
+        raw={name: value for name, value in raw.items() if value is not None},
+    )
+
+
+def _value(name: str, uncertainty: float | None, samples: int, form: Form) -> float | None:
+    """The method's confidence, its logarithm in the long form; None where there is none."""
+    if uncertainty is None or np.isnan(uncertainty):
+        return None
+    if find(name).need in ("logprobs", "parametric") and uncertainty < -_ROUNDING:
+        return None
+    if form == "long":
+        return log_confidence(name, uncertainty, samples=samples)
+    return confidence(name, uncertainty, samples=samples)
+
+
+def _by_title(names: Sequence[str], uncertainties: Mapping[str, float]) -> dict[str, float]:
+    """Uncertainties as ``semantic_entropy``, ``sum_of_eigenvalues``; by name where titles meet."""
+    titles = {name: _snake(re.sub(r"\(.*?\)", "", find(name).title)) for name in names}
+    alike = len(set(titles.values())) < len(titles)
+    return {
+        _snake(name) if alike else titles[name]: value
+        for name, value in uncertainties.items()
+        if not np.isnan(value)
+    }
+
+
+def _snake(text: str) -> str:
+    return re.sub(r"\W+", "_", text.lower()).strip("_")

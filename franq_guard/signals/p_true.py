@@ -1,0 +1,79 @@
+"""P(True): the question the model is asked about its own statement (arXiv 2207.05221)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os.path import commonprefix
+
+import numpy as np
+
+from franq_guard.franq import FloatArray
+from franq_guard.language_model.base import LanguageModel, Prompt
+from franq_guard.records import Generation
+
+__all__ = ["OPTIONS", "p_true_logprobs", "p_true_options", "p_true_question"]
+
+OPTIONS = ("True", "False")
+"""The two words whose probabilities are compared."""
+
+
+def p_true_question(question: str, statement: str, *, passages: str = "") -> str:
+    """The user's turn that asks for one of :data:`OPTIONS`.
+
+    Args:
+        question: what was asked; may be empty.
+        statement: the answer, or one claim of it, as plain text. (lm-polygraph 0.7.0 puts the
+            printed form of a Python object here at claim level.)
+        passages: joined passages; put first, so that all claims of an answer share their prefix.
+    """
+    lines = [f"Context:\n{passages}\n"] if passages else []
+    lines += [f"Question: {question}"] if question else []
+    lines += [f"Possible answer: {statement}", "Is the possible answer true or false?"]
+    return "\n".join([*lines, "Reply with one word, True or False.", "The possible answer is:"])
+
+
+def p_true_options(prompt: str) -> tuple[str, str]:
+    """The two options as the model would write them after ``prompt``.
+
+    A blank leads them unless the prompt ends in white space, as a chat template's does: a BPE
+    model hardly ever writes the token "True" right after a colon (log p -10.8 against -4.6 for
+    " True" on one example).
+    """
+    lead = "" if not prompt or prompt[-1].isspace() else " "
+    return lead + OPTIONS[0], lead + OPTIONS[1]
+
+
+def p_true_logprobs(model: LanguageModel, questions: Sequence[Sequence[str]]) -> list[FloatArray]:
+    """Log-probabilities of "True" and "False" after each question, in one scoring call for all.
+
+    Args:
+        model: is asked.
+        questions: those about each answer. Their shared beginning (up to its last line break) is
+            the prompt, the rest of each question with either option the answer, so a model that
+            keeps the prompt's cache reads it once.
+
+    Returns:
+        One array (questions, 2) per answer.
+    """
+    asked = [parts for of_answer in questions for parts in _asked(model, of_answer)]
+    answers = [Generation(rest + option) for _, rest, option in asked]
+    scored = model.score([shared for shared, _, _ in asked], answers) if asked else []
+    values = [
+        sum(t.logprob for t in generation.tokens if t.end > max(t.start, len(rest)))
+        for generation, (_, rest, _) in zip(scored, asked, strict=True)
+    ]
+    pairs = np.array(values, float).reshape(-1, 2)
+    ends = np.cumsum([len(of_answer) for of_answer in questions])
+    return np.split(pairs, ends[:-1]) if len(questions) else []
+
+
+def _asked(model: LanguageModel, questions: Sequence[str]) -> list[tuple[str, str, str]]:
+    """What the questions share, the rest of a question and an option, two for each question."""
+    prompts = [model.render(Prompt("", question)) for question in questions]
+    common = commonprefix(prompts)  # noqa: RUF071  (of characters is what is meant)
+    shared = common[: common.rfind("\n") + 1]
+    return [
+        (shared, prompt[len(shared) :], option)
+        for prompt in prompts
+        for option in p_true_options(prompt)
+    ]

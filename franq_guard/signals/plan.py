@@ -1,0 +1,82 @@
+"""Which of the chosen methods can be measured on an answer, and why the others cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from franq_guard.language_model.base import Contrast, LanguageModel
+from franq_guard.records import Claim, Form, Reason, Trace
+from franq_guard.signals.components import level_of
+from franq_guard.signals.faithfulness import Support
+from franq_guard.signals.likelihoods import contrast, has_logprobs
+from franq_guard.signals.request import Request
+from franq_guard.signals.samples import SAMPLED
+from franq_guard.uncertainty.methods import find
+
+__all__ = ["Plan", "plan_of"]
+
+_OF_FAITHFULNESS = frozenset({"p_faithful", "answer_p_faithful", "entailed"})
+"""Statistics that need no language model and nothing of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is measured of one answer; ``missing``: the methods left out, and why."""
+
+    request: Request
+    missing: Mapping[str, Reason]
+
+
+def plan_of(
+    names: Sequence[str],
+    trace: Trace,
+    claims: Sequence[Claim],
+    supports: Sequence[Support],
+    model: LanguageModel | None,
+    form: Form,
+) -> Plan:
+    """The plan for one answer.
+
+    Args:
+        names: of the methods.
+        trace: the answer.
+        claims: of the answer; in the short form the answer as the only one.
+        supports: of each claim, measured already.
+        model: None: what came with the trace is all there is.
+        form: ``long`` or ``short``.
+    """
+    needs = {name: find(name).need for name in names}
+    bare = None
+    if model is not None and "parametric" in needs.values():
+        bare = contrast(model, trace)
+    missing = {name: _missing(need, trace, model, bare) for name, need in needs.items()}
+    request = Request(
+        trace,
+        tuple(name for name, reason in missing.items() if reason is None),
+        claims,
+        level_of(form),
+        [np.nan if found.p_faithful is None else found.p_faithful for found in supports],
+        bare,
+    )
+    return Plan(request, {name: reason for name, reason in missing.items() if reason is not None})
+
+
+def _missing(
+    need: str, trace: Trace, model: LanguageModel | None, bare: Contrast | None
+) -> Reason | None:
+    """Why a statistic cannot be had for a trace; None where it can."""
+    if model is not None:
+        return bare.reason if bare is not None and need == "parametric" else None
+    if need in _OF_FAITHFULNESS:
+        return None
+    if need in SAMPLED:
+        known = bool(trace.samples) and all(map(has_logprobs, trace.samples))
+        return None if known else "no_logprobs"
+    if not has_logprobs(trace.generation):
+        return "no_logprobs"
+    if need == "parametric":
+        return "no_contrast"
+    return None if need in ("logprobs", "entropies") else "no_logprobs"

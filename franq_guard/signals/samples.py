@@ -1,0 +1,94 @@
+"""Other answers to the same prompt: drawn, scored and compared, a whole batch at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from franq_guard.language_model.base import LanguageModel
+from franq_guard.language_model.prompts import rag_prompt
+from franq_guard.records import Generation, Trace
+from franq_guard.signals.likelihoods import has_logprobs, logprobs_of, pieces_of, prompt_of
+from franq_guard.signals.nli_pairs import Nli, semantic_matrices
+from franq_guard.signals.request import Request
+from franq_guard.signals.similarity import Embed, similarity_and_relevances
+from franq_guard.uncertainty.statistics import Samples, needed
+
+__all__ = ["SAMPLED", "TEMPERATURE", "compared", "drawn"]
+
+SAMPLED = frozenset({"samples", "sample_nli", "similarity", "relevances"})
+"""Statistics that are made of samples."""
+
+TEMPERATURE = 0.5
+"""Of samples: the best for Semantic Entropy in its paper (arXiv 2302.09664).
+
+With SmolLM2 0.5 and 1 could not be told apart (README, the paper's tables); at 0.5 more samples
+share their beginnings, which are computed once."""
+
+Drawn = Sequence[Generation]
+
+
+def drawn(
+    model: LanguageModel | None, traces: Sequence[Trace], *, n: int, max_new_tokens: int
+) -> list[Drawn]:
+    """Samples of each trace with log-probabilities; one call draws all, one scores all that lack.
+
+    Raises:
+        ValueError: where samples or their log-probabilities are missing and there is no model.
+    """
+    known: list[Drawn] = [trace.samples for trace in traces]
+    bare = [i for i, of in enumerate(known) if not of]
+    if bare:
+        asked = needed(model, "language_model")
+        prompts = [_text_prompt(asked, traces[i]) for i in bare]
+        made = asked.sample(prompts, n=n, max_new_tokens=max_new_tokens, temperature=TEMPERATURE)
+        for i, of in zip(bare, made, strict=True):
+            known[i] = of
+    unscored = [i for i, of in enumerate(known) if not all(map(has_logprobs, of))]
+    if unscored:
+        asked = needed(model, "language_model")
+        owners = [prompt_of(asked, traces[i]) for i in unscored for _ in known[i]]
+        scored = iter(asked.score(owners, [sample for i in unscored for sample in known[i]]))
+        for i in unscored:
+            known[i] = [next(scored) for _ in known[i]]
+    return known
+
+
+def compared(
+    requests: Sequence[Request], samples: Sequence[Drawn], nli: Nli | None, embed: Embed | None
+) -> list[dict[str, Any]]:
+    """All that is asked of the samples; one NLI call for all, one of the embeddings for all."""
+    # Stripped: a blank makes no other answer.
+    bundles = [
+        Samples(tuple(s.text.strip() for s in of), tuple(map(logprobs_of, of))) for of in samples
+    ]
+    paired = [i for i, request in enumerate(requests) if "sample_nli" in request.needs]
+    if paired:
+        judge = needed(nli, "faithfulness")
+        matrices = semantic_matrices(judge, [bundles[i].texts for i in paired])
+        for i, of_answer in zip(paired, matrices, strict=True):
+            bundles[i] = replace(bundles[i], **of_answer._asdict())
+    alike = [
+        i for i, request in enumerate(requests) if request.needs & {"similarity", "relevances"}
+    ]
+    if alike:
+        asked = needed(embed, "embed")
+        per_token = any("relevances" in requests[i].needs for i in alike)
+        texts = [pieces_of(sample) for i in alike for sample in samples[i]]
+        similarity, relevances = similarity_and_relevances(asked, texts, per_token=per_token)
+        ends = np.cumsum([0, *(len(samples[i]) for i in alike)])
+        for i, start, end in zip(alike, ends, ends[1:], strict=False):
+            bundles[i] = replace(
+                bundles[i],
+                similarity=similarity[start:end, start:end],
+                relevances=relevances[start:end] or None,
+            )
+    return [{"samples": bundle} for bundle in bundles]
+
+
+def _text_prompt(model: LanguageModel, trace: Trace) -> str:
+    prompt = trace.generation.prompt
+    return model.render(rag_prompt(trace.question, trace.passages)) if prompt is None else prompt

@@ -1,0 +1,102 @@
+"""A language model that reads on where it stopped, while an answer grows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from franq_guard.language_model.base import Contrast, LanguageModel, Progress, Prompt
+from franq_guard.language_model.session import Session, session_of
+from franq_guard.records import Generation, Trace
+
+__all__ = ["ContinuedModel"]
+
+_SESSIONS = 2
+"""Prompts of one answer: with evidence and without it."""
+
+
+class ContinuedModel:
+    """A language model for one answer that is still being written; for one thread.
+
+    The answer so far is scored in a session of its prompt, which reads new tokens only; all else
+    goes to the model itself.
+
+    Args:
+        model: the model.
+    """
+
+    def __init__(self, model: LanguageModel) -> None:
+        self.model = model
+        self.answer = ""
+        self._sessions: dict[str | tuple[int, ...], Session] = {}
+
+    @property
+    def fingerprint(self) -> str:
+        """The model's own."""
+        return self.model.fingerprint
+
+    @property
+    def tokenizer(self) -> Any:
+        """The model's own, None where it has none."""
+        return getattr(self.model, "tokenizer", None)
+
+    def render(self, prompt: Prompt) -> str:
+        """The model's own."""
+        return self.model.render(prompt)
+
+    def generate(
+        self,
+        prompts: Sequence[str],
+        *,
+        max_new_tokens: int = 128,
+        progress: Progress | None = None,
+    ) -> list[Generation]:
+        """The model's own."""
+        return self.model.generate(prompts, max_new_tokens=max_new_tokens, progress=progress)
+
+    def sample(
+        self,
+        prompts: Sequence[str],
+        *,
+        n: int = 10,
+        max_new_tokens: int = 32,
+        temperature: float = 1.0,
+        seed: int = 0,
+    ) -> list[list[Generation]]:
+        """The model's own."""
+        return self.model.sample(
+            prompts, n=n, max_new_tokens=max_new_tokens, temperature=temperature, seed=seed
+        )
+
+    def score(
+        self, prompts: Sequence[str | Sequence[int]], answers: Sequence[Generation]
+    ) -> list[Generation]:
+        """The answer so far by its sessions; other texts, or one without a prompt, by the model."""
+        pairs = list(zip(prompts, answers, strict=True))
+        rest = [pair for pair in pairs if not self._grows(*pair)]
+        scored = iter(self.model.score(*map(list, zip(*rest, strict=True))) if rest else ())
+        return [
+            self._session(prompt).score(answer) if self._grows(prompt, answer) else next(scored)
+            for prompt, answer in pairs
+        ]
+
+    def without_evidence(self, trace: Trace) -> Contrast:
+        """The model's own."""
+        return self.model.without_evidence(trace)
+
+    def close(self) -> None:
+        """Let go of all sessions."""
+        for session in self._sessions.values():
+            session.close()
+        self._sessions.clear()
+
+    def _grows(self, prompt: str | Sequence[int], answer: Generation) -> bool:
+        return bool(prompt) and answer.text == self.answer
+
+    def _session(self, prompt: str | Sequence[int]) -> Session:
+        key = prompt if isinstance(prompt, str) else tuple(prompt)
+        if key not in self._sessions:
+            while len(self._sessions) >= _SESSIONS:
+                self._sessions.pop(next(iter(self._sessions))).close()
+            self._sessions[key] = session_of(self.model, key)
+        return self._sessions[key]

@@ -1,0 +1,71 @@
+"""Modes of streaming, remarks behind a text that was shown, and a stream's last checks."""
+
+import asyncio
+
+import pytest
+
+from franq_guard import Claim, Guard, Verdict
+from franq_guard.capture.outlet import (
+    STREAM_MODES,
+    aremaining,
+    check_stream_mode,
+    only_buffered,
+    remaining,
+    remarks,
+)
+from franq_guard.testing import FakeFaithfulness
+
+
+def test_modes(fake_guard):
+    assert STREAM_MODES == ("buffer", "claims", "tail")
+    for mode in STREAM_MODES:
+        check_stream_mode(fake_guard, mode, None)
+    check_stream_mode(fake_guard, "claims", print)
+    with pytest.raises(ValueError, match=r"one of \('buffer', 'claims', 'tail'\), not 'words'"):
+        check_stream_mode(fake_guard, "words", None)
+    with pytest.raises(ValueError, match=r"on_claim .* needs stream='claims', not 'tail'"):
+        check_stream_mode(fake_guard, "tail", print)
+
+
+def test_claims_need_a_guard_that_can():
+    short = Guard(faithfulness=FakeFaithfulness(), form="short")
+    check_stream_mode(short, "buffer", None)
+    with pytest.raises(ValueError, match="form='long'"):
+        check_stream_mode(short, "claims", None)
+
+
+def test_a_step_takes_whole_answers():
+    only_buffered("step", "buffer", instead="ask another")
+    with pytest.raises(ValueError, match=r"step streams whole .* not 'tail'.*; ask another"):
+        only_buffered("step", "tail", instead="ask another")
+
+
+def test_remarks_name_what_is_weak():
+    labels = ["supported", "false", "not-a-claim", "unverified", "doubtful", "unsupported-true"]
+    claims = [Claim(f"Claim {i}.", ()) for i in range(len(labels))]
+    verdicts = [
+        Verdict(claim, None, None, None, None, {}, label)
+        for claim, label in zip(claims, labels, strict=True)
+    ]
+    assert remarks(verdicts) == (
+        "\n[likely false] Claim 1.\n[unverified] Claim 3.\n[doubtful] Claim 4."
+    )
+    assert remarks([]) == ""
+
+
+class Stream:
+    def __init__(self):
+        self.left = ["One.", "", " Two.", None]
+
+    def wait(self):
+        return self.left.pop(0)
+
+    async def await_text(self):
+        return self.wait()
+
+
+def test_what_remains_of_a_stream():
+    async def collected():
+        return [text async for text in aremaining(Stream())]
+
+    assert list(remaining(Stream())) == ["One.", " Two."] == asyncio.run(collected())

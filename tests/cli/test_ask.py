@@ -1,0 +1,90 @@
+"""``franq ask`` on a guard of fakes."""
+
+import json
+import sys
+
+import pytest
+
+from franq_guard import Guard
+from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
+
+
+@pytest.mark.parametrize("files", [[], ["data.csv"], ["empty.txt"]])
+def test_ask_of_a_folder_without_text_says_so(run, tmp_path, files):
+    for name in files:
+        (tmp_path / name).write_text("")
+    result = run("ask", "--docs", tmp_path, "Where?")
+    assert result.exit_code == 2
+    assert "no text found" in " ".join(result.stderr.split())
+
+
+def test_ask_of_no_folder_or_no_question_says_so(run, tmp_path):
+    assert "is not a folder" in " ".join(
+        run("ask", "--docs", tmp_path / "x", "Where?").stderr.split()
+    )
+    result = run("ask", "--docs", tmp_path, " ")
+    assert result.exit_code == 2
+    assert "the question is empty" in " ".join(result.stderr.split())
+
+
+@pytest.fixture
+def docs(tmp_path):
+    (tmp_path / "rome.txt").write_text("Rome is in Italy.")
+    (tmp_path / "oslo.md").write_text("Oslo is in Norway.")
+    return tmp_path
+
+
+@pytest.fixture
+def scripted(offline):
+    offline(
+        Guard(
+            language_model=FakeLanguageModel(answers=lambda prompt: "Rome is in Italy."),
+            faithfulness=FakeFaithfulness(),
+        )
+    )
+
+
+def test_ask_answers_from_the_folder_and_shows_the_verdicts(command, scripted, docs):
+    result = command("ask", "--docs", docs, "Where is Rome?", "-k", 1)
+    assert result.exit_code == 0, result.output
+    assert "Q  Where is Rome?" in result.stdout
+    assert "A  Rome is in Italy." in result.stdout
+    assert "supported" in result.stdout
+    assert "[rome.txt] Rome is in Italy." in result.stdout
+
+
+def test_ask_as_json_is_the_question_and_the_answer_row(command, scripted, docs):
+    result = command("ask", "--docs", docs, "Where is Rome?", "--json")
+    row = json.loads(result.stdout)
+    assert list(row)[:2] == ["question", "schema"]
+    assert (row["question"], row["schema"]) == ("Where is Rome?", "franq.answer/1")
+    assert row["original"] == "Rome is in Italy."
+    assert row["id"]
+
+
+def test_ask_without_word_search_says_what_to_install(command, scripted, docs, monkeypatch):
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+    result = command("ask", "--docs", docs, "Where is Rome?")
+    assert result.exit_code == 2
+    assert result.stderr == "error: this command needs bm25s: pip install 'franq-guard[cli]'\n"
+
+
+def test_ask_without_the_models_libraries_says_what_to_install(command, docs, monkeypatch):
+    def offline(**settings):
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    monkeypatch.setattr(Guard, "offline", offline)
+    result = command("ask", "--docs", docs, "Where is Rome?")
+    assert result.exit_code == 2
+    assert result.stderr == "error: this command needs torch: pip install 'franq-guard[offline]'\n"
+
+
+def test_an_interrupted_answer_ends_without_a_trace(command, offline, docs):
+    def interrupted(prompt):
+        raise KeyboardInterrupt
+
+    model = FakeLanguageModel(answers=interrupted)
+    offline(Guard(language_model=model, faithfulness=FakeFaithfulness()))
+    result = command("ask", "--docs", docs, "Where is Rome?")
+    assert result.exit_code == 130
+    assert "Traceback" not in result.output

@@ -1,0 +1,84 @@
+"""``franq check``: rows, exit codes, messages."""
+
+import json
+
+import pytest
+
+
+def test_check_json_reports_a_bad_row_in_its_place_and_goes_on(run, rows):
+    result = run("check", rows, "--json")
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [row["schema"] for row in found] == [
+        "franq.answer/1",
+        "franq.error/1",
+        "franq.error/1",
+        "franq.answer/1",
+    ]
+    assert [row.get("id") for row in found] == ["a", None, "b", None]
+    assert found[1]["line"] == 2
+    assert "'question' is missing" in found[2]["error"]
+    assert result.exit_code == 1
+    assert "2 row(s) could not be checked" in result.stderr
+
+
+def test_check_of_good_rows_exits_0_and_shows_a_table(run, tmp_path, row):
+    file = tmp_path / "rows.jsonl"
+    file.write_text(json.dumps(row))
+    result = run("check", file)
+    assert result.exit_code == 0
+    assert "P(true)" in result.stdout
+    assert "supported" in result.stdout
+
+
+def test_check_reads_standard_input(run, row):
+    result = run("check", "-", "--json", input=json.dumps(row) + "\n")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["status"] == "ok"
+
+
+def test_check_of_a_missing_file_says_so(run, tmp_path):
+    result = run("check", tmp_path / "none.jsonl")
+    assert result.exit_code == 2
+    assert "cannot read" in result.stderr
+
+
+@pytest.mark.parametrize("as_json", [["--json"], []])
+def test_check_counts_an_answer_whose_check_failed_and_still_shows_it(
+    command, offline, tmp_path, row, as_json
+):
+    from franq_guard import Guard
+    from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
+
+    def broken():
+        raise OSError("out of order")
+
+    guard = Guard(language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness(fail=broken))
+    offline(guard)
+    file = tmp_path / "rows.jsonl"
+    file.write_text(json.dumps(row) + "\n" + json.dumps(row | {"answer": ""}))
+    result = command("check", file, *as_json)
+    assert result.exit_code == 1
+    # the empty answer holds no claim, so nothing about it failed
+    assert "1 row(s) could not be checked" in result.stderr
+    assert "Rome is in Italy" in result.stdout
+    assert "unverified" in result.stdout
+
+
+def test_check_reads_a_byte_order_mark_and_bytes_that_are_no_text(run, tmp_path, row):
+    file = tmp_path / "rows.jsonl"
+    odd = json.dumps(row).replace("Where", "Wh\xe9re").encode("latin-1")
+    file.write_bytes(b"\xef\xbb\xbf" + json.dumps(row).encode() + b"\n" + odd)
+    result = run("check", file, "--json")
+    assert result.exit_code == 0, result.output
+    assert len(result.stdout.splitlines()) == 2
+    assert run("check", "-", "--json", input=file.read_bytes()).exit_code == 0
+
+
+def test_an_error_of_the_check_is_not_called_an_unreadable_file(monkeypatch, run, rows):
+    def broken(*args, **options):
+        raise OSError("no space")
+
+    monkeypatch.setattr("franq_guard.cli.rows.check_rows", broken)
+    result = run("check", rows)
+    assert isinstance(result.exception, OSError)
+    assert "cannot read" not in result.stderr

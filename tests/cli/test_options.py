@@ -1,0 +1,72 @@
+"""The guard that the options describe."""
+
+import pytest
+
+from franq_guard.cli.options import guard_from
+
+
+def test_wrong_policy_and_damaged_calibrator_end_with_the_reason(command, tmp_path, rows):
+    bad = tmp_path / "bad.json"
+    bad.write_text("{")
+    for words, message in (
+        (["--policy", "erase"], "'annotate', 'filter', 'block'"),
+        (["--threshold", "2"], "0 <= false_below"),
+        (["--calibrator", str(bad)], "not a usable"),
+        (["--calibrator", str(tmp_path / "none.json")], "none.json"),
+    ):
+        result = command("check", rows, *words)
+        assert result.exit_code == 2, words
+        assert message in " ".join(result.stderr.split())
+
+
+def test_check_takes_the_threshold_of_the_calibrator_unless_one_is_given(monkeypatch, tmp_path):
+    from franq_guard import Calibrator, Guard
+
+    monkeypatch.setattr(Guard, "offline", lambda policy, franq: policy.threshold)
+    plain, tuned = tmp_path / "plain.json", tmp_path / "tuned.json"
+    Calibrator().save(plain)
+    Calibrator(figures={"threshold": {"value": 0.125}}).save(tuned)
+    assert guard_from("annotate", None) == 0.5
+    assert guard_from("annotate", None, plain) == 0.5
+    assert guard_from("annotate", None, tuned) == 0.125
+    assert guard_from("annotate", 0.75, tuned) == 0.75
+
+
+class TestLanguageModel:
+    """--language-model: what scores the answers in place of the bundled model."""
+
+    @pytest.mark.parametrize(
+        ("where", "message"),
+        [
+            ("gpt-9", "no language model 'gpt-9': give bundled, a .gguf file"),
+            ("none.gguf", "there is no file none.gguf"),
+            ("http://127.0.0.1:9/v1#smol", "is the server running"),
+        ],
+    )
+    @pytest.mark.parametrize("name", ["check", "calibrate"])
+    def test_one_that_is_not_there_ends_with_the_reason(
+        self, command, monkeypatch, tmp_path, rows, name, where, message
+    ):
+        monkeypatch.chdir(tmp_path)
+        words = [name, rows, "--language-model", where]
+        out = ["--out", "mine.json"] if name == "calibrate" else []
+        result = command(*words, *out)
+        assert result.exit_code == 2
+        assert message in " ".join(result.stderr.split())
+
+    def test_the_guard_has_it_beside_the_small_faithfulness_model(self, monkeypatch):
+        from franq_guard.language_model import loading
+        from franq_guard.testing import FakeLanguageModel
+
+        asked = []
+
+        def load(where, *, api_key):
+            asked.append((where, api_key))
+            return FakeLanguageModel()
+
+        monkeypatch.setattr(loading, "language_model_from", load)
+        monkeypatch.setenv("FRANQ_API_KEY", "secret")
+        guard = guard_from("annotate", 0.3, None, "http://localhost:8000/v1")
+        assert asked == [("http://localhost:8000/v1", "secret")]
+        assert guard.language_model.fingerprint == "fake-language-model"
+        assert guard.policy.threshold == 0.3
