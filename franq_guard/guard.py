@@ -318,13 +318,13 @@ class Guard:
         return [self.finished(t, v, share) for t, v in zip(batch, verdicts, strict=True)]
 
     def calibrator_of(self, trace: Trace) -> Calibrator:
-        """A server's log-probabilities are another model's: no shipped calibrator is for them."""
+        """The calibrator for a trace; none is shipped for log-probabilities that a server sent."""
         if trace.generation.source == "server" and self._franq is None:
             return Calibrator.uncalibrated(form="short" if self.form == "short" else "long")
         return self.calibrator
 
     def _by_form(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
-        """Form ``auto``: an answer that states one claim is judged by samples."""
+        """Form ``auto``: short for an answer that states one claim, long for any other."""
         found: list[GuardedAnswer] = []
         for trace in batch:
             stated = sum(claim.not_a_claim is None for claim in self._claims_of(trace))

@@ -1,6 +1,6 @@
 """How much faster AlignScore is here than by the original's procedure, on the same weights.
 
-    python benchmarks/alignscore.py [--claims 10] [--rounds 3] [--reference-claims 3]
+    python benchmarks/speed/alignscore.py [--claims 10] [--rounds 3] [--reference-claims 3]
 
 RoBERTa-base with random weights, 10 claims, 3 passages. The reference restates the original: one
 (context, claim) at a time, padded to 512 tokens, with the masked-LM head. Its cost is linear in the

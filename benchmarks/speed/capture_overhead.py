@@ -1,6 +1,6 @@
 """What listening, re-scoring and sampling cost beside plain generation, on the bundled model.
 
-    python benchmarks/capture_overhead.py [--tokens 64] [--repeats 3]
+    python benchmarks/speed/capture_overhead.py [--tokens 64] [--repeats 3]
 
 Prints CPU seconds and the ratio to plain generation; CPU time rather than wall time, so that other
 programs on the machine count less. The smallest of the repeats is taken.

@@ -1,6 +1,6 @@
 """Seconds to split, remove and align by length of the answer: the curve must stay near n log n.
 
-Run: python benchmarks/claims_scaling.py [--words 40000]. Prints one row per shape of text and
+Run: python benchmarks/speed/claims_scaling.py [--words 40000]. Prints one row per shape of text and
 length, and the exponent of the growth between the last two lengths (1 is linear).
 """
 

@@ -17,7 +17,7 @@ def lazy_names(
 
     Args:
         package: the package's ``__name__``.
-        homes: from the names of a module, separated by blanks, to its path below the package.
+        homes: from names, separated by blanks, to the module below the package that holds them.
     """
     home_of = {name: home for names, home in homes.items() for name in names.split()}
 

@@ -1,7 +1,7 @@
 """Fitting FRANQ to labelled claims, and the fitted calibrator as plain JSON.
 
-``store`` needs numpy alone and is what a guard loads; ``classifier`` and ``fit`` need scikit-learn
-(``pip install 'franq-guard[fit]'``) and are imported by who fits.
+``store`` needs numpy alone and is all that a guard loads; ``classifier`` and ``fit`` need
+scikit-learn (``pip install 'franq-guard[fit]'``) and are imported only where something is fitted.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class FranqClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.min_per_class = min_per_class
 
     def __sklearn_tags__(self) -> Tags:
-        """Binary only; NaN allowed; no free classifier: it rises with every signal."""
+        """Two classes; NaN allowed; it only rises with signals, whatever the data say."""
         tags: Tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = True

@@ -16,23 +16,29 @@ _log = logging.getLogger(__name__)
 
 
 class LocalModel:
-    """One live (model, tokenizer) pair, recorded as it generates; safe to use from many threads.
+    """One live local model; safe to use from many threads.
+
+    A model of transformers is recorded as it generates. The answers of a ``llama_cpp.Llama`` are
+    not: the guard reads them again under their prompts.
 
     Args:
         guard: what checks the answers.
-        model: a causal model of transformers, in use by the application.
-        tokenizer: its tokenizer.
+        model: a causal model of transformers, or a ``Llama`` made with ``logits_all=True``, in use
+            by the application.
+        tokenizer: the tokenizer of a transformers model; None for a ``Llama``, which has its own.
 
     Raises:
-        AttributeError, TypeError, ValueError: for a model that cannot be recorded.
+        AttributeError, TypeError, ValueError: for a model that cannot be recorded, or a ``Llama``
+            that keeps too few logits.
     """
 
-    def __init__(self, guard: Guard, model: Any, tokenizer: Any) -> None:
-        from franq_guard.language_model import Recorder
+    def __init__(self, guard: Guard, model: Any, tokenizer: Any = None) -> None:
+        from franq_guard.language_model import LlamaCppModel, Recorder
 
-        self.tokenizer = tokenizer
         self._base, self._model = guard, model
-        self._recorder = Recorder.attach(model, tokenizer)
+        self._llama = LlamaCppModel(model) if tokenizer is None else None
+        self._recorder = Recorder.attach(model, tokenizer) if self._llama is None else None
+        self.tokenizer = tokenizer if self._llama is None else self._llama.tokenizer
         self._guard: Guard | None = None
         self._lock = threading.Lock()
 
@@ -44,14 +50,9 @@ class LocalModel:
                 self._guard = self._base.using(language_model=self._scorer())
             return self._guard
 
-    def _scorer(self) -> LanguageModel:
-        from franq_guard.language_model import TransformersModel
-
-        return TransformersModel(self._model, self.tokenizer)
-
     def generation(self, text: str, prompt: str) -> Generation | None:
-        """What this model wrote under ``prompt``, if it was this model that wrote it."""
-        return self._recorder.find(text, prompt=prompt)
+        """What was recorded of ``text`` under ``prompt``, if it was this model that wrote it."""
+        return self._recorder.find(text, prompt=prompt) if self._recorder is not None else None
 
     def recalled(self, text: str, parts: Iterable[str]) -> Generation | None:
         """A recent ``text`` of this model under a prompt that holds all ``parts``.
@@ -59,45 +60,20 @@ class LocalModel:
         For calls whose exact prompt is not known: the framework wrapped it, or nobody observed the
         call (a cached answer, another node of a graph).
         """
-        found = self._recorder.find(text)
+        found = self._recorder.find(text) if self._recorder is not None else None
         prompt = (found.prompt or "") if found is not None else ""
         return found if all(part in prompt for part in parts) else None
 
-
-class LlamaModel(LocalModel):
-    """One live ``llama_cpp.Llama``: its answers are read again under their prompts, not recorded.
-
-    Args:
-        guard: what checks the answers.
-        llama: made with ``logits_all=True``, in use by the application.
-
-    Raises:
-        ValueError: for a ``Llama`` that keeps too few logits.
-    """
-
-    def __init__(self, guard: Guard, llama: Any) -> None:
-        from franq_guard.language_model import LlamaCppModel
-
-        self._own = LlamaCppModel(llama)
-        self.tokenizer = self._own.tokenizer
-        self._base, self._model = guard, llama
-        self._guard: Guard | None = None
-        self._lock = threading.Lock()
-
-    def generation(self, text: str, prompt: str) -> Generation | None:
-        """None: nothing is recorded."""
-        return None
-
-    def recalled(self, text: str, parts: Iterable[str]) -> Generation | None:
-        """None: nothing is recorded."""
-        return None
-
     def _scorer(self) -> LanguageModel:
-        return self._own
+        from franq_guard.language_model import TransformersModel
+
+        if self._llama is not None:
+            return self._llama
+        return TransformersModel(self._model, self.tokenizer)
 
 
 def live_models(pairs: Iterable[tuple[Any, Any]], guard: Guard) -> list[LocalModel]:
-    """The (model, tokenizer) ``pairs`` with their recorders attached; a ``Llama`` comes with None.
+    """Each of the (model, tokenizer) ``pairs`` as a :class:`LocalModel`; (Llama, None) for a Llama.
 
     One that cannot be recorded (an encoder-decoder, a runtime other than torch) is left out with a
     warning: the guard's own language model reads its answers.
@@ -105,9 +81,7 @@ def live_models(pairs: Iterable[tuple[Any, Any]], guard: Guard) -> list[LocalMod
     found = []
     for model, tokenizer in pairs:
         try:
-            own = tokenizer is None
-            live = LlamaModel(guard, model) if own else LocalModel(guard, model, tokenizer)
-            found.append(live)
+            found.append(LocalModel(guard, model, tokenizer))
         except (AttributeError, TypeError, ValueError) as error:
             _log.warning("tokens of %s are not captured: %s", type(model).__name__, error)
     return found

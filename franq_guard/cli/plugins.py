@@ -23,7 +23,7 @@ GROUP = "franq.commands"
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A command of ours in another distribution: its line in the help, what pip installs it by."""
+    """A command of ours in another distribution: its line in the help, what to install for it."""
 
     help: str
     requirement: str

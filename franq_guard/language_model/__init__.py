@@ -1,4 +1,4 @@
-"""The language model room: log-probabilities, capture, sampling, prompts without evidence.
+"""Language models: log-probabilities, capture, sampling, prompts without evidence.
 
 Importing this package loads neither torch nor transformers; the names below load what they need.
 """

@@ -1,4 +1,4 @@
-"""What every language model offers the guard, and the two small records of this room."""
+"""What every language model offers the guard, and the two records it takes and returns."""
 
 from __future__ import annotations
 

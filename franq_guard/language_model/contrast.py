@@ -3,7 +3,7 @@
 arXiv 2505.21072, section 3: the same answer tokens are scored once more with the retrieved passages
 left out. What "left out" means for a prompt that a framework built is decided here:
 
-- no captured prompt: the question-only prompt of :mod:`prompts`;
+- no captured prompt: the question-only prompt of :mod:`.prompts`;
 - no passages: the captured prompt as it is, for it holds no evidence;
 - our own prompt of :func:`rag_prompt`: the question-only prompt, exactly;
 - a prompt with the passages in it: that prompt after :func:`remove_evidence`, or ``no_contrast``

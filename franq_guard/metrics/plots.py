@@ -1,7 +1,7 @@
-"""Reliability and rejection curves: as text, inline SVG or a matplotlib figure.
+"""Reliability and rejection curves: as text or inline SVG.
 
-A function of this module makes a :class:`Plot` from labels and confidences; ``to_svg`` and
-``to_matplotlib`` draw any plot. Axes run from 0 to 1.
+``reliability_plot`` and ``rejection_plot`` make a :class:`Plot` from labels and confidences,
+``to_svg`` draws any plot. Axes run from 0 to 1.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +25,6 @@ __all__ = [
     "rejection_plot",
     "reliability_plot",
     "reliability_text",
-    "to_matplotlib",
     "to_svg",
 ]
 
@@ -120,29 +118,6 @@ def to_svg(plot: Plot) -> str:
         f'width="{width}" height="{_SIZE}" font-family="sans-serif" font-size="11" '
         f'fill="currentColor"><title>{escape(plot.title)}</title>{"".join(parts)}</svg>'
     )
-
-
-def to_matplotlib(plot: Plot) -> Any:
-    """The plot as a ``matplotlib.figure.Figure``; no window is opened, pyplot is not touched.
-
-    Raises:
-        ImportError: without the extra: ``pip install 'franq-guard[plot]'``.
-    """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("plots need matplotlib: pip install 'franq-guard[plot]'") from error
-    figure = Figure(figsize=(4.5, 4.0), layout="constrained")
-    axes = figure.subplots()
-    for line in plot.lines:
-        style: dict[str, Any] = {"color": "0.6", "linestyle": "--"} if line.guide else {}
-        if line.markers:
-            style["marker"] = "o"
-        axes.plot(*zip(*line.points, strict=True), label=line.name, **style)
-    axes.set(xlim=(0, 1), ylim=(0, 1.02), xlabel=plot.x_label, ylabel=plot.y_label)
-    axes.set_title(plot.title)
-    axes.legend()
-    return figure
 
 
 def _kept(truth: ArrayLike, confidence: ArrayLike) -> Points:

@@ -1,4 +1,4 @@
-"""JSON in and out: ``franq.trace/1`` rows to traces, and rows that could not be read."""
+"""Rows of JSON to traces (``franq.trace/1``), and errors of rows to JSON (``franq.error/1``)."""
 
 from franq_guard.rows.lines import RowError, read_traces
 from franq_guard.rows.traces import passages_from, trace_from_dict, trace_of

@@ -25,8 +25,8 @@ SAMPLED = frozenset({"samples", "sample_nli", "similarity", "relevances"})
 TEMPERATURE = 0.5
 """Of samples: the best for Semantic Entropy in its paper (arXiv 2302.09664).
 
-With SmolLM2 0.5 and 1 could not be told apart (README, the paper's tables); at 0.5 more samples
-share their beginnings, which are computed once."""
+With SmolLM2 the figures at 0.5 and at 1 could not be told apart (``docs/paper-tables.md``); at 0.5
+more samples share their beginnings, which are computed once."""
 
 Drawn = Sequence[Generation]
 

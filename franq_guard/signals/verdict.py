@@ -30,7 +30,7 @@ def verdict(claim: Claim, measured: Signals, calibrator: Calibrator, policy: Pol
 
 
 def _reason(measured: Reason | None, p_true: float | None) -> Reason | None:
-    """A verdict that could be reached needs no excuse; some reasons are remarks on it."""
+    """Why there is no P(true); where there is one, only reasons that are remarks on it stay."""
     if p_true is None:
         return measured or "error"
     return measured if measured in ("no_evidence", "no_prompt") else None

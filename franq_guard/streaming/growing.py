@@ -21,8 +21,8 @@ class GrowingAnswer:
     """The claims of one unfinished answer; not for several threads at once.
 
     The verdicts are those of :meth:`Guard.check_trace` on the whole answer, except where that looks
-    ahead: whether a prompt already tells the answer (see :mod:`.language_model.contrast`) is judged
-    by what is written so far.
+    ahead: whether a prompt already tells the answer is judged by what is written so far
+    (:mod:`franq_guard.language_model.contrast`).
     """
 
     def __init__(self) -> None:

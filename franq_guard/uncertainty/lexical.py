@@ -17,7 +17,7 @@ __all__ = ["LexicalMetric", "jaccard_matrix", "lexical_similarity_uncertainty"]
 
 
 def jaccard_matrix(texts: Sequence[str]) -> FloatArray:
-    """Shared over all words of each pair of texts, (n, n), symmetric, diagonal 1.
+    """Shared words as a part of all words of each pair of texts, (n, n), symmetric, diagonal 1.
 
     Words are the distinct lower-cased blank-separated ones; two texts without words share 0
     (Lin et al. 2023, arXiv 2305.19187).

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["p_true", "p_true_uncertainty"]
-
-
-def p_true(log_true: float, log_false: float) -> float:
-    """P(True) over both options, in [0, 1]: p(True) / (p(True) + p(False)); higher = more certain.
-
-    Args:
-        log_true: log-probability of the option "True" after the prompt.
-        log_false: log-probability of "False".
-
-    Returns:
-        NaN where an input is NaN or both options have probability 0.
-    """
-    return float(np.exp(-p_true_uncertainty(log_true, log_false)))
+__all__ = ["p_true_uncertainty"]
 
 
 def p_true_uncertainty(log_true: float, log_false: float | None = None) -> float:
-    """-log P(True), in [0, inf].
+    """-log P(True), in [0, inf], P(True) = p(True) / (p(True) + p(False)).
 
-    With ``log_false`` normalised over both options; without it lm-polygraph's form, -log p(True).
+    Args:
+        log_true: log-probability of the option "True" after the prompt, nats.
+        log_false: that of "False"; None: lm-polygraph's form, -log p(True).
+
+    Returns:
+        NaN where an input is NaN or both options have probability 0.
     """
     if log_false is None:
         return -float(log_true)

@@ -1,7 +1,7 @@
 """The arrays that one generation yields; every method reads what it needs and shares the rest.
 
-All of it is given by who ran the models (``franq_guard.signals.gather`` does it for a trace);
-what follows from it (classes, matrices, sums) is computed once, on first use.
+Whoever ran the models fills them in (:mod:`franq_guard.signals.gather` for a trace); what follows
+from them (classes, matrices, sums) is computed once, on first use.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ from franq_guard.metrics.plots import (
     rejection_plot,
     reliability_plot,
     reliability_text,
-    to_matplotlib,
     to_svg,
 )
 
@@ -45,15 +44,6 @@ def test_svg_corner():
     # (0, 0) is the lower left corner of the frame, (1, 1) its upper right: 52 + 230, 30
     svg = to_svg(reliability_plot(TRUE, P))
     assert 'points="52.0,260.0 282.0,30.0"' in svg
-
-
-@pytest.mark.parametrize("plot", PLOTS, ids=[p.title for p in PLOTS])
-def test_matplotlib(plot):
-    figure = to_matplotlib(plot)
-    axes = figure.axes[0]
-    assert axes.get_title() == plot.title
-    assert [line.get_label() for line in axes.lines] == [line.name for line in plot.lines]
-    figure.canvas.draw()
 
 
 def test_many_claims_make_a_small_page():

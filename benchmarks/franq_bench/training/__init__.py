@@ -1,1 +1,1 @@
-"""Training of the small offline model: `python -m franq_bench.training`."""
+"""Training of the small faithfulness model: `python -m franq_bench.training`."""

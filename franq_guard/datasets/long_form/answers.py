@@ -110,7 +110,7 @@ def long_form_answers(
 
 
 def summary(answers: Iterable[LongAnswer]) -> dict[str, int]:
-    """Counts over ``answers``: questions asked and with a labelled claim, labels, what dropped."""
+    """Counts over ``answers``: questions, those with a labelled claim, labels, claims left out."""
     counts: Counter[str] = Counter()
     for answer in answers:
         claims = answer.labelled.claims

@@ -1,4 +1,4 @@
-"""The tokeniser inside a ``llama_cpp.Llama``, seen the way this room sees one of transformers."""
+"""The tokeniser inside a ``llama_cpp.Llama``, with the methods that one of transformers has."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class GgufTokenizer:
 
 
 class _Heard(Exception):
-    """No error: it carries what was asked for."""
+    """Not an error: it ends a chat handler's work and carries the prompt that the handler made."""
 
     def __init__(self, prompt: str) -> None:
         self.prompt = prompt

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import logging
 import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -35,8 +34,6 @@ from franq_guard.language_model.transformers.session import CachedSession
 from franq_guard.language_model.transformers.step_keeper import StepKeeper
 from franq_guard.language_model.transformers.token_scores import TokenScores, cat
 from franq_guard.records import Generation, Source, Trace
-
-logger = logging.getLogger(__name__)
 
 
 class TransformersModel(LanguageModel):
@@ -158,7 +155,7 @@ class TransformersModel(LanguageModel):
     ) -> list[list[Generation]]:
         """``n`` samples per prompt from one reading of it; no top-k or top-p, duplicates kept.
 
-        The defaults are those of the paper's kind: the model's full distribution at temperature 1.
+        The default is the model's full distribution at temperature 1.
         Log-probabilities are of temperature 1 whatever ``temperature`` is. A prompt's samples
         depend on ``seed`` and the prompt, not on its neighbours. Raises ``ValueError`` for settings
         that draw nothing.

@@ -9,7 +9,7 @@ the check alone, "first text" when the first words of the answer are shown: a cl
 the answer in ``claims`` mode, after all of it in ``buffer`` mode. The model answers in a sentence
 or two; ``--min-new-tokens 120`` makes it go on, as larger models do.
 Both engines have the recorder on their model: what capturing costs is not in the ratio (the
-repository's benchmarks/capture_overhead.py prints that).
+repository's benchmarks/speed/capture_overhead.py prints that).
 """
 
 from __future__ import annotations
