@@ -7,7 +7,7 @@ both here and in ``make test`` leans on neither. One pass with one thread each, 
 Besides the rooms that compute, those of their users that run the bundled model are tested, in the
 pass with one thread: another kernel may choose other words. Left out are tests on texts alone or on
 fakes of the models (nothing in them depends on kernels), examples and web pages (the same models
-again) and ``slow`` tests. Arguments are handed to pytest: ``python tests/portable.py tests/metrics``.
+again) and ``slow`` tests. Arguments go to pytest: ``python tests/portable.py tests/metrics -x``.
 """
 
 from __future__ import annotations
