@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from franq_bench.folds import SHARES, Folds, keys
-from franq_bench.training.data import files, fold_of, rows
+from franq_bench.data.folds import SHARES, Folds, keys
+from franq_bench.data.pairs import files, fold_of
+from franq_guard.datasets.jsonl import json_rows
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+DATA = Path(__file__).parents[4] / "shared" / "data"
 
 
 def passage(title, text, *, gold=True, src="annotated"):
@@ -164,7 +165,7 @@ def real():
     """The folds, and every row with its own."""
     if not DATA.is_dir():
         pytest.skip("needs ../shared/data")
-    found = [row for path in files([DATA]) for row in rows(path)]
+    found = [row for path in files([DATA]) for row in json_rows(path)]
     folds = Folds(found)
     return folds, [(row, folds.of(row)) for row in found]
 

@@ -26,7 +26,7 @@ A passage that is shown beside the gold one is a document of its own: it has its
 which :meth:`Folds.of_passage` tells, but does not tie the question to it (that would put a third of
 all questions in one component). Who shows other passages takes those of the question's own fold.
 
-The small model that ships was trained on an older split (:func:`franq_bench.training.data.fold_of`,
+The small model that ships was trained on an older split (:func:`franq_bench.data.pairs.fold_of`,
 by premise), so only from its next training on is "outside `training`" the same as "not trained on".
 Until then use :meth:`Folds.clean`.
 """
@@ -39,7 +39,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from franq_bench.training.data import PASSAGE_SOURCES, SOURCES, files, fold_of, rows
+from franq_bench.data.pairs import PASSAGE_SOURCES, SOURCES, files, fold_of
+from franq_guard.datasets.jsonl import json_rows
 
 Fold = Literal["training", "fitting", "thresholds", "test"]
 Row = Mapping[str, Any]
@@ -86,7 +87,7 @@ class Folds:
     @classmethod
     def read(cls, folder: Path) -> Folds:
         """The folds of every `.jsonl` and `.jsonl.gz` file in ``folder``."""
-        return cls(row for path in files([folder]) for row in rows(path))
+        return cls(row for path in files([folder]) for row in json_rows(path))
 
     def of(self, row: Row) -> Fold:
         """The fold of a row, or of one made from the folder's questions and gold passages.
