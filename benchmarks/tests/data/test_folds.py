@@ -205,16 +205,15 @@ def test_real_folds_share_no_question_document_article_or_claim(real):
     assert [part for part, where in seen.items() if len(where) > 1] == []
 
 
-def test_real_shares_are_near_and_clean_rows_are_left(real, capsys):
+def test_real_shares_are_near_and_clean_rows_are_left(real):
     counts, clean = defaultdict(Counter), Counter()
     for row, fold in real[1]:
         dataset = row.get("dataset", "wiki_passages")
         counts[dataset][fold] += 1
         clean[dataset] += fold != "training" and real[0].clean(row)
-    with capsys.disabled():
-        for dataset, of in sorted(counts.items()):
-            shares = " ".join(f"{fold} {of[fold] / of.total():.2f}" for fold in SHARES)
-            print(f"\n{dataset:26}{of.total():6} {shares} clean {clean[dataset]}", end="")
+    for dataset, of in sorted(counts.items()):  # pytest -s shows the table
+        shares = " ".join(f"{fold} {of[fold] / of.total():.2f}" for fold in SHARES)
+        print(f"{dataset:26}{of.total():6} {shares} clean {clean[dataset]}")
     everything = sum(counts.values(), Counter())
     for fold, share in SHARES.items():
         assert abs(everything[fold] / everything.total() - share / 100) < 0.02
