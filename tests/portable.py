@@ -4,10 +4,10 @@ Fast kernels differ from processor to processor in the last digits and in the or
 numpy, torch and their libraries are held to the instructions that every x86-64 has, so what passes
 both here and in ``make test`` leans on neither. One pass with one thread each, one with two.
 
-Besides the rooms that compute, what writes texts with the bundled model is run: another kernel may
-choose other words. Left out are tests on texts alone or on fakes of the models (nothing in them
-depends on kernels), examples and web pages (the same models again) and ``slow`` tests.
-Arguments are handed to pytest: ``python tests/portable.py tests/metrics -x``.
+Besides the rooms that compute, those of their users that run the bundled model are tested, in the
+pass with one thread: another kernel may choose other words. Left out are tests on texts alone or on
+fakes of the models (nothing in them depends on kernels), examples and web pages (the same models
+again) and ``slow`` tests. Arguments go to pytest: ``python tests/portable.py tests/metrics -x``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import sys
 
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
-NUMERIC = [
+ROOMS = [
     "tests/uncertainty",
     "tests/metrics",
     "tests/calibration",
@@ -29,6 +29,8 @@ NUMERIC = [
     "tests/claims/test_alignment.py",
     "tests/test_franq.py",
     "tests/test_offline.py",
+]
+USERS = [
     "benchmarks/tests/fits",
     "benchmarks/tests/long",
     "benchmarks/tests/short",
@@ -57,12 +59,17 @@ def plain_kernels() -> dict[str, str]:
 
 def main(arguments: list[str]) -> int:
     """Run pytest twice; the number of passes that failed."""
+    settings = plain_kernels()
+    shown = " ".join(f"{name}='{value}'" for name, value in settings.items())
+    passes = [
+        ("1", ["-n", "2", "--dist", "loadfile"], ROOMS + USERS),
+        ("2", [], ROOMS),  # the users only call these
+    ]
     failed = 0
-    for threads, processes in (("1", ["-n", "2", "--dist", "loadfile"]), ("2", [])):
-        environment = {**os.environ, **plain_kernels(), "OMP_NUM_THREADS": threads}
-        shown = " ".join(f"{name}='{value}'" for name, value in plain_kernels().items())
+    for threads, processes, paths in passes:
         print(f"OMP_NUM_THREADS={threads} {shown}", flush=True)
-        command = [sys.executable, "-m", "pytest", *processes, *(arguments or NUMERIC)]
+        command = [sys.executable, "-m", "pytest", *processes, *(arguments or paths)]
+        environment = {**os.environ, **settings, "OMP_NUM_THREADS": threads}
         failed += subprocess.run(command, env=environment, check=False).returncode != 0
     return failed
 

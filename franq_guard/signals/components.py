@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from franq_guard.records import Form
+from franq_guard.signals.request import OF_DEFAULT_METHODS, OF_NAMED_METHODS, TokenRule
 from franq_guard.uncertainty.method import Level
 from franq_guard.uncertainty.methods import find
 
@@ -15,6 +16,11 @@ class Components:
 
     uq_faith: str
     uq_unfaith: str
+
+    @property
+    def token_rule(self) -> TokenRule:
+        """Which tokens state a claim."""
+        return OF_DEFAULT_METHODS if self in DEFAULTS.values() else OF_NAMED_METHODS
 
     @property
     def names(self) -> tuple[str, ...]:

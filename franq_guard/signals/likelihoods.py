@@ -1,9 +1,10 @@
 """Log-probabilities of an answer: under its prompt, without the evidence, without a prompt.
 
-Two sets of tokens may stand for one answer. Log-probabilities that came with it, captured or told
-by a server, are used as they are. What only the model in use can tell (entropies, alternatives, the
-answer without a prompt) is of tokens that this model reads: those that came with the answer where
-they have its ids, else the model's own. Each function takes a batch and calls the model once.
+Two sets of tokens may stand for one answer. Log-probabilities that came with it are used as they
+are; those told by a server only where the :class:`~.request.TokenRule` says so. What only the model
+in use can tell (entropies, alternatives, the answer without a prompt) is of tokens that this model
+reads: those that came with the answer where they have its ids, else the model's own. Each function
+takes a batch and calls the model once.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def read(model: LanguageModel | None, requests: Sequence[Request]) -> list[Answe
     Raises:
         ValueError: where an answer lacks them and there is no model.
     """
-    plain = [_given(request) for request in requests]
+    plain = [_told(request, model) for request in requests]
     own = [_readable(request, model) for request in requests]
     lacking = [
         i
@@ -180,6 +181,12 @@ def _given(request: Request) -> Generation | None:
     return generation if has_logprobs(generation) else None
 
 
+def _told(request: Request, model: LanguageModel | None) -> Generation | None:
+    """The answer with log-probabilities as they came, where they are to be used so."""
+    foreign = model is not None and any(t.id < 0 for t in request.trace.generation.tokens)
+    return None if foreign and not request.rule.as_told else _given(request)
+
+
 def _readable(request: Request, model: LanguageModel | None) -> Generation | None:
     """The answer as it came, where the model can read its tokens and they tell what is asked."""
     given = _given(request)
@@ -193,7 +200,7 @@ def tokens_of_claims(request: Request, generation: Generation) -> TokensOfClaims
     """Indices of the tokens that state each claim; none at the level of whole answers."""
     if request.level == "sequence":
         return ()
+    text = generation.text if request.rule.without_blanks else ""
     return tuple(
-        tuple(token_indices(claim.spans, generation.tokens, text=generation.text))
-        for claim in request.claims
+        tuple(token_indices(claim.spans, generation.tokens, text=text)) for claim in request.claims
     )

@@ -56,9 +56,9 @@ def measure(
             is all there is.
         form: ``long`` or ``short``.
         clock: is told the seconds of each stage.
-        earlier: of each trace, the claims that were measured before. A claim that repeats one of
-            them, or of ``claims``, is judged by the tokens that stated it first: a copy is nearly
-            certain in itself.
+        earlier: of each trace, the claims that were measured before. With the default methods a
+            claim that repeats one of them, or of ``claims``, is judged by the tokens that stated it
+            first: a copy is nearly certain in itself.
 
     Raises:
         DeadlineExceeded: by the clock.
@@ -69,12 +69,15 @@ def measure(
     todo, asked = [traces[i] for i in busy], [stated[i] for i in busy]
     with clock.stage("faithfulness"):
         supports = support(needed(models.faithfulness, "faithfulness"), todo, asked, form)
-    names, model = components.names, models.language_model
+    names, model, rule = components.names, models.language_model, components.token_rule
     with clock.stage("uncertainty"):
         before = [earlier[i] if earlier else () for i in busy]
-        placed = [_where_first(of, seen) for of, seen in zip(asked, before, strict=True)]
+        placed = [
+            _where_first(of, seen) if rule.first_statement else list(of)
+            for of, seen in zip(asked, before, strict=True)
+        ]
         plans = [
-            plan_of(names, *of_trace, model, form)
+            plan_of(names, *of_trace, model, form, rule)
             for of_trace in zip(todo, placed, supports, strict=True)
         ]
     statistics = gather([plan.request for plan in plans], models, clock=clock)
@@ -96,7 +99,8 @@ def read_ahead(components: Components, trace: Trace, models: Models, *, clock: C
     It saves time with a model that keeps what it has read.
     """
     names = [name for name in components.names if find(name).need in _READ_AHEAD]
-    plan = plan_of(names, trace, (), (), models.language_model, "long")
+    rule = components.token_rule
+    plan = plan_of(names, trace, (), (), models.language_model, "long", rule)
     gather([plan.request], models, clock=clock)
 
 

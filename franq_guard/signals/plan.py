@@ -12,7 +12,7 @@ from franq_guard.records import Claim, Form, Reason, Trace
 from franq_guard.signals.components import level_of
 from franq_guard.signals.faithfulness import Support
 from franq_guard.signals.likelihoods import contrast, has_logprobs
-from franq_guard.signals.request import Request
+from franq_guard.signals.request import Request, TokenRule
 from franq_guard.signals.samples import SAMPLED
 from franq_guard.uncertainty.methods import find
 
@@ -37,6 +37,7 @@ def plan_of(
     supports: Sequence[Support],
     model: LanguageModel | None,
     form: Form,
+    rule: TokenRule,
 ) -> Plan:
     """The plan for one answer.
 
@@ -47,6 +48,7 @@ def plan_of(
         supports: of each claim, measured already.
         model: None: what came with the trace is all there is.
         form: ``long`` or ``short``.
+        rule: which tokens state a claim.
     """
     needs = {name: find(name).need for name in names}
     bare = None
@@ -60,6 +62,7 @@ def plan_of(
         level_of(form),
         [np.nan if found.p_faithful is None else found.p_faithful for found in supports],
         bare,
+        rule,
     )
     return Plan(request, {name: reason for name, reason in missing.items() if reason is not None})
 

@@ -12,7 +12,7 @@ from franq_guard.signals.similarity import Embed
 from franq_guard.uncertainty.method import Level
 from franq_guard.uncertainty.methods import find
 
-__all__ = ["Models", "Request"]
+__all__ = ["OF_DEFAULT_METHODS", "OF_NAMED_METHODS", "Models", "Request", "TokenRule"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,32 @@ class Models:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenRule:
+    """Which tokens state a claim, where two readings are possible.
+
+    The shipped calibrator was fitted on the first reading of each; methods chosen by name have
+    always been computed by the second, and so are the published tables. One of them will do as soon
+    as the calibrators are fitted again.
+
+    Args:
+        first_statement: a claim that repeats an earlier one has the tokens that stated it first; or
+            its own.
+        without_blanks: a token that shares only its leading blank with a claim is none of its
+            tokens; or it is.
+        as_told: log-probabilities told by a server are used as they are; or the model in use reads
+            the answer again, so that all values are of the same tokens.
+    """
+
+    first_statement: bool
+    without_blanks: bool
+    as_told: bool
+
+
+OF_DEFAULT_METHODS = TokenRule(first_statement=True, without_blanks=True, as_told=True)
+OF_NAMED_METHODS = TokenRule(first_statement=False, without_blanks=False, as_told=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One answer, and the methods that are to have a value for it.
 
@@ -41,6 +67,7 @@ class Request:
         level: the one the values are wanted at.
         p_faithful: of each claim, or of question and answer, where it was measured already.
         contrast: the prompt without evidence, where it was made already.
+        rule: which tokens state a claim.
     """
 
     trace: Trace
@@ -49,6 +76,7 @@ class Request:
     level: Level = "sequence"
     p_faithful: Sequence[float] | None = None
     contrast: Contrast | None = None
+    rule: TokenRule = OF_NAMED_METHODS
 
     @property
     def needs(self) -> frozenset[str]:

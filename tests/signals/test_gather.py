@@ -6,7 +6,7 @@ import pytest
 from franq_guard.claims import RuleSplitter
 from franq_guard.records import Claim, Generation, Passage, Token, Trace
 from franq_guard.signals.gather import gather
-from franq_guard.signals.request import Models, Request
+from franq_guard.signals.request import OF_DEFAULT_METHODS, OF_NAMED_METHODS, Models, Request
 from franq_guard.signals.similarity import similarity_and_relevances
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 from franq_guard.uncertainty.ccp import CONTRADICTS, ENTAILS, NEUTRAL, function_words
@@ -288,16 +288,19 @@ def test_tokens_of_a_server_serve_where_log_probabilities_are_enough():
     run = replace(models(), language_model=Rereading())
     names = ["max-probability", "parametric-knowledge", "max-token-entropy", "pmi"]
     claims = [Claim("is big.", ((6, 13),))]
-    found = measured(names[:2], trace(server), run, claims=claims, level="claim")
+    told = {"claims": claims, "level": "claim", "rule": OF_DEFAULT_METHODS}
+    found = measured(names[:2], trace(server), run, **told)
     assert run.language_model.calls == [("score", 1)]  # without the passages only
     assert found.own_logprobs is None
     got = compute(names[:2], found, level="claim")
     # the server's only token; the second of ours, which is found by its place in the text
     assert [got[name].tolist() for name in names[:2]] == [[1.5], [3.0]]
-    got = compute(
-        names, measured(names, trace(server), run, claims=claims, level="claim"), level="claim"
-    )
+    got = compute(names, measured(names, trace(server), run, **told), level="claim")
     assert [got[name].tolist() for name in names] == [[1.5], [3.0], [0.75], [0.0]]
+    # methods chosen by name are all of the tokens that the model in use reads
+    named = told | {"rule": OF_NAMED_METHODS}
+    got = compute(names, measured(names, trace(server), run, **named), level="claim")
+    assert [got[name].tolist() for name in names] == [[3.0], [3.0], [0.75], [0.0]]
 
 
 def test_methods_that_read_no_tokens_have_none_scored():

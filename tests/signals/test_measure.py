@@ -216,17 +216,20 @@ def test_what_is_no_log_probability(tokens, expected, name):
     assert one.reason == ("no_logprobs" if expected is None else None)
 
 
-def test_a_repeated_claim_has_the_tokens_of_the_first_whatever_the_method():
+def test_a_repeated_claim_has_the_tokens_of_the_first_with_the_default_methods():
     text = "Rome is big. Rome is also big."
     given = replace(told(text, -3.0, -3.0, -3.0, 0.0, 0.0, 0.0, 0.0), prompt=None)
     assert first_statements(RuleSplitter().split(text)) == [0, 0]
+    ((first, again),) = signals_of([trace(given)], LanguageModel())
+    assert first.uq_faith == again.uq_faith == -9.0
     named = Components("max-probability", "perplexity")
     ((first, again),) = signals_of([trace(given)], LanguageModel(), named=named)
-    assert (first.uq_faith, first.uq_unfaith) == (again.uq_faith, again.uq_unfaith) == (-9.0, -3.0)
+    assert (first.uq_faith, first.uq_unfaith) == (-9.0, -3.0)
+    assert (again.uq_faith, again.uq_unfaith) == (0.0, 0.0)  # its own tokens: see TokenRule
     earlier = [Claim("Rome is big.", ((0, 12),))]
     (second,) = RuleSplitter().split(text)[1:]
     ((alone,),) = measure(
-        named,
+        DEFAULTS["long"],
         [trace(given)],
         [[second]],
         Models(LanguageModel(), Judge()),

@@ -27,7 +27,7 @@ __all__ = ["NAMES", "statistics_of"]
 NAMES: tuple[str, ...] = tuple(m.name for m in methods() if "claim" in m.levels)
 """Every method that has a value for a claim."""
 
-_VERSION = 2
+_VERSION = 1
 
 
 def statistics_of(

@@ -1,0 +1,231 @@
+"""One fold for every article, question and document of the data folder, the same for all builders.
+
+60 % `training` of the small faithfulness model, 20 % `fitting` of calibrators, 10 % `thresholds`,
+10 % `test`. A fold belongs to everything that hangs together, not to a row: rows that share an
+article, a passage, a question or a checked claim are joined (connected components, across all
+files), and a component is put in a fold by the hash of the smallest of its keys. So the fold of a
+row changes only where new data ties its component to another one.
+
+What ties two rows:
+
+- the text of a premise, reference or gold passage, by its first 60 letters and digits. The same
+  paragraph stands in several files with another cut or other punctuation at its end;
+- the article's title, where the data tells it: Natural Questions' gold passages recur in NQ-open,
+  RefChecker, CLAP-NQ and the search pool as other pieces of the same article, and CREAK's entities
+  are titles. SQuAD's 48 articles and the answers' articles of PopQA are kept whole, too;
+- the question, except in FaithBench, where all rows ask "Summarise the passage.";
+- the claim, where several pieces of evidence are judged for it (Factcheck-GPT's claims, stances);
+- the number of the pair in NQ-Swap, whose four variants change the premise, and its question;
+- both sentences in sets made of sentence pairs whose sides change places.
+
+Climate-FEVER's titles are left out: it judges five articles' sentences for each claim, which would
+chain nearly all of it, and 600 rows of other sets, into one component. Nothing is trained or fitted
+on it (its licence is unclear); its sentences and claims do not cross folds, its articles may.
+
+A passage that is shown beside the gold one is a document of its own: it has its article's fold,
+which :meth:`Folds.of_passage` tells, but does not tie the question to it (that would put a third of
+all questions in one component). Who shows other passages takes those of the question's own fold.
+
+The small model that ships was trained on an older split (:func:`franq_bench.data.pairs.fold_of`,
+by premise), so only from its next training on is "outside `training`" the same as "not trained on".
+Until then use :meth:`Folds.clean`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from franq_bench.data.pairs import PASSAGE_SOURCES, SOURCES, files, fold_of
+from franq_guard.datasets.jsonl import json_rows
+
+Fold = Literal["training", "fitting", "thresholds", "test"]
+Row = Mapping[str, Any]
+
+#: Fold -> per cent of the components.
+SHARES: Final[Mapping[Fold, int]] = {"training": 60, "fitting": 20, "thresholds": 10, "test": 10}
+#: Of 1,000 salts the one whose shares come nearest to `SHARES` in the sets with few documents; only
+#: numbers of rows and components were looked at.
+_SALT: Final = "256"
+_LETTERS: Final = 60
+_PLAIN: Final = re.compile(r"[^a-z0-9]+")
+#: Sets of (claim, evidence) with several rows for one claim.
+_CLAIM_SETS: Final = frozenset({"fm2", "climate-fever", "covidfact", "factcheck-gpt-stance"})
+#: Sets whose premises begin with the page's title and a colon.
+_TITLED_SETS: Final = frozenset({"fm2"})
+#: Sets of sentence pairs in which a hypothesis is another row's premise.
+_PAIR_SETS: Final = frozenset(
+    {"med", "help-and-auto", "sick-corrected", "breaking-nli", "cad-nli"}
+    | {"conjnli", "conjnli-adversarial-auto"}
+)
+_ONE_QUESTION: Final = frozenset({"faithbench"})
+
+
+class Folds:
+    """The folds of a data folder's rows and passages.
+
+    Args:
+        rows: every row of the folder, in any order; the order decides nothing.
+    """
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        components = _Components()
+        self._trained: set[str] = set()
+        for row in rows:
+            found = keys(row)
+            components.join(found)
+            for passage in row.get("passages") or ():
+                components.join(_passage_keys(passage.get("title", ""), passage["text"]))
+            if _was_trained_on(row):
+                self._trained.update(_exact(found))
+                self._trained.update(_text(p["text"]) for p in _shown_as_unrelated(row))
+        self._fold = {key: _draw(smallest) for key, smallest in components.smallest()}
+
+    @classmethod
+    def read(cls, folder: Path) -> Folds:
+        """The folds of every `.jsonl` and `.jsonl.gz` file in ``folder``."""
+        return cls(row for path in files([folder]) for row in json_rows(path))
+
+    def of(self, row: Row) -> Fold:
+        """The fold of a row, or of one made from the folder's questions and gold passages.
+
+        Raises:
+            ValueError: the row has parts of several folds.
+        """
+        return self._one(keys(row))
+
+    def of_passage(self, title: str, text: str) -> Fold:
+        """The fold of a passage, whoever shows it.
+
+        Raises:
+            ValueError: the text is known from an article of another fold than the title's.
+        """
+        return self._one(_passage_keys(title, text))
+
+    def clean(self, row: Row) -> bool:
+        """Whether neither the next small model nor the one that ships is trained on the row.
+
+        True where the row is outside `training` and no row with the same premise, gold passage,
+        question or claim was in the shipped model's training fold. Other paragraphs of the same
+        article may have been: by article hardly a row of FM2 or SQuAD would be left.
+        """
+        return self.of(row) != "training" and not self.was_trained_on(row)
+
+    def clean_passage(self, title: str, text: str) -> bool:
+        """The same of a passage; one shown as unrelated to a question in training is not clean."""
+        return self.of_passage(title, text) != "training" and _text(text) not in self._trained
+
+    def was_trained_on(self, row: Row) -> bool:
+        """Whether the shipped model was trained on the row's premise, question or claim."""
+        return not self._trained.isdisjoint(_exact(keys(row)))
+
+    def _one(self, found: Iterable[str]) -> Fold:
+        known = {self._fold[key] for key in found if key in self._fold}
+        if len(known) > 1:
+            raise ValueError(f"parts of several folds: {', '.join(sorted(known))}")
+        return known.pop() if known else _draw(min(found))
+
+
+def keys(row: Row) -> frozenset[str]:
+    """What ties a row to others: texts, articles, questions and claims; never empty."""
+    dataset = row.get("dataset", "")
+    found = set(_passage_keys(row["title"], row["text"])) if "text" in row else set()
+    if "premise" in row:
+        found |= _pair_keys(dataset, row)
+    if row.get("question") and dataset not in _ONE_QUESTION:
+        found.add(_key("question", row["question"]))
+    if row.get("reference"):
+        found.add(_text(row["reference"]))
+    if row.get("label_kind") == "factuality":
+        found.add(_key("claim", row["claim"]))
+    for name in ("article", "entity", "subject"):
+        if row.get(name):
+            found.add(_key("article", row[name]))
+    for passage in row.get("passages") or ():
+        if passage.get("is_gold", True):
+            found |= _passage_keys(passage.get("title", ""), passage["text"])
+    kept = frozenset(key for key in found if not key.endswith(":"))
+    return kept or frozenset({f"row:{row['id']}"})
+
+
+def _pair_keys(dataset: str, row: Row) -> set[str]:
+    found = {_text(row["premise"])}
+    if dataset in _CLAIM_SETS:
+        found.add(_key("claim", row["hypothesis"]))
+    if dataset in _PAIR_SETS:
+        found.add(_text(row["hypothesis"]))
+    if dataset in _TITLED_SETS:
+        found.add(_key("article", row["premise"].partition(": ")[0]))
+    if dataset == "nq-swap":
+        found.add(f"pair:{row['id'].rpartition('-')[0]}")
+        found.add(_key("question", row["hypothesis"].partition("? ")[0]))
+    return found
+
+
+def _passage_keys(title: str, text: str) -> frozenset[str]:
+    return frozenset({_key("article", title), _text(text)} - {"article:", "text:"})
+
+
+def _text(text: str) -> str:
+    start = _key("text", text[: 4 * _LETTERS])  # reading all of a long document takes a while
+    size = len("text:") + _LETTERS
+    return (start if len(start) >= size else _key("text", text))[:size]
+
+
+def _key(kind: str, text: str) -> str:
+    return f"{kind}:{_PLAIN.sub('', text.lower())}"
+
+
+def _exact(found: Iterable[str]) -> Iterator[str]:
+    """The keys that name a text or question itself, not the article around it."""
+    return (key for key in found if not key.startswith("article:"))
+
+
+def _draw(key: str) -> Fold:
+    number = int(hashlib.sha256(f"{_SALT}/{key}".encode()).hexdigest()[:8], 16) % 100
+    for fold, share in SHARES.items():
+        if number < share:
+            return fold
+        number -= share
+    raise AssertionError("the shares make 100")
+
+
+def _was_trained_on(row: Row) -> bool:
+    """Whether the row was in the training fold of the small model that ships."""
+    dataset = row.get("dataset")
+    passages = row.get("passages") or [{"text": row.get("reference") or ""}]
+    if dataset in PASSAGE_SOURCES and row.get("gold_kind") == "annotated":
+        gold = [p for p in passages if p.get("is_gold") and p.get("src") == "annotated"]
+        return bool(gold) and fold_of(gold[0]["text"]) == "train"
+    if dataset in SOURCES:
+        return fold_of(row.get("premise") or passages[0]["text"]) == "train"
+    return False
+
+
+def _shown_as_unrelated(row: Row) -> Iterator[Row]:
+    return (p for p in row.get("passages") or () if p.get("src") == "dense")
+
+
+class _Components:
+    """Sets of keys that were joined, directly or through others."""
+
+    def __init__(self) -> None:
+        self._above: dict[str, str] = {}
+
+    def join(self, found: Iterable[str]) -> None:
+        tops = {self._top(key) for key in found}
+        for top in tops:
+            self._above[top] = min(tops)  # the smallest key stays on top: it names the component
+
+    def smallest(self) -> Iterator[tuple[str, str]]:
+        """Every key with the smallest key of its component."""
+        return ((key, self._top(key)) for key in self._above)
+
+    def _top(self, key: str) -> str:
+        above = self._above.setdefault(key, key)
+        while above != self._above[above]:
+            above = self._above[key] = self._above[above]
+        return above
