@@ -33,6 +33,7 @@ from franq_guard.signals.lazy import Lazy, check_kind
 from franq_guard.signals.measure import measure
 from franq_guard.signals.request import Models
 from franq_guard.signals.verdict import unchecked, verdict
+from franq_guard.telemetry import hooks
 
 _log = logging.getLogger(__name__)
 
@@ -274,6 +275,9 @@ class Guard:
         """The answer of ``trace`` with every claim unverified; what a failure turns into."""
         if detail:
             _log.warning("answer %s not verified: %s: %s", trace.id or "", reason, detail)
+        return hooks.watched([trace], lambda _: [self._unverified(trace, reason)])[0]
+
+    def _unverified(self, trace: Trace, reason: Reason) -> GuardedAnswer:
         try:
             claims = self._claims_of(trace)
         except Exception as error:  # a guard that fails must still return a guarded answer
@@ -283,10 +287,14 @@ class Guard:
         return self.finished(trace, verdicts, {})
 
     def _check(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
+        return hooks.watched(batch, self._tried)
+
+    def _tried(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
         """The flow; a failure makes its own trace unverified and costs no other."""
         try:
             self.language_model, self.faithfulness  # noqa: B018  (loading is on nobody's clock)
         except Exception as error:  # a model that cannot be had fails all answers alike
+            hooks.failed(error)
             detail = f"{type(error).__name__}: {error}"
             return [self.unverified(trace, "error", detail=detail) for trace in batch]
         try:
@@ -296,6 +304,7 @@ class Guard:
         except Exception as error:  # a live chain must not break on a failure of ours
             if len(batch) > 1:
                 return [answer for trace in batch for answer in self._check([trace])]
+            hooks.failed(error)
             _log.debug("check failed", exc_info=True)
             detail = f"{type(error).__name__}: {error}"
             return [self.unverified(batch[0], "error", detail=detail)]

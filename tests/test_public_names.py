@@ -40,6 +40,7 @@ NAMES = {
     ),
     "franq_guard.release": "FactualityError Released",
     "franq_guard.streaming": "ClaimStream",
+    "franq_guard.telemetry": "configure here under",
     "franq_guard.testing": "FakeFaithfulness FakeGuard FakeLanguageModel",
     "franq_guard.traces": "trace_of",
     "franq_guard.uncertainty.methods": (

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
+from franq_guard.telemetry import hooks
+
 
 class DeadlineExceeded(Exception):
     """The time an answer may take is over."""
@@ -32,5 +34,6 @@ class Clock:
         began = perf_counter()
         if self._deadline is not None and began - self._began > self._deadline:
             raise DeadlineExceeded(f"{self._deadline:.3g} s were over before stage {name!r}")
-        yield
-        self.timings[name] = self.timings.get(name, 0.0) + perf_counter() - began
+        with hooks.stage(name):
+            yield
+            self.timings[name] = self.timings.get(name, 0.0) + perf_counter() - began

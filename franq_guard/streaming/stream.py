@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from franq_guard.claims.rules.splitter import RuleSplitter
 from franq_guard.claims.spans import shifted
@@ -18,12 +18,15 @@ from franq_guard.policy import Policy
 from franq_guard.records import Generation, GuardedAnswer, Trace, Verdict
 from franq_guard.streaming.release import Release, Released
 from franq_guard.streaming.worker import ClaimWorker, Lookup, Part, Piece, unverified
+from franq_guard.telemetry.hooks import GrowingCheck
 from franq_guard.uncertainty.methods import find
 
 if TYPE_CHECKING:
     from franq_guard.guard import Guard
 
 _log = logging.getLogger(__name__)
+P = ParamSpec("P")
+R = TypeVar("R")
 _OF_THE_WHOLE = frozenset({"relevance"})
 """Statistics of a claim's tokens that change as the answer goes on."""
 _LOOK_EVERY = 8
@@ -134,6 +137,7 @@ class ClaimStream:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="franq-claims")
         self._waiting: deque[tuple[Part, Future[list[Piece]]]] = deque()
         self._worker = ClaimWorker(guard, lookup)
+        self._watched = GrowingCheck()
         self._verdicts: list[Verdict] = []
         self._out, self._end, self._closed = "", 0, False
         self._base = _Base(0, 0, "")
@@ -170,10 +174,19 @@ class ClaimStream:
         return self._collect()
 
     async def await_text(self) -> str | None:
-        """:meth:`wait` in a thread; what leaves is told to the release in the event loop's."""
+        """:meth:`wait` that leaves the event loop free, and takes no thread to wait in."""
         if not self._waiting:
             return None
-        await asyncio.to_thread(self._until_checked)
+        loop, checked = asyncio.get_running_loop(), asyncio.Event()
+
+        def tell(_: object) -> None:
+            with suppress(RuntimeError):  # nobody waits any more: the loop is closed
+                loop.call_soon_threadsafe(checked.set)
+
+        self._waiting[0][1].add_done_callback(tell)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._worker.seconds_left()):
+                await checked.wait()
         return self._collect()
 
     def _until_checked(self) -> None:
@@ -205,6 +218,7 @@ class ClaimStream:
         """Stop checking; what has not left never will. Does not wait."""
         self._closed = self._worker.closed = True
         self._pool.shutdown(wait=False, cancel_futures=True)
+        self._watched.close()
 
     def _settled(self) -> int:
         splitter: Any = self._guard.claims
@@ -222,7 +236,10 @@ class ClaimStream:
         part = Part(self._text, self._asked, end, over)
         self._asked = end
         self._read = max(self._read, end)
-        self._waiting.append((part, self._pool.submit(self._worker.check, part)))
+        self._waiting.append((part, self._submit(self._worker.check, part)))
+
+    def _submit(self, step: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Future[R]:
+        return self._pool.submit(self._watched.run, step, *args, **kwargs)
 
     def _read_ahead(self) -> None:
         """Have a long sentence read while it is written, the prompt with the first words."""
@@ -230,7 +247,7 @@ class ClaimStream:
         if known - self._read < _READ_EVERY or not self._reading.done() or self._waiting:
             return
         self._read = known
-        self._reading = self._pool.submit(self._worker.read, self._text[:known])
+        self._reading = self._submit(self._worker.read, self._text[:known])
 
     def _collect(self) -> str:
         """What the finished checks let out."""
@@ -290,7 +307,9 @@ class ClaimStream:
     def _checked(self, text: str) -> GuardedAnswer:
         guard, trace = self._known()
         trace = replace(trace, generation=replace(trace.generation, text=text))
-        return guard.finished(trace, self._verdicts, dict(self._worker.growing.timings))
+        checked = guard.finished(trace, self._verdicts, dict(self._worker.growing.timings))
+        self._watched.finish(checked)
+        return checked
 
 
 def _shifted(verdict: Verdict, by: int) -> Verdict:

@@ -13,6 +13,7 @@ from franq_guard.records import Claim, Reason, Trace, Verdict
 from franq_guard.signals.clock import DeadlineExceeded
 from franq_guard.signals.verdict import unchecked
 from franq_guard.streaming.growing import GrowingAnswer
+from franq_guard.telemetry import hooks
 
 if TYPE_CHECKING:
     from franq_guard.guard import Guard
@@ -22,6 +23,14 @@ Lookup = Callable[[str], "tuple[Guard, Trace]"]
 guard that fits the model that writes it. Called in a thread of the stream's own."""
 
 _log = logging.getLogger(__name__)
+
+
+class NotCheckable(Exception):
+    """Raised by a lookup: nothing can be told of this answer's claims, and why."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason)
+        self.reason: Reason = reason
 
 
 @dataclass(frozen=True)
@@ -69,10 +78,13 @@ class ClaimWorker:
             return unverified(self._guard, part, "timeout")
         try:
             return self._check(part)
+        except NotCheckable as found:
+            return unverified(self._guard, part, found.reason)
         except DeadlineExceeded:
             return unverified(self._guard, part, "timeout")
         except Exception as error:  # a live chain must not break on a failure of ours
             _log.warning("claims not verified: %s: %s", type(error).__name__, error)
+            hooks.failed(error)
             _log.debug("check failed", exc_info=True)
             return unverified(self._guard, part, "error")
         finally:

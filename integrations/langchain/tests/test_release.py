@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-from uuid import uuid4
 
 import pytest
 from langchain_core.runnables import RunnableLambda
 
 from franq_guard import Guard
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
-from langchain_franq import FactualityError, feedback_to, guard_chain
+from langchain_franq import FactualityError, guard_chain
 
 from .fakes import ScriptedChat, ScriptedGuard, ScriptedLLM, expected, lcel, question, said
 
@@ -74,18 +73,3 @@ def test_a_server_model_in_a_chain_needs_no_second_reading():
     first, second = reports[0].verdicts
     assert first.raw["uq_faith"] == pytest.approx(-0.1 * 7)
     assert second.raw["uq_faith"] == pytest.approx(-0.1 * 4)
-
-
-def test_feedback_goes_to_the_guarded_run_and_never_breaks_it():
-    sent = []
-
-    class Client:
-        def create_feedback(self, run_id, key, **values):
-            sent.append((run_id, key, values))
-            raise ConnectionError("no network")
-
-    chain = guard_chain(lcel(ScriptedLLM()), ScriptedGuard(), on_report=feedback_to(Client()))
-    assert chain.invoke(question(1), {"run_id": (run := uuid4())}) == expected(1)
-    ((run_id, key, values),) = sent
-    assert (run_id, key) == (run, "franq")
-    assert values == {"score": 0.9, "value": "ok", "comment": "supported: 1"}
