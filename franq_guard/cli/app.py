@@ -1,4 +1,4 @@
-"""The command ``franq``: ask, check, calibrate, convert-alignscore, methods, and those of others.
+"""The command ``franq``: ask, calibrate, check, convert-alignscore, methods, serve; and others'.
 
 Each command is in the file of its name; ``demo``, ``bench`` and ``compare`` come with other
 distributions (see :mod:`franq_guard.cli.plugins`).
@@ -22,6 +22,7 @@ from franq_guard.cli.console import drop_output, listen, say
 from franq_guard.cli.convert import convert_alignscore
 from franq_guard.cli.methods import methods
 from franq_guard.cli.plugins import GROUP, commands_with
+from franq_guard.cli.serve import serve
 
 
 def make_app(found: Iterable[EntryPoint]) -> typer.Typer:
@@ -37,7 +38,7 @@ def make_app(found: Iterable[EntryPoint]) -> typer.Typer:
         add_completion=False,
         pretty_exceptions_enable=False,
     )
-    for command in (ask, check, calibrate, convert_alignscore, methods):
+    for command in (ask, check, calibrate, convert_alignscore, methods, serve):
         made.command()(command)
     return made
 

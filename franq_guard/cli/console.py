@@ -70,12 +70,12 @@ def fail(message: str) -> NoReturn:
 
 
 @contextmanager
-def needing(install: str) -> Iterator[None]:
+def needing(install: str, *, what: str = "this command") -> Iterator[None]:
     """Where a module is missing inside, :func:`fail` with the command that installs it."""
     try:
         yield
     except ModuleNotFoundError as missing:
-        fail(f"this command needs {missing.name}: {install}")
+        fail(f"{what} needs {missing.name}: {install}")
 
 
 def emit(row: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from franq_guard.cli.app import make_app
 from franq_guard.cli.plugins import GROUP
 
-OWN = ("ask", "check", "calibrate", "convert-alignscore", "methods")
+OWN = ("ask", "check", "calibrate", "convert-alignscore", "methods", "serve")
 
 
 def python(code):

@@ -1,0 +1,125 @@
+"""``franq serve``: the guarding service."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from franq_guard.cli.console import fail, needing, say
+from franq_guard.cli.options import ModelOption, PolicyOption, ThresholdOption, guard_from
+
+if TYPE_CHECKING:
+    from franq_guard.guard import Guard
+    from franq_guard.serve.settings import ServeSettings
+
+TOKENS = "FRANQ_SERVE_TOKENS"
+UPSTREAM_KEY = "FRANQ_UPSTREAM_KEY"
+
+
+HostOption = Annotated[
+    str, typer.Option(help="Where to listen; anywhere but on this machine needs a token.")
+]
+TokenFile = Annotated[
+    Path | None,
+    typer.Option(help=f"Bearer tokens that are let in, one a line; {TOKENS} may hold more."),
+]
+UpstreamOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="An OpenAI-compatible server, such as http://localhost:8000/v1, to be guarded at "
+        f"/v1/chat/completions; its key in {UPSTREAM_KEY}.",
+    ),
+]
+StreamOption = Annotated[
+    str,
+    typer.Option(help="claims: each leaves with its verdict; buffer: the answer at its end."),
+]
+DeadlineOption = Annotated[
+    float | None,
+    typer.Option(help="Seconds an answer may take; past them its claims are unverified."),
+]
+OnErrorOption = Annotated[
+    str, typer.Option(help="Claims that could not be checked: open marks them, closed: weak.")
+]
+
+
+def serve(
+    host: HostOption = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free one.")] = 8790,
+    token_file: TokenFile = None,
+    upstream: UpstreamOption = None,
+    stream: StreamOption = "claims",
+    deadline: DeadlineOption = None,
+    on_error: OnErrorOption = "open",
+    policy: PolicyOption = "annotate",
+    threshold: ThresholdOption = None,
+    batch_size: Annotated[int, typer.Option(help="Answers checked together at most.")] = 16,
+    queue: Annotated[int, typer.Option(help="Answers that may wait; one more gets 503.")] = 256,
+    calibrator: Annotated[Path | None, typer.Option(help="From franq calibrate.")] = None,
+    language_model: ModelOption = None,
+) -> None:
+    """Check answers over HTTP: for applications, for gateways, and in front of a language model.
+
+    The models are loaded in the background; /readyz says when they are there.
+    """
+    settings = _settings(
+        tokens=_tokens(token_file),
+        upstream=upstream,
+        upstream_key=os.environ.get(UPSTREAM_KEY) or None,
+        stream=stream,
+        deadline=deadline,
+        on_error=on_error,
+        batch_size=batch_size,
+        queue=queue,
+    )
+    _run(host, port, settings, lambda: guard_from(policy, threshold, calibrator, language_model))
+
+
+def _run(host: str, port: int, settings: ServeSettings, guard: Callable[[], Guard]) -> None:
+    """Serve until a signal ends it."""
+    with needing("pip install 'franq-guard[serve]'", what="the service"):
+        from franq_guard.serve.app import create_app
+        from franq_guard.serve.running import Server, is_local
+    if not settings.tokens and not is_local(host):
+        fail(
+            f"{host} can be reached from other machines: that needs --token-file or {TOKENS} "
+            "(or --host 127.0.0.1)"
+        )
+    server = Server(create_app(guard(), settings), host=host, port=port, listening=_listening)
+    try:
+        server.run()
+    except SystemExit:  # the port is taken; uvicorn has said so
+        raise typer.Exit(1) from None
+
+
+def _listening(address: str) -> None:
+    say(f"franq listens on {address}")
+
+
+def _settings(**given: Any) -> ServeSettings:
+    from franq_guard.serve.settings import ServeSettings
+
+    try:
+        return ServeSettings(**given)
+    except ValueError as error:
+        fail(str(error))
+
+
+def _tokens(file: Path | None) -> tuple[str, ...]:
+    """Those of the file and of the environment; messages do not repeat them."""
+    given = os.environ.get(TOKENS, "").split()
+    if file is not None:
+        try:
+            lines = file.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            fail(f"cannot read {file}: {getattr(error, 'strerror', None) or 'it is not UTF-8'}")
+        listed = [line.strip() for line in lines if line.strip()]
+        if not listed:
+            fail(f"{file} holds no token")
+        given += listed
+    return tuple(given)

@@ -1,0 +1,103 @@
+"""The service as an ASGI application: the routers, the door in front of them, start and end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import cast
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from franq_guard import __version__
+from franq_guard.serve.checker import Checker, Checks
+from franq_guard.serve.checks import checks_router
+from franq_guard.serve.errors import ServeError, error_body
+from franq_guard.serve.health import health_router
+from franq_guard.serve.litellm import litellm_router
+from franq_guard.serve.metrics import Metrics
+from franq_guard.serve.proxy import proxy_router
+from franq_guard.serve.security import Door
+from franq_guard.serve.settings import ServeSettings
+
+_log = logging.getLogger(__name__)
+
+_RETRY_SECONDS = 5.0
+
+
+def create_app(guard: Checks, settings: ServeSettings | None = None) -> FastAPI:
+    """The service around ``guard``.
+
+    Its checker is ``app.state.checker``. The models are loaded in the background once it runs.
+
+    Args:
+        guard: a :class:`~franq_guard.Guard`; its own deadline is better left unset, since it
+            checks every answer alone then: set the settings' instead.
+        settings: limits, tokens, upstream; default: none asked for, no upstream.
+    """
+    settings = settings or ServeSettings()
+    checker = Checker(guard, settings)
+    app = FastAPI(
+        title="franq_guard",
+        summary="Tells true from false in RAG answers, claim by claim.",
+        version=__version__,
+        lifespan=_lifespan,
+        docs_url=None,  # pages that fetch scripts from elsewhere
+        redoc_url=None,
+    )
+    metrics = Metrics(checker)
+    app.state.checker, app.state.settings, app.state.metrics = checker, settings, metrics
+    for router in _routers(checker, settings, metrics):
+        app.include_router(router)
+    app.add_exception_handler(ServeError, _refused)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_middleware(Door, settings=settings, on_error=metrics.refused)
+    return app
+
+
+def _routers(checker: Checker, settings: ServeSettings, metrics: Metrics) -> Iterator[APIRouter]:
+    yield health_router(checker, metrics)
+    yield checks_router(checker, settings)
+    yield litellm_router(checker, settings)
+    if settings.upstream is not None:
+        yield proxy_router(checker, settings)
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    checker: Checker = app.state.checker
+    loading = asyncio.create_task(_load(checker))
+    try:
+        yield
+    finally:
+        loading.cancel()
+        await asyncio.wait([loading])
+        await checker.drain()
+
+
+async def _load(checker: Checker) -> None:
+    """Until it succeeds: a file may be mounted late, a server started later."""
+    while not checker.ready:
+        try:
+            await checker.load()
+        except Exception as error:
+            _log.error("the models cannot be loaded: %s: %s", type(error).__name__, error)
+            await asyncio.sleep(_RETRY_SECONDS)
+
+
+async def _refused(request: Request, error: Exception) -> JSONResponse:
+    refused = cast("ServeError", error)
+    request.app.state.metrics.refused(refused.code)
+    return JSONResponse(refused.to_dict(), refused.status, refused.headers)
+
+
+async def _http_error(request: Request, error: Exception) -> JSONResponse:
+    wrong = cast("HTTPException", error)
+    codes = {404: "not_found", 405: "method_not_allowed"}
+    code = codes.get(wrong.status_code, "bad_request")
+    request.app.state.metrics.refused(code)
+    body = error_body(code, str(wrong.detail))
+    return JSONResponse(body, wrong.status_code, wrong.headers)

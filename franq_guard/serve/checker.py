@@ -1,0 +1,286 @@
+"""Answers of many requests checked together, in one thread beside the event loop.
+
+An idle checker waits ``window_ms`` for more answers; what arrives while it works waits for the next
+round, up to ``batch_size`` a round. Whatever fails, its answer comes back unverified: never
+unmarked, and never at the cost of another request's answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from franq_guard import telemetry
+from franq_guard.policy import Policy
+from franq_guard.records import GuardedAnswer, Reason, Trace
+from franq_guard.serve.errors import Closing, QueueFull
+from franq_guard.serve.settings import ServeSettings
+
+_log = logging.getLogger(__name__)
+
+
+class Checks(Protocol):
+    """What is asked of a :class:`~franq_guard.Guard`."""
+
+    @property
+    def policy(self) -> Policy:
+        """What happens to the text."""
+        ...
+
+    def check_many(self, traces: Iterable[Trace], *, batch_size: int) -> Iterator[GuardedAnswer]:
+        """The checked answer of each trace, in order."""
+        ...
+
+    def unverified(self, trace: Trace, reason: Reason, *, detail: str = "") -> GuardedAnswer:
+        """The answer with every claim unverified."""
+        ...
+
+
+@dataclass(eq=False, slots=True)
+class _Job:
+    """One answer on its way; ``due`` is a time of the event loop's clock.
+
+    ``place`` is where its request's telemetry stands: a round checks answers of many requests.
+    """
+
+    trace: Trace
+    done: asyncio.Future[GuardedAnswer]
+    due: float | None
+    place: Any = field(default_factory=telemetry.here)
+
+
+class Checker:
+    """Checks the answers of concurrent requests with one guard.
+
+    Belongs to the event loop of its first :meth:`check`.
+
+    Attributes:
+        on_checked: called with each checked answer and the seconds it took, waiting included.
+        on_generated: called with the seconds the guard kept an answer back and those its model
+            took, by whoever knows both (see :meth:`generated`).
+
+    Args:
+        guard: a :class:`~franq_guard.Guard`, or one of the same methods.
+        settings: size of the queue and of a round, the window, the deadline, what failures become.
+    """
+
+    def __init__(self, guard: Checks, settings: ServeSettings) -> None:
+        self.guard, self.settings = guard, settings
+        self.on_checked: list[Callable[[GuardedAnswer, float], None]] = []
+        self.on_generated: list[Callable[[float, float], None]] = []
+        self.ready = False
+        self._waiting: deque[_Job] = deque()
+        self._rounds: asyncio.Task[None] | None = None
+        self._enough = asyncio.Event()
+        self._room: asyncio.Event | None = None
+        self._closing = False
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="franq-check")
+
+    @property
+    def waiting(self) -> int:
+        """How many answers wait; those in work do not count."""
+        return len(self._waiting)
+
+    async def load(self) -> None:
+        """Load the models, so that the first request does not wait for them.
+
+        Raises:
+            Exception: whatever loading them raises.
+        """
+        await asyncio.get_running_loop().run_in_executor(self._worker, self._load)
+        self.ready = True
+
+    async def check(
+        self, trace: Trace, *, deadline: float | None = None, closed: bool = False
+    ) -> GuardedAnswer:
+        """The checked answer of ``trace``.
+
+        Args:
+            trace: what is checked.
+            deadline: seconds it may take, waiting included; the settings' where that is less.
+                Past it every claim is unverified, reason ``timeout``.
+            closed: claims that could not be checked count as weak, even where the settings say
+                ``open``.
+
+        Raises:
+            QueueFull: if so many wait already.
+            Closing: after :meth:`drain` was called.
+        """
+        if self._closing:
+            raise Closing
+        if len(self._waiting) >= self.settings.queue:
+            raise QueueFull
+        started = time.perf_counter()
+        answer = await self._answer(trace, _least(deadline, self.settings.deadline))
+        return self._finished(answer, started, closed)
+
+    async def unverified(
+        self, trace: Trace, reason: Reason, *, closed: bool = False
+    ) -> GuardedAnswer:
+        """The answer of ``trace`` with every claim unverified, told to the listeners as any other.
+
+        For what cannot be checked at all, such as an answer of which no passage is known.
+        """
+        started = time.perf_counter()
+        answer = await asyncio.to_thread(self.guard.unverified, trace, reason)
+        return self._finished(answer, started, closed)
+
+    def policy(self, *, closed: bool = False) -> Policy:
+        """What happens to the text: the guard's policy, or as strict as settings or request ask."""
+        policy = self.guard.policy
+        strict = closed or self.settings.on_error == "closed"
+        return replace(policy, on_error="closed") if strict else policy
+
+    async def room(self) -> None:
+        """Wait until one more answer may wait: for callers that have time, such as a batch.
+
+        Raises:
+            Closing: after :meth:`drain` was called.
+        """
+        while not self._closing and len(self._waiting) >= self.settings.queue:
+            self._room = self._room or asyncio.Event()
+            await self._room.wait()
+        if self._closing:
+            raise Closing
+
+    def generated(self, guard_seconds: float, generation_seconds: float) -> None:
+        """Tell the listeners how long an answer was kept back and how long its model wrote it."""
+        for tell in self.on_generated:
+            with _observing():
+                tell(guard_seconds, generation_seconds)
+
+    async def drain(self) -> None:
+        """Take nothing more, and return when all that waits or is in work is done."""
+        self._closing = True
+        self._enough.set()
+        self._tell_room()
+        if self._rounds is not None and not self._rounds.done():
+            await asyncio.wait([self._rounds])
+        await asyncio.to_thread(self._worker.shutdown)
+
+    async def _answer(self, trace: Trace, deadline: float | None) -> GuardedAnswer:
+        loop = asyncio.get_running_loop()
+        due = None if deadline is None else loop.time() + deadline
+        job = _Job(trace, loop.create_future(), due)
+        self._take(job)
+        try:
+            async with asyncio.timeout_at(due):
+                return await job.done
+        except TimeoutError:
+            return await asyncio.to_thread(self.guard.unverified, trace, "timeout")
+        finally:  # also where the client went away
+            with suppress(ValueError):
+                self._waiting.remove(job)
+                self._tell_room()
+
+    def _take(self, job: _Job) -> None:
+        self._waiting.append(job)
+        if len(self._waiting) >= self.settings.batch_size:
+            self._enough.set()
+        if self._rounds is None or self._rounds.done():
+            self._enough = asyncio.Event()
+            self._rounds = asyncio.create_task(self._work())
+
+    def _tell_room(self) -> None:
+        if self._room is not None:
+            self._room.set()
+            self._room = None
+
+    async def _work(self) -> None:
+        """Rounds until nothing waits."""
+        loop = asyncio.get_running_loop()
+        await self._window()
+        while self._waiting:
+            size = min(len(self._waiting), self.settings.batch_size)
+            batch = [self._waiting.popleft() for _ in range(size)]
+            self._tell_room()
+            batch = [job for job in batch if not job.done.done() and not _late(job, loop.time())]
+            if batch:
+                await self._round(batch)
+
+    async def _round(self, batch: Sequence[_Job]) -> None:
+        loop = asyncio.get_running_loop()
+        places = [(job.trace, job.place) for job in batch]
+        try:
+            answers = await loop.run_in_executor(self._worker, self._check_at, places)
+        except Exception as error:  # not even an unverified answer could be made
+            for job in batch:
+                if not job.done.done():
+                    job.done.set_exception(error)
+            return
+        for job, answer in zip(batch, answers, strict=True):
+            if not job.done.done():  # its request may have gone, or its time be over
+                job.done.set_result(answer)
+
+    async def _window(self) -> None:
+        """Wait for company, but not once a round is full."""
+        if self._closing or len(self._waiting) >= self.settings.batch_size:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.settings.window_ms / 1000):
+                await self._enough.wait()
+
+    def _check_at(self, places: Sequence[tuple[Trace, Any]]) -> list[GuardedAnswer]:
+        """In the worker."""
+        with telemetry.under(places):
+            return self._check([trace for trace, _ in places])
+
+    def _check(self, traces: Sequence[Trace]) -> list[GuardedAnswer]:
+        try:
+            answers = list(self.guard.check_many(traces, batch_size=self.settings.batch_size))
+            if len(answers) != len(traces):
+                raise RuntimeError(f"{len(answers)} answers for {len(traces)} traces")
+        except Exception as error:
+            if len(traces) > 1:  # one of them; the others are not to suffer from it
+                return [answer for trace in traces for answer in self._check([trace])]
+            # The type alone: a message may hold text of the request.
+            return [self.guard.unverified(traces[0], "error", detail=type(error).__name__)]
+        return answers
+
+    def _finished(self, answer: GuardedAnswer, started: float, closed: bool) -> GuardedAnswer:
+        """The answer under the policy that holds for it, told to the listeners."""
+        policy = self.policy(closed=closed)
+        if policy != self.guard.policy and answer.status != "ok":
+            answer = replace(answer, text=applied(policy, answer))
+        seconds = time.perf_counter() - started
+        for tell in self.on_checked:
+            with _observing():
+                tell(answer, seconds)
+        return answer
+
+    def _load(self) -> None:
+        for name in ("language_model", "faithfulness", "calibrator"):
+            getattr(self.guard, name, None)
+
+
+def applied(policy: Policy, answer: GuardedAnswer) -> str:
+    """What ``policy`` makes of a checked answer, whatever a user's action does."""
+    try:
+        return policy.apply(answer.original, answer.verdicts)
+    except Exception as error:  # a user's action
+        _log.warning("the policy's action failed: %s", type(error).__name__)
+        return policy.on_failure(answer.original, answer.verdicts)
+
+
+def _least(*seconds: float | None) -> float | None:
+    return min((value for value in seconds if value is not None), default=None)
+
+
+def _late(job: _Job, now: float) -> bool:
+    """Whether its time ran out while it waited; its :meth:`Checker.check` tells."""
+    return job.due is not None and job.due <= now
+
+
+@contextmanager
+def _observing() -> Iterator[None]:
+    try:
+        yield
+    except Exception:  # an observer must not break what it observes
+        _log.warning("a listener failed", exc_info=True)

@@ -1,0 +1,175 @@
+"""``POST /v1/check`` and ``/v1/check/batch``: answers in, verdicts out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response, StreamingResponse
+
+from franq_guard.records import GuardedAnswer, Trace
+from franq_guard.rows.lines import RowError
+from franq_guard.rows.traces import row_id
+from franq_guard.serve.checker import Checker
+from franq_guard.serve.documents import (
+    ANSWER_EXAMPLE,
+    ANSWER_HEADERS,
+    ANSWER_SCHEMA,
+    REQUEST_HEADERS,
+    TRACE_EXAMPLE,
+    TRACE_SCHEMA,
+    body,
+    documented,
+    refusals,
+)
+from franq_guard.serve.errors import Closing, QueueFull, ServeError
+from franq_guard.serve.reading import (
+    answer_headers,
+    closed_of,
+    deadline_of,
+    json_line,
+    json_reply,
+    object_of,
+    trace_of_row,
+)
+from franq_guard.serve.settings import ServeSettings
+
+JSON_LINES = "application/x-ndjson"
+
+_log = logging.getLogger(__name__)
+
+
+def checks_router(checker: Checker, settings: ServeSettings) -> APIRouter:
+    """The two routes."""
+    router = APIRouter(tags=["checks"])
+    checks = _Checks(checker, settings)
+
+    @router.post(
+        "/v1/check",
+        responses={
+            200: documented(ANSWER_SCHEMA, ANSWER_EXAMPLE, headers=ANSWER_HEADERS),
+            **refusals(401, 413, 422, 503),
+        },
+        openapi_extra={
+            "parameters": REQUEST_HEADERS,
+            "requestBody": body("application/json", TRACE_SCHEMA, TRACE_EXAMPLE),
+        },
+    )
+    async def check(request: Request) -> Response:
+        """One answer."""
+        return await checks.one(request)
+
+    @router.post(
+        "/v1/check/batch",
+        response_class=StreamingResponse,
+        responses={
+            200: {
+                "description": "franq.answer/1, or franq.error/1 for a line that cannot be "
+                "checked: a line each, in the order of the request, as they are done.",
+                "content": {JSON_LINES: {"schema": {"type": "string"}}},
+            },
+            **refusals(401, 413, 422),
+        },
+        openapi_extra={
+            "parameters": REQUEST_HEADERS,
+            "requestBody": body(JSON_LINES, {"type": "string"}, json_line(TRACE_EXAMPLE)),
+        },
+    )
+    async def batch(request: Request) -> Response:
+        """Many answers, as JSON Lines of what ``/v1/check`` takes."""
+        return await checks.many(request)
+
+    return router
+
+
+class _Checks:
+    """What the routes do."""
+
+    def __init__(self, checker: Checker, settings: ServeSettings) -> None:
+        self.checker, self.settings = checker, settings
+
+    async def one(self, request: Request) -> Response:
+        answer = await self._checked(await request.body(), request, patient=False)
+        return json_reply(answer.to_dict(), headers=answer_headers(answer))
+
+    async def many(self, request: Request) -> Response:
+        self._asked(request, {})  # what is wrong with the headers is wrong with all
+        lines = await request.body()
+        return StreamingResponse(self._outcomes(lines, request), media_type=JSON_LINES)
+
+    async def _outcomes(self, lines: bytes, request: Request) -> AsyncIterator[str]:
+        """In order; so many are under way that every round can be full."""
+        under_way: deque[asyncio.Task[str]] = deque()
+        try:
+            for number, line in _numbered(lines):
+                under_way.append(asyncio.create_task(self._line(number, line, request)))
+                if len(under_way) >= 2 * self.settings.batch_size:
+                    yield await under_way.popleft()
+            while under_way:
+                yield await under_way.popleft()
+        finally:  # the client went away
+            for task in under_way:
+                task.cancel()
+
+    async def _line(self, number: int, line: bytes, request: Request) -> str:
+        try:
+            if len(line) > self.settings.max_body_bytes:
+                raise ServeError(
+                    413,
+                    "too_large",
+                    f"the line is larger than {self.settings.max_body_bytes} bytes",
+                )
+            answer = await self._checked(line, request, patient=True)
+            return json_line(answer.to_dict())
+        except ServeError as error:
+            return json_line(RowError(number, error.message, _id_of(line)).to_dict())
+        except Exception as error:
+            _log.error("line %d of a batch failed: %s", number, type(error).__name__)
+            return json_line(RowError(number, "the check failed", _id_of(line)).to_dict())
+
+    async def _checked(self, body: bytes, request: Request, *, patient: bool) -> GuardedAnswer:
+        """``patient``: wait for room in the queue instead of being refused."""
+        # Aside: given claims are looked for in the answer, which takes time.
+        trace, deadline, closed = await asyncio.to_thread(self._read, body, request)
+        while True:
+            try:
+                return await self.checker.check(trace, deadline=deadline, closed=closed)
+            except Closing:
+                raise
+            except QueueFull:
+                if not patient:
+                    raise
+                await self.checker.room()
+
+    def _read(self, body: bytes, request: Request) -> tuple[Trace, float | None, bool]:
+        row = object_of(body)
+        return (trace_of_row(row, self.settings), *self._asked(request, row))
+
+    def _asked(self, request: Request, row: dict[str, object]) -> tuple[float | None, bool]:
+        headers = request.headers
+        return (
+            deadline_of(headers.get("x-franq-deadline"), row.get("deadline")),
+            closed_of(self.settings, headers.get("x-franq-on-error"), row.get("on_error")),
+        )
+
+
+def _numbered(lines: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, counted from 1 with the blank ones."""
+    at, number = 0, 0
+    while at < len(lines):
+        end = lines.find(b"\n", at)
+        end = len(lines) if end < 0 else end
+        number += 1
+        if line := lines[at:end].strip():
+            yield number, line
+        at = end + 1
+
+
+def _id_of(line: bytes) -> str | None:
+    with suppress(ServeError, ValueError):
+        return row_id(object_of(line))
+    return None

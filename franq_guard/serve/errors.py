@@ -1,0 +1,60 @@
+"""What a request is refused with: a status, a code for programs and a message for people.
+
+No message repeats text of the request: messages end in logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class ServeError(Exception):
+    """A request that cannot be answered.
+
+    Args:
+        status: HTTP status.
+        code: one word for programs, such as ``too_many_passages``.
+        message: what is wrong.
+        headers: sent with the reply.
+    """
+
+    def __init__(
+        self, status: int, code: str, message: str, *, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status, self.code, self.message = status, code, message
+        self.headers = dict(headers or {})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The body of the reply."""
+        return error_body(self.code, self.message)
+
+
+class QueueFull(ServeError):
+    """So many answers wait already that one more is refused at once.
+
+    Args:
+        retry_after: whole seconds until it is worth another try.
+    """
+
+    def __init__(self, retry_after: int = 1) -> None:
+        super().__init__(
+            503,
+            "queue_full",
+            "too many answers are waiting to be checked; try again later",
+            headers={"Retry-After": str(retry_after)},
+        )
+
+
+class Closing(QueueFull):
+    """The service is shutting down: it finishes what is in work and takes nothing more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.code, self.message = "closing", "the service is shutting down"
+
+
+def error_body(code: str, message: str) -> dict[str, Any]:
+    """The JSON of every reply that is no answer."""
+    return {"error": {"code": code, "message": message}}

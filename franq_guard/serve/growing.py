@@ -1,0 +1,78 @@
+"""An answer that is checked again and again while it is written, by callers that keep no state.
+
+Every time the whole text so far is checked, since nobody says which time is the last. What was
+settled keeps the verdicts it had at first: text that may have left must not change.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from franq_guard.policy import Policy, status_of
+from franq_guard.records import GuardedAnswer, Verdict
+from franq_guard.serve.checker import applied
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The beginning of an answer that more text cannot change, and its verdicts."""
+
+    text: str = ""
+    verdicts: tuple[Verdict, ...] = ()
+
+    def begins(self, text: str) -> bool:
+        """Whether ``text`` goes on from it."""
+        return text.startswith(self.text)
+
+
+def settle(splitter: object, checked: GuardedAnswer, before: Settled | None) -> Settled:
+    """How much of a checked answer is settled now.
+
+    Args:
+        splitter: of the guard; where it cannot tell, nothing is.
+        checked: the answer so far.
+        before: what was settled the last time.
+    """
+    text = checked.original
+    known = before if before is not None and before.begins(text) else Settled()
+    splits: Any = splitter
+    if not hasattr(splits, "settled"):
+        return known
+    end = max(len(known.text), int(splits.settled(text, known=len(known.text))))
+    first = len(known.text)
+    new = [v for v in checked.verdicts if first < _end(v) <= end]
+    return Settled(text[:end], (*known.verdicts, *new))
+
+
+def with_settled(checked: GuardedAnswer, settled: Settled, policy: Policy) -> GuardedAnswer:
+    """The answer with the verdicts of what is settled, under the policy."""
+    if not settled.begins(checked.original):
+        return checked
+    rest = [v for v in checked.verdicts if _end(v) > len(settled.text)]
+    verdicts = (*settled.verdicts, *rest)
+    if verdicts == checked.verdicts:
+        return checked
+    grown = replace(checked, verdicts=verdicts, status=status_of(verdicts))
+    return replace(grown, text=applied(policy, grown))
+
+
+def holdback(checked: GuardedAnswer, settled: Settled, policy: Policy) -> int:
+    """How many characters at the end of the checked text may still change."""
+    if policy.action not in ("annotate", "filter"):  # they decide on all of the answer
+        return len(checked.text)
+    sure = policy.so_far(settled.text, settled.verdicts).rstrip()
+    return len(checked.text) - _shared(sure, checked.text)
+
+
+def _shared(one: str, other: str) -> int:
+    """Characters with which both begin."""
+    pairs: Sequence[tuple[str, str]] = list(zip(one, other, strict=False))
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), len(pairs))
+
+
+def _end(verdict: Verdict) -> float:
+    """Where its claim ends; one that was not found in the answer may be about all of it."""
+    return verdict.claim.spans[-1][1] if verdict.claim.spans else math.inf

@@ -1,0 +1,233 @@
+"""LiteLLM's generic guardrail protocol: ``POST /beta/litellm_basic_guardrail_api``.
+
+The gateway asks twice for each call (``mode: [pre_call, post_call]``): of the request, which alone
+brings the messages, and of the response, which brings the texts the model wrote. The passages of a
+request are kept by ``litellm_call_id`` until then.
+
+A stream is asked of again and again, with all of the text so far
+(``streaming_transform_mode: incremental_diff``). The gateway lets out the checked text but for the
+last ``stream_holdback_chars``, and at the end all of it, without saying which time is the last.
+
+Looked up in October 2026 (LiteLLM 1.104); https://docs.litellm.ai/docs/adding_provider/generic_guardrail_api.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from franq_guard.policy import Policy
+from franq_guard.records import Generation, GuardedAnswer, Passage, Reason, Trace
+from franq_guard.serve.checker import Checker
+from franq_guard.serve.documents import body, documented, refusals
+from franq_guard.serve.gateway_documents import (
+    REPLY_EXAMPLE,
+    REPLY_SCHEMA,
+    REQUEST_EXAMPLE,
+    REQUEST_SCHEMA,
+)
+from franq_guard.serve.growing import Settled, holdback, settle, with_settled
+from franq_guard.serve.passages import EXTENSION, extension_in, passages_in, question_of
+from franq_guard.serve.reading import (
+    bad_request,
+    check_size,
+    closed_of,
+    deadline_of,
+    json_reply,
+    object_of,
+)
+from franq_guard.serve.security import GATEWAY_PATH
+from franq_guard.serve.settings import ServeSettings
+from franq_guard.serve.store import Store
+
+
+def litellm_router(checker: Checker, settings: ServeSettings) -> APIRouter:
+    """The one route."""
+    router = APIRouter(tags=["gateways"])
+    gateway = Gateway(checker, settings)
+
+    @router.post(
+        GATEWAY_PATH,
+        responses={
+            200: documented(REPLY_SCHEMA, REPLY_EXAMPLE),
+            **refusals(401, 413, 422, 503),
+        },
+        openapi_extra={"requestBody": body("application/json", REQUEST_SCHEMA, REQUEST_EXAMPLE)},
+    )
+    async def guardrail(request: Request) -> Response:
+        """LiteLLM's generic guardrail API."""
+        row = await asyncio.to_thread(object_of, await request.body())
+        return json_reply(await gateway.reply(row))
+
+    return router
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a request says about the answer to come."""
+
+    question: str = ""
+    passages: tuple[Passage, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Characters."""
+        return len(self.question) + sum(len(p.text) + len(p.title) for p in self.passages)
+
+
+@dataclass(frozen=True, slots=True)
+class _Strictness:
+    deadline: float | None
+    closed: bool
+
+
+class Gateway:
+    """Answers the gateway's two questions.
+
+    Attributes:
+        asked: passages and question of the requests that were seen, by call.
+        settled: what of their streams is settled, by call and number of the text.
+    """
+
+    def __init__(self, checker: Checker, settings: ServeSettings) -> None:
+        self.checker, self.settings = checker, settings
+        kept, seconds, size = (
+            settings.messages_kept,
+            settings.messages_seconds,
+            settings.messages_chars,
+        )
+        self.asked: Store[Asked] = Store(kept, seconds, size=size)
+        self.settled: Store[Settled] = Store(kept, seconds, size=size)
+
+    async def reply(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """The reply to one question of the gateway.
+
+        Raises:
+            ServeError: for a request that cannot be read, is too large or has to wait.
+        """
+        kind, call = row.get("input_type"), row.get("litellm_call_id")
+        if kind not in ("request", "response"):
+            raise bad_request("'input_type' must be 'request' or 'response'")
+        if call is not None and not isinstance(call, str):
+            raise bad_request("'litellm_call_id' must be a string or null")
+        texts = row.get("texts")
+        if texts is not None and not _are_texts(texts):
+            raise bad_request("'texts' must be a list of strings or null")
+        strictness = self._strictness(row)
+        found = await asyncio.to_thread(_asked_in, row)
+        if kind == "request":
+            self._keep(call, found)
+            return {"action": "NONE"}
+        return await self._response(texts or [], self._known(call, found), call, strictness)
+
+    def _keep(self, call: str | None, asked: Asked) -> None:
+        check_size(self.settings, asked.passages, "")
+        if call:
+            self.asked.put(call, asked, size=asked.size)
+
+    def _known(self, call: str | None, found: Asked) -> Asked:
+        """What the response itself says goes before what its request said."""
+        kept = (self.asked.get(call) if call else None) or Asked()
+        return Asked(found.question or kept.question, found.passages or kept.passages)
+
+    def _strictness(self, row: Mapping[str, Any]) -> _Strictness:
+        extension = extension_in(_parameters(row))
+        return _Strictness(
+            deadline_of(None, extension.get("deadline")),
+            closed_of(self.settings, extension.get("on_error")),
+        )
+
+    async def _response(
+        self, texts: list[str], asked: Asked, call: str | None, strictness: _Strictness
+    ) -> dict[str, Any]:
+        for text in texts:
+            check_size(self.settings, asked.passages, text)
+        checked = await asyncio.gather(
+            *(
+                self._checked(text, asked, f"{call}:{i}" if call else None, strictness)
+                for i, text in enumerate(texts)
+            )
+        )
+        policy = self.checker.policy(closed=strictness.closed)
+        if policy.action == "block":
+            weak = [v for answer, _ in checked for v in answer.verdicts if policy.is_weak(v)]
+            if weak:
+                total = sum(len(answer.verdicts) for answer, _ in checked)
+                return {"action": "BLOCKED", "blocked_reason": _reason(weak, total)}
+        changed = any(answer.text != answer.original for answer, _ in checked)
+        return {
+            "action": "GUARDRAIL_INTERVENED" if changed else "NONE",
+            **({"texts": [answer.text for answer, _ in checked]} if changed else {}),
+            "stream_holdback_chars": [held for _, held in checked],
+        }
+
+    async def _checked(
+        self, text: str, asked: Asked, key: str | None, strictness: _Strictness
+    ) -> tuple[GuardedAnswer, int]:
+        """The checked text, and how much of its end may still change."""
+        if not text.strip():  # a call of a tool; there is nothing to check
+            return GuardedAnswer(text, text, (), "unverified"), 0
+        trace = Trace(asked.question, asked.passages, Generation(text), id=key)
+        closed = strictness.closed
+        if not asked.passages or not asked.question:
+            reason: Reason = "no_prompt" if asked.passages else "no_evidence"
+            answer = await self.checker.unverified(trace, reason, closed=closed)
+        else:
+            answer = await self.checker.check(trace, deadline=strictness.deadline, closed=closed)
+        policy = self.checker.policy(closed=closed)
+        before = self.settled.get(key) if key else None
+        answer, settled, held = await asyncio.to_thread(
+            _grown, getattr(self.checker.guard, "claims", None), answer, before, policy
+        )
+        if key:
+            self.settled.put(key, settled, size=len(settled.text))
+        return answer, held
+
+
+def _grown(
+    splitter: object, answer: GuardedAnswer, before: Settled | None, policy: Policy
+) -> tuple[GuardedAnswer, Settled, int]:
+    settled = settle(splitter, answer, before)
+    grown = with_settled(answer, settled, policy)
+    return grown, settled, holdback(grown, settled, policy)
+
+
+def _asked_in(row: Mapping[str, Any]) -> Asked:
+    """Passages and question, of our extension in the parameters or of the messages."""
+    parameters = _parameters(row)
+    request = row.get("request_data")
+    given = request if isinstance(request, Mapping) else {}
+    like_a_request = {
+        EXTENSION: extension_in(parameters) or extension_in(given),
+        "documents": parameters.get("documents") or given.get("documents"),
+        "messages": row.get("structured_messages") or _prompts(row),
+    }
+    return Asked(question_of(like_a_request), passages_in(like_a_request))
+
+
+def _prompts(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The prompt of a request without messages, as a message."""
+    texts = row.get("texts") if row.get("input_type") == "request" else None
+    return [{"role": "user", "content": "\n".join(texts)}] if texts else []
+
+
+def _parameters(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    given = row.get("additional_provider_specific_params")
+    return given if isinstance(given, Mapping) else {}
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def _reason(weak: list[Any], total: int) -> str:
+    """Labels and counts alone: the gateway logs it."""
+    counts = Counter(verdict.label for verdict in weak)
+    labels = ", ".join(f"{n} {label}" for label, n in sorted(counts.items()))
+    return f"franq: {len(weak)} of {total} claims: {labels}"

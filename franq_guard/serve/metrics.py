@@ -1,0 +1,104 @@
+"""What operators watch, as Prometheus reads it; one registry for each service, no text in it."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from franq_guard.records import GuardedAnswer, Label, Reason, Status
+from franq_guard.serve.checker import Checker
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_RATIOS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 5)
+
+
+class Metrics:
+    """Counts what a checker does.
+
+    Args:
+        checker: is listened to.
+    """
+
+    def __init__(self, checker: Checker) -> None:
+        self.registry = CollectorRegistry()
+        self._describe(checker)
+        # All series are there from the start: a rate over one that appears later misses its first.
+        for status in get_args(Status):
+            self._checks.labels(status)
+        for label in get_args(Label):
+            self._claims.labels(label)
+        for reason in get_args(Reason):
+            self._unverified.labels(reason)
+        checker.on_checked.append(self.checked)
+        checker.on_generated.append(self.generated)
+
+    def _describe(self, checker: Checker) -> None:
+        given = self.registry
+        self._checks = Counter(
+            "franq_checks", "Checked answers by status.", ["status"], registry=given
+        )
+        self._claims = Counter("franq_claims", "Claims by label.", ["label"], registry=given)
+        self._unverified = Counter(
+            "franq_unverified_claims",
+            "Claims that could not be checked, by reason.",
+            ["reason"],
+            registry=given,
+        )
+        self._errors = Counter(
+            "franq_errors", "Requests refused or failed, by code.", ["code"], registry=given
+        )
+        self._seconds = Histogram(
+            "franq_check_seconds",
+            "Seconds an answer took, waiting included.",
+            registry=given,
+            buckets=_SECONDS,
+        )
+        self._stages = Histogram(
+            "franq_stage_seconds",
+            "Seconds of an answer by stage of the check.",
+            ["stage"],
+            registry=given,
+            buckets=_SECONDS,
+        )
+        self._ratio = Histogram(
+            "franq_guard_to_generation_ratio",
+            "Time the guard added to an answer over the time its model took to write it.",
+            registry=given,
+            buckets=_RATIOS,
+        )
+        queue = Gauge("franq_queue_length", "Answers that wait to be checked.", registry=given)
+        queue.set_function(lambda: checker.waiting)
+        ready = Gauge("franq_ready", "1 when the models are loaded.", registry=given)
+        ready.set_function(lambda: checker.ready)
+
+    def checked(self, answer: GuardedAnswer, seconds: float) -> None:
+        """Count a checked answer."""
+        self._checks.labels(answer.status).inc()
+        self._seconds.observe(seconds)
+        for verdict in answer.verdicts:
+            self._claims.labels(verdict.label).inc()
+            if verdict.label == "unverified":
+                self._unverified.labels(_known(verdict.reason)).inc()
+        for stage, spent in answer.timings.items():
+            self._stages.labels(stage).observe(spent)
+
+    def generated(self, guard_seconds: float, generation_seconds: float) -> None:
+        """Count how long the guard kept an answer back, measured by how long its model took."""
+        if generation_seconds > 0:
+            self._ratio.observe(guard_seconds / generation_seconds)
+
+    def refused(self, code: str) -> None:
+        """Count a request that was refused or failed."""
+        self._errors.labels(code).inc()
+
+    def text(self) -> bytes:
+        """All of it in Prometheus's text format (:data:`CONTENT_TYPE`)."""
+        return generate_latest(self.registry)
+
+
+def _known(reason: str | None) -> str:
+    """Reasons that are none of ours do not make series without end."""
+    return reason if reason is not None and reason in get_args(Reason) else "other"

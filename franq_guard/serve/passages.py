@@ -1,0 +1,166 @@
+"""The passages and the question of a chat request, wherever applications put them.
+
+Passages are taken from the first of these that has any:
+
+1. the extension object ``franq`` of the request: ``{"franq": {"passages": [...]}}``;
+2. ``documents: [{"title": ..., "text": ...}]``, as vLLM takes them;
+3. the messages of tools;
+4. ``<context>`` and ``<source>`` blocks of any message, as Open WebUI and many prompts have them;
+   of a context with sources inside, the sources.
+
+What has another form than expected is passed over: a request is the upstream's to judge.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from franq_guard.records import Passage
+
+EXTENSION = "franq"
+"""The key of our own object in a request."""
+
+_TAG = re.compile(r"<(/?)(context|source)(?![\w-])([^<>]{0,500})>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"([\w-]{1,50})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_TOOLS = ("tool", "function")
+
+
+def passages_in(body: Mapping[str, object]) -> tuple[Passage, ...]:
+    """The passages of a chat request; empty where none is found.
+
+    Args:
+        body: the JSON of the request. Nothing in it can make this raise.
+    """
+    extension, messages = extension_in(body), messages_in(body)
+    sources: tuple[Iterator[Passage], ...] = (
+        _documents(extension.get("passages")),
+        _documents(body.get("documents")),
+        _of_tools(messages),
+        _of_blocks(messages),
+    )
+    for source in sources:
+        if found := tuple(source):
+            return found
+    return ()
+
+
+def extension_in(body: Mapping[str, object]) -> Mapping[str, object]:
+    """Our own object of the request; empty where it has none."""
+    given = body.get(EXTENSION)
+    return given if isinstance(given, Mapping) else {}
+
+
+def messages_in(body: Mapping[str, object]) -> list[Mapping[str, object]]:
+    """The messages of the request that are objects."""
+    given = body.get("messages")
+    return [m for m in given if isinstance(m, Mapping)] if isinstance(given, list) else []
+
+
+def question_of(body: Mapping[str, object]) -> str:
+    """What was asked: ``question`` of our extension, else the last message of the user."""
+    given = extension_in(body).get("question")
+    if isinstance(given, str) and given.strip():
+        return given
+    return question_in(messages_in(body))
+
+
+def question_in(messages: Iterable[object]) -> str:
+    """The last message of the user that says something besides its passages; "" if none does."""
+    users = [m for m in messages if isinstance(m, Mapping) and m.get("role") == "user"]
+    for message in reversed(users):
+        text = text_of(message.get("content"))
+        if asked := _without(text, _blocks(text)).strip():
+            return asked
+    return ""
+
+
+def text_of(content: object) -> str:
+    """The text of a message's content: a string, or a list of parts some of which are text."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    texts = (part.get("text") for part in content if isinstance(part, Mapping))
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _documents(given: object) -> Iterator[Passage]:
+    for item in given if isinstance(given, list) else ():
+        if isinstance(item, Mapping):
+            text, identifier = item.get("text", item.get("content")), item.get("id")
+            title = item.get("title")
+        else:
+            text, title, identifier = item, None, None
+        if isinstance(text, str) and text.strip():
+            yield Passage(text, title if isinstance(title, str) else "", _identifier(identifier))
+
+
+def _identifier(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _of_tools(messages: Iterable[Mapping[str, object]]) -> Iterator[Passage]:
+    for message in messages:
+        text = text_of(message.get("content")) if message.get("role") in _TOOLS else ""
+        if text.strip():
+            name = message.get("name")
+            identifier = _identifier(message.get("tool_call_id"))
+            yield Passage(text, name if isinstance(name, str) else "", identifier)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A tagged stretch of a text: ``start:end`` with its tags, ``inner`` without."""
+
+    kind: str
+    attributes: str
+    start: int
+    end: int
+    inner: tuple[int, int]
+
+
+def _of_blocks(messages: Iterable[Mapping[str, object]]) -> Iterator[Passage]:
+    for message in messages:
+        text = text_of(message.get("content"))
+        blocks = _blocks(text)
+        sources = [block.start for block in blocks if block.kind == "source"]
+        for block in blocks:
+            if block.kind == "context" and _any_within(sources, block):
+                continue
+            words = text[slice(*block.inner)].strip()
+            if words:
+                named = {a.lower(): b or c for a, b, c in _ATTRIBUTE.findall(block.attributes)}
+                title = named.get("title") or named.get("name") or ""
+                yield Passage(words, title, _identifier(named.get("id")))
+
+
+def _any_within(starts: list[int], block: _Block) -> bool:
+    following = bisect_right(starts, block.start)
+    return following < len(starts) and starts[following] < block.end
+
+
+def _blocks(text: str) -> list[_Block]:
+    """Each closing tag with the last one of its kind that opened before it, in one pass."""
+    opened: dict[str, re.Match[str]] = {}
+    blocks: list[_Block] = []
+    for tag in _TAG.finditer(text):
+        kind = tag[2].lower()
+        if not tag[1]:
+            opened[kind] = tag
+        elif kind in opened:
+            begun = opened.pop(kind)
+            inner = (begun.end(), tag.start())
+            blocks.append(_Block(kind, begun[3], begun.start(), tag.end(), inner))
+    return sorted(blocks, key=lambda block: block.start)
+
+
+def _without(text: str, blocks: Iterable[_Block]) -> str:
+    kept, at = [], 0
+    for block in blocks:
+        if block.start >= at:
+            kept.append(text[at : block.start])
+        at = max(at, block.end)
+    return "".join([*kept, text[at:]])

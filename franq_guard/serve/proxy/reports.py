@@ -1,0 +1,73 @@
+"""The report of a reply: in its ``franq`` object and in its headers."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from franq_guard.records import GuardedAnswer, Status, Verdict
+
+Place = tuple[int, str]
+"""A text of a reply: the number of its choice and its field, ``content`` or ``refusal``."""
+
+_WARNED_OF = ("false", "doubtful", "unverified")
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was found in the texts of one reply.
+
+    Attributes:
+        answers: the checked texts. A reply of tool calls alone has none.
+        id: hard to guess, so that only who got the reply can ask for its report.
+    """
+
+    answers: Mapping[Place, GuardedAnswer]
+    id: str = field(default_factory=lambda: new_id())
+
+    @property
+    def status(self) -> Status | Literal["none"]:
+        """``none`` without any text; else as of one answer with all the claims."""
+        found = {answer.status for answer in self.answers.values()}
+        if not found:
+            return "none"
+        return found.pop() if len(found) == 1 else "partial"
+
+    @property
+    def warnings(self) -> list[str]:
+        """The labels that a reader should know of, the worst first."""
+        labels = {verdict.label for verdict in self._verdicts}
+        return [label for label in _WARNED_OF if label in labels]
+
+    @property
+    def _verdicts(self) -> list[Verdict]:
+        return [verdict for answer in self.answers.values() for verdict in answer.verdicts]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The ``franq`` object of a reply: ``answer`` is ``franq.answer/1``."""
+        return {
+            "id": self.id,
+            "status": self.status,
+            "warnings": self.warnings,
+            "choices": [
+                {"index": index, "field": name, "answer": answer.to_dict()}
+                for (index, name), answer in sorted(self.answers.items())
+            ],
+        }
+
+    def headers(self) -> dict[str, str]:
+        """Labels only, never text."""
+        found = {
+            "x-franq-status": self.status,
+            "x-franq-warnings": ",".join(self.warnings),
+            "x-franq-report-id": self.id,
+        }
+        reasons = {v.reason or "" for v in self._verdicts if v.label == "unverified"} - {""}
+        return {**found, "x-franq-unverified": ",".join(sorted(reasons))} if reasons else found
+
+
+def new_id() -> str:
+    """An id that nobody can guess."""
+    return secrets.token_urlsafe(16)

@@ -1,0 +1,125 @@
+"""A chat request: what is forwarded, and what its answer is checked against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from franq_guard.capture.matching import prompt_of_messages
+from franq_guard.records import Passage
+from franq_guard.serve.passages import (
+    EXTENSION,
+    extension_in,
+    messages_in,
+    passages_in,
+    question_of,
+    text_of,
+)
+from franq_guard.serve.proxy.wire import MalformedError, to_json
+from franq_guard.serve.reading import bad_request, check_size, closed_of, deadline_of, object_of
+from franq_guard.serve.settings import ServeSettings
+
+if TYPE_CHECKING:
+    from franq_guard.guard import Guard
+
+_SYSTEM = ("system", "developer")
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """One request of ``/v1/chat/completions``.
+
+    Attributes:
+        body: as it is forwarded: all of it but our own object.
+        question: what was asked.
+        passages: what the answer is checked against.
+        deadline: seconds that checking may take, where the request names any.
+        closed: claims that could not be checked count as weak.
+    """
+
+    body: Mapping[str, Any]
+    question: str
+    passages: tuple[Passage, ...]
+    deadline: float | None
+    closed: bool
+
+    @property
+    def model(self) -> str:
+        """The model's name; "" without one."""
+        name = self.body.get("model")
+        return name if isinstance(name, str) else ""
+
+    @property
+    def stream(self) -> bool:
+        """Whether the answer is to come as events."""
+        return self.body.get("stream") is True
+
+    @property
+    def wants_usage(self) -> bool:
+        """Whether a stream is to end with a chunk of usage."""
+        options = self.body.get("stream_options")
+        return isinstance(options, Mapping) and options.get("include_usage") is True
+
+    @property
+    def wants_logprobs(self) -> bool:
+        """Whether the client itself asked for log-probabilities."""
+        return bool(self.body.get("logprobs"))
+
+    def payload(self, *, logprobs: bool) -> bytes:
+        """What is sent to the upstream.
+
+        Args:
+            logprobs: ask for log-probabilities.
+
+        Raises:
+            ServeError: for a body nested too deeply.
+        """
+        try:
+            return to_json({**self.body, "logprobs": True} if logprobs else self.body)
+        except MalformedError as error:
+            raise bad_request(str(error)) from None
+
+    def prompt(self, guard: Guard) -> str | None:
+        """The messages as the guard's own model would be asked.
+
+        None where they do not hold the passages (``documents``, our own object): the guard's own
+        prompt, which does, is nearer to what the model saw then.
+        """
+        texts = "\n".join(text for _, text in self._texts)
+        if not all(passage.text in texts for passage in self.passages):
+            return None
+        system = [text for role, text in self._texts if role in _SYSTEM]
+        others = [text for role, text in self._texts if role not in _SYSTEM]
+        return prompt_of_messages(guard, system, others)
+
+    @cached_property
+    def _texts(self) -> list[tuple[object, str]]:
+        messages = messages_in(self.body)
+        return [(message.get("role"), text_of(message.get("content"))) for message in messages]
+
+
+def chat_request(raw: bytes, headers: Mapping[str, str], settings: ServeSettings) -> ChatRequest:
+    """A request as it came.
+
+    ``{"franq": {"deadline": 2.5, "on_error": "closed"}}`` or the headers ``x-franq-deadline`` and
+    ``x-franq-on-error`` say how long checking may take, and what claims without verdict count as.
+
+    Raises:
+        ServeError: 422 where it is no JSON object, or a value of ours is wrong; 413 where it brings
+            more passages than are checked.
+    """
+    body = object_of(raw)
+    if not isinstance(body.get("stream"), (bool, type(None))):
+        raise bad_request("'stream' must be true or false")
+    own = extension_in(body)
+    passages = passages_in(body)
+    check_size(settings, passages, None)
+    return ChatRequest(
+        body={key: value for key, value in body.items() if key != EXTENSION},
+        question=question_of(body),
+        passages=passages,
+        deadline=deadline_of(headers.get("x-franq-deadline"), own.get("deadline")),
+        closed=closed_of(settings, headers.get("x-franq-on-error"), own.get("on_error")),
+    )

@@ -1,0 +1,88 @@
+"""Replies to clients that may leave at any moment, and what must end then."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine, Mapping
+from contextlib import AsyncExitStack, aclosing, suppress
+from typing import Any, TypeVar
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+Result = TypeVar("Result")
+
+_STALLED = 60.0
+"""Seconds for which a client may leave a piece unread; after that it counts as gone."""
+
+
+class ClientGoneError(Exception):
+    """Nobody waits for the reply any more."""
+
+
+async def unless_gone(receive: Receive, work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of ``work``, which is cancelled when the client leaves.
+
+    Raises:
+        ClientGoneError: when it left.
+        Exception: whatever ``work`` raises.
+    """
+    task = asyncio.create_task(work)
+    gone = asyncio.create_task(_gone(receive))
+    try:
+        await asyncio.wait([task, gone], return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise ClientGoneError
+        return task.result()
+    finally:
+        await _stopped(task, gone)
+
+
+class EventStream(Response):
+    """Server-sent events, until they end or the client leaves.
+
+    Args:
+        events: what is sent; ended early where the client leaves.
+        cleanup: closed in every case, once nothing more is sent.
+        headers: of the reply.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(
+        self,
+        events: AsyncGenerator[bytes, None],
+        cleanup: AsyncExitStack,
+        headers: Mapping[str, str],
+    ) -> None:
+        super().__init__(headers={"cache-control": "no-cache", **headers})
+        del self.headers["content-length"]
+        self._events, self._cleanup = events, cleanup
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events."""
+        try:
+            with suppress(ClientGoneError, OSError):
+                await unless_gone(receive, self._send(send))
+        finally:
+            await self._cleanup.aclose()
+
+    async def _send(self, send: Send) -> None:
+        start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
+        await send(start)
+        async with aclosing(self._events) as events:
+            async for piece in events:
+                async with asyncio.timeout(_STALLED):
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _stopped(*tasks: asyncio.Task[Any]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,186 @@
+"""``/v1/chat/completions`` in front of a model server, its models, and the reports."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from typing import Any
+
+import httpx
+from fastapi import APIRouter, FastAPI, Request, Response
+
+from franq_guard.serve.checker import Checker
+from franq_guard.serve.documents import REQUEST_HEADERS, body, refusals
+from franq_guard.serve.errors import QueueFull, ServeError
+from franq_guard.serve.proxy.chunks import Choices
+from franq_guard.serve.proxy.judge import Judge
+from franq_guard.serve.proxy.outlets import Claims, Outlet, Whole
+from franq_guard.serve.proxy.reply import guarded_reply
+from franq_guard.serve.proxy.reports import Report, new_id
+from franq_guard.serve.proxy.request import ChatRequest, chat_request
+from franq_guard.serve.proxy.responses import ClientGoneError, EventStream, unless_gone
+from franq_guard.serve.proxy.streaming import guarded_events
+from franq_guard.serve.proxy.upstream import Upstream, passed_back, read
+from franq_guard.serve.proxy.wire import to_json
+from franq_guard.serve.settings import ServeSettings
+from franq_guard.serve.store import Store
+
+_GONE = 499
+"""What is written down for a client that left; nobody reads it."""
+_CHAT = {
+    "type": "object",
+    "description": "As the upstream takes it; `franq` is taken out before.",
+    "properties": {
+        "model": {"type": "string"},
+        "messages": {"type": "array", "items": {"type": "object"}},
+        "stream": {"type": "boolean"},
+        "franq": {
+            "type": "object",
+            "description": "question, passages, deadline, on_error; all optional.",
+        },
+    },
+}
+_EXAMPLE = {
+    "model": "any",
+    "messages": [{"role": "user", "content": "Who built the mill?"}],
+    "franq": {"passages": ["Ann Baker built the mill in Norwich."]},
+}
+
+
+def proxy_router(checker: Checker, settings: ServeSettings) -> APIRouter:
+    """The proxy in front of ``settings.upstream``.
+
+    Raises:
+        ValueError: without an upstream, or where ``settings.stream`` is ``claims`` and the guard
+            cannot let an answer go claim by claim.
+    """
+    if settings.upstream is None:
+        raise ValueError("the proxy needs settings.upstream")
+    proxy = Proxy(checker, settings)
+    router = APIRouter(lifespan=proxy.lifespan, tags=["proxy"])
+    router.add_api_route(
+        "/v1/chat/completions",
+        proxy.chat,
+        methods=["POST"],
+        responses=refusals(401, 413, 422, 503),
+        openapi_extra={
+            "parameters": REQUEST_HEADERS,
+            "requestBody": body("application/json", _CHAT, _EXAMPLE),
+        },
+    )
+    router.add_api_route("/v1/models", proxy.models, methods=["GET"], responses=refusals(401))
+    router.add_api_route("/v1/reports/{id}", proxy.report, methods=["GET"], responses=refusals(401))
+    return router
+
+
+class Proxy:
+    """What the routes share."""
+
+    def __init__(self, checker: Checker, settings: ServeSettings) -> None:
+        self._checker, self._settings = checker, settings
+        self._judge = Judge(checker, settings)
+        self._upstream = Upstream(settings)
+        self._reports = Store[dict[str, Any]](settings.reports_kept, settings.report_seconds)
+        self._under_way = 0
+
+    @asynccontextmanager
+    async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
+        """Closes the connections at the end."""
+        yield
+        await self._upstream.close()
+
+    async def models(self, request: Request) -> Response:
+        """The models of the upstream, as it lists them."""
+        response = await self._upstream.models(request.headers)
+        return await _unchanged(response)
+
+    async def report(self, id: str) -> Response:
+        """The report of a reply of the last minutes."""
+        found = self._reports.get(id)
+        if found is None:
+            raise ServeError(404, "unknown_report", "there is no such report, or no more")
+        return Response(to_json(found), media_type="application/json")
+
+    async def chat(self, request: Request) -> Response:
+        """A chat completion of the upstream, its text checked against the request's passages."""
+        chat = chat_request(await request.body(), request.headers, self._settings)
+        async with AsyncExitStack() as cleanup:
+            cleanup.enter_context(self._place())
+            try:
+                work = self._answered(chat, request, cleanup)
+                return await unless_gone(request.receive, work)
+            except ClientGoneError:
+                return Response(status_code=_GONE)
+
+    async def _answered(
+        self, chat: ChatRequest, request: Request, cleanup: AsyncExitStack
+    ) -> Response:
+        asked = time.perf_counter()
+        response = await self._upstream.chat(chat, request.headers)
+        cleanup.push_async_callback(response.aclose)
+        if not response.is_success:
+            return await _unchanged(response)
+        if chat.stream:
+            return self._streamed(chat, request, response, cleanup)
+        raw = await read(response)
+        seconds = time.perf_counter() - asked
+        reply, report = await guarded_reply(self._judge, chat, raw, seconds)
+        reply["franq"] = self._kept(report)
+        headers = {**passed_back(response), **report.headers()}
+        return Response(to_json(reply), 200, headers, "application/json")
+
+    def _streamed(
+        self,
+        chat: ChatRequest,
+        request: Request,
+        response: httpx.Response,
+        cleanup: AsyncExitStack,
+    ) -> Response:
+        """Events of the reply; whoever sends them takes over what is to be closed after them."""
+        id = new_id()
+
+        def outlet() -> Outlet:
+            if self._settings.stream == "buffer":
+                return Whole(self._judge, chat)
+            return Claims(self._judge, chat, id)
+
+        choices = Choices(self._judge, chat, outlet)
+        cleanup.callback(choices.close)
+        events = guarded_events(
+            response,
+            choices,
+            report=lambda answers: self._kept(Report(answers, id)),
+            on_error=request.app.state.metrics.refused,
+        )
+        headers = {**passed_back(response), "x-franq-report-id": id}
+        return EventStream(events, cleanup.pop_all(), headers)
+
+    def _kept(self, report: Report) -> dict[str, Any]:
+        """The report as JSON, which can be asked for from now on."""
+        made = report.to_dict()
+        self._reports.put(report.id, made)
+        return made
+
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        """A place among the requests under way: as many as answers may wait.
+
+        Raises:
+            QueueFull: where there is none, or so many answers wait already.
+        """
+        most = self._settings.queue
+        if self._under_way >= most or self._checker.waiting >= most:
+            raise QueueFull
+        self._under_way += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+
+
+async def _unchanged(response: httpx.Response) -> Response:
+    """What the upstream replied, as it came."""
+    raw = await read(response)
+    kind = response.headers.get("content-type")
+    return Response(raw, response.status_code, passed_back(response), kind)

@@ -1,0 +1,155 @@
+"""A reply that comes as events: read as it is written, let out as it is checked."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing
+from typing import Any
+
+import httpx
+
+from franq_guard.records import GuardedAnswer
+from franq_guard.serve.errors import ServeError
+from franq_guard.serve.proxy.chunks import Choices
+from franq_guard.serve.proxy.reports import Place
+from franq_guard.serve.proxy.upstream import failure
+from franq_guard.serve.proxy.wire import DONE, Events, MalformedError, done, event, read_json
+
+Answers = Mapping[Place, GuardedAnswer]
+
+_log = logging.getLogger(__name__)
+
+_TICK = 0.05
+"""Seconds after which checked claims leave even though the upstream is silent."""
+
+
+class UpstreamError(Exception):
+    """An error that the upstream told in the middle of its stream."""
+
+    def __init__(self, error: Any) -> None:
+        super().__init__("the upstream told an error")
+        self.error = error
+
+
+async def guarded_events(
+    upstream: httpx.Response,
+    choices: Choices,
+    report: Callable[[Answers], Mapping[str, Any]],
+    on_error: Callable[[str], object],
+) -> AsyncGenerator[bytes, None]:
+    """What the client gets, for a stream of ``upstream``.
+
+    Args:
+        upstream: its reply, of which nothing was read yet.
+        choices: checks it.
+        report: makes the report of the checked texts.
+        on_error: called with the code of a failure.
+
+    Whatever fails, an event with the error is the last: nothing unchecked follows it, and no end
+    mark either. Claims that were under check then have left before it.
+    """
+    try:
+        try:
+            async for raw in _read(upstream, choices):
+                yield raw
+        except (httpx.HTTPError, MalformedError, UpstreamError):
+            async for chunk in choices.settled():
+                yield event(chunk)
+            raise
+        ended = time.perf_counter()
+        async for chunk in choices.rest():
+            yield event(chunk)
+        choices.judge.checker.generated(time.perf_counter() - ended, ended - choices.began)
+        for chunk in choices.last(report(choices.answers())):
+            yield event(chunk)
+        yield done()
+    except UpstreamError as error:
+        on_error("upstream_error")
+        yield event({"error": error.error})
+    except Exception as error:
+        failed = _refusal(error)
+        on_error(failed.code)
+        yield event({"error": {**failed.to_dict()["error"], "type": "franq_error"}})
+
+
+async def _read(upstream: httpx.Response, choices: Choices) -> AsyncGenerator[bytes, None]:
+    """What may leave while the upstream writes.
+
+    Raises:
+        httpx.HTTPError: if it breaks off.
+        MalformedError: if it cannot be read, or is over too early.
+        UpstreamError: if it tells of an error.
+        ServeError: if a text is too long.
+    """
+    async with aclosing(_events(upstream)) as events:
+        async for data in events:
+            if data is not None and data.strip() == DONE:
+                return
+            for chunk in choices.checked() if data is None else choices.feed(_chunk(data)):
+                yield event(chunk)
+    if not choices.finished:  # some servers send no end mark, but all say why they stopped
+        raise MalformedError("it ended before the answer did")
+
+
+async def _events(upstream: httpx.Response) -> AsyncGenerator[str | None, None]:
+    """The data of each event; None whenever nothing came for a moment."""
+    events = Events()
+    async with aclosing(_with_ticks(upstream.aiter_bytes())) as pieces:
+        async for piece in pieces:
+            if piece is None:
+                yield None
+                continue
+            for data in events.feed(piece):
+                yield data
+    for data in events.end():
+        yield data
+
+
+def _chunk(data: str) -> dict[str, Any]:
+    chunk = read_json(data)
+    if not isinstance(chunk, dict):
+        raise MalformedError("an event is no JSON object")
+    if chunk.get("error") is not None:
+        raise UpstreamError(chunk["error"])
+    return chunk
+
+
+async def _with_ticks(source: AsyncIterator[bytes]) -> AsyncGenerator[bytes | None, None]:
+    """The pieces of ``source``; None whenever it was silent for a moment."""
+    coming: asyncio.Task[bytes | None] | None = None
+    try:
+        while True:
+            coming = coming or asyncio.create_task(_next(source))
+            await asyncio.wait([coming], timeout=_TICK)
+            if not coming.done():
+                yield None
+                continue
+            piece, coming = coming.result(), None
+            if piece is None:
+                return
+            yield piece
+    finally:
+        if coming is not None:
+            coming.cancel()
+            await asyncio.gather(coming, return_exceptions=True)
+
+
+async def _next(source: AsyncIterator[bytes]) -> bytes | None:
+    return await anext(source, None)
+
+
+def _refusal(error: Exception) -> ServeError:
+    """What a failure is told as; no message repeats text of the answer."""
+    if isinstance(error, ServeError):
+        return error
+    if isinstance(error, httpx.HTTPError):
+        return failure(error)
+    if isinstance(error, MalformedError):
+        message = f"the upstream's stream cannot be read: {error}"
+        return ServeError(502, "upstream_malformed", message)
+    _log.error("a stream failed: %s", type(error).__name__)
+    _log.debug("the failure", exc_info=error)
+    return ServeError(500, "internal", "the service failed")

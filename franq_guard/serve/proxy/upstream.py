@@ -1,0 +1,166 @@
+"""The model server behind the proxy: the one host that is asked, whatever a request says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import httpx
+
+from franq_guard.serve.errors import QueueFull, ServeError
+from franq_guard.serve.proxy.request import ChatRequest
+from franq_guard.serve.settings import ServeSettings
+
+_PASSED_ON = ("openai-organization", "openai-project", "x-request-id", "traceparent", "tracestate")
+_PASSED_BACK = ("x-request-id", "openai-processing-ms", "openai-version", "retry-after")
+_LARGEST = 64 * 1024 * 1024
+_REFUSALS = (400, 403, 422)
+"""Statuses of servers that do not know ``logprobs``; OpenAI says 403 for models that tell none."""
+_REMEMBERED = 256
+
+
+class Upstream:
+    """One client with its connections; no redirect is followed, no proxy of the environment used.
+
+    The key: ``settings.upstream_key`` where there is one; else what the client sent as its own
+    ``Authorization``, unless that is one of our tokens, which no other server is to see.
+    """
+
+    def __init__(self, settings: ServeSettings) -> None:
+        self._settings = settings
+        self._base = _base_url(settings.upstream or "")
+        self._client: httpx.AsyncClient | None = None
+        self._without_logprobs: dict[str, None] = {}
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+
+    async def models(self, headers: Mapping[str, str]) -> httpx.Response:
+        """What the upstream lists; to be read and closed.
+
+        Raises:
+            ServeError: where it cannot be reached.
+        """
+        return await self._send("GET", "models", headers)
+
+    async def chat(self, chat: ChatRequest, headers: Mapping[str, str]) -> httpx.Response:
+        """The reply to ``chat``, with log-probabilities where it has them; to be read and closed.
+
+        A model whose server refuses to tell them is not asked for them again.
+
+        Raises:
+            ServeError: where the upstream cannot be reached.
+        """
+        added = (
+            self._settings.ask_logprobs
+            and not chat.wants_logprobs
+            and chat.model not in self._without_logprobs
+        )
+        response = await self._chat(chat, headers, logprobs=added)
+        if added and response.status_code in _REFUSALS:
+            refusal = await read(response)
+            if b"logprobs" not in refusal.lower():
+                return _as_read(response, refusal)
+            response = await self._chat(chat, headers, logprobs=False)
+            if response.status_code == httpx.codes.OK:
+                self._remember(chat.model)
+        return response
+
+    async def _chat(
+        self, chat: ChatRequest, headers: Mapping[str, str], *, logprobs: bool
+    ) -> httpx.Response:
+        payload = chat.payload(logprobs=logprobs)
+        return await self._send("POST", "chat/completions", headers, payload)
+
+    def _remember(self, model: str) -> None:
+        self._without_logprobs[model] = None
+        while len(self._without_logprobs) > _REMEMBERED:
+            del self._without_logprobs[next(iter(self._without_logprobs))]
+
+    async def _send(
+        self, method: str, path: str, headers: Mapping[str, str], payload: bytes | None = None
+    ) -> httpx.Response:
+        client = self._client = self._client or self._new_client()
+        request = client.build_request(
+            method, f"{self._base}/{path}", headers=self._headers(headers), content=payload
+        )
+        try:
+            return await client.send(request, stream=True)
+        except httpx.HTTPError as error:
+            raise failure(error) from error
+
+    def _new_client(self) -> httpx.AsyncClient:
+        seconds = self._settings.upstream_seconds
+        return httpx.AsyncClient(
+            limits=httpx.Limits(
+                max_connections=self._settings.queue + 16,  # what else asks: lists of models
+                max_keepalive_connections=64,
+            ),
+            timeout=httpx.Timeout(seconds, connect=min(5.0, seconds), pool=min(5.0, seconds)),
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    def _headers(self, given: Mapping[str, str]) -> dict[str, str]:
+        headers = {name: given[name] for name in _PASSED_ON if name in given}
+        headers |= {"content-type": "application/json", "accept-encoding": "identity"}
+        if self._settings.upstream_key is not None:
+            headers["authorization"] = f"Bearer {self._settings.upstream_key}"
+        elif (own := given.get("authorization")) is not None and not self._is_ours(own):
+            headers["authorization"] = own
+        return headers
+
+    def _is_ours(self, authorization: str) -> bool:
+        return authorization.partition(" ")[2].strip() in self._settings.tokens
+
+
+async def read(response: httpx.Response) -> bytes:
+    """The whole body; the response is closed.
+
+    Raises:
+        ServeError: where it breaks off, or does not end within 64 MiB.
+    """
+    body = bytearray()
+    try:
+        async for piece in response.aiter_bytes():
+            body += piece
+            if len(body) > _LARGEST:
+                raise ServeError(502, "upstream_too_large", "the upstream's reply is too large")
+    except httpx.HTTPError as error:
+        raise failure(error) from error
+    finally:
+        await response.aclose()
+    return bytes(body)
+
+
+def _as_read(response: httpx.Response, body: bytes) -> httpx.Response:
+    """The response with the body that was read, so that it can be read again."""
+    coded = ("content-encoding", "content-length", "transfer-encoding")
+    headers = {name: value for name, value in response.headers.items() if name not in coded}
+    return httpx.Response(response.status_code, headers=headers, content=body)
+
+
+def passed_back(response: httpx.Response) -> dict[str, str]:
+    """The headers of an upstream's reply that the client gets too."""
+    names = [n for n in response.headers if n in _PASSED_BACK or n.startswith("x-ratelimit-")]
+    return {name: response.headers[name] for name in names}
+
+
+def failure(error: httpx.HTTPError) -> ServeError:
+    """What a failed exchange with the upstream is told as; its message names no address."""
+    kind = type(error).__name__
+    if isinstance(error, httpx.PoolTimeout):
+        return QueueFull()
+    if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout)):
+        return ServeError(502, "upstream_unreachable", f"the upstream cannot be reached ({kind})")
+    if isinstance(error, httpx.TimeoutException):
+        return ServeError(504, "upstream_timeout", f"the upstream was silent too long ({kind})")
+    return ServeError(502, "upstream_failed", f"the upstream's reply broke off ({kind})")
+
+
+def _base_url(upstream: str) -> str:
+    """With a version: ``http://host:8000`` means ``http://host:8000/v1``."""
+    base = upstream.rstrip("/")
+    return base if httpx.URL(base).path.strip("/") else f"{base}/v1"

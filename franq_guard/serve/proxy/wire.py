@@ -1,0 +1,111 @@
+"""JSON and server-sent events on the wire: read with distrust, written in plain ASCII."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+DONE = "[DONE]"
+"""The data of the event that ends a stream."""
+
+_LINE_END = re.compile(rb"\r\n|\n|\r(?=.)", re.DOTALL)
+_LONGEST = 8 * 1024 * 1024
+
+
+class MalformedError(ValueError):
+    """Bytes that are not what the protocol says."""
+
+
+def read_json(raw: bytes | str) -> Any:
+    """The value in ``raw``.
+
+    Raises:
+        MalformedError: for invalid UTF-8, no JSON, a number that JSON lacks, too deep a nesting.
+    """
+    try:
+        return json.loads(raw, parse_constant=_no_number)
+    except RecursionError:
+        raise MalformedError("the JSON is nested too deeply") from None
+    except ValueError:  # its message may repeat text
+        raise MalformedError("not valid JSON in UTF-8") from None
+
+
+def to_json(value: Any) -> bytes:
+    """``value`` as JSON; escaped, so that half a surrogate pair cannot break the reply.
+
+    Raises:
+        MalformedError: for a value nested too deeply.
+    """
+    try:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
+    except RecursionError:
+        raise MalformedError("the JSON is nested too deeply") from None
+
+
+def event(value: Any) -> bytes:
+    """One server-sent event."""
+    return b"data: " + to_json(value) + b"\n\n"
+
+
+def done() -> bytes:
+    """The event that ends a stream."""
+    return f"data: {DONE}\n\n".encode("ascii")
+
+
+class Events:
+    """The data of server-sent events out of bytes that come in any pieces.
+
+    Lines may end in LF, CRLF or CR; comments and fields other than ``data`` are left out.
+    """
+
+    def __init__(self) -> None:
+        self._held: list[bytes] = []
+        self._data: list[bytes] = []
+        self._size = 0
+
+    def feed(self, piece: bytes) -> Iterator[str]:
+        """The events that ``piece`` completes.
+
+        Raises:
+            MalformedError: for invalid UTF-8, or an event of more than 8 MiB.
+        """
+        self._held.append(piece)
+        self._size += len(piece)
+        if self._size > _LONGEST:
+            raise MalformedError("an event is too long")
+        if b"\n" in piece or b"\r" in piece or self._held[-2:][0].endswith(b"\r"):
+            *lines, rest = _LINE_END.split(b"".join(self._held))
+            self._held = [rest]
+            for line in lines:
+                yield from self._line(line)
+            self._size = len(rest) + sum(map(len, self._data))
+
+    def end(self) -> Iterator[str]:
+        """The event that was under way when the bytes ended.
+
+        Raises:
+            MalformedError: as :meth:`feed`.
+        """
+        held, self._held = b"".join(self._held), []
+        yield from self._line(held.removesuffix(b"\r"))
+        yield from self._line(b"")
+
+    def _line(self, line: bytes) -> Iterator[str]:
+        if line:
+            name, _, value = line.removeprefix(b"\xef\xbb\xbf").partition(b":")
+            if name == b"data":
+                self._data.append(value.removeprefix(b" "))
+        elif self._data:
+            data, self._data = b"\n".join(self._data), []
+            try:
+                text = data.decode("utf-8")
+            except UnicodeDecodeError:
+                raise MalformedError("an event is not valid UTF-8") from None
+            if text.strip():
+                yield text
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(name)

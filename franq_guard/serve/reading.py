@@ -1,0 +1,174 @@
+"""From the bytes of a request to a trace that may be checked, and back to a reply."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from franq_guard.records import GuardedAnswer, Passage, Trace
+from franq_guard.rows.traces import trace_from_dict
+from franq_guard.serve.errors import ServeError
+from franq_guard.serve.settings import ServeSettings
+
+_WARNED_OF = ("false", "doubtful", "unverified")
+
+
+def json_of(body: bytes) -> Any:
+    """The JSON of a body.
+
+    Raises:
+        ServeError: 422, for what is no JSON in UTF-8 or is nested too deep.
+    """
+    try:
+        return json.loads(body.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise bad_request(f"the body is not UTF-8: byte {error.start}", "not_utf8") from None
+    except RecursionError:
+        raise bad_request("the JSON is nested too deep", "too_deep") from None
+    except ValueError as error:  # names the place, not the text
+        raise bad_request(f"the body is not JSON: {error}", "not_json") from None
+
+
+def object_of(body: bytes) -> dict[str, Any]:
+    """The JSON object of a body.
+
+    Raises:
+        ServeError: 422, for anything else.
+    """
+    value = json_of(body)
+    if not isinstance(value, dict):
+        raise bad_request(f"the body must be a JSON object, not {type(value).__name__}")
+    return value
+
+
+def trace_of_row(row: dict[str, Any], settings: ServeSettings) -> Trace:
+    """A ``franq.trace/1`` row as a trace.
+
+    Raises:
+        ServeError: 413 for one over the limits, 422 for a broken one.
+    """
+    claims = row.get("claims")
+    check_size(settings, _listed(row.get("passages")), row.get("answer"), claims)
+    for sample in _listed(row.get("samples")):
+        text = sample.get("text") if isinstance(sample, Mapping) else sample
+        check_size(settings, (), text, None)
+    for name in ("question", "prompt"):
+        most = settings.max_passage_chars
+        if isinstance(row.get(name), str) and len(row[name]) > most:
+            raise ServeError(413, f"{name}_too_long", f"the {name} has more than {most} characters")
+    try:
+        return trace_from_dict(row)
+    except ValueError as error:
+        raise bad_request(str(error)) from None
+
+
+def check_size(
+    settings: ServeSettings, passages: Iterable[object], answer: object, claims: object = None
+) -> None:
+    """Refuse what is too much work; values of a wrong kind are somebody else's to refuse.
+
+    Raises:
+        ServeError: 413.
+    """
+    texts = [_text(passage) for passage in passages]
+    for code, what, found, most in (
+        ("too_many_passages", "passages", len(texts), settings.max_passages),
+        (
+            "passages_too_long",
+            "characters of passages",
+            sum(map(len, texts)),
+            settings.max_passage_chars,
+        ),
+        (
+            "answer_too_long",
+            "characters of the answer",
+            len(answer) if isinstance(answer, str) else 0,
+            settings.max_answer_chars,
+        ),
+        ("too_many_claims", "claims", len(_listed(claims)), settings.max_claims),
+    ):
+        if found > most:
+            raise ServeError(413, code, f"{found} {what}: this service takes {most} at most")
+
+
+def deadline_of(header: str | None, field: object) -> float | None:
+    """The seconds that a request allows itself: the lesser of its header and its field.
+
+    Raises:
+        ServeError: 422, for what is no positive number.
+    """
+    given = [_seconds(value) for value in (header, field) if value is not None]
+    return min(given, default=None)
+
+
+def closed_of(settings: ServeSettings, *asked: object) -> bool:
+    """Whether claims that could not be checked count as weak.
+
+    Args:
+        settings: a request may be stricter than they are.
+        asked: ``open``, ``closed`` or None, from wherever a request may say it.
+
+    Raises:
+        ServeError: 422, for anything else, and for ``open`` where the settings say ``closed``.
+    """
+    said = [value for value in asked if value is not None]
+    if any(value not in ("open", "closed") for value in said):
+        raise bad_request("on_error must be 'open' or 'closed'")
+    if settings.on_error == "closed" and "open" in said:
+        raise bad_request("this service is on_error=closed: a request cannot be less strict")
+    return "closed" in said
+
+
+def answer_headers(answer: GuardedAnswer) -> dict[str, str]:
+    """What of an answer a proxy or a log may show: labels and reasons, never text."""
+    labels = {verdict.label for verdict in answer.verdicts}
+    reasons = {v.reason or "" for v in answer.verdicts if v.label == "unverified"} - {""}
+    headers = {
+        "x-franq-status": answer.status,
+        "x-franq-warnings": ",".join(label for label in _WARNED_OF if label in labels),
+    }
+    return {**headers, "x-franq-unverified": ",".join(sorted(reasons))} if reasons else headers
+
+
+def json_reply(
+    value: object, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """A reply in JSON; ASCII, since a text of JSON may hold what UTF-8 cannot."""
+    return Response(json_line(value), status, headers, media_type="application/json")
+
+
+def json_line(value: object) -> str:
+    """One line of JSON."""
+    return json.dumps(value, allow_nan=False) + "\n"
+
+
+def bad_request(message: str, code: str = "bad_request") -> ServeError:
+    """What is said of a request that cannot be read."""
+    return ServeError(422, code, message)
+
+
+def _seconds(value: object) -> float:
+    number = math.nan
+    if not isinstance(value, bool) and isinstance(value, (int, float, str)):
+        try:
+            number = float(value)
+        except (ValueError, OverflowError):
+            number = math.nan
+    if not 0 < number < math.inf:
+        raise bad_request("the deadline must be a positive number of seconds")
+    return number
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _text(passage: object) -> str:
+    if isinstance(passage, Passage):
+        return passage.text
+    text = passage.get("text") if isinstance(passage, Mapping) else passage
+    return text if isinstance(text, str) else ""

@@ -1,0 +1,59 @@
+"""The service on a port, until it is told to stop."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Callable
+
+import uvicorn
+from fastapi import FastAPI
+
+
+class Server(uvicorn.Server):
+    """Serves the application; at the end, what is in work is finished first.
+
+    Args:
+        app: from :func:`~franq_guard.serve.app.create_app`.
+        host: the address it listens at.
+        port: 0: any that is free.
+        listening: called with the service's address once it listens.
+    """
+
+    def __init__(
+        self,
+        app: FastAPI,
+        *,
+        host: str,
+        port: int,
+        listening: Callable[[str], object] = lambda address: None,
+    ) -> None:
+        config = uvicorn.Config(
+            app,
+            host=host,
+            port=port,
+            lifespan="on",
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+        )
+        super().__init__(config)
+        self._listening = listening
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and tell where."""
+        await super().startup(sockets)
+        if self.started:
+            found = self.servers[0].sockets[0].getsockname()
+            host = f"[{found[0]}]" if ":" in found[0] else found[0]
+            self._listening(f"http://{host}:{found[1]}")
+
+
+def is_local(host: str) -> bool:
+    """Whether only this machine can reach what listens at ``host``."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

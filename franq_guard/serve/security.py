@@ -1,0 +1,148 @@
+"""Who may ask, and how much: looked at before a request's body is read or believed."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+from collections.abc import Callable, Iterable
+
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from franq_guard.serve.errors import ServeError, error_body
+from franq_guard.serve.settings import ServeSettings
+
+OPEN_PATHS = ("/healthz", "/readyz")
+"""Asked by machines that have no token; they tell nothing of any request."""
+BATCH_PATH = "/v1/check/batch"
+GATEWAY_PATH = "/beta/litellm_basic_guardrail_api"
+
+_log = logging.getLogger(__name__)
+
+
+class Tokens:
+    """The bearer tokens that are let in; every comparison takes the same time."""
+
+    def __init__(self, tokens: Iterable[str]) -> None:
+        self._digests = [_digest(token.encode()) for token in tokens]
+
+    def let_in(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+        """Whether the headers bring one of the tokens, or none is asked for."""
+        if not self._digests:
+            return True
+        given = _digest(_bearer(headers))
+        found = False
+        for digest in self._digests:  # all of them: the time must not tell which one it was
+            found |= hmac.compare_digest(digest, given)
+        return found
+
+
+class Door:
+    """ASGI middleware: tokens, the size of bodies, and failures without text in the logs.
+
+    Args:
+        app: what is behind it.
+        settings: tokens and sizes.
+        on_error: called with the code of each refusal and failure it answers.
+    """
+
+    def __init__(
+        self, app: ASGIApp, settings: ServeSettings, on_error: Callable[[str], object]
+    ) -> None:
+        self.app, self.settings, self._on_error = app, settings, on_error
+        self._tokens = Tokens(settings.tokens)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the request in, or answer it here."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        try:
+            self._admit(scope)
+        except ServeError as error:
+            self._on_error(error.code)
+            reply = JSONResponse(error.to_dict(), error.status, error.headers)
+            await reply(scope, receive, send)
+            return
+        await self._guarded(scope, self._limited(scope, receive), send)
+
+    def _admit(self, scope: Scope) -> None:
+        if scope["path"] not in OPEN_PATHS and not self._tokens.let_in(scope["headers"]):
+            raise ServeError(
+                401,
+                "wrong_token",
+                "a bearer token is needed that this service knows",
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+        for name, value in scope["headers"]:
+            # int() would take underscores and signs
+            if name == b"content-length" and value.isdigit() and int(value) > self._most(scope):
+                raise _too_large(self._most(scope))
+
+    def _most(self, scope: Scope) -> int:
+        many = scope["path"] in (BATCH_PATH, GATEWAY_PATH)
+        return self.settings.max_batch_bytes if many else self.settings.max_body_bytes
+
+    def _limited(self, scope: Scope, receive: Receive) -> Receive:
+        """``receive`` that stops a body without a stated length."""
+        left = most = self._most(scope)
+
+        async def limited() -> Message:
+            nonlocal left
+            message = await receive()
+            if message["type"] == "http.request":
+                left -= len(message.get("body", b""))
+                if left < 0:
+                    raise _too_large(most)
+            return message
+
+        return limited
+
+    async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def sent(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, sent)
+        except Exception as error:
+            # The message of an error may hold text of the request.
+            _log.error("%s failed: %s", scope["path"], type(error).__name__)
+            _log.debug("the failure", exc_info=True)
+            self._on_error("internal")
+            if begun:
+                raise ConnectionError("the reply broke off") from None
+            reply = JSONResponse(error_body("internal", "the service failed"), 500)
+            await reply(scope, receive, send)
+
+
+def _bearer(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """The token of a request; gateways send theirs as ``x-api-key``.
+
+    ``x-franq-token`` goes before all others: behind it ``Authorization`` may be the upstream's.
+    """
+    given = list(headers)
+    found = b""
+    for name, value in given:
+        if name == b"x-franq-token":
+            return value.strip()
+    for name, value in given:
+        if name == b"authorization":
+            kind, _, token = value.partition(b" ")
+            return token.strip() if kind.lower() == b"bearer" else b""
+        if name == b"x-api-key":
+            found = value.strip()
+    return found
+
+
+def _digest(token: bytes) -> bytes:
+    """Of one length, so that a comparison does not tell the token's."""
+    return hashlib.sha256(token).digest()
+
+
+def _too_large(most: int) -> ServeError:
+    return ServeError(413, "too_large", f"the body is larger than {most} bytes")

@@ -1,0 +1,131 @@
+"""What a service is told once, at its start: limits, tokens, the model behind it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import urlsplit
+
+OnError = Literal["open", "closed"]
+StreamMode = Literal["buffer", "claims"]
+
+_MIB = 1024 * 1024
+_AT_LEAST_ONE = (
+    "max_body_bytes",
+    "max_batch_bytes",
+    "max_passages",
+    "max_passage_chars",
+    "max_answer_chars",
+    "max_claims",
+    "queue",
+    "batch_size",
+    "reports_kept",
+    "messages_kept",
+    "messages_chars",
+)
+_SECONDS = ("deadline", "report_seconds", "messages_seconds", "upstream_seconds")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeSettings:
+    """Limits, security and the upstream of one service; no request can change them.
+
+    Attributes:
+        tokens: a request must bring one of them as its bearer token; empty: none is asked for.
+        max_body_bytes: of one request; also of one line of a batch.
+        max_batch_bytes: of all lines of a batch together; also of what a gateway sends, which may
+            hold images.
+        max_passages: of one answer.
+        max_passage_chars: of all passages of one answer together.
+        max_answer_chars: of one answer.
+        max_claims: given with one answer.
+        queue: answers that may wait; one more is refused.
+        window_ms: how long an idle service waits for more answers to check together.
+        batch_size: answers that are checked together at most.
+        deadline: seconds an answer may take, waiting included, where its request names no fewer.
+            None: as long as it takes.
+        on_error: ``closed`` treats claims that could not be checked as weak. A request may ask for
+            ``closed`` where this says ``open``, never the other way round.
+        upstream: base address of the OpenAI-compatible server behind the proxy, such as
+            ``http://localhost:8000/v1``. None: no proxy.
+        upstream_key: sent to the upstream instead of what the client sent.
+        upstream_seconds: how long the upstream may be silent.
+        ask_logprobs: ask the upstream for log-probabilities, even where the client does not.
+        stream: ``claims`` lets a claim of a stream go when it has its verdict, ``buffer`` holds the
+            whole answer back until all have.
+        reports_kept: reports of the proxy that can be fetched.
+        report_seconds: for how long.
+        messages_kept: requests of a gateway whose passages are kept until their answer comes.
+        messages_chars: characters of all these together.
+        messages_seconds: for how long.
+
+    Raises:
+        ValueError: for a setting that cannot work.
+    """
+
+    tokens: tuple[str, ...] = field(default=(), repr=False)
+    max_body_bytes: int = _MIB
+    max_batch_bytes: int = 16 * _MIB
+    max_passages: int = 100
+    max_passage_chars: int = 500_000
+    max_answer_chars: int = 50_000
+    max_claims: int = 500
+    queue: int = 256
+    window_ms: float = 5.0
+    batch_size: int = 16
+    deadline: float | None = None
+    on_error: OnError = "open"
+    upstream: str | None = None
+    upstream_key: str | None = field(default=None, repr=False)
+    upstream_seconds: float = 300.0
+    ask_logprobs: bool = True
+    stream: StreamMode = "claims"
+    reports_kept: int = 1000
+    report_seconds: float = 900.0
+    messages_kept: int = 1000
+    messages_chars: int = 50_000_000
+    messages_seconds: float = 900.0
+
+    def __post_init__(self) -> None:
+        for name in _AT_LEAST_ONE:
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
+        for name in _SECONDS:
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                raise ValueError(f"{name} must be a positive number of seconds, not {value!r}")
+        if not 0 <= self.window_ms < math.inf:
+            raise ValueError(f"window_ms must not be negative, not {self.window_ms!r}")
+        if self.on_error not in ("open", "closed"):
+            raise ValueError(f"on_error must be 'open' or 'closed', not {self.on_error!r}")
+        if self.stream not in ("buffer", "claims"):
+            raise ValueError(f"stream must be 'buffer' or 'claims', not {self.stream!r}")
+        _check_tokens(self.tokens)
+        _check_upstream(self.upstream)
+
+
+def _check_tokens(tokens: object) -> None:
+    """The message does not repeat a token: messages end in logs."""
+    if not isinstance(tokens, tuple) or not all(isinstance(token, str) for token in tokens):
+        raise ValueError("tokens must be a tuple of strings")
+    if any(not token or not token.isascii() or not token.isprintable() for token in tokens):
+        raise ValueError("a token must be printable ASCII text and not empty")
+    if any(token != "".join(token.split()) for token in tokens):
+        raise ValueError("a token must not hold spaces")
+
+
+def _check_upstream(upstream: str | None) -> None:
+    if upstream is None:
+        return
+    try:
+        parts = urlsplit(upstream)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname)
+        _ = parts.port
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError("upstream must be an address such as http://localhost:8000/v1")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("upstream must not hold a user name, a query or a fragment")

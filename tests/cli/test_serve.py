@@ -1,0 +1,128 @@
+"""``franq serve``: what it refuses, what it makes of its options, that it runs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from franq_guard.serve import running
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """What a server was made of; nothing runs."""
+    made = []
+
+    class Server:
+        def __init__(self, app, *, host, port, listening):
+            made.append((app.state.settings, host, port))
+
+        def run(self):
+            pass
+
+    monkeypatch.setattr(running, "Server", Server)
+    return made
+
+
+def test_options_become_settings(run, started, tmp_path, monkeypatch):
+    tokens = tmp_path / "tokens"
+    tokens.write_text("one\n\n two \n")
+    monkeypatch.setenv("FRANQ_SERVE_TOKENS", "three four")
+    monkeypatch.setenv("FRANQ_UPSTREAM_KEY", "key")
+    words = (
+        *("--host", "0.0.0.0", "--port", 9000, "--token-file", tokens, "--deadline", 2),
+        *("--stream", "buffer", "--on-error", "closed", "--batch-size", 4, "--queue", 5),
+    )
+    result = run("serve", *words)
+    assert result.exit_code == 0, result.stderr
+    ((settings, host, port),) = started
+    assert (host, port) == ("0.0.0.0", 9000)
+    assert settings.tokens == ("three", "four", "one", "two")
+    assert (settings.deadline, settings.stream, settings.on_error) == (2, "buffer", "closed")
+    assert (settings.batch_size, settings.queue) == (4, 5)
+    assert settings.upstream_key == "key"
+
+
+def test_it_listens_here_unless_told_and_elsewhere_only_with_a_token(run, started, monkeypatch):
+    monkeypatch.delenv("FRANQ_SERVE_TOKENS", raising=False)
+    assert run("serve").exit_code == 0
+    assert [host for _, host, _ in started] == ["127.0.0.1"]
+    result = run("serve", "--host", "0.0.0.0")
+    assert result.exit_code == 2
+    assert "--token-file" in result.stderr
+    assert len(started) == 1
+    assert run("serve", "--host", "0.0.0.0", env={"FRANQ_SERVE_TOKENS": "t"}).exit_code == 0
+
+
+def test_wrong_settings_end_with_the_reason_and_no_token(run, started, tmp_path):
+    empty, binary, spaced = (tmp_path / name for name in ("empty", "binary", "spaced"))
+    empty.write_text("\n")
+    binary.write_bytes(b"\xff\xfe")
+    spaced.write_text("my secret\n")
+    for words, message in (
+        (["--on-error", "ignore"], "on_error"),
+        (["--stream", "all"], "stream"),
+        (["--deadline", 0], "deadline"),
+        (["--upstream", "localhost:8000"], "upstream"),
+        (["--policy", "erase"], "annotate"),
+        (["--token-file", tmp_path / "none"], "cannot read"),
+        (["--token-file", empty], "no token"),
+        (["--token-file", binary], "UTF-8"),
+        (["--token-file", spaced], "spaces"),
+    ):
+        result = run("serve", *words)
+        assert result.exit_code == 2, words
+        assert message in result.stderr
+        assert "secret" not in result.stderr
+    assert started == []
+
+
+def test_without_the_extra_it_says_what_to_install():
+    code = (
+        "import sys; sys.modules['fastapi'] = None; sys.argv = ['franq', 'serve']\n"
+        "from franq_guard.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "the service needs fastapi: pip install 'franq-guard[serve]'" in done.stderr
+
+
+def test_it_runs_answers_and_ends():
+    code = (
+        "from franq_guard import Guard\n"
+        "from franq_guard.testing import FakeFaithfulness, FakeLanguageModel\n"
+        "guard = Guard(language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness())\n"
+        "Guard.offline = lambda **settings: guard\n"
+        "import sys; sys.argv = ['franq', 'serve', '--port', '0']\n"
+        "from franq_guard.cli import main; main()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "FRANQ_SERVE_TOKENS": "t"},
+    )
+    try:
+        said = ""
+        while "listens on" not in said:
+            said = process.stderr.readline()
+            assert said
+        address = said.split()[-1]
+        row = {"question": "Who?", "passages": ["Ann did."], "answer": "Ann did."}
+        refused = httpx.post(f"{address}/v1/check", json=row)
+        reply = httpx.post(f"{address}/v1/check", json=row, headers={"Authorization": "Bearer t"})
+        process.send_signal(signal.SIGTERM)
+        rest = process.stderr.read()
+        process.wait(60)
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+    assert refused.status_code == 401
+    assert json.loads(reply.text)["status"] == "ok"
+    assert "Traceback" not in rest
+    assert "Ann" not in rest

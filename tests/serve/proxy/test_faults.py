@@ -1,0 +1,158 @@
+"""Upstreams that fail in the middle, clients that leave or dawdle, a service that is full."""
+
+import asyncio
+import json
+import socket
+import threading
+
+import httpx
+import pytest
+
+MODES = ["claims", "buffer"]
+
+
+def broken_events(proxy, kit, pieces, **body):
+    proxy.upstream.reply = lambda _: (200, kit.STREAM, pieces)
+    events = kit.events_of(proxy.ask(stream=True, **body).content)
+    assert "[DONE]" not in events
+    assert [event for event in events if "error" in event] == events[-1:]
+    return events
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("last", "code"),
+    [
+        (RuntimeError("dies"), "upstream_failed"),
+        (b"data: {broken\n\n", "upstream_malformed"),
+        (b"data: \xff\n\n", "upstream_malformed"),
+        (b"data: " + b'{"a":' * 100_000 + b"\n\n", "upstream_malformed"),
+        (b"data: [1]\n\n", "upstream_malformed"),
+        (b'data: {"choices": [{"index": "x"}]}\n\n', "upstream_malformed"),
+        (b'data: {"choices": [{"index": 0, "delta": 1}]}\n\n', "upstream_malformed"),
+        (b'data: {"choices": 1}\n\n', "upstream_malformed"),
+        (b"data: " + b"x" * 9_000_000, "upstream_malformed"),
+        (b"", "upstream_malformed"),
+        (b'data: {"error": {"message": "m", "code": "theirs"}}\n\n', "theirs"),
+    ],
+)
+def test_a_stream_that_breaks_leaves_nothing_unchecked(proxied, kit, mode, last, code):
+    proxy = proxied(stream=mode)
+    begun = kit.chunks(f"{kit.GOOD} {kit.BAD} And then Zeb")[:-1]
+    events = broken_events(proxy, kit, [*begun, last])
+    assert events[-1]["error"]["code"] == code
+    assert kit.text_of(events) == (kit.GOOD if mode == "claims" else "")
+    counted = "upstream_error" if code == "theirs" else code
+    assert f'franq_errors_total{{code="{counted}"}} 1.0' in proxy.http.get("/metrics").text
+    proxy.upstream.reply = lambda _: (200, kit.STREAM, [*kit.chunks(kit.GOOD), kit.DONE])
+    assert kit.text_of(kit.events_of(proxy.ask(stream=True).content)) == kit.GOOD
+
+
+def test_an_end_without_a_mark_is_an_end_where_the_choice_ended(proxied, kit):
+    proxy = proxied()
+    proxy.upstream.reply = lambda _: (200, kit.STREAM, kit.chunks(kit.GOOD))
+    events = kit.events_of(proxy.ask(stream=True).content)
+    assert kit.text_of(events) == kit.GOOD
+    assert events[-1] == "[DONE]"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_text_that_grows_too_long_ends_the_stream(proxied, kit, mode):
+    proxy = proxied(stream=mode, max_answer_chars=60)
+    events = broken_events(proxy, kit, [*kit.chunks(kit.GOOD * 3), kit.DONE])
+    assert events[-1]["error"]["code"] == "answer_too_long"
+
+
+async def forever():
+    await asyncio.sleep(3600)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_client_that_leaves_stops_the_upstream_and_the_checks(proxied, kit, stream):
+    proxy = proxied()
+    proxy.upstream.reply = lambda _: (200, kit.STREAM, [*kit.chunks(kit.GOOD)[:-1], forever])
+    body = {"model": "m", "messages": kit.MESSAGES, "stream": stream}
+    if stream:
+        with proxy.http.stream("POST", "/v1/chat/completions", json=body) as reply:
+            next(reply.iter_bytes())
+    else:
+        with pytest.raises(httpx.ReadTimeout):
+            proxy.http.post("/v1/chat/completions", json=body, timeout=0.3)
+    assert proxy.upstream.left.wait(60)
+
+
+def test_a_client_that_leaves_while_its_answer_is_checked(proxied, kit):
+    go, asked = threading.Event(), threading.Event()
+
+    def wait():
+        asked.set()
+        assert go.wait(60)
+
+    proxy = proxied(kit.guard_of(fail=wait), queue=1)
+    proxy.upstream.reply = lambda _: (200, kit.STREAM, [*kit.chunks(kit.GOOD), kit.DONE])
+    body = {"model": "m", "messages": kit.MESSAGES, "stream": True}
+    with proxy.http.stream("POST", "/v1/chat/completions", json=body) as reply:
+        got = reply.iter_bytes()
+        next(got)
+        assert asked.wait(60)
+    go.set()
+    for _ in range(600):  # its place becomes free
+        last = proxy.ask(stream=True)
+        if last.status_code == 200:
+            break
+        threading.Event().wait(0.05)
+    assert kit.text_of(kit.events_of(last.content)) == kit.GOOD
+
+
+def test_a_full_service_says_so_before_the_upstream_is_asked(proxied, kit):
+    proxy = proxied(queue=1)
+    go = threading.Event()
+
+    async def wait():
+        assert await asyncio.to_thread(go.wait, 60)
+
+    proxy.upstream.reply = lambda _: (200, kit.STREAM, [kit.chunk({"content": ""}), wait, kit.DONE])
+    body = {"model": "m", "messages": kit.MESSAGES, "stream": True}
+    with proxy.http.stream("POST", "/v1/chat/completions", json=body) as reply:
+        got = reply.iter_bytes()
+        next(got)
+        for stream in (True, False):
+            refused = proxy.ask(stream=stream)
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+        assert len(proxy.upstream.requests) == 1
+        go.set()
+        assert b"[DONE]" in b"".join(got)
+
+
+def test_a_slow_client_holds_nobody_up_and_is_not_read_ahead_for(proxied, kit):
+    sent, all_of_it = [], 400
+    call = kit.chunk({"tool_calls": [{"index": 0, "function": {"arguments": "x" * 100_000}}]})
+
+    def pieces():
+        for i in range(all_of_it):
+            sent.append(i)
+            yield call
+        yield kit.DONE
+
+    def reply(body):
+        short = [*kit.chunks(kit.GOOD), kit.DONE]
+        return 200, kit.STREAM, pieces() if body["model"] == "long" else short
+
+    proxy = proxied()
+    proxy.upstream.reply = reply
+    body = json.dumps({"model": "long", "messages": kit.MESSAGES, "stream": True})
+    host, port = proxy.url.removeprefix("http://").split(":")
+    head = f"POST /v1/chat/completions HTTP/1.0\r\nhost: {host}\r\ncontent-length: {len(body)}"
+    with socket.socket() as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.connect((host, int(port)))
+        slow.sendall(f"{head}\r\n\r\n{body}".encode())
+        for _ in range(3):
+            assert kit.text_of(kit.events_of(proxy.ask(stream=True).content)) == kit.GOOD
+        assert len(sent) < all_of_it
+        slow.settimeout(60)
+        size, tail = 0, b""
+        while piece := slow.recv(1_000_000):
+            size, tail = size + len(piece), (tail + piece)[-100:]
+    assert size > all_of_it * 100_000
+    assert b"[DONE]" in tail

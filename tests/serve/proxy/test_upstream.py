@@ -1,0 +1,219 @@
+"""What the upstream is asked for, with which key, and how its failures are told."""
+
+import asyncio
+import json
+import socket
+
+import pytest
+
+from franq_guard.serve.app import create_app
+from franq_guard.serve.proxy.upstream import Upstream
+from franq_guard.serve.settings import ServeSettings
+
+JSON = {"content-type": "application/json"}
+
+
+def logprobs_of(text):
+    words = text.split(" ")
+    pieces = [words[0], *(f" {word}" for word in words[1:])]
+    told = [{"token": p, "bytes": list(p.encode()), "logprob": -0.01} for p in pieces]
+    return {"content": told}
+
+
+def with_logprobs(kit, text, logprobs):
+    _, _, (raw,) = kit.completion(text)
+    body = json.loads(raw)
+    body["choices"][0]["logprobs"] = logprobs
+    return 200, JSON, [json.dumps(body).encode()]
+
+
+def test_log_probabilities_are_asked_for_used_and_kept_from_who_did_not_ask(proxied, kit):
+    proxy = proxied()
+    proxy.upstream.reply = lambda _: with_logprobs(kit, kit.GOOD, logprobs_of(kit.GOOD))
+    body = proxy.ask().json()
+    assert proxy.upstream.bodies[0]["logprobs"] is True
+    assert body["choices"][0]["logprobs"] is None
+    raw = body["franq"]["choices"][0]["answer"]["verdicts"][0]["raw"]
+    assert raw["uq_faith"] == pytest.approx(-0.01 * 7)  # seven words, each as the upstream told
+
+
+def test_log_probabilities_leave_only_with_an_unchanged_text(proxied, kit):
+    proxy = proxied()
+    for text, kept in ((kit.GOOD, True), (f"{kit.GOOD} {kit.BAD}", False)):
+        told = logprobs_of(text)
+        proxy.upstream.reply = lambda _, text=text, told=told: with_logprobs(kit, text, told)
+        found = proxy.ask(logprobs=True).json()["choices"][0]["logprobs"]
+        assert found == (told if kept else None)
+
+
+@pytest.mark.parametrize("odd", ["x", [1], {"content": [{"bytes": "x", "logprob": "y"}]}])
+def test_unreadable_log_probabilities_are_none(proxied, kit, odd):
+    proxy = proxied()
+    proxy.upstream.reply = lambda _: with_logprobs(kit, kit.GOOD, odd)
+    assert proxy.ask().json()["choices"][0]["message"]["content"] == kit.GOOD
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_refusal_of_log_probabilities_is_remembered(proxied, kit, stream):
+    def reply(body):
+        if "logprobs" in body:
+            return 400, {}, [b'{"error": {"message": "Unknown parameter: logprobs"}}']
+        if body.get("stream"):
+            return 200, kit.STREAM, [*kit.chunks(kit.GOOD), kit.DONE]
+        return kit.completion(kit.GOOD)
+
+    proxy = proxied()
+    proxy.upstream.reply = reply
+    for _ in range(2):
+        assert proxy.ask(stream=stream).status_code == 200
+    assert ["logprobs" in body for body in proxy.upstream.bodies] == [True, False, False]
+    refused = proxy.ask(logprobs=True)  # the client's own wish: its own error
+    assert refused.status_code == 400
+    assert "Unknown parameter" in refused.text
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_errors_pass_unchanged(proxied, stream):
+    proxy = proxied()
+    raw = b'{"error":  {"message": "No such key."}}\n'
+    headers = {"content-type": "application/problem+json", "retry-after": "7", "location": "/x"}
+    for status in (302, 400, 401, 404, 429, 500, 503):
+        proxy.upstream.reply = lambda _, status=status: (status, headers, [raw])
+        reply = proxy.ask(stream=stream)
+        assert (reply.status_code, reply.content) == (status, raw)
+        assert reply.headers["content-type"] == "application/problem+json"
+        assert reply.headers["retry-after"] == "7"
+        assert "location" not in reply.headers
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_upstream_that_is_not_there(proxied, stream):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    proxy = proxied(upstream=f"http://127.0.0.1:{port}")
+    reply = proxy.ask(stream=stream)
+    assert (reply.status_code, reply.json()["error"]["code"]) == (502, "upstream_unreachable")
+    assert str(port) not in reply.text
+
+
+def test_an_upstream_that_is_silent(proxied):
+    proxy = proxied(upstream_seconds=0.2)
+    proxy.upstream.reply = lambda _: (200, {}, [lambda: asyncio.sleep(60)])
+    reply = proxy.ask()
+    assert (reply.status_code, reply.json()["error"]["code"]) == (504, "upstream_timeout")
+
+
+def test_a_reply_that_cannot_be_read(proxied):
+    proxy = proxied()
+    deep = b'{"a":' * 100_000
+    for raw in (
+        b"",
+        b"nope",
+        b"[]",
+        b'{"choices": [1]}',
+        b"\xff",
+        deep,
+        b'{"choices": [], "a": NaN}',
+    ):
+        proxy.upstream.reply = lambda _, raw=raw: (200, JSON, [raw])
+        reply = proxy.ask()
+        assert (reply.status_code, reply.json()["error"]["code"]) == (502, "upstream_malformed")
+
+
+def test_a_reply_that_breaks_off(proxied):
+    proxy = proxied()
+    proxy.upstream.reply = lambda _: (200, {}, [b'{"choices"', RuntimeError()])
+    reply = proxy.ask()
+    assert (reply.status_code, reply.json()["error"]["code"]) == (502, "upstream_failed")
+
+
+def test_keys(proxied, kit):
+    proxy = proxied(tokens=("ours",))
+    proxy.upstream.reply = lambda _: kit.completion(kit.GOOD)
+    both = {"authorization": "Bearer theirs", "x-franq-token": "ours"}
+    assert proxy.ask(headers=both).status_code == 200
+    assert proxy.ask(headers={"authorization": "Bearer ours"}).status_code == 200
+    for wrong in ({}, {"authorization": "Bearer theirs"}, {**both, "x-franq-token": "wrong"}):
+        assert proxy.ask(headers=wrong).status_code == 401
+        assert proxy.http.get("/v1/reports/x", headers=wrong).status_code == 401
+    seen = [headers.get("authorization") for _, headers, _ in proxy.upstream.requests]
+    assert seen == ["Bearer theirs", None]
+
+
+def test_a_configured_key_goes_before_the_clients_and_no_request_names_the_host(proxied, kit):
+    proxy = proxied(upstream_key="configured")
+    proxy.upstream.reply = lambda _: kit.completion(kit.GOOD)
+    odd = {
+        "authorization": "Bearer x",
+        "host": "elsewhere.test",
+        "cookie": "c",
+        "x-request-id": "7",
+    }
+    proxy.ask(headers=odd, upstream="http://elsewhere.test", base_url="http://elsewhere.test")
+    ((path, headers, _),) = proxy.upstream.requests
+    assert path == "/v1/chat/completions"
+    assert headers["authorization"] == "Bearer configured"
+    assert headers["host"].startswith("127.0.0.1")
+    assert headers["x-request-id"] == "7"
+    assert "cookie" not in headers
+
+
+def test_only_errors_pass_unread(proxied, kit):
+    proxy = proxied()
+    _, headers, pieces = kit.completion(kit.BAD)
+    for status in (201, 206):
+        proxy.upstream.reply = lambda _, status=status: (status, headers, pieces)
+        assert "Zebras" not in json.dumps(proxy.ask().json()["choices"])
+
+
+def test_no_log_probabilities_are_asked_for_where_the_settings_say_so(proxied, kit):
+    proxy = proxied(ask_logprobs=False)
+    proxy.upstream.reply = lambda _: kit.completion(kit.GOOD)
+    proxy.ask()
+    assert "logprobs" not in proxy.upstream.bodies[0]
+
+
+def test_connections_close_with_the_application(kit, monkeypatch):
+    closed = []
+
+    async def close(self):
+        closed.append(self)
+
+    monkeypatch.setattr(Upstream, "close", close)
+    app = create_app(kit.guard_of(), ServeSettings(upstream="http://127.0.0.1:9"))
+
+    async def run():
+        async with app.router.lifespan_context(app):
+            assert not closed
+
+    asyncio.run(run())
+    assert len(closed) == 1
+
+
+def test_models_are_passed_through(proxied):
+    proxy = proxied()
+    for status, raw in ((200, b'{"data":  []}'), (401, b"no")):
+        proxy.upstream.reply = lambda _, status=status, raw=raw: (status, JSON, [raw])
+        reply = proxy.http.get("/v1/models")
+        assert (reply.status_code, reply.content) == (status, raw)
+    assert proxy.upstream.requests[0][0] == "/v1/models"
+
+
+def test_requests_that_are_refused_and_never_forwarded(proxied, kit):
+    proxy = proxied()
+    proxy.upstream.reply = lambda _: kit.completion(kit.GOOD)
+    for raw, status in (
+        (b"x" * 20_000_000, 413),
+        (b'{"messages":' + b"[" * 200_000, 422),
+        (b'{"messages": "\xff"}', 422),
+        (b"[]", 422),
+        (b'{"stream": "yes"}', 422),
+        (b'{"franq": {"deadline": -1}}', 422),
+        (json.dumps({"documents": ["a"] * 101}).encode(), 413),
+    ):
+        reply = proxy.http.post("/v1/chat/completions", content=raw)
+        assert reply.status_code == status
+        assert reply.json()["error"]["code"]
+    assert proxy.upstream.requests == []
+    assert proxy.ask().status_code == 200

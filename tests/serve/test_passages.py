@@ -1,0 +1,127 @@
+"""Passages and questions of chat requests."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from franq_guard.records import Passage
+from franq_guard.serve.passages import passages_in, question_in, question_of, text_of
+
+TOOL = {"role": "tool", "tool_call_id": "c1", "name": "search", "content": "From a tool."}
+BLOCKS = {"role": "user", "content": "<context>From a block.</context>\nWho was it?"}
+
+
+def test_the_extension_goes_first_then_documents_then_tools_then_blocks():
+    body = {
+        "franq": {"passages": ["Ours.", {"text": "Titled.", "title": "T", "id": "7"}]},
+        "documents": [{"title": "D", "text": "A document."}],
+        "messages": [TOOL, BLOCKS],
+    }
+    assert passages_in(body) == (Passage("Ours."), Passage("Titled.", "T", "7"))
+    del body["franq"]
+    assert passages_in(body) == (Passage("A document.", "D"),)
+    del body["documents"]
+    assert passages_in(body) == (Passage("From a tool.", "search", "c1"),)
+    body["messages"] = [BLOCKS]
+    assert passages_in(body) == (Passage("From a block."),)
+    assert passages_in({"messages": [{"role": "user", "content": "Hello"}]}) == ()
+
+
+def test_empty_sources_are_passed_over():
+    body = {"franq": {"passages": []}, "documents": [{"text": "  "}], "messages": [TOOL]}
+    assert [p.text for p in passages_in(body)] == ["From a tool."]
+
+
+def test_sources_inside_a_context_are_its_passages():
+    text = (
+        'Answer.<context>\n<source id="1" name="a.txt">One.</source>\n'
+        "<SOURCE id='2'>Two.</SOURCE></context><context>Three.</context>"
+    )
+    found = passages_in({"messages": [{"role": "system", "content": text}]})
+    assert found == (Passage("One.", "a.txt", "1"), Passage("Two.", "", "2"), Passage("Three."))
+
+
+def test_a_block_that_is_not_closed_and_tags_of_other_names_are_text():
+    for text in (
+        "<context>open",
+        "</context>",
+        "<contexts>a</contexts>",
+        "<source-code>a</source>",
+    ):
+        assert passages_in({"messages": [{"role": "user", "content": text}]}) == ()
+
+
+def test_blocks_of_parts_are_found():
+    content = [{"type": "text", "text": "<source>One.</source>"}, {"type": "image_url"}]
+    assert [p.text for p in passages_in({"messages": [{"role": "user", "content": content}]})] == [
+        "One."
+    ]
+
+
+def test_the_question_is_the_last_of_the_user_without_its_blocks():
+    earlier = {"role": "user", "content": "Earlier?"}
+    assert question_in([earlier, {"role": "assistant", "content": "So."}, BLOCKS]) == "Who was it?"
+    only_blocks = {"role": "user", "content": "<context>a</context>"}
+    assert question_in([earlier, only_blocks]) == "Earlier?"
+    assert question_in([only_blocks]) == ""
+    assert question_of({"franq": {"question": "Mine?"}, "messages": [earlier]}) == "Mine?"
+    assert question_of({"franq": {"question": 3}, "messages": [earlier]}) == "Earlier?"
+
+
+def test_nested_blocks_leave_no_piece_in_the_question():
+    content = "<context>a<source>b</source>c</context> What?"
+    assert question_in([{"role": "user", "content": content}]) == "What?"
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<context>",
+        "<source>a</source>",
+        "<context a",
+        "</source>",
+        "<context><source>a</source></context>",
+    ],
+)
+def test_a_megabyte_of_tags_is_read_in_one_pass(piece):
+    """What is quadratic takes minutes here."""
+    content = piece * (1_000_000 // len(piece))
+    assert question_in([{"role": "user", "content": content}]) in ("", content)
+    found = passages_in({"messages": [{"role": "user", "content": content}]})
+    assert {passage.text for passage in found} <= {"a"}
+
+
+KEYS = ["franq", "passages", "documents", "messages", "role", "content", "text", "title", "id"]
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(KEYS),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["franq", "documents", "messages"]), ANY_JSON),
+    st.lists(ANY_JSON),
+)
+def test_no_json_makes_them_raise(body, messages):
+    for passage in passages_in(body):
+        assert passage.text.strip()
+        assert isinstance(passage.title, str)
+        assert passage.id is None or isinstance(passage.id, str)
+    assert isinstance(question_of(body), str)
+    assert isinstance(question_in(messages), str)
+
+
+@given(st.text(alphabet="<>/contexsur =\"'a\n", max_size=80))
+def test_no_text_makes_them_raise(text):
+    message = {"role": "user", "content": text}
+    assert isinstance(question_in([message]), str)
+    assert all(p.text in text for p in passages_in({"messages": [message]}))
+    assert text_of(text) == text

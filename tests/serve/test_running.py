@@ -1,0 +1,136 @@
+"""The service on a real port: where it listens, how it ends, who leaves early."""
+
+import asyncio
+import json
+import threading
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from franq_guard.serve.app import create_app
+from franq_guard.serve.running import Server, is_local
+from franq_guard.serve.settings import ServeSettings
+from franq_guard.testing import FakeGuard
+
+from .conftest import TRACE, HeldGuard
+
+
+@contextmanager
+def listening(guard, **settings):
+    """The server, its address, and the thread it runs in."""
+    told, addresses = threading.Event(), []
+
+    def tell(address):
+        addresses.append(address)
+        told.set()
+
+    app = create_app(guard, ServeSettings(**settings))
+    server = Server(app, host="127.0.0.1", port=0, listening=tell)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    assert told.wait(60)
+    try:
+        yield server, addresses[0], thread
+    finally:
+        server.should_exit = True
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+def test_it_tells_where_it_listens_and_answers_there():
+    with listening(FakeGuard()) as (_, address, _thread):
+        assert address.startswith("http://127.0.0.1:")
+        reply = httpx.post(f"{address}/v1/check", json=TRACE)
+        assert reply.json()["text"] == "Ann did. [checked: T]"
+        assert "server" not in reply.headers
+
+
+def test_shutdown_finishes_what_is_in_work():
+    guard = HeldGuard()
+    with listening(guard, window_ms=0, batch_size=1) as (server, address, thread):
+        replies = []
+        lines = "\n".join(json.dumps({**TRACE, "id": i}) for i in range(3))
+        sent = [
+            lambda: httpx.post(f"{address}/v1/check", json=TRACE, timeout=60),
+            lambda: httpx.post(f"{address}/v1/check/batch", content=lines, timeout=60),
+        ]
+        threads = [threading.Thread(target=lambda f=f: replies.append(f())) for f in sent]
+        for started in threads:
+            started.start()
+        assert guard.begun.wait(60)
+        while server.config.app.state.checker.waiting < 2:
+            threading.Event().wait(0.001)
+        server.should_exit = True
+        while server.servers[0].is_serving():
+            threading.Event().wait(0.001)
+        with pytest.raises(httpx.HTTPError):
+            httpx.get(f"{address}/healthz")
+        guard.go.set()
+        for ended in (*threads, thread):
+            ended.join(60)
+        assert [reply.status_code for reply in replies] == [200, 200]
+        (batch,) = [r for r in replies if "ndjson" in r.headers["content-type"]]
+        assert [json.loads(line)["id"] for line in batch.text.splitlines()] == ["0", "1", "2"]
+
+
+def test_a_client_that_leaves_a_batch_stops_it(run):
+    class Counting(FakeGuard):
+        checked = 0
+
+        def check_many(self, traces, *, batch_size=8):
+            type(self).checked += len(traces)
+            return super().check_many(traces, batch_size=batch_size)
+
+    async def leave(address):
+        answer = {**TRACE, "answer": "x" * 10_000}
+        lines = "\n".join(json.dumps({**answer, "id": i}) for i in range(1400))
+        async with (
+            httpx.AsyncClient() as client,
+            client.stream("POST", f"{address}/v1/check/batch", content=lines) as reply,
+        ):
+            async for line in reply.aiter_lines():
+                assert json.loads(line)["id"] == "0"
+                break
+
+    with listening(Counting(), batch_size=1, window_ms=0) as (server, address, _):
+        run(leave(address))
+        checker = server.config.app.state.checker
+        while checker.waiting:
+            threading.Event().wait(0.001)
+        assert httpx.post(f"{address}/v1/check", json=TRACE).status_code == 200
+        assert Counting.checked < 1400
+
+
+def test_bytes_that_are_no_http_break_nothing():
+    async def talk(address):
+        host, port = address.removeprefix("http://").split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(b"\x00\xff nonsense\r\n\r\n")
+        await writer.drain()
+        reply = await reader.read()
+        writer.close()
+        await writer.wait_closed()
+        return reply
+
+    with listening(FakeGuard()) as (_, address, _thread):
+        assert b" 400 " in asyncio.run(talk(address))
+        assert httpx.post(f"{address}/v1/check", json=TRACE).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "local"),
+    [
+        ("127.0.0.1", True),
+        ("127.0.0.2", True),
+        ("::1", True),
+        ("localhost", True),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("192.168.1.2", False),
+        ("example.org", False),
+        ("", False),
+    ],
+)
+def test_what_only_this_machine_can_reach(host, local):
+    assert is_local(host) is local

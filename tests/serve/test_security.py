@@ -1,0 +1,166 @@
+"""The door: tokens, sizes, and what is logged."""
+
+import asyncio
+import logging
+
+import pytest
+
+from franq_guard.serve.security import Tokens
+from franq_guard.testing import FakeGuard
+
+from .conftest import TRACE, serving
+
+TOKENS = ("first-token", "second-token")
+
+
+def bearer(token):
+    return {"Authorization": f"Bearer {token}"}
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [bearer("first-token"), bearer("second-token"), {"Authorization": "bearer second-token"}],
+)
+def test_each_token_is_let_in(run, headers):
+    async def main():
+        async with serving(tokens=TOKENS) as (client, _):
+            return await client.post("/v1/check", json=TRACE, headers=headers)
+
+    assert run(main()).status_code == 200
+
+
+def test_a_gateway_may_send_its_token_as_a_key(run):
+    async def main():
+        async with serving(tokens=TOKENS) as (client, _):
+            return await client.post("/v1/check", json=TRACE, headers={"x-api-key": "first-token"})
+
+    assert run(main()).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        bearer("wrong-token"),
+        bearer("first-toke"),
+        bearer(""),
+        {"Authorization": "first-token"},
+        {"Authorization": "Basic first-token"},
+        {"x-api-key": "wrong-token"},
+        {"Authorization": b"Bearer \xff\xfe"},
+    ],
+)
+@pytest.mark.parametrize("path", ["/v1/check", "/v1/check/batch", "/metrics", "/openapi.json"])
+def test_any_other_is_401_before_anything_is_read(run, caplog, headers, path):
+    async def main():
+        async with serving(tokens=TOKENS) as (client, _):
+            return await client.post(path, content=b"not json", headers=headers)
+
+    with caplog.at_level(logging.DEBUG):
+        reply = run(main())
+    assert reply.status_code == 401
+    assert reply.json()["error"]["code"] == "wrong_token"
+    assert reply.headers["www-authenticate"] == "Bearer"
+    assert "wrong-token" not in caplog.text + reply.text
+
+
+def test_probes_need_no_token(run):
+    async def main():
+        async with serving(tokens=TOKENS) as (client, _):
+            return [(await client.get(path)).status_code for path in ("/healthz", "/readyz")]
+
+    assert run(main())[0] == 200
+
+
+def test_every_token_is_compared_whichever_fits(monkeypatch):
+    compared = []
+
+    def compare(one, other):
+        compared.append(len(one))
+        return one == other
+
+    monkeypatch.setattr("franq_guard.serve.security.hmac.compare_digest", compare)
+    tokens = Tokens(TOKENS)
+    assert tokens.let_in([(b"authorization", b"Bearer first-token")])
+    assert not tokens.let_in([(b"authorization", b"Bearer x")])
+    assert compared == [32] * 4
+
+
+def test_a_stated_length_over_the_limit_is_413_before_the_body(run):
+    async def main():
+        async with serving() as (client, _):
+            return await client.post("/v1/check", content=b"x" * 20_000_000)
+
+    reply = run(main())
+    assert (reply.status_code, reply.json()["error"]["code"]) == (413, "too_large")
+
+
+def test_a_body_without_a_length_is_stopped_at_the_limit(run):
+    sent = 0
+
+    async def endless():
+        nonlocal sent
+        while sent < 20_000_000:
+            sent += 65_536
+            yield b"x" * 65_536
+
+    async def main():
+        async with serving() as (client, _):
+            return await client.post("/v1/check", content=endless())
+
+    assert run(main()).status_code == 413
+    assert sent < 2_000_000
+
+
+def test_a_batch_may_be_larger_than_one_request(run):
+    async def main():
+        async with serving(max_body_bytes=100, max_batch_bytes=1000) as (client, _):
+            fits = await client.post("/v1/check/batch", content=b"\n" * 500)
+            too_large = await client.post("/v1/check/batch", content=b"\n" * 1001)
+            return fits.status_code, too_large.status_code
+
+    assert run(main()) == (200, 413)
+
+
+def test_other_paths_and_methods(run):
+    async def main():
+        async with serving() as (client, _):
+            return [
+                (reply.status_code, reply.json()["error"]["code"])
+                for reply in (await client.get("/nothing"), await client.get("/v1/check"))
+            ]
+
+    assert run(main()) == [(404, "not_found"), (405, "method_not_allowed")]
+
+
+def test_a_failure_inside_is_500_without_text_in_reply_or_log(run, caplog):
+    class Broken(FakeGuard):
+        def check_many(self, traces, *, batch_size=8):
+            raise RuntimeError("Ann did.")
+
+        unverified = check_many
+
+    async def main():
+        async with serving(Broken()) as (client, _):
+            reply = await client.post("/v1/check", json=TRACE)
+            return reply, (await client.get("/metrics")).text
+
+    reply, metrics = run(main())
+    assert (reply.status_code, reply.json()["error"]["code"]) == (500, "internal")
+    assert "Ann" not in reply.text + caplog.text
+    assert 'franq_errors_total{code="internal"} 1.0' in metrics
+
+
+def test_nothing_of_a_request_is_logged(run, caplog):
+    async def main():
+        async with serving(tokens=TOKENS) as (client, _):
+            await asyncio.gather(
+                client.post("/v1/check", json=TRACE, headers=bearer("first-token")),
+                client.post("/v1/check", content=b'{"question": "Ann did."', headers=bearer("x")),
+            )
+
+    with caplog.at_level(logging.INFO, logger="franq_guard"):
+        run(main())
+    ours = [record for record in caplog.records if record.name.startswith("franq_guard")]
+    assert not any("Ann" in record.getMessage() for record in ours)
+    assert "token" not in caplog.text

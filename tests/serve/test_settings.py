@@ -1,0 +1,34 @@
+import pytest
+
+from franq_guard.serve.settings import ServeSettings
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"queue": 0}, "queue"),
+        ({"batch_size": 1.5}, "batch_size"),
+        ({"deadline": 0}, "deadline"),
+        ({"deadline": float("inf")}, "deadline"),
+        ({"window_ms": -1}, "window_ms"),
+        ({"on_error": "shut"}, "on_error"),
+        ({"stream": "all"}, "stream"),
+        ({"tokens": "abc"}, "tuple"),
+        ({"tokens": ("",)}, "empty"),
+        ({"tokens": ("a b",)}, "spaces"),
+        ({"tokens": ("ä",)}, "ASCII"),
+        ({"upstream": "localhost:8000"}, "upstream"),
+        ({"upstream": "file:///etc/passwd"}, "upstream"),
+        ({"upstream": "http://a:99999/v1"}, "upstream"),
+        ({"upstream": "http://me:secret@a/v1"}, "user name"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        ServeSettings(**settings)
+    assert "secret" not in str(caught.value)
+
+
+def test_secrets_are_not_shown():
+    shown = repr(ServeSettings(tokens=("hush",), upstream_key="hush"))
+    assert "hush" not in shown
