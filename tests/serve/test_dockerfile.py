@@ -111,7 +111,7 @@ def test_compose_starts_the_image_with_least_rights():
 # -- its steps, without an engine ------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.dockerfile
 def test_its_steps_make_a_service_that_becomes_ready(tmp_path):
     """The RUN lines of the first stage in a folder, then the last stage's ENTRYPOINT."""
     places = {"/opt/venv": tmp_path / "venv", "/opt/franq": tmp_path / "franq"}
