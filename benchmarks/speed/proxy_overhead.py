@@ -18,19 +18,18 @@ import asyncio
 import json
 import logging
 import os
-import socket
 import statistics
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from time import monotonic, perf_counter, sleep
+from time import perf_counter
 
 import httpx
 import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
+from served import served
 
 from franq_guard import Guard
 
@@ -137,30 +136,8 @@ ROLES: dict[str, Callable[[argparse.Namespace], None]] = {"upstream": upstream, 
 @contextmanager
 def child(role: str, *words: str) -> Iterator[str]:
     """The address of a server in a process of its own."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, __file__, "--role", role, "--port", str(port), *words]
-    process = subprocess.Popen(command)  # noqa: S603  (this script)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        _wait(url, process)
+    with served([sys.executable, __file__, "--role", role, *words]) as (url, _):
         yield url
-    finally:
-        process.terminate()
-        process.wait(timeout=60)
-
-
-def _wait(url: str, process: subprocess.Popen[bytes], seconds: float = 120) -> None:
-    until = monotonic() + seconds
-    while monotonic() < until and process.poll() is None:
-        try:
-            if httpx.get(f"{url}/readyz").status_code == 200:
-                return
-        except httpx.TransportError:
-            pass
-        sleep(0.2)
-    raise RuntimeError(f"{url} did not become ready")
 
 
 # -- the client ------------------------------------------------------------------------------------

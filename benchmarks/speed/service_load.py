@@ -20,16 +20,16 @@ import asyncio
 import json
 import logging
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from time import monotonic, perf_counter, process_time, sleep
+from time import perf_counter, process_time
 
 import httpx
+from served import served
 
 from franq_guard import Guard
 from franq_guard.rows.traces import trace_of
@@ -139,31 +139,9 @@ def _child(role: str, *words: object) -> list[str]:
 @contextmanager
 def service(guard: str, window_ms: float, batch_size: int) -> Iterator[tuple[str, int]]:
     """The service in a process of its own: its URL and process id, once its models are loaded."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     words = ("--guard", guard, "--window-ms", window_ms, "--batch-size", batch_size)
-    command = [*_child("service", *words), "--port", str(port)]
-    process = subprocess.Popen(command)  # noqa: S603  (this script)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        _wait(url, process)
-        yield url, process.pid
-    finally:
-        process.terminate()
-        process.wait(timeout=60)
-
-
-def _wait(url: str, process: subprocess.Popen[bytes], seconds: float = 120) -> None:
-    until = monotonic() + seconds
-    while monotonic() < until and process.poll() is None:
-        try:
-            if httpx.get(f"{url}/readyz").status_code == 200:
-                return
-        except httpx.TransportError:
-            pass
-        sleep(0.2)
-    raise RuntimeError("the service did not become ready")
+    with served(_child("service", *words)) as found:
+        yield found
 
 
 @dataclass(frozen=True)
