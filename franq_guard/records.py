@@ -209,6 +209,18 @@ class LabelRule:
                 f"false_below={self.false_below}, threshold={self.threshold}"
             )
 
+    def contradicts(self, contradiction: float | None) -> bool:
+        """Whether a passage speaks against the claim."""
+        return contradiction is not None and contradiction >= self.contradiction
+
+    def entails(self, entailment: float | None) -> bool:
+        """Whether a passage states the claim."""
+        return entailment is not None and entailment >= self.entailment
+
+    def conflict(self, contradiction: float | None, entailment: float | None) -> bool:
+        """Whether one passage states the claim and another speaks against it."""
+        return self.contradicts(contradiction) and self.entails(entailment)
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
