@@ -4,9 +4,10 @@ A claim is flagged where its P(true) is below the threshold, and some claims are
 the threshold (``unsupported`` ones, and where passages contradict each other). The higher the
 threshold, the more is flagged, and nothing that one threshold flags passes a higher one. So the
 thresholds have one order, by nature and not by the data, and may lie between any two values of
-P(true): the promise of :mod:`.promise` holds for all that pass the test at once. Among these the one is taken that catches
-most of the other claims (the false ones), and where several catch as many the lowest of them, so
-that no true claim is flagged for nothing. It lies in the middle between the two values around it.
+P(true): the promise of :mod:`.promise` holds for all that pass the test at once. Among these the
+one is taken that catches most of the other claims (the false ones), and where several catch as many
+the lowest of them, so that no true claim is flagged for nothing. It lies in the middle between the
+two values around it.
 """
 
 from __future__ import annotations

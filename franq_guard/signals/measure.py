@@ -10,12 +10,15 @@ section 3).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 
 import numpy as np
 
 from franq_guard.claims import first_statements
+from franq_guard.claims.language import in_another_language
+from franq_guard.faithfulness.base import FaithfulnessModel, languages_of
 from franq_guard.records import Claim, Form, Signals, Trace
 from franq_guard.signals.clock import Clock
 from franq_guard.signals.components import Components, level_of
@@ -48,6 +51,9 @@ def measure(
 ) -> list[list[Signals]]:
     """The signals of every claim of every trace; a stretch that is no claim gets empty ones.
 
+    So do all claims of an answer in a language that the faithfulness model was not trained on, with
+    the reason ``language``; no model is run for it.
+
     Args:
         components: names of the two methods.
         traces: answers; their model calls are pooled.
@@ -65,7 +71,8 @@ def measure(
         Exception: whatever a model raises.
     """
     stated = [[c for c in of_trace if c.not_a_claim is None] for of_trace in claims]
-    busy = [i for i, of_trace in enumerate(stated) if of_trace]
+    foreign = _in_another_language(traces, needed(models.faithfulness, "faithfulness"))
+    busy = [i for i, of_trace in enumerate(stated) if of_trace and i not in foreign]
     todo, asked = [traces[i] for i in busy], [stated[i] for i in busy]
     with clock.stage("faithfulness"):
         supports = support(needed(models.faithfulness, "faithfulness"), todo, asked, form)
@@ -86,11 +93,21 @@ def measure(
             _signals(components, *of_trace, form)
             for of_trace in zip(plans, statistics, supports, strict=True)
         ]
+    signals: dict[int, Iterator[Signals]]
     signals = {i: iter(of_trace) for i, of_trace in zip(busy, made, strict=True)}
+    signals |= {i: repeat(Signals(reason="language")) for i in foreign}
     return [
         [Signals() if c.not_a_claim is not None else next(signals[i]) for c in of_trace]
         for i, of_trace in enumerate(claims)
     ]
+
+
+def _in_another_language(traces: Sequence[Trace], model: FaithfulnessModel) -> set[int]:
+    """The traces whose answer is in no language that the model was trained on."""
+    languages = languages_of(model)
+    if languages is None:
+        return set()
+    return {i for i, t in enumerate(traces) if in_another_language(t.generation.text, languages)}
 
 
 def read_ahead(components: Components, trace: Trace, models: Models, *, clock: Clock) -> None:
