@@ -20,17 +20,27 @@ def figures_text(figures: Mapping[str, Any]) -> str:
     return "\n".join([*lines, "", reliability_text(_reliability(figures))])
 
 
+def promise_line(promise: Mapping[str, Any]) -> str:
+    """A calibrator's promise in a line; what it leaves out stands as None."""
+    alpha, of, confidence, n, data, date = (
+        promise.get(key) for key in ("at_most_flagged", "of", "confidence", "n", "data", "date")
+    )
+    return (
+        f"promise     at most {alpha} of the {of} are flagged, at {confidence} confidence "
+        f"({n} answers of {data}, {date})"
+    )
+
+
 def promise_text(calibrator: Calibrator) -> str:
     """The threshold, and what is promised of it, on which claims."""
     threshold, made = calibrator.labels.threshold, calibrator.promise
     if made is None:
         return f"threshold   {threshold:.3f}, without a promise"
     lines = [
-        f"threshold   {made['threshold']:.3f}",
-        f"promise     at most {made['at_most_flagged']:.3g} of {made['of']} are flagged, at "
-        f"{made['confidence']:.3g} confidence",
-        f"rests on    {made['n']} answers of {made['data']} ({made['date']}) that no fit saw, one "
-        f"claim of each: {made['flagged']} flagged, so at most {made['bound']:.3f}",
+        f"threshold   {threshold:.3f}",
+        promise_line(made),
+        f"rests on    answers that no fit saw, one claim of each: {made['flagged']} of {made['n']} "
+        f"flagged, so at most {made['bound']:.3f} of all",
     ]
     if made["others"]:
         lines.append(f"caught      {made['caught']} of {made['others']} other claims (no promise)")
