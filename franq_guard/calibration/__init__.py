@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from franq_guard.calibration.classifier import FranqClassifier as FranqClassifier
     from franq_guard.calibration.fit import TooFewLabelsError as TooFewLabelsError
     from franq_guard.calibration.fit import fit_calibrator as fit_calibrator
+    from franq_guard.calibration.promise import PromiseRefusedError as PromiseRefusedError
     from franq_guard.calibration.store import Calibrator as Calibrator
     from franq_guard.calibration.store import Knots as Knots
-    from franq_guard.calibration.thresholds import Threshold as Threshold
-    from franq_guard.calibration.thresholds import choose_threshold as choose_threshold
+    from franq_guard.calibration.thresholds import PromisedThreshold as PromisedThreshold
+    from franq_guard.calibration.thresholds import promised_threshold as promised_threshold
 
 __all__, __getattr__, __dir__ = lazy_names(
     __name__,
@@ -25,6 +26,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "FranqClassifier": "classifier",
         "TooFewLabelsError fit_calibrator": "fit",
         "Calibrator Knots": "store",
-        "Threshold choose_threshold": "thresholds",
+        "PromiseRefusedError": "promise",
+        "PromisedThreshold promised_threshold": "thresholds",
     },
 )

@@ -13,21 +13,25 @@ from numpy.typing import NDArray
 
 from franq_guard import metrics
 from franq_guard.calibration.classifier import FranqClassifier
+from franq_guard.calibration.promise import PromiseRefusedError
 from franq_guard.calibration.store import Calibration, Calibrator, Interpolation
-from franq_guard.calibration.thresholds import choose_threshold, parse_goal
+from franq_guard.calibration.thresholds import promised_threshold, sets_the_threshold
 from franq_guard.franq import FloatArray
-from franq_guard.records import Form
+from franq_guard.records import Form, LabelRule
 
 MIN_PER_CLASS = 20
 """Fewest true and fewest false claims a calibrator is fitted on."""
 MIN_ANSWERS = 10
 """Fewest answers they must come from: claims of one answer stand or fall together."""
+MIN_UNSUPPORTED = 10
+"""Fewest unsupported claims that can show that such claims are mostly true."""
 FOLDS = 5
 
 __all__ = [
     "FOLDS",
     "MIN_ANSWERS",
     "MIN_PER_CLASS",
+    "MIN_UNSUPPORTED",
     "Labelled",
     "TooFewLabelsError",
     "figures",
@@ -42,12 +46,24 @@ class TooFewLabelsError(ValueError):
 
 
 class Labelled(NamedTuple):
-    """Labelled claims: signals (n, 3), the others (n,); ``faithful`` None where not labelled."""
+    """Labelled claims: signals (n, 3), the others (n,); ``faithful`` None where not labelled.
+
+    ``groups`` number the answers, ``answers`` name them. ``nli`` (n, 2) is the highest
+    P(contradiction) and P(entailment) of a passage, NaN where unknown.
+    """
 
     signals: FloatArray
     is_true: FloatArray
     faithful: FloatArray | None
     groups: NDArray[np.int64]
+    answers: NDArray[np.str_]
+    nli: FloatArray
+
+    def only(self, chosen: NDArray[np.bool_]) -> Labelled:
+        """The chosen claims (n,)."""
+        faithful = None if self.faithful is None else self.faithful[chosen]
+        kept = (column[chosen] for column in (self.groups, self.answers, self.nli))
+        return Labelled(self.signals[chosen], self.is_true[chosen], faithful, *kept)
 
 
 def labelled(rows: Iterable[Mapping[str, Any]]) -> Labelled:
@@ -56,27 +72,30 @@ def labelled(rows: Iterable[Mapping[str, Any]]) -> Labelled:
     Args:
         rows: one per claim: ``p_faithful``, ``uq_faith``, ``uq_unfaith`` (numbers; None or absent
             where unknown), ``is_true`` (0/1), ``is_faithful`` (0/1, in all rows or in none),
-            ``group`` (the answer it is from; absent: an answer of its own).
+            ``group`` (the answer it is from; absent: an answer of its own); ``contradiction`` and
+            ``entailment`` (numbers; absent where unknown).
 
     Raises:
         ValueError: naming the row (from 1) and what is wrong with it.
     """
     table = list(rows)
     signals = np.full((len(table), 3), np.nan)
-    labels = np.empty((len(table), 2))
+    labels, nli = np.empty((len(table), 2)), np.full((len(table), 2), np.nan)
     for i, row in enumerate(table):
         try:
             signals[i] = [_number(row.get(k)) for k in ("p_faithful", "uq_faith", "uq_unfaith")]
+            nli[i] = [_number(row.get(k)) for k in ("contradiction", "entailment")]
             labels[i] = _label(row, "is_true"), _label(row, "is_faithful", optional=True)
         except (TypeError, ValueError) as error:
             raise ValueError(f"row {i + 1}: {error}") from error
     gold = ~np.isnan(labels[:, 1])
     if gold.any() and not gold.all():
         raise ValueError(f"row {int(np.argmin(gold)) + 1}: is_faithful is in some rows only")
-    names = [("group", str(row["group"])) if "group" in row else i for i, row in enumerate(table)]
+    names = [f"={row['group']}" if "group" in row else f"row {i}" for i, row in enumerate(table)]
     seen = {name: k for k, name in enumerate(dict.fromkeys(names))}
     groups = np.array([seen[name] for name in names], np.int64)
-    return Labelled(signals, labels[:, 0], labels[:, 1] if gold.any() else None, groups)
+    faithful = labels[:, 1] if gold.any() else None
+    return Labelled(signals, labels[:, 0], faithful, groups, np.array(names, np.str_), nli)
 
 
 def fit_calibrator(
@@ -88,9 +107,14 @@ def fit_calibrator(
     form: Form = "long",
     name: str = "custom",
     fingerprint: Mapping[str, Any] | None = None,
-    threshold_for: str | None = None,
+    at_most_flagged: float | None = None,
+    confidence: float = 0.9,
+    source: str = "labelled rows",
 ) -> Calibrator:
     """Fit on labelled claims, with figures measured on claims of answers left out of the fit.
+
+    With ``at_most_flagged`` half of the answers, by a hash of their names, are kept out of the fit
+    and its figures; they set the threshold, and nothing is fitted again afterwards.
 
     Args:
         rows: see :func:`labelled`.
@@ -101,32 +125,76 @@ def fit_calibrator(
         name: of the calibrator.
         fingerprint: what the signals came from; training size, date and library versions are
             added where they are not given.
-        threshold_for: "fpr=0.1", "precision=0.9" or "kept=0.8": the threshold on P(true) that meets
-            it goes to ``figures["threshold"]`` (:mod:`franq_guard.calibration.thresholds`).
+        at_most_flagged: share of the true claims that may be flagged at most; None: no promise.
+        confidence: with which that is promised.
+        source: a name of the labelled data, stored with the promise.
 
     Returns:
-        The calibrator; :func:`figures` says what its figures are.
+        The calibrator; :func:`figures` says what its figures are, ``promise`` what is promised
+        (:mod:`franq_guard.calibration.thresholds`), ``labels.threshold`` is the threshold.
 
     Raises:
         TooFewLabelsError: with fewer than ``MIN_PER_CLASS`` true or false claims or fewer than
-            ``MIN_ANSWERS`` answers.
-        ValueError: on a row that cannot be used or a threshold that cannot be met.
+            ``MIN_ANSWERS`` answers to fit on.
+        PromiseRefusedError: the claims kept for the threshold do not allow the promise.
+        ValueError: on a row that cannot be used.
     """
-    goal = parse_goal(threshold_for) if threshold_for else None
     data = labelled(rows)
-    _check_size(data)
+    kept = _kept(data, at_most_flagged is not None)
+    fitted_on = data.only(~kept)
+    _check_size(fitted_on, kept=len(np.unique(data.groups[kept])))
     model = FranqClassifier(calibration, log_space=log_space, interpolation=interpolation)
-    found = figures(data, p_true := out_of_fold(model, data))
-    if goal:
-        known = ~np.isnan(p_true)
-        chosen = choose_threshold(data.is_true[known], p_true[known], goal=goal[0], wanted=goal[1])
-        # The value itself stays exact: claims that tie with it must pass.
-        rates = {**_rounded(dataclasses.asdict(chosen)), "value": chosen.value}
-        found["threshold"] = {"goal": threshold_for, **rates}
-    model.fit(data.signals, data.is_true, data.faithful)
+    found = figures(fitted_on, p_true := out_of_fold(model, fitted_on))
+    model.fit(fitted_on.signals, fitted_on.is_true, fitted_on.faithful)
     found["fallback"] = list(model.fallback_)
-    known_for = {"form": form, "n_train": len(data.is_true), **_provenance(), **(fingerprint or {})}
-    return model.to_calibrator(form=form, name=name, fingerprint=known_for, figures=found)
+    n_train = len(fitted_on.is_true)
+    known_for = {"form": form, "n_train": n_train, **_provenance(), **(fingerprint or {})}
+    made = model.to_calibrator(form=form, name=name, fingerprint=known_for, figures=found)
+    made = dataclasses.replace(made, labels=_label_rule(fitted_on, p_true))
+    if at_most_flagged is None:
+        return made
+    delta = round(1 - confidence, 12)
+    return _promised(made, data.only(kept), source, alpha=at_most_flagged, delta=delta)
+
+
+def _kept(data: Labelled, promise: bool) -> NDArray[np.bool_]:
+    """The claims (n,) that the fit must not see."""
+    return np.array([promise and sets_the_threshold(answer) for answer in data.answers], bool)
+
+
+def _label_rule(data: Labelled, p_true: FloatArray) -> LabelRule:
+    """Whether the claims show that most unsupported ones which pass are true."""
+    rule = LabelRule()
+    passing = (data.signals[:, 0] <= rule.supported_from) & (p_true >= rule.threshold)
+    shown = passing.sum() >= MIN_UNSUPPORTED and data.is_true[passing].mean() > 0.5
+    return dataclasses.replace(rule, unsupported_true=bool(shown))
+
+
+def _promised(
+    made: Calibrator, data: Labelled, source: str, *, alpha: float, delta: float
+) -> Calibrator:
+    """The calibrator with the threshold that these claims, which it has not seen, allow."""
+    rule = made.labels
+    unsupported = ~(data.signals[:, 0] > rule.supported_from) & (not rule.unsupported_true)
+    conflict = np.array([rule.conflict(*of_claim) for of_claim in data.nli.tolist()], bool)
+    try:
+        found = promised_threshold(
+            data.is_true,
+            made.apply(*data.signals.T)[0],
+            answers=data.answers.tolist(),
+            always=unsupported | conflict,
+            alpha=alpha,
+            delta=delta,
+        )
+    except PromiseRefusedError as error:
+        raise PromiseRefusedError(
+            f"{error}. Half of the labelled answers (by a hash of their ids) set the threshold: "
+            f"{len(np.unique(data.groups))} of yours"
+        ) from None
+    below = None if rule.false_below is None else min(rule.false_below, found.value)
+    labels = dataclasses.replace(rule, threshold=found.value, false_below=below)
+    promise = found.to_dict(of="true claims", data=source)
+    return dataclasses.replace(made, labels=labels, promise=promise)
 
 
 def out_of_fold(model: FranqClassifier, data: Labelled, *, folds: int = FOLDS) -> FloatArray:
@@ -187,14 +255,15 @@ def figures(data: Labelled, p_true: FloatArray) -> dict[str, Any]:
     return {key: _rounded(value) for key, value in found.items()}
 
 
-def _check_size(data: Labelled) -> None:
+def _check_size(data: Labelled, *, kept: int) -> None:
     true = int(data.is_true.sum())
     false, answers = len(data.is_true) - true, len(np.unique(data.groups))
     if min(true, false) < MIN_PER_CLASS or answers < MIN_ANSWERS:
+        aside = f", {kept} others being kept for the threshold" if kept else ""
         raise TooFewLabelsError(
-            f"{true} true and {false} false claims from {answers} answers: calibration needs at "
-            f"least {MIN_PER_CLASS} of each from {MIN_ANSWERS} answers. Label more answers, or run "
-            "uncalibrated."
+            f"{true} true and {false} false claims from {answers} answers{aside}: calibration "
+            f"needs at least {MIN_PER_CLASS} of each from {MIN_ANSWERS} answers. Label more "
+            "answers, or run uncalibrated."
         )
 
 

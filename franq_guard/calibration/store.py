@@ -45,7 +45,7 @@ class Knots:
             raise ValueError(f"knots need as many x as y, at least one: {x.shape} and {y.shape}")
         if not (np.isfinite(x).all() and np.isfinite(y).all()):
             raise ValueError("knots must be finite")
-        if np.any(np.diff(x) <= 0) or np.any(np.diff(y) < 0) or y[0] < 0 or y[-1] > 1:
+        if np.any(x[1:] <= x[:-1]) or np.any(y[1:] < y[:-1]) or y[0] < 0 or y[-1] > 1:
             raise ValueError("knots need increasing x and non-decreasing y in [0, 1]")
 
     def __call__(self, scores: FloatArray, interpolation: Interpolation) -> FloatArray:

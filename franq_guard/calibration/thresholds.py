@@ -1,91 +1,156 @@
-"""The threshold on P(true) that meets a wanted rate on labelled claims."""
+"""The threshold on P(true) that a promise is made for: at most a given share of claims is flagged.
+
+A claim is flagged where its P(true) is below the threshold, and some claims are flagged whatever
+the threshold (``unsupported`` ones, and where passages contradict each other). The higher the
+threshold, the more is flagged, and nothing that one threshold flags passes a higher one. So the
+thresholds have one order, by nature and not by the data, and may lie between any two values of
+P(true): the promise of :mod:`.promise` holds for all that pass the test at once. Among these the
+one is taken that catches most of the other claims (the false ones), and where several catch as many
+the lowest of them, so that no true claim is flagged for nothing. It lies in the middle between the
+two values around it.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from franq_guard.calibration.promise import (
+    Promise,
+    PromiseRefusedError,
+    at_most_flagged,
+    fewest_claims,
+    one_an_answer,
+)
 from franq_guard.franq import FloatArray
 
-Goal = Literal["fpr", "precision", "kept"]
-
-__all__ = ["Goal", "Threshold", "choose_threshold", "parse_goal"]
+__all__ = ["PromisedThreshold", "promised_threshold", "sets_the_threshold"]
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold:
-    """A claim passes where P(true) >= ``value``. All rates are shares in [0, 1].
+class PromisedThreshold:
+    """A claim with P(true) below ``value`` is flagged; ``promise`` says what is promised of it.
 
-    ``fpr``: of the true claims, those held back (false alarms); ``caught``: of the false claims,
-    those held back; ``precision``: of the claims that pass, those that are true (NaN where none
-    passes); ``kept``: of all claims, those that pass.
+    ``caught`` of ``others`` claims that ought to be flagged are: a figure, not a promise.
     """
 
     value: float
-    fpr: float
-    caught: float
-    precision: float
-    kept: float
+    promise: Promise
+    caught: int
+    others: int
+
+    def to_dict(self, *, of: str, data: str) -> dict[str, Any]:
+        """What a calibrator stores in ``promise``, JSON-ready.
+
+        Args:
+            of: the claims the promise is about, such as "true claims".
+            data: a name of the labelled data.
+        """
+        made = self.promise
+        return {
+            "of": of,
+            "at_most_flagged": made.alpha,
+            "confidence": round(1 - made.delta, 12),
+            "threshold": self.value,
+            "n": made.n,
+            "flagged": made.flagged,
+            "bound": round(made.bound, 6),
+            "caught": self.caught,
+            "others": self.others,
+            "data": data,
+            "date": datetime.now(UTC).date().isoformat(),
+        }
 
 
-def parse_goal(text: str) -> tuple[Goal, float]:
-    """``"fpr=0.1"`` as ("fpr", 0.1).
+def promised_threshold(
+    is_true: ArrayLike,
+    p_true: ArrayLike,
+    *,
+    answers: Sequence[str],
+    always: ArrayLike | None = None,
+    alpha: float,
+    delta: float,
+) -> PromisedThreshold:
+    """The threshold that flags at most ``alpha`` of the true claims, at confidence 1 - ``delta``.
 
-    Raises:
-        ValueError: unless it is fpr, precision or kept with a share in [0, 1].
-    """
-    name, _, number = text.partition("=")
-    try:
-        wanted = float(number)
-    except ValueError:
-        wanted = -1.0
-    if name not in get_args(Goal) or not 0 <= wanted <= 1:
-        raise ValueError(f"want fpr=S, precision=S or kept=S with S in [0, 1], not {text!r}")
-    return cast("Goal", name), wanted
-
-
-def choose_threshold(
-    is_true: ArrayLike, p_true: ArrayLike, *, goal: Goal, wanted: float
-) -> Threshold:
-    """The threshold that meets the goal at the least cost.
-
-    ``fpr``: the highest one that holds back at most ``wanted`` of the true claims.
-    ``precision``: the lowest one at which at least ``wanted`` of the passing claims are true.
-    ``kept``: the highest one that lets at least ``wanted`` of all claims pass.
+    The promise rests on one true claim of every answer, drawn by a hash of the answer's name and
+    the claim's place in it. The claims must have been seen by no fit, and P(true) must not be
+    fitted again afterwards.
 
     Args:
-        is_true: (n,) of 0/1, both present.
-        p_true: (n,), out-of-sample P(true), no NaN.
-        goal: which rate.
-        wanted: the rate, in [0, 1].
+        is_true: (n,) of 0/1: the claims that ought to pass. For a promise on what the passages
+            state: whether they state it.
+        p_true: (n,) in [0, 1]; NaN where unknown: such claims are unverified and left out.
+        answers: (n,) names of the answers the claims belong to.
+        always: (n,) of bool: flagged whatever the threshold; None: no claim.
+        alpha: share in (0, 1).
+        delta: in (0, 1).
 
     Raises:
-        ValueError: where no threshold meets it, or one class is missing.
+        PromiseRefusedError: fewer answers with a true claim than the promise needs, or more than
+            ``alpha`` of the claims may be flagged by ``always`` alone.
+        ValueError: lengths differ, or alpha or delta is no share.
     """
     truth, p = np.asarray(is_true, bool), np.asarray(p_true, float)
-    if truth.shape != p.shape or np.isnan(p).any() or truth.all() or not truth.any():
-        raise ValueError("a threshold needs P(true) of both true and false claims, without NaN")
-    options = [_rates(truth, p, value) for value in np.unique(p)]
-    if goal == "precision":
-        met = [t for t in options if t.precision >= wanted]
-        if not met:
-            best = max(t.precision for t in options)
-            raise ValueError(f"no threshold reaches precision {wanted}; the best is {best:.3f}")
-        return met[0]
-    if goal == "fpr":
-        return [t for t in options if t.fpr <= wanted][-1]
-    return [t for t in options if t.kept >= wanted][-1]
+    fixed = np.zeros(len(p), bool) if always is None else np.asarray(always, bool)
+    if not len(truth) == len(p) == len(fixed) == len(answers):
+        raise ValueError("is_true, p_true, always and answers must be of one length")
+    known = ~np.isnan(p)
+    options = _thresholds(p[known])
+    flagged = fixed | (p < options[:, None])
+    drawn = _drawn(answers, truth & known)
+    _check_enough(len(drawn), alpha, delta)
+    try:
+        strictest = at_most_flagged(flagged[:, drawn], alpha=alpha, delta=delta)
+    except PromiseRefusedError as error:
+        raise PromiseRefusedError(
+            f"{error}. That rule flags only claims that are `unsupported`, or on which passages "
+            "contradict each other, so no threshold can make up for it"
+        ) from None
+    others = known & ~truth
+    caught = flagged[: strictest.rule + 1, others].sum(axis=1)
+    # argmax: the lowest threshold that catches the most; without other claims the strictest.
+    best = int(np.argmax(caught)) if others.any() else strictest.rule
+    promise = at_most_flagged(flagged[: best + 1, drawn], alpha=alpha, delta=delta)
+    return PromisedThreshold(float(options[best]), promise, int(caught[best]), int(others.sum()))
 
 
-def _rates(truth: NDArray[np.bool_], p: FloatArray, value: float) -> Threshold:
-    passes = p >= value
-    return Threshold(
-        value=float(value),
-        fpr=float(1 - passes[truth].mean()),
-        caught=float(1 - passes[~truth].mean()),
-        precision=float(truth[passes].mean()) if passes.any() else float("nan"),
-        kept=float(passes.mean()),
-    )
+def sets_the_threshold(answer: str) -> bool:
+    """Whether the claims of this answer set the threshold; the others' fit the curves.
+
+    Half of all answers, by a hash of the name: more answers leave the halves as they are.
+    """
+    return hashlib.sha256(f"threshold\n{answer}".encode()).digest()[0] % 2 == 0
+
+
+def _thresholds(p_true: FloatArray) -> FloatArray:
+    """0, which flags nothing by itself, and the middles between neighbouring values."""
+    values = np.unique(p_true)
+    return np.concatenate([[0.0], (values[:-1] + values[1:]) / 2])
+
+
+def _drawn(answers: Sequence[str], candidates: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """The indices of one candidate of each answer that has any."""
+    places: dict[str, int] = {}
+    names = []
+    for answer in answers:
+        places[answer] = places.get(answer, -1) + 1
+        names.append(str(places[answer]))
+    found = np.flatnonzero(candidates)
+    drawn = one_an_answer([answers[i] for i in found], [names[i] for i in found])
+    return found[np.asarray(drawn, np.intp)]
+
+
+def _check_enough(n: int, alpha: float, delta: float) -> None:
+    least = fewest_claims(alpha, delta)
+    if n < least:
+        raise PromiseRefusedError(
+            f"{n} answers with a true claim cannot show that at most {alpha:.3g} of the true "
+            f"claims are flagged, at {1 - delta:.3g} confidence: at least {least} are needed"
+        )

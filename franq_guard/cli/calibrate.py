@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from franq_guard.cli.console import counter, emit, fail, lines_of, say, tell
-from franq_guard.cli.options import JsonFlag, ModelOption, guard_from, stored_threshold
+from franq_guard.cli.options import JsonFlag, ModelOption, guard_from
 
 if TYPE_CHECKING:
     from franq_guard.calibration.store import Calibrator
@@ -22,24 +22,33 @@ def calibrate(
     file: Annotated[Path, typer.Argument(help="franq.trace/1 rows whose claims have is_true.")],
     out: Annotated[Path, typer.Option("--out", help="Where to write the calibrator (JSON).")],
     calibration: Annotated[str, typer.Option(help="condition, global or none.")] = "condition",
-    threshold_for: Annotated[
-        str | None, typer.Option(help="fpr=0.1, precision=0.9 or kept=0.8: pick the threshold.")
+    at_most_flagged: Annotated[
+        float | None,
+        typer.Option(
+            help="Share of the true claims, such as 0.2: sets the threshold by a promise."
+        ),
     ] = None,
+    confidence: Annotated[float, typer.Option(help="With which that is promised.")] = 0.9,
     plot: Annotated[Path | None, typer.Option(help="Reliability diagram as SVG.")] = None,
     language_model: ModelOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Fit a calibrator on labelled answers and say how good it is on answers it did not see.
 
+    With --at-most-flagged half of the answers (by a hash of their id) set the threshold and the
+    others fit the curves. The share of true claims that are flagged is then at most the given one,
+    with the given confidence, for answers like these: write one answer to a question.
+
     Unreadable rows are left out; the calibrator is still written, but the exit code is 1.
     """
     from franq_guard.report.figures import reliability_svg
 
-    _check_wishes(calibration, threshold_for, [out, *([plot] if plot else [])])
+    _check_wishes(calibration, at_most_flagged, confidence, [out, *([plot] if plot else [])])
     guard = guard_from(language_model=language_model)
     rows, unread, origin = _scored(guard, file)
     setting = {**guard.fingerprint, **origin}
-    fitted = _fitted(setting, rows, calibration, threshold_for, name=out.stem)
+    wanted = {"at_most_flagged": at_most_flagged, "confidence": confidence, "source": file.name}
+    fitted = _fitted(rows, fingerprint=setting, calibration=calibration, name=out.stem, **wanted)
     fitted.save(out)
     if plot is not None:
         plot.write_text(reliability_svg(fitted.figures), encoding="utf-8")
@@ -49,18 +58,17 @@ def calibrate(
         raise typer.Exit(1)
 
 
-def _check_wishes(calibration: str, threshold_for: str | None, written: Sequence[Path]) -> None:
+def _check_wishes(
+    calibration: str, at_most_flagged: float | None, confidence: float, written: Sequence[Path]
+) -> None:
     """What cannot work in the options, said before any model runs."""
     from franq_guard.calibration.store import Calibration
-    from franq_guard.calibration.thresholds import parse_goal
 
     if calibration not in get_args(Calibration):
         fail(f"--calibration must be condition, global or none, not {calibration!r}")
-    if threshold_for is not None:
-        try:
-            parse_goal(threshold_for)
-        except ValueError as error:
-            fail(f"--threshold-for: {error}")
+    for option, share in (("at-most-flagged", at_most_flagged), ("confidence", confidence)):
+        if share is not None and not 0 < share < 1:
+            fail(f"--{option} must lie between 0 and 1, not {share}")
     for file in written:
         if not file.parent.is_dir():
             fail(f"cannot write {file}: there is no folder {file.parent}")
@@ -109,27 +117,13 @@ def _readable(
             yield row
 
 
-def _fitted(
-    setting: dict[str, str],
-    rows: Sequence[dict[str, Any]],
-    calibration: str,
-    threshold_for: str | None,
-    *,
-    name: str,
-) -> Calibrator:
+def _fitted(rows: Sequence[dict[str, Any]], **settings: Any) -> Calibrator:
     """The calibrator; labels that do not suffice for one end the program with exit code 1."""
     from franq_guard.calibration.fit import fit_calibrator
     from franq_guard.datasets.labelled import uniform
 
-    choice: Any = calibration
     try:
-        return fit_calibrator(
-            uniform(rows),
-            calibration=choice,
-            name=name,
-            fingerprint=setting,
-            threshold_for=threshold_for,
-        )
+        return fit_calibrator(uniform(rows), **settings)
     except ValueError as error:
         say(f"no calibrator: {error}")
         raise typer.Exit(1) from None
@@ -137,12 +131,11 @@ def _fitted(
 
 def _show(fitted: Calibrator, out: Path, as_json: bool) -> None:
     """How good the calibrator is, and how to use the file it was written to."""
-    from franq_guard.report.figures import figures_text
+    from franq_guard.report.figures import figures_text, promise_text
 
     if as_json:
-        emit(fitted.figures)
+        emit({**fitted.figures, "promise": fitted.promise})
     else:
         tell(figures_text(fitted.figures))
+        tell(f"\n{promise_text(fitted)}")
     say(f"written to {out}; use it with --calibrator or Guard(franq=Calibrator.load(...))")
-    if (threshold := stored_threshold(fitted)) is not None:
-        say(f"it goes with --threshold {threshold} (franq check --calibrator {out} takes it)")

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from franq_guard.cli.console import fail, needing, working
+from franq_guard.cli.console import fail, needing, say, working
 
 if TYPE_CHECKING:
-    from franq_guard.calibration.store import Calibrator
     from franq_guard.faithfulness.base import FaithfulnessModel
     from franq_guard.guard import Guard
     from franq_guard.language_model.base import LanguageModel
@@ -57,13 +56,6 @@ def guard_from(
             fail(str(error))
 
 
-def stored_threshold(fitted: Calibrator) -> float | None:
-    """The threshold that ``calibrate --threshold-for`` left in the calibrator."""
-    stored = fitted.figures.get("threshold")
-    value = stored.get("value") if isinstance(stored, dict) else None
-    return float(value) if isinstance(value, (int, float)) else None
-
-
 def _guard(
     policy: str, threshold: float | None, calibrator: Path | None, language_model: str | None
 ) -> Guard:
@@ -73,8 +65,10 @@ def _guard(
 
     chosen: Any = policy
     fitted = Calibrator.load(calibrator) if calibrator else None
-    if threshold is None and fitted:
-        threshold = stored_threshold(fitted)
+    if fitted and threshold is None and fitted.promise is not None:
+        from franq_guard.report.figures import promise_line
+
+        say(promise_line(fitted.promise))
     settings = Policy(action=chosen, threshold=threshold)
     if language_model is None:
         return Guard.offline(policy=settings, franq=fitted)

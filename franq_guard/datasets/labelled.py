@@ -30,6 +30,7 @@ def claim_rows(
                 "p_faithful": verdict.p_faithful,
                 "uq_faith": verdict.raw["uq_faith"],
                 "uq_unfaith": verdict.raw["uq_unfaith"],
+                **{k: verdict.raw[k] for k in ("contradiction", "entailment") if k in verdict.raw},
                 "is_true": label.is_true,
                 **({} if label.is_faithful is None else {"is_faithful": label.is_faithful}),
             }

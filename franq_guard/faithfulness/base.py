@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -39,6 +39,16 @@ class FaithfulnessModel(Protocol):
 
         None where no passage has text.
         """
+
+
+def languages_of(model: FaithfulnessModel) -> Collection[str] | None:
+    """The languages (ISO 639-1 codes) that the model was trained on.
+
+    A model says so in an attribute ``languages``. None, or no such attribute: any language. The
+    guard leaves answers in other languages unverified.
+    """
+    languages: Collection[str] | None = getattr(model, "languages", None)
+    return languages
 
 
 @runtime_checkable

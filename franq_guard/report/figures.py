@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from franq_guard.calibration.store import Calibrator
 from franq_guard.metrics.measures import Reliability
 from franq_guard.metrics.plots import Line, Plot, reliability_text, to_svg
 
@@ -14,12 +15,36 @@ _SHOWN = ("n", "answers", "share_true", "auroc", "pr_auc", "prr", "ece", "brier"
 
 
 def figures_text(figures: Mapping[str, Any]) -> str:
-    """Figures (± bootstrap standard error), the chosen threshold, and the reliability table."""
+    """Figures (± bootstrap standard error) and the reliability table."""
     lines = [_line(key, figures) for key in _SHOWN if key in figures]
-    if "threshold" in figures:
-        chosen = ", ".join(f"{key} {value}" for key, value in figures["threshold"].items())
-        lines.append(f"{'threshold':11} {chosen}")
     return "\n".join([*lines, "", reliability_text(_reliability(figures))])
+
+
+def promise_line(promise: Mapping[str, Any]) -> str:
+    """A calibrator's promise in a line; what it leaves out stands as None."""
+    alpha, of, confidence, n, data, date = (
+        promise.get(key) for key in ("at_most_flagged", "of", "confidence", "n", "data", "date")
+    )
+    return (
+        f"promise     at most {alpha} of the {of} are flagged, at {confidence} confidence "
+        f"({n} answers of {data}, {date})"
+    )
+
+
+def promise_text(calibrator: Calibrator) -> str:
+    """The threshold, and what is promised of it, on which claims."""
+    threshold, made = calibrator.labels.threshold, calibrator.promise
+    if made is None:
+        return f"threshold   {threshold:.3f}, without a promise"
+    lines = [
+        f"threshold   {threshold:.3f}",
+        promise_line(made),
+        f"rests on    answers that no fit saw, one claim of each: {made['flagged']} of {made['n']} "
+        f"flagged, so at most {made['bound']:.3f} of all",
+    ]
+    if made["others"]:
+        lines.append(f"caught      {made['caught']} of {made['others']} other claims (no promise)")
+    return "\n".join(lines)
 
 
 def reliability_svg(figures: Mapping[str, Any]) -> str:

@@ -11,12 +11,15 @@ passages say, and no language model.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 
 import numpy as np
 
 from franq_guard.claims import first_statements
+from franq_guard.claims.language import in_another_language
+from franq_guard.faithfulness.base import FaithfulnessModel, languages_of
 from franq_guard.records import Claim, Form, Signals, Trace
 from franq_guard.signals.clock import Clock
 from franq_guard.signals.components import EVIDENCE, Components, level_of
@@ -49,6 +52,9 @@ def measure(
 ) -> list[list[Signals]]:
     """The signals of every claim of every trace; a stretch that is no claim gets empty ones.
 
+    So do all claims of an answer in a language that the faithfulness model was not trained on, with
+    the reason ``language``; no model is run for it.
+
     Args:
         components: names of the two methods, or ``EVIDENCE``.
         traces: answers; their model calls are pooled.
@@ -66,7 +72,8 @@ def measure(
         Exception: whatever a model raises.
     """
     stated = [[c for c in of_trace if c.not_a_claim is None] for of_trace in claims]
-    busy = [i for i, of_trace in enumerate(stated) if of_trace]
+    foreign = _in_another_language(traces, needed(models.faithfulness, "faithfulness"))
+    busy = [i for i, of_trace in enumerate(stated) if of_trace and i not in foreign]
     todo, asked = [traces[i] for i in busy], [stated[i] for i in busy]
     with clock.stage("faithfulness"):
         supports = support(needed(models.faithfulness, "faithfulness"), todo, asked, form)
@@ -78,11 +85,21 @@ def measure(
     else:
         before = [earlier[i] if earlier else () for i in busy]
         made = _likelihoods(components, todo, asked, supports, models, form, clock, before)
+    signals: dict[int, Iterator[Signals]]
     signals = {i: iter(of_trace) for i, of_trace in zip(busy, made, strict=True)}
+    signals |= {i: repeat(Signals(reason="language")) for i in foreign}
     return [
         [Signals() if c.not_a_claim is not None else next(signals[i]) for c in of_trace]
         for i, of_trace in enumerate(claims)
     ]
+
+
+def _in_another_language(traces: Sequence[Trace], model: FaithfulnessModel) -> set[int]:
+    """The traces whose answer is in no language that the model was trained on."""
+    languages = languages_of(model)
+    if languages is None:
+        return set()
+    return {i for i, t in enumerate(traces) if in_another_language(t.generation.text, languages)}
 
 
 def _likelihoods(

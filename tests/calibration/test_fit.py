@@ -12,7 +12,6 @@ from franq_guard.calibration.fit import (
     out_of_fold,
 )
 from franq_guard.calibration.store import Calibrator
-from franq_guard.calibration.thresholds import choose_threshold, parse_goal
 
 
 def rows(n=300, seed=0, per_answer=3, **extra):
@@ -127,57 +126,3 @@ def test_a_row_that_cannot_be_used_is_named(change, message):
 def test_rows_without_a_group_are_answers_of_their_own():
     made = [{k: v for k, v in r.items() if k != "group"} for r in rows(60)]
     assert len(set(labelled(made).groups.tolist())) == 60
-
-
-TRUE = [0, 0, 1, 0, 1, 1, 1, 1]
-P = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.6, 0.9]
-
-
-@pytest.mark.parametrize(
-    ("goal", "value", "rate", "attribute"),
-    [
-        # 5 true claims; holding back at most 1 of them: threshold .5 (only .3 is held back)
-        ("fpr=0.2", 0.5, 0.2, "fpr"),
-        ("fpr=0", 0.3, 0.0, "fpr"),
-        # from .3 on 5 of 6 pass true; from .2 on 5 of 7
-        ("precision=0.8", 0.3, 5 / 6, "precision"),
-        ("precision=1", 0.5, 1.0, "precision"),
-        # half of 8 claims: .5 keeps 4 (.5 .6 .6 .9), .6 keeps 3
-        ("kept=0.5", 0.5, 0.5, "kept"),
-        # the tie at .6 passes or stays as one
-        ("kept=0.3", 0.6, 3 / 8, "kept"),
-    ],
-)
-def test_threshold_by_hand(goal, value, rate, attribute):
-    name, wanted = parse_goal(goal)
-    got = choose_threshold(TRUE, P, goal=name, wanted=wanted)
-    assert got.value == value
-    assert getattr(got, attribute) == pytest.approx(rate)
-
-
-def test_threshold_rates_by_hand():
-    # at .5: of the 3 false all held back; of the 5 true 4 pass; 4 of 8 kept, all true
-    got = choose_threshold(TRUE, P, goal="kept", wanted=0.5)
-    assert (got.fpr, got.caught, got.precision, got.kept) == pytest.approx((0.2, 1.0, 1.0, 0.5))
-
-
-def test_threshold_in_the_figures_keeps_its_promise():
-    calibrator = fit_calibrator(rows(900), threshold_for="fpr=0.1")
-    assert calibrator.figures["threshold"]["goal"] == "fpr=0.1"
-    value = calibrator.figures["threshold"]["value"]
-    fresh = labelled(rows(3000, seed=5))
-    p = calibrator.apply(*fresh.signals.T)[0]
-    assert np.mean(p[fresh.is_true == 1] < value) == pytest.approx(0.1, abs=0.04)
-
-
-@pytest.mark.parametrize("text", ["fpr", "fpr=", "fpr=2", "recall=0.5", "fpr=x", "", "kept=nan"])
-def test_goals_that_make_no_sense(text):
-    with pytest.raises(ValueError, match="want fpr=S"):
-        parse_goal(text)
-
-
-def test_a_threshold_that_cannot_be_met():
-    with pytest.raises(ValueError, match=r"the best is 0\.500"):
-        choose_threshold([1, 0], [0.5, 0.5], goal="precision", wanted=0.9)
-    with pytest.raises(ValueError, match="both true and false"):
-        choose_threshold([1, 1], [0.5, 0.6], goal="kept", wanted=0.9)

@@ -18,27 +18,30 @@ def test_calibrate_fits_stores_and_reports(run, tmp_path):
     from franq_guard import Calibrator
 
     file, out, plot = tmp_path / "rows.jsonl", tmp_path / "mine.json", tmp_path / "plot.svg"
-    file.write_text("\n".join([*labelled(60), "{broken"]))
-    result = run("calibrate", file, "--out", out, "--plot", plot, "--threshold-for", "fpr=0.1")
+    file.write_text("\n".join([*labelled(140), "{broken"]))
+    result = run("calibrate", file, "--out", out, "--plot", plot, "--at-most-flagged", 0.2)
     assert result.exit_code == 1, result.output
-    assert "line 61" in result.stderr
+    assert "line 141" in result.stderr
     assert "1 row(s) could not be read and were left out" in result.stderr
     assert "auroc" in result.stdout
-    assert "threshold" in result.stdout
+    said = " ".join(result.stdout.split())
+    assert "at most 0.2 of the true claims are flagged, at 0.9 confidence" in said
     assert plot.read_text().startswith("<svg")
     fitted = Calibrator.load(out)
     assert fitted.fingerprint["language_model"] == "fake-language-model"
-    assert fitted.fingerprint["n_train"] == 60
+    assert fitted.fingerprint["n_train"] + fitted.promise["n"] + fitted.promise["others"] == 140
     # the fakes tell the two kinds apart without error
     assert fitted.figures["auroc"] == 1.0
-    assert f"--threshold {fitted.figures['threshold']['value']}" in result.stderr
+    assert fitted.promise["data"] == "rows.jsonl"
+    assert f"threshold {fitted.labels.threshold:.3f}" in said
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["--calibration", "bogus"], "condition, global or none, not 'bogus'"),
-        (["--threshold-for", "fpr:0.1"], "want fpr=S, precision=S or kept=S"),
+        (["--at-most-flagged", "20"], "--at-most-flagged must lie between 0 and 1, not 20"),
+        (["--confidence", "1"], "--confidence must lie between 0 and 1, not 1"),
         (["--plot", "absent/plot.svg"], "no folder absent"),
         (["--out", "absent/mine.json"], "no folder absent"),
         (["--out", "."], "it is a folder"),
@@ -65,7 +68,7 @@ def test_calibrate_of_readable_rows_exits_0(run, tmp_path):
     result = run("calibrate", file, "--out", tmp_path / "mine.json", "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["auroc"] == 1.0
-    assert "--threshold" not in result.stderr
+    assert json.loads(result.stdout)["promise"] is None
 
 
 def test_calibrate_refuses_with_the_reason_when_there_are_too_few_labels(run, tmp_path):

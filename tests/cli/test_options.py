@@ -3,6 +3,7 @@
 import pytest
 
 from franq_guard.cli.options import guard_from
+from franq_guard.records import LabelRule
 
 
 def test_wrong_policy_and_damaged_calibrator_end_with_the_reason(command, tmp_path, rows):
@@ -19,17 +20,26 @@ def test_wrong_policy_and_damaged_calibrator_end_with_the_reason(command, tmp_pa
         assert message in " ".join(result.stderr.split())
 
 
-def test_check_takes_the_threshold_of_the_calibrator_unless_one_is_given(monkeypatch, tmp_path):
+def test_check_takes_the_threshold_of_the_calibrator_unless_one_is_given(
+    monkeypatch, tmp_path, capsys
+):
     from franq_guard import Calibrator, Guard
 
-    monkeypatch.setattr(Guard, "offline", lambda policy, franq: policy.threshold)
+    def threshold(policy, franq):
+        return policy.rule(franq.labels if franq else LabelRule()).threshold
+
+    monkeypatch.setattr(Guard, "offline", threshold)
     plain, tuned = tmp_path / "plain.json", tmp_path / "tuned.json"
     Calibrator().save(plain)
-    Calibrator(figures={"threshold": {"value": 0.125}}).save(tuned)
+    rule = LabelRule(threshold=0.125, false_below=0.125)
+    Calibrator(labels=rule, promise={"at_most_flagged": 0.2, "of": "true claims"}).save(tuned)
     assert guard_from("annotate", None) == 0.5
     assert guard_from("annotate", None, plain) == 0.5
+    assert "promise" not in capsys.readouterr().err
     assert guard_from("annotate", None, tuned) == 0.125
+    assert "at most 0.2 of the true claims are flagged" in " ".join(capsys.readouterr().err.split())
     assert guard_from("annotate", 0.75, tuned) == 0.75
+    assert "promise" not in capsys.readouterr().err  # another threshold than the promised one
 
 
 class TestLanguageModel:

@@ -328,3 +328,45 @@ def test_stages_are_told_apart():
     clock = Clock(None)
     signals_of([trace("Rome")], LanguageModel(), form="short", clock=clock)
     assert set(clock.timings) == {"faithfulness", "samples", "uncertainty"}
+
+
+class EnglishOnly(FakeFaithfulness):
+    languages = ("en",)
+
+    def score(self, contexts, claims):
+        assert not any("Brücke" in claim for claim in claims)
+        return super().score(contexts, claims)
+
+
+def test_an_answer_in_another_language_is_unverified_before_any_model_runs():
+    from franq_guard import Guard
+
+    def no_call():
+        raise AssertionError("the language model was run")
+
+    german = "Die Brücke wurde im Jahr 1937 eröffnet. Sie ist rot."
+    guard = Guard(faithfulness=EnglishOnly(), language_model=FakeLanguageModel(fail=no_call))
+    result = guard.check("When?", ["The bridge opened in 1937."], german)
+    assert [(v.label, v.reason) for v in result.verdicts] == [("unverified", "language")] * 2
+    assert result.status == "unverified"
+
+
+def test_an_answer_in_another_language_costs_no_other_of_its_batch():
+    from franq_guard import Guard
+    from franq_guard.rows.traces import trace_of
+
+    texts = ["The bridge is red.", "Die Brücke wurde im Jahr 1937 eröffnet.", "It opened in 1937."]
+    guard = Guard(faithfulness=EnglishOnly(), language_model=FakeLanguageModel())
+    batch = [trace_of("When?", ["The bridge opened in 1937."], text) for text in texts]
+    reasons = [result.verdicts[0].reason for result in guard.check_many(batch)]
+    assert [reason == "language" for reason in reasons] == [False, True, False]
+
+
+def test_a_model_that_names_no_languages_is_asked_about_any():
+    from franq_guard import Guard
+
+    guard = Guard(faithfulness=FakeFaithfulness(), language_model=FakeLanguageModel())
+    (verdict,) = guard.check(
+        "Wann?", ["Am Abend."], "Die Brücke wurde im Jahr 1937 eröffnet."
+    ).verdicts
+    assert verdict.p_true is not None

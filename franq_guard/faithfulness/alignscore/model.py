@@ -10,7 +10,7 @@ sentences. All pairs of a call are pooled, equal ones run once, and the last one
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack, get_args
@@ -74,6 +74,9 @@ class AlignScore:
     Raises:
         ValueError: an unknown mode, context or dtype.
     """
+
+    languages: Collection[str] | None = ("en",)
+    """What the published checkpoints were trained on; None (for one of your own): any language."""
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -60,6 +60,9 @@ class SmallFaithfulness:
         batch_tokens: padded tokens per forward pass; bounds the memory.
         cache: pairs remembered; 0 turns the cache off.
     """
+
+    languages: Collection[str] | None = ("en",)
+    """What the weights were trained on; None (for weights of your own): any language."""
 
     def __init__(
         self,

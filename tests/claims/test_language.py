@@ -1,0 +1,94 @@
+"""Answers in another language than the models': found, and English ones left alone.
+
+The sentences are our own: 20 languages, each with three short sentences and two long ones; English
+texts that are hard to tell (names, numbers, code, quotations), and English ones with foreign words.
+``pytest -s`` prints both error rates.
+"""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from franq_guard.claims import language
+from franq_guard.claims.language import in_another_language
+
+FILE = Path(__file__).parents[1] / "fixtures" / "languages.jsonl"
+ROWS = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def wrong():
+    """The texts that are judged wrongly, by kind; the error rates are printed."""
+    found = {"short": [], "long": [], "mixed": [], "english": []}
+    for row in ROWS:
+        if in_another_language(row["text"], {"en"}) != (row["language"] != "en"):
+            found[row["kind"]].append(row["text"])
+    of = Counter(row["kind"] for row in ROWS)
+    print("\nwrong:", ", ".join(f"{kind} {len(found[kind])} of {of[kind]}" for kind in found))
+    return found
+
+
+def test_there_are_sentences_in_twenty_languages():
+    foreign = Counter(row["language"] for row in ROWS if row["language"] != "en")
+    assert len(foreign) == 20
+    assert set(foreign.values()) == {5}
+    assert len({row["text"] for row in ROWS}) == len(ROWS)
+
+
+def test_sentences_of_other_languages_are_recognised(wrong):
+    assert len(wrong["short"]) <= 2  # of 60
+    assert wrong["long"] == []  # of 40
+
+
+def test_english_is_hardly_ever_refused(wrong):
+    assert wrong["mixed"] == []  # of 25
+    # 75 that were chosen for being hard; four are refused: two sentences that are names but for a
+    # word or two, a foreign quotation with nothing around it, a list of Latin names
+    assert len(wrong["english"]) <= 4
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "1937", "!?", "\ud800", "🌉🌉🌉🌉🌉", "Ωμ", "ab"])
+def test_what_is_too_short_to_tell_is_let_through(text):
+    assert not in_another_language(text, {"en"})
+
+
+def test_what_is_quoted_or_code_does_not_count():
+    quoted = (
+        "He asked: „Wer hat denn gestern Abend das Licht im Keller brennen lassen?“ Nobody knew."
+    )
+    assert not in_another_language(quoted, {"en"})
+    fenced = "```\nfür jede zeile in der datei: drucke die zeile und zähle weiter\n```\nIt prints."
+    assert not in_another_language(fenced, {"en"})
+    answer = (
+        "Der Befehl dafür lautet wie folgt und wirkt sofort:\n```\nmake the cake and eat it\n```"
+    )
+    assert in_another_language(answer, {"en"})
+
+
+def test_the_wanted_languages_decide():
+    german = next(row["text"] for row in ROWS if (row["language"], row["kind"]) == ("de", "long"))
+    russian = next(row["text"] for row in ROWS if (row["language"], row["kind"]) == ("ru", "long"))
+    assert in_another_language(german, {"en", "fr"})
+    assert not in_another_language(german, {"en", "de"})
+    assert in_another_language(russian, {"en", "de"})
+    assert not in_another_language(russian, {"en", "ru"})
+
+
+def test_plain_english_does_not_load_the_identifier(monkeypatch):
+    def no_load():
+        raise AssertionError("loaded")
+
+    monkeypatch.setattr(language, "load", no_load)
+    text = "The tower is three hundred metres high and was finished in 1889."
+    assert not in_another_language(text, {"en"})
+    assert in_another_language("Мост открыли в 1937 году.", {"en"})
+
+
+def test_importing_loads_no_identifier():
+    code = "import sys, franq_guard.claims.language; print('py3langid' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
