@@ -266,7 +266,13 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class GuardedAnswer:
-    """A checked answer. ``text`` is after the policy; ``timings`` are seconds by stage."""
+    """A checked answer. ``text`` is after the policy; ``timings`` are seconds by stage.
+
+    ``calibrator`` names what turned the signals into P(true), and ``likelihoods`` says whose
+    probabilities entered: ``captured from MODEL`` while it wrote, told by a ``server``, ``read by
+    MODEL`` that did not write the answer, or ``none``: then the passages alone decide, and of what
+    they do not state nobody knows whether it is true.
+    """
 
     text: str
     original: str
@@ -275,6 +281,7 @@ class GuardedAnswer:
     calibrator: str | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
     id: str | None = None
+    likelihoods: str = "none"
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as JSON-ready values, schema ``franq.answer/1``."""
@@ -286,6 +293,7 @@ class GuardedAnswer:
             "status": self.status,
             "verdicts": [verdict.to_dict() for verdict in self.verdicts],
             "calibrator": self.calibrator,
+            "likelihoods": self.likelihoods,
             "timings": {stage: round(float(spent), 4) for stage, spent in self.timings.items()},
         }
 

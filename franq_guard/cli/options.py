@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from franq_guard.cli.console import fail, needing, working
+from franq_guard.policy import WEAK, Policy
 
 if TYPE_CHECKING:
     from franq_guard.calibration.store import Calibrator
@@ -26,6 +27,23 @@ ThresholdOption = Annotated[
     typer.Option(
         "--threshold",
         help="A claim with P(true) below this is weak; default: the calibrator's.",
+    ),
+]
+FalseBelowOption = Annotated[
+    float | None,
+    typer.Option(
+        "--false-below",
+        help="A claim with P(true) below this is false even where no passage contradicts it; "
+        "default: the calibrator's.",
+    ),
+]
+WeakOption = Annotated[
+    str | None,
+    typer.Option(
+        "--weak",
+        metavar="LABELS",
+        help=f"What is flagged, with commas between; default: {','.join(WEAK)}. Without "
+        "unsupported, claims that no passage states or contradicts pass unmarked.",
     ),
 ]
 ModelOption = Annotated[
@@ -45,6 +63,9 @@ def guard_from(
     threshold: float | None = None,
     calibrator: Path | None = None,
     language_model: str | None = None,
+    *,
+    false_below: float | None = None,
+    weak: str | None = None,
 ) -> Guard:
     """The guard that these options describe: offline, unless another language model is named.
 
@@ -52,7 +73,9 @@ def guard_from(
     """
     with needing("pip install 'franq-guard[offline]'"):
         try:
-            return _guard(policy, threshold, calibrator, language_model)
+            fitted = _fitted(calibrator)
+            settings = _policy(policy, threshold, false_below, weak, fitted)
+            return _guard(settings, fitted, language_model)
         except (ValueError, OSError, RuntimeError) as error:
             fail(str(error))
 
@@ -64,18 +87,30 @@ def stored_threshold(fitted: Calibrator) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def _guard(
-    policy: str, threshold: float | None, calibrator: Path | None, language_model: str | None
-) -> Guard:
+def _fitted(calibrator: Path | None) -> Calibrator | None:
     from franq_guard.calibration.store import Calibrator
-    from franq_guard.guard import Guard
-    from franq_guard.policy import Policy
 
-    chosen: Any = policy
-    fitted = Calibrator.load(calibrator) if calibrator else None
+    return Calibrator.load(calibrator) if calibrator else None
+
+
+def _policy(
+    action: str,
+    threshold: float | None,
+    false_below: float | None,
+    weak: str | None,
+    fitted: Calibrator | None,
+) -> Policy:
+    """What is not given is the calibrator's: a threshold chosen for it, or else its own rule."""
     if threshold is None and fitted:
         threshold = stored_threshold(fitted)
-    settings = Policy(action=chosen, threshold=threshold)
+    labels: Any = [label.strip() for label in weak.split(",") if label.strip()] if weak else WEAK
+    chosen: Any = action
+    return Policy(action=chosen, threshold=threshold, false_below=false_below, weak=labels)
+
+
+def _guard(settings: Policy, fitted: Calibrator | None, language_model: str | None) -> Guard:
+    from franq_guard.guard import Guard
+
     if language_model is None:
         return Guard.offline(policy=settings, franq=fitted)
     return Guard(

@@ -11,6 +11,8 @@ def test_wrong_policy_and_damaged_calibrator_end_with_the_reason(command, tmp_pa
     for words, message in (
         (["--policy", "erase"], "'annotate', 'filter', 'block'"),
         (["--threshold", "2"], "0 <= false_below"),
+        (["--false-below", "-1"], "0 <= false_below"),
+        (["--weak", "doubtful,bad"], "weak must hold labels"),
         (["--calibrator", str(bad)], "not a usable"),
         (["--calibrator", str(tmp_path / "none.json")], "none.json"),
     ):
@@ -26,10 +28,19 @@ def test_check_takes_the_threshold_of_the_calibrator_unless_one_is_given(monkeyp
     plain, tuned = tmp_path / "plain.json", tmp_path / "tuned.json"
     Calibrator().save(plain)
     Calibrator(figures={"threshold": {"value": 0.125}}).save(tuned)
-    assert guard_from("annotate", None) == 0.5
-    assert guard_from("annotate", None, plain) == 0.5
+    assert guard_from("annotate", None) is None  # then its own rule decides
+    assert guard_from("annotate", None, plain) is None
     assert guard_from("annotate", None, tuned) == 0.125
     assert guard_from("annotate", 0.75, tuned) == 0.75
+
+
+def test_what_is_flagged_may_be_chosen(monkeypatch):
+    from franq_guard import Guard, Policy
+
+    monkeypatch.setattr(Guard, "offline", lambda policy, franq: policy)
+    assert guard_from() == Policy()
+    found = guard_from(false_below=0.2, weak="doubtful, false")
+    assert (found.false_below, found.marked) == (0.2, ("false", "doubtful", "unverified"))
 
 
 class TestLanguageModel:
