@@ -30,7 +30,7 @@ from llama_index.core.selectors import LLMSingleSelector
 from llama_index.core.tools import QueryEngineTool
 from pydantic import BaseModel
 
-from franq_guard import Policy
+from franq_guard import Evidence, Policy
 from llama_index_franq import guard_query_engine
 from llama_index_franq._structured import Fields
 
