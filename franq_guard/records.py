@@ -154,7 +154,8 @@ class Signals:
     """What the rooms measured for one claim, before FRANQ.
 
     ``uq_faith`` and ``uq_unfaith`` are log-probabilities (nats) in the long form and confidences in
-    [0, 1] in the short form; None where not available, with the cause in ``reason``.
+    [0, 1] in the short form; None where not available, with the cause in ``reason``. Of evidence
+    alone ``uq_faith`` is Max NLI in [0, 1] and ``uq_unfaith`` 0.
     ``raw`` keeps every uncalibrated score by name: ``faithfulness``, ``uq_faith``, ``uq_unfaith``
     and what they were made of. ``contradiction`` and ``entailment`` are the highest over the
     passages, each passage read by itself; None where nothing was retrieved or the model has no
