@@ -33,9 +33,10 @@ def main(guard: Guard) -> Response:
     print(response)
     names = {node.node.node_id: node.node.metadata["file_name"] for node in response.source_nodes}
     for verdict in response.metadata["franq"]["verdicts"]:
-        found = verdict["evidence"]
-        where = f"{names[found['node_id']]}[{found['start']}:{found['end']}]" if found else "-"
-        print(f"  {verdict['label']:16} {where}  {verdict['claim']['text']}")
+        print(f"  {verdict['label']:16} {verdict['claim']['text']}")
+        for says in ("evidence", "against"):
+            if found := verdict[says]:
+                print(f"    {says}: {names[found['node_id']]}[{found['start']}:{found['end']}]")
     return response
 
 

@@ -115,6 +115,11 @@ class Policy:
             return "false"
         return "doubtful" if faithful else "unsupported"
 
+    @property
+    def marked(self) -> tuple[Label, ...]:
+        """The labels a reader is told of, worst first: the weak ones and ``unverified``."""
+        return tuple(one for one in _WORST_FIRST if one in self.weak or one == "unverified")
+
     def is_weak(self, verdict: Verdict) -> bool:
         """Whether the policy acts against this claim."""
         if verdict.label == "unverified":
@@ -152,7 +157,7 @@ class Policy:
         return self._annotated(answer, verdicts)
 
     def _annotated(self, answer: str, verdicts: Sequence[Verdict]) -> str:
-        return _insert(answer, _marks_of(answer, verdicts, (*self.weak, "unverified")))
+        return _insert(answer, _marks_of(answer, verdicts, self.marked))
 
     def _filter(self, answer: str, verdicts: Sequence[Verdict], weak: list[int]) -> str:
         """What is kept of the answer; empty where nothing is."""

@@ -170,13 +170,25 @@ class FakeGuard:
 
     Args:
         label: of every claim.
+        reason: of every claim, such as ``conflict``.
+        against: the stretch that contradicts every claim.
+        likelihoods: whose probabilities entered, as the answers say.
         policy: for callers that look at it; the text is not changed by it.
     """
 
     language_model: object | None = None
 
-    def __init__(self, *, label: Label = "supported", policy: Policy | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        label: Label = "supported",
+        reason: Reason | None = None,
+        against: Evidence | None = None,
+        likelihoods: str = "none",
+        policy: Policy | None = None,
+    ) -> None:
         self.label, self.policy = label, policy or Policy()
+        self.reason, self.against, self.likelihoods = reason, against, likelihoods
         self.traces: list[Trace] = []
         self.batches: list[int] = []
         self._lock = threading.Lock()
@@ -191,9 +203,9 @@ class FakeGuard:
         """The marked answer, every claim with P(true) 0.9."""
         self._keep(trace)
         titles = ",".join(passage.title for passage in trace.passages)
-        found = tuple(Verdict(c, 0.9, 0.9, 0.9, 0.9, {}, self.label) for c in _claims(trace))
-        answer = trace.generation.text
-        return GuardedAnswer(f"{answer} [checked: {titles}]", answer, found, "ok", id=trace.id)
+        found = tuple(self._verdict(claim) for claim in _claims(trace))
+        answer, text = trace.generation.text, f"{trace.generation.text} [checked: {titles}]"
+        return GuardedAnswer(text, answer, found, "ok", id=trace.id, likelihoods=self.likelihoods)
 
     async def acheck_trace(self, trace: Trace) -> GuardedAnswer:
         """:meth:`check_trace`."""
@@ -216,6 +228,10 @@ class FakeGuard:
             for claim in _claims(trace)
         )
         return GuardedAnswer(f"{answer} [unverified]", answer, found, "unverified", id=trace.id)
+
+    def _verdict(self, claim: Claim) -> Verdict:
+        numbers = (0.9, 0.9, 0.9, 0.9)
+        return Verdict(claim, *numbers, {}, self.label, self.reason, against=self.against)
 
     def _keep(self, trace: Trace) -> None:
         with self._lock:

@@ -25,7 +25,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from franq_guard import Guard, Passage, Verdict
 from franq_guard.datasets.demo import corpus
-from franq_guard.policy import MARKS
+from franq_guard.policy import MARKS, Policy
+from franq_guard.records import Label
+from franq_guard.report.stretches import Stretch, stretch_against, stretch_for
+from franq_guard.report.words import LABEL_WORDS, REASON_WORDS
 from franq_guard.streaming.release import Released
 from langchain_franq import guard_chain
 from langchain_franq.local import local_rag_chain
@@ -39,6 +42,8 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
 }
 MARK = re.compile("( (?:{}))".format("|".join(map(re.escape, MARKS.values()))))
+# The first of these colours a part that several claims share.
+WORST: tuple[Label, ...] = (*Policy().marked, "unsupported-true", "supported", "not-a-claim")
 Rag = Runnable[str, dict[str, Any]]
 Event = tuple[str, dict[str, Any]]
 
@@ -63,9 +68,24 @@ def make_app(rag: Rag, guard: Guard) -> FastAPI:
             async for event, data in told:
                 yield ServerSentEvent(event=event, data=data)
 
+    @app.get("/words")
+    async def words() -> dict[str, Any]:
+        return words_for(guard.policy)
+
     app.mount("/", StaticFiles(directory=Path(__file__).parent / "static", html=True))
     app.add_middleware(Headers)
     return app
+
+
+def words_for(policy: Policy) -> dict[str, Any]:
+    """What the page says of labels and reasons; claims of the ``weak`` labels count as flagged."""
+    labels = {label: words._asdict() for label, words in LABEL_WORDS.items()}
+    return {
+        "labels": labels,
+        "reasons": dict(REASON_WORDS),
+        "worst": WORST,
+        "weak": list(policy.weak),
+    }
 
 
 async def events(rag: Rag, guard: Guard, question: str) -> AsyncGenerator[Event, None]:
@@ -132,18 +152,19 @@ def _stated_at(character: int, verdicts: tuple[Verdict, ...]) -> tuple[int, ...]
 
 
 def _claim(verdict: Verdict, passages: list[Passage]) -> dict[str, Any]:
-    found = verdict.evidence
-    passage = None if found is None else passages[found.passage]
     return {
         "text": verdict.claim.text,
         "label": verdict.label,
         "reason": verdict.reason,
         "p_true": verdict.p_true,
         "p_faithful": verdict.p_faithful,
-        "evidence": passage
-        and found
-        and {"title": passage.title, "text": passage.text[found.start : found.end]},
+        "evidence": _shown(stretch_for(verdict, passages)),
+        "against": _shown(stretch_against(verdict, passages)),
     }
+
+
+def _shown(stretch: Stretch | None) -> dict[str, str] | None:
+    return stretch and {"lead": stretch.lead, "text": stretch.text}
 
 
 class Headers:

@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from franq_guard.cli.console import emit, fail, needing, output, working
-from franq_guard.cli.options import JsonFlag, PolicyOption, ThresholdOption, guard_from
+from franq_guard.cli.answers import Shown
+from franq_guard.cli.console import emit, fail, needing, working
+from franq_guard.cli.options import (
+    FalseBelowOption,
+    JsonFlag,
+    PolicyOption,
+    ThresholdOption,
+    WeakOption,
+    guard_from,
+)
+from franq_guard.policy import Policy
 
 if TYPE_CHECKING:
     from franq_guard.datasets.local_rag import Answered
@@ -21,6 +30,8 @@ def ask(
     as_json: JsonFlag = False,
     policy: PolicyOption = "annotate",
     threshold: ThresholdOption = None,
+    false_below: FalseBelowOption = None,
+    weak: WeakOption = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Passages to retrieve.")] = 3,
 ) -> None:
     """Answer a question from a folder of text files with the bundled model, guarded by FRANQ."""
@@ -33,14 +44,18 @@ def ask(
         passages = read_folder(docs)
     except (ValueError, OSError) as error:
         fail(str(error))
-    guard = guard_from(policy, threshold)
+    guard = guard_from(policy, threshold, false_below=false_below, weak=weak)
     with needing("pip install 'franq-guard[cli]'"), working("loading the bundled model"):
         answering = local_rag(passages, guard, k=k)
-    answer_all([question], answering, as_json)
+    answer_all([question], answering, as_json, policy=guard.policy)
 
 
 def answer_all(
-    questions: Iterable[str], answering: Callable[[str], Answered], as_json: bool
+    questions: Iterable[str],
+    answering: Callable[[str], Answered],
+    as_json: bool,
+    *,
+    policy: Policy | None = None,
 ) -> None:
     """Answer one question after the other and show each answer with its verdicts.
 
@@ -48,13 +63,14 @@ def answer_all(
         questions: what is asked.
         answering: from a question to its checked answer.
         as_json: a row of JSON for each answer in place of its table.
+        policy: says which claims count as flagged; default: ``Policy()``.
     """
-    from franq_guard.report.terminal import print_answer
-
+    show = Shown(policy or Policy())
     for question in questions:
         with working(f"answering: {question}"):
             done = answering(question)
         if as_json:
             emit({"question": question, **done.answer.to_dict()})
         else:
-            print_answer(output, question, done.answer, done.passages)
+            show(question, done.answer, done.passages)
+    show.legend()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from franq_guard.cli.console import fail, needing, say, working
+from franq_guard.policy import WEAK, Policy
 
 if TYPE_CHECKING:
     from franq_guard.faithfulness.base import FaithfulnessModel
@@ -25,6 +26,23 @@ ThresholdOption = Annotated[
     typer.Option(
         "--threshold",
         help="A claim with P(true) below this is weak; default: the calibrator's.",
+    ),
+]
+FalseBelowOption = Annotated[
+    float | None,
+    typer.Option(
+        "--false-below",
+        help="A claim with P(true) below this is false even where no passage contradicts it; "
+        "default: the calibrator's.",
+    ),
+]
+WeakOption = Annotated[
+    str | None,
+    typer.Option(
+        "--weak",
+        metavar="LABELS",
+        help=f"What is flagged, with commas between; default: {','.join(WEAK)}. Without "
+        "unsupported, claims that no passage states or contradicts pass unmarked.",
     ),
 ]
 ModelOption = Annotated[
@@ -44,6 +62,9 @@ def guard_from(
     threshold: float | None = None,
     calibrator: Path | None = None,
     language_model: str | None = None,
+    *,
+    false_below: float | None = None,
+    weak: str | None = None,
 ) -> Guard:
     """The guard that these options describe: offline, unless another language model is named.
 
@@ -51,25 +72,37 @@ def guard_from(
     """
     with needing("pip install 'franq-guard[offline]'"):
         try:
-            return _guard(policy, threshold, calibrator, language_model)
+            fitted = _fitted(calibrator, own_threshold=threshold is not None)
+            settings = _policy(policy, threshold, false_below, weak)
+            return _guard(settings, fitted, language_model)
         except (ValueError, OSError, RuntimeError) as error:
             fail(str(error))
 
 
-def _guard(
-    policy: str, threshold: float | None, calibrator: Path | None, language_model: str | None
-) -> Guard:
+def _fitted(calibrator: Path | None, *, own_threshold: bool) -> Calibrator | None:
+    """The calibrator; what it promises is said unless another threshold is in its place."""
     from franq_guard.calibration.store import Calibrator
-    from franq_guard.guard import Guard
-    from franq_guard.policy import Policy
 
-    chosen: Any = policy
     fitted = Calibrator.load(calibrator) if calibrator else None
-    if fitted and threshold is None and fitted.promise is not None:
+    if fitted and fitted.promise is not None and not own_threshold:
         from franq_guard.report.figures import promise_line
 
         say(promise_line(fitted.promise))
-    settings = Policy(action=chosen, threshold=threshold)
+    return fitted
+
+
+def _policy(
+    action: str, threshold: float | None, false_below: float | None, weak: str | None
+) -> Policy:
+    """What is not given is the calibrator's own rule."""
+    labels: Any = [label.strip() for label in weak.split(",") if label.strip()] if weak else WEAK
+    chosen: Any = action
+    return Policy(action=chosen, threshold=threshold, false_below=false_below, weak=labels)
+
+
+def _guard(settings: Policy, fitted: Calibrator | None, language_model: str | None) -> Guard:
+    from franq_guard.guard import Guard
+
     if language_model is None:
         return Guard.offline(policy=settings, franq=fitted)
     return Guard(

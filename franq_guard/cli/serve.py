@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from franq_guard.cli.console import fail, needing, say
-from franq_guard.cli.options import ModelOption, PolicyOption, ThresholdOption, guard_from
+from franq_guard.cli.options import (
+    FalseBelowOption,
+    ModelOption,
+    PolicyOption,
+    ThresholdOption,
+    WeakOption,
+    guard_from,
+)
 
 if TYPE_CHECKING:
     from franq_guard.guard import Guard
@@ -58,6 +65,8 @@ def serve(
     on_error: OnErrorOption = "open",
     policy: PolicyOption = "annotate",
     threshold: ThresholdOption = None,
+    false_below: FalseBelowOption = None,
+    weak: WeakOption = None,
     batch_size: Annotated[int, typer.Option(help="Answers checked together at most.")] = 16,
     queue: Annotated[int, typer.Option(help="Answers that may wait; one more gets 503.")] = 256,
     calibrator: Annotated[Path | None, typer.Option(help="From franq calibrate.")] = None,
@@ -77,7 +86,13 @@ def serve(
         batch_size=batch_size,
         queue=queue,
     )
-    _run(host, port, settings, lambda: guard_from(policy, threshold, calibrator, language_model))
+
+    def guard() -> Guard:
+        return guard_from(
+            policy, threshold, calibrator, language_model, false_below=false_below, weak=weak
+        )
+
+    _run(host, port, settings, guard)
 
 
 def _run(host: str, port: int, settings: ServeSettings, guard: Callable[[], Guard]) -> None:

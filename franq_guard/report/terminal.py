@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from franq_guard.policy import MARKS
+from franq_guard.policy import MARKS, Policy
 from franq_guard.records import GuardedAnswer, Label, Passage, Verdict
+from franq_guard.report.counts import Counts
+from franq_guard.report.stretches import stretches
 from franq_guard.report.text import shown as shown
+from franq_guard.report.words import LABEL_WORDS, why
 
 STYLES: dict[Label, str] = {
     "supported": "green",
     "unsupported-true": "cyan",
+    "unsupported": "bright_blue",
     "doubtful": "yellow",
     "false": "red",
     "unverified": "magenta",
@@ -24,17 +28,55 @@ _EVIDENCE_WIDTH = 100
 
 
 def print_answer(
-    console: Console, question: str, answer: GuardedAnswer, passages: Sequence[Passage]
+    console: Console,
+    question: str,
+    answer: GuardedAnswer,
+    passages: Sequence[Passage],
+    *,
+    policy: Policy | None = None,
 ) -> None:
-    """Print one guarded answer; every text is shown as text, never as markup."""
+    """Print one guarded answer; every text is shown as text, never as markup.
+
+    Args:
+        console: where to.
+        question: that was asked.
+        answer: as it was checked.
+        passages: of the answer; stretches of them are shown for and against its claims.
+        policy: says which claims count as flagged; default: ``Policy()``.
+    """
     console.print(Text(shown(f"Q  {question}"), style="bold"))
     console.print(Text("A  ").append_text(_marked(shown(answer.text))))
     if answer.verdicts:
         console.print(_table(answer.verdicts, passages))
-    seconds = sum(answer.timings.values())
-    note = f"   {answer.status}; calibrator: {answer.calibrator or 'none'}; guard {seconds:.2f} s"
-    console.print(Text(shown(note), style="dim"))
+    console.print(Text(shown(f"   {_note(answer, policy or Policy())}"), style="dim"))
     console.print()
+
+
+def print_legend(console: Console, verdicts: Iterable[Verdict]) -> None:
+    """Print what the labels and reasons of these verdicts mean, each once."""
+    given = list(verdicts)
+    labels = {verdict.label for verdict in given}
+    reasons = sorted({v.reason for v in given if v.reason and v.label != "not-a-claim"})
+    table = Table(box=None, padding=(0, 2, 0, 3), expand=False, show_header=False)
+    for label, words in LABEL_WORDS.items():
+        if label in labels:
+            table.add_row(Text(label, style=STYLES[label]), Text(words.meaning, style="dim"))
+    for reason in reasons:
+        table.add_row(Text(shown(f"({reason})")), Text(shown(why(reason)), style="dim"))
+    if table.row_count:
+        console.print(table)
+
+
+def _note(answer: GuardedAnswer, policy: Policy) -> str:
+    """The answer in short: counts by label, and what it was checked with."""
+    parts = (
+        answer.status,
+        str(Counts(policy).add(answer)),
+        f"calibrator: {answer.calibrator or 'none'}",
+        f"likelihoods: {answer.likelihoods}",
+        f"guard {sum(answer.timings.values()):.2f} s",
+    )
+    return "; ".join(parts)
 
 
 def _table(verdicts: Sequence[Verdict], passages: Sequence[Passage]) -> Table:
@@ -45,8 +87,8 @@ def _table(verdicts: Sequence[Verdict], passages: Sequence[Passage]) -> Table:
     table.add_column("claim and evidence", overflow="fold")
     for verdict in verdicts:
         claim = Text(shown(verdict.claim.text))
-        if evidence := _evidence(verdict, passages):
-            claim.append(shown(f"\n{evidence}"), style="dim")
+        for found in stretches(verdict, passages):
+            claim.append(shown(f"\n{found.line(_EVIDENCE_WIDTH)}"), style="dim")
         table.add_row(_number(verdict.p_true), _number(verdict.p_faithful), _label(verdict), claim)
     return table
 
@@ -56,19 +98,6 @@ def _label(verdict: Verdict) -> Text:
     if verdict.reason and verdict.label != "not-a-claim":
         label.append(f"\n({verdict.reason})", style="dim")
     return label
-
-
-def _evidence(verdict: Verdict, passages: Sequence[Passage]) -> str:
-    found = verdict.evidence
-    if found is None or found.passage >= len(passages):
-        return ""
-    passage = passages[found.passage]
-    stretch = " ".join(passage.text[found.start : found.end].split())
-    if len(stretch) > _EVIDENCE_WIDTH:
-        stretch = stretch[: _EVIDENCE_WIDTH - 1].rstrip() + "…"
-    # An unfaithful claim's best stretch supports nothing; it shows what the passages do say.
-    lead = "" if (verdict.p_faithful or 0.0) > 0.5 else "closest: "
-    return f"{lead}[{passage.title or found.passage + 1}] {stretch}"
 
 
 def _marked(text: str) -> Text:

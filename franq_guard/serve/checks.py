@@ -94,7 +94,7 @@ class _Checks:
 
     async def one(self, request: Request) -> Response:
         answer = await self._checked(await request.body(), request, patient=False)
-        return json_reply(answer.to_dict(), headers=answer_headers(answer))
+        return json_reply(answer.to_dict(), headers=answer_headers(answer, self.checker.policy()))
 
     async def many(self, request: Request) -> Response:
         self._asked(request, {})  # what is wrong with the headers is wrong with all

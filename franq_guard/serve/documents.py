@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from franq_guard.records import Label, Source, Status
+from franq_guard.report.words import LABEL_WORDS, REASON_WORDS
 
 Schema = dict[str, Any]
 
@@ -123,11 +124,23 @@ TRACE_EXAMPLE = {
     "id": "1",
     "question": "Where was Ludwig van Beethoven born?",
     "passages": [
-        {"title": "Ludwig van Beethoven", "text": "Beethoven was born in Bonn in December 1770."}
+        {
+            "title": "Ludwig van Beethoven",
+            "text": "Beethoven was born in Bonn in December 1770. He died in Vienna at 56.",
+        }
     ],
     "answer": "Beethoven was born in Bonn. He lived to be 90 years old.",
 }
 
+_STRETCH: Schema = {
+    "type": ["object", "null"],
+    "required": ["passage", "start", "end"],
+    "properties": {
+        "passage": {"type": "integer", "minimum": 0, "description": "Which one, from 0."},
+        "start": {"type": "integer", "minimum": 0},
+        "end": {"type": "integer", "minimum": 0},
+    },
+}
 _SHARE = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
 _VERDICT: Schema = {
     "type": "object",
@@ -148,10 +161,22 @@ _VERDICT: Schema = {
         "uq_faith": _SHARE,
         "uq_unfaith": _SHARE,
         "raw": {"type": "object", "additionalProperties": {"type": ["number", "null"]}},
-        "label": {"enum": list(get_args(Label))},
-        "reason": {"type": ["string", "null"]},
-        "evidence": {"type": ["object", "null"]},
-        "against": {"type": ["object", "null"]},
+        "label": {
+            "enum": list(get_args(Label)),
+            "description": "\n".join(
+                f"{name}: {said.meaning}" for name, said in LABEL_WORDS.items()
+            ),
+        },
+        "reason": {
+            "type": ["string", "null"],
+            "description": "Why there is no P(true), or a remark on it; of what is no claim, what "
+            "it is.\n" + "\n".join(f"{name}: {said}" for name, said in REASON_WORDS.items()),
+        },
+        "evidence": {**_STRETCH, "description": "The stretch that supports the claim best."},
+        "against": {
+            **_STRETCH,
+            "description": "The stretch that contradicts the claim most; null where none does.",
+        },
     },
 }
 ANSWER_SCHEMA: Schema = {
@@ -166,22 +191,34 @@ ANSWER_SCHEMA: Schema = {
         "status": {"enum": list(get_args(Status))},
         "verdicts": {"type": "array", "items": _VERDICT},
         "calibrator": {"type": ["string", "null"]},
+        "likelihoods": {
+            "type": "string",
+            "description": "Whose probabilities entered P(true): captured from MODEL, server, read "
+            "by MODEL, or none (the passages alone decided).",
+        },
         "timings": {"type": "object", "additionalProperties": {"type": "number"}},
     },
 }
 
 
-def _verdict_example(text: str, start: int, end: int, p: float, label: Label) -> dict[str, Any]:
+def _verdict_example(
+    text: str, span: tuple[int, int], p: float, label: Label, **stretch: tuple[int, int]
+) -> dict[str, Any]:
+    """As the passages alone decide; ``stretch``: characters of passage 0, evidence or against."""
+    faith, unfaith = 0.95, 0.5
+    stretches = {name: {"passage": 0, "start": a, "end": b} for name, (a, b) in stretch.items()}
     return {
-        "claim": {"text": text, "spans": [[start, end]]},
-        "p_true": p,
+        "claim": {"text": text, "spans": [list(span)]},
+        "p_true": round(p * faith + (1 - p) * unfaith, 3),
         "p_faithful": p,
-        "uq_faith": 0.9,
-        "uq_unfaith": 0.2,
-        "raw": {"faithfulness": p, "uq_faith": -1.2, "uq_unfaith": -9.7},
+        "uq_faith": faith,
+        "uq_unfaith": unfaith,
+        "raw": {"faithfulness": p},
         "label": label,
         "reason": None,
-        "evidence": {"passage": 0, "start": 0, "end": 44} if label == "supported" else None,
+        "evidence": None,
+        "against": None,
+        **stretches,
     }
 
 
@@ -192,11 +229,14 @@ ANSWER_EXAMPLE = {
     "original": TRACE_EXAMPLE["answer"],
     "status": "ok",
     "verdicts": [
-        _verdict_example("Beethoven was born in Bonn.", 0, 27, 0.97, "supported"),
-        _verdict_example("He lived to be 90 years old.", 28, 56, 0.06, "false"),
+        _verdict_example(
+            "Beethoven was born in Bonn.", (0, 27), 0.97, "supported", evidence=(0, 44)
+        ),
+        _verdict_example("He lived to be 90 years old.", (28, 56), 0.02, "false", against=(45, 69)),
     ],
-    "calibrator": "default",
-    "timings": {"claims": 0.002, "faithfulness": 0.05, "language_model": 0.3, "franq": 0.001},
+    "calibrator": "any writer",
+    "likelihoods": "none",
+    "timings": {"claims": 0.002, "faithfulness": 0.05, "franq": 0.001},
 }
 
 ANSWER_HEADERS: Schema = {

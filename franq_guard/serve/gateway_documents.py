@@ -37,7 +37,9 @@ REQUEST_EXAMPLE = {
     "additional_provider_specific_params": {
         "franq": {
             "question": "Where was Ludwig van Beethoven born?",
-            "passages": [{"text": "Beethoven was born in Bonn in December 1770."}],
+            "passages": [
+                {"text": "Beethoven was born in Bonn in December 1770. He died in Vienna at 56."}
+            ],
         }
     },
 }

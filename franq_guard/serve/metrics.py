@@ -32,6 +32,7 @@ class Metrics:
             self._claims.labels(label)
         for reason in get_args(Reason):
             self._unverified.labels(reason)
+            self._remarks.labels(reason)
         checker.on_checked.append(self.checked)
         checker.on_generated.append(self.generated)
 
@@ -44,6 +45,12 @@ class Metrics:
         self._unverified = Counter(
             "franq_unverified_claims",
             "Claims that could not be checked, by reason.",
+            ["reason"],
+            registry=given,
+        )
+        self._remarks = Counter(
+            "franq_remarked_claims",
+            "Claims with a P(true) and a remark on it, by reason.",
             ["reason"],
             registry=given,
         )
@@ -82,6 +89,8 @@ class Metrics:
             self._claims.labels(verdict.label).inc()
             if verdict.label == "unverified":
                 self._unverified.labels(_known(verdict.reason)).inc()
+            elif verdict.reason and verdict.label != "not-a-claim":
+                self._remarks.labels(_known(verdict.reason)).inc()
         for stage, spent in answer.timings.items():
             self._stages.labels(stage).observe(spent)
 

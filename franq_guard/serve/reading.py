@@ -9,12 +9,11 @@ from typing import Any
 
 from starlette.responses import Response
 
+from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Passage, Trace
 from franq_guard.rows.traces import trace_from_dict
 from franq_guard.serve.errors import ServeError
 from franq_guard.serve.settings import ServeSettings
-
-_WARNED_OF = ("false", "doubtful", "unverified")
 
 
 def json_of(body: bytes) -> Any:
@@ -123,13 +122,18 @@ def closed_of(settings: ServeSettings, *asked: object) -> bool:
     return "closed" in said
 
 
-def answer_headers(answer: GuardedAnswer) -> dict[str, str]:
-    """What of an answer a proxy or a log may show: labels and reasons, never text."""
+def answer_headers(answer: GuardedAnswer, policy: Policy) -> dict[str, str]:
+    """What of an answer a proxy or a log may show: labels and reasons, never text.
+
+    Args:
+        answer: as it was checked.
+        policy: its weak labels are told, and ``unverified``.
+    """
     labels = {verdict.label for verdict in answer.verdicts}
     reasons = {v.reason or "" for v in answer.verdicts if v.label == "unverified"} - {""}
     headers = {
         "x-franq-status": answer.status,
-        "x-franq-warnings": ",".join(label for label in _WARNED_OF if label in labels),
+        "x-franq-warnings": ",".join(label for label in policy.marked if label in labels),
     }
     return {**headers, "x-franq-unverified": ",".join(sorted(reasons))} if reasons else headers
 

@@ -34,6 +34,7 @@ def summary(answer: GuardedAnswer, error: str | None, chosen: Settings) -> Attri
     texts = [v.claim.text for v in claims[: chosen.claims_told]]
     return {
         names.STATUS: answer.status,
+        names.LIKELIHOODS: answer.likelihoods,
         names.CLAIMS: len(claims),
         **{names.LABELS + label.replace("-", "_"): n for label, n in sorted(labels.items())},
         **({names.CALIBRATOR: answer.calibrator} if answer.calibrator else {}),
@@ -66,6 +67,8 @@ def results_of_claims(
     for i, verdict in claims[: chosen.claims_told]:
         found: dict[str, str | float] = {**_common(answer), names.CLAIM_INDEX: i}
         found[names.SCORE_LABEL] = verdict.label
+        if verdict.reason:
+            found[names.CLAIM_REASON] = verdict.reason
         if verdict.p_true is not None:
             found[names.SCORE_VALUE] = float(verdict.p_true)
             found[names.EXPLANATION] = _numbers(verdict)

@@ -27,7 +27,22 @@ def test_check_of_good_rows_exits_0_and_shows_a_table(run, tmp_path, row):
     result = run("check", file)
     assert result.exit_code == 0
     assert "P(true)" in result.stdout
-    assert "supported" in result.stdout
+    assert "supported  The passages say this." in " ".join(result.stdout.split("   "))
+    assert result.stderr.splitlines()[-1] == "1 claim: 1 supported; 0 flagged"
+
+
+@pytest.mark.parametrize(("weak", "flagged"), [([], 2), (["--weak", "false,doubtful"], 0)])
+def test_check_counts_what_the_policy_flags(command, monkeypatch, rows, weak, flagged):
+    from franq_guard import Guard
+    from franq_guard.testing import FakeGuard
+
+    def unsupported(policy, franq):
+        return FakeGuard(label="unsupported", reason="prior", policy=policy)
+
+    monkeypatch.setattr(Guard, "offline", unsupported)
+    result = command("check", rows, *weak)
+    assert f"2 claims: 2 unsupported; {flagged} flagged" in result.stderr
+    assert result.stdout.count("(prior)") == 3  # beside two claims, and once explained
 
 
 def test_check_reads_standard_input(run, row):

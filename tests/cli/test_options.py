@@ -12,6 +12,8 @@ def test_wrong_policy_and_damaged_calibrator_end_with_the_reason(command, tmp_pa
     for words, message in (
         (["--policy", "erase"], "'annotate', 'filter', 'block'"),
         (["--threshold", "2"], "0 <= false_below"),
+        (["--false-below", "-1"], "0 <= false_below"),
+        (["--weak", "doubtful,bad"], "weak must hold labels"),
         (["--calibrator", str(bad)], "not a usable"),
         (["--calibrator", str(tmp_path / "none.json")], "none.json"),
     ):
@@ -40,6 +42,15 @@ def test_check_takes_the_threshold_of_the_calibrator_unless_one_is_given(
     assert "at most 0.2 of the true claims are flagged" in " ".join(capsys.readouterr().err.split())
     assert guard_from("annotate", 0.75, tuned) == 0.75
     assert "promise" not in capsys.readouterr().err  # another threshold than the promised one
+
+
+def test_what_is_flagged_may_be_chosen(monkeypatch):
+    from franq_guard import Guard, Policy
+
+    monkeypatch.setattr(Guard, "offline", lambda policy, franq: policy)
+    assert guard_from() == Policy()
+    found = guard_from(false_below=0.2, weak="doubtful, false")
+    assert (found.false_below, found.marked) == (0.2, ("false", "doubtful", "unverified"))
 
 
 class TestLanguageModel:

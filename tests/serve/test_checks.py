@@ -56,6 +56,22 @@ def test_headers_tell_labels_and_reasons_but_no_text(run):
 
 
 @pytest.mark.parametrize(
+    ("policy", "warned"),
+    [(Policy(), "unsupported"), (Policy(weak=("false", "doubtful")), "")],
+)
+def test_headers_warn_of_what_the_policy_flags(run, policy, warned):
+    async def main():
+        guard = FakeGuard(label="unsupported", reason="prior", policy=policy)
+        async with serving(guard) as (client, _):
+            return await client.post("/v1/check", json=TRACE)
+
+    reply = run(main())
+    assert reply.headers["x-franq-warnings"] == warned
+    assert "x-franq-unverified" not in reply.headers  # a remark on P(true) is no failure
+    assert reply.json()["verdicts"][0]["reason"] == "prior"
+
+
+@pytest.mark.parametrize(
     ("body", "code"),
     [
         (b"", "not_json"),

@@ -73,6 +73,19 @@ def test_metrics_count_what_happened(run, fake_guard):
     assert "Ann" not in text
 
 
+def test_remarks_on_a_claim_are_counted_apart_from_failures(run):
+    async def main():
+        async with serving(FakeGuard(label="unsupported", reason="prior")) as (client, _):
+            await client.post("/v1/check", json=TRACE)
+            return (await client.get("/metrics")).text.splitlines()
+
+    found = run(main())
+    assert 'franq_claims_total{label="unsupported"} 1.0' in found
+    assert 'franq_remarked_claims_total{reason="prior"} 1.0' in found
+    assert 'franq_remarked_claims_total{reason="conflict"} 0.0' in found
+    assert 'franq_unverified_claims_total{reason="prior"} 0.0' in found
+
+
 def test_two_services_count_for_themselves(run):
     async def main():
         async with serving(FailingGuard()) as (one, _), serving() as (other, _):
@@ -111,6 +124,8 @@ def test_the_example_answer_is_of_the_example_trace():
     for verdict in ANSWER_EXAMPLE["verdicts"]:
         ((start, end),) = verdict["claim"]["spans"]
         assert ANSWER_EXAMPLE["original"][start:end] == verdict["claim"]["text"]
-        if verdict["evidence"]:
-            passage = TRACE_EXAMPLE["passages"][verdict["evidence"]["passage"]]["text"]
-            assert verdict["evidence"]["end"] <= len(passage)
+        for found in filter(None, (verdict["evidence"], verdict["against"])):
+            passage = TRACE_EXAMPLE["passages"][found["passage"]]["text"]
+            assert passage[found["start"] : found["end"]].endswith(".")
+            assert passage[: found["start"]].endswith(". ") or not found["start"]
+    assert any(verdict["against"] for verdict in ANSWER_EXAMPLE["verdicts"])

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from franq_guard import Policy
+from franq_guard import Claim, GuardedAnswer, Policy, Verdict
 from franq_guard.telemetry import configure, names
+from franq_guard.telemetry.check import opened
 
 from .examples import STAGES, TEXT, guard, place, raising, trace
 
@@ -27,6 +28,7 @@ def test_a_check_is_a_span_with_its_stages_below(seen):
         "franq.claims.count": 2,
         **{f"franq.labels.{v.label.replace('-', '_')}": 1 for v in answer.verdicts},
         "franq.calibrator": answer.calibrator,
+        "franq.likelihoods": answer.likelihoods,
         "gen_ai.response.id": "run-1",
     }
 
@@ -56,6 +58,21 @@ def test_the_results_belong_to_the_span_of_the_model(seen):
         assert event.attributes["gen_ai.evaluation.score.value"] == verdict.p_true
         assert event.attributes["gen_ai.evaluation.score.label"] == verdict.label
         assert event.attributes["gen_ai.evaluation.explanation"].startswith("p_faithful: ")
+
+
+def test_remarks_on_a_claim_and_whose_probabilities_entered_are_told(seen):
+    claims = (Claim("Ann did.", ((0, 8),)), Claim("Bob did.", ((0, 8),)))
+    remarked = Verdict(claims[0], 0.5, 0.1, 0.9, 0.5, {}, "unsupported", "prior")
+    plain = Verdict(claims[1], 0.9, 0.9, 0.9, 0.5, {}, "supported")
+    answer = GuardedAnswer("A", "A", (remarked, plain), "ok", likelihoods="captured from writer")
+    (check,) = opened([None], [None])
+    check.finish(answer)
+    first, second = (event.attributes for event in seen.claims)
+    assert (first["franq.claim.reason"], "franq.claim.reason" in second) == ("prior", False)
+    assert "error.type" not in first
+    (span,) = seen.named("franq.check")
+    assert span.attributes["franq.likelihoods"] == "captured from writer"
+    assert span.attributes["franq.labels.unsupported"] == 1
 
 
 def test_without_a_span_of_the_model_the_results_belong_to_the_check(seen):

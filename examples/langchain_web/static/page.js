@@ -1,15 +1,9 @@
 // All text goes in through textContent: nothing that was asked, found or written becomes markup.
 
-const LABELS = {
-  "supported": ["Supported", "the passages say it"],
-  "unsupported-true": ["Likely true", "though the passages do not say it"],
-  "doubtful": ["Doubtful", "may well be wrong"],
-  "false": ["Likely false", "very probably wrong"],
-  "unverified": ["Not verified", "could not be checked"],
-  "not-a-claim": ["No claim", "nothing that is true or false"],
-};
-// The first of these colours a part that several claims share.
-const WORST = ["false", "doubtful", "unverified", "unsupported-true", "supported", "not-a-claim"];
+// What labels and reasons mean, which are flagged, and which colours a part that claims share.
+const loading = fetch("words").then((response) => response.json());
+loading.catch(() => {}); // the first question tells
+let words = null;
 const NO_ANSWER = {
   422: "The question must have 1 to 500 characters.",
   503: "Too many questions at once. Try again in a moment.",
@@ -50,6 +44,7 @@ function reason(error) {
 }
 
 async function follow(question, signal) {
+  words ??= await loading;
   const response = await fetch("ask", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
@@ -125,13 +120,13 @@ const SHOW = {
     say(`Writing and checking ... ${count(answer.claims.length, "claim")} so far`);
   },
 
-  done(answer, { status, seconds }) {
+  done(answer, { seconds }) {
     answer.done = true;
-    const checked = answer.claims.filter((claim) => claim.label !== "not-a-claim").length;
-    const weak = answer.claims.filter((c) => ["false", "doubtful"].includes(c.label)).length;
-    const missing = status === "ok" ? "" : `, ${status === "partial" ? "some" : "none"} verified`;
+    const among = (...labels) => answer.claims.filter((c) => labels.includes(c.label)).length;
+    const claims = answer.claims.length - among("not-a-claim");
+    const missing = among("unverified") ? `, ${among("unverified")} not verified` : "";
     say(
-      `Done: ${count(checked, "claim")}, ${weak || "none"} doubtful or false${missing}. ` +
+      `Done: ${count(claims, "claim")}, ${among(...words.weak) || "none"} flagged${missing}. ` +
         `Checking took ${seconds.toFixed(1)} s.`,
     );
   },
@@ -146,7 +141,7 @@ function count(n, what) {
 }
 
 function worst(claims) {
-  return WORST.find((label) => claims.some((claim) => claim.label === label));
+  return words.worst.find((label) => claims.some((claim) => claim.label === label));
 }
 
 function putPart(text, claims) {
@@ -171,27 +166,27 @@ function close() {
 
 function card(claim) {
   const made = put(at("detail"), "article", "", claim.label);
-  const [name, meaning] = LABELS[claim.label];
-  put(made, "h2", `${name}: ${meaning}`);
+  const { name, meaning } = words.labels[claim.label];
+  put(made, "h2", name);
   put(made, "p", claim.text);
+  put(made, "p", meaning, "small");
   if (claim.label === "not-a-claim") return;
   const numbers = put(made, "dl", "");
   for (const [term, value] of [["P(true)", claim.p_true], ["Faithful", claim.p_faithful]]) {
     put(numbers, "dt", term);
     put(numbers, "dd", value === null ? "-" : value.toFixed(2));
   }
-  if (claim.reason) put(made, "p", `(${claim.reason.replaceAll("_", " ")})`, "small");
-  if (claim.evidence) {
-    // What lies closest to an unfaithful claim does not support it.
-    const lead = claim.p_faithful > 0.5 ? "Passage" : "Closest passage";
-    put(made, "p", `${lead}: ${claim.evidence.title}`, "small");
-    put(made, "blockquote", claim.evidence.text);
+  if (claim.reason) put(made, "p", `(${words.reasons[claim.reason] ?? claim.reason})`, "small");
+  for (const stretch of [claim.evidence, claim.against]) {
+    if (!stretch) continue;
+    put(made, "p", `${stretch.lead}:`, "small");
+    put(made, "blockquote", stretch.text);
   }
 }
 
 function legend(claims) {
   at("legend").replaceChildren();
-  for (const [label, [name, meaning]] of Object.entries(LABELS)) {
+  for (const [label, { name, meaning }] of Object.entries(words.labels)) {
     if (!claims.some((claim) => claim.label === label)) continue;
     const item = put(at("legend"), "li", "", label);
     put(item, "b", name);

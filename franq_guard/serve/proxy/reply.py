@@ -50,7 +50,7 @@ async def guarded_reply(
         )
     )
     judge.checker.generated(time.perf_counter() - started, generation_seconds)
-    report = Report(dict(zip(texts, found, strict=True)))
+    report = Report(dict(zip(texts, found, strict=True)), judge.checker.policy())
     made = [_choice(chat, choice, report.answers) for choice in choices]
     return {**only(completion, HEAD), "choices": made}, report
 

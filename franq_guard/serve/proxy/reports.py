@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Status, Verdict
 
 Place = tuple[int, str]
 """A text of a reply: the number of its choice and its field, ``content`` or ``refusal``."""
-
-_WARNED_OF = ("false", "doubtful", "unverified")
 
 
 @dataclass(frozen=True)
@@ -21,10 +20,12 @@ class Report:
 
     Attributes:
         answers: the checked texts. A reply of tool calls alone has none.
+        policy: its weak labels are warned of, and ``unverified``.
         id: hard to guess, so that only who got the reply can ask for its report.
     """
 
     answers: Mapping[Place, GuardedAnswer]
+    policy: Policy
     id: str = field(default_factory=lambda: new_id())
 
     @property
@@ -39,7 +40,7 @@ class Report:
     def warnings(self) -> list[str]:
         """The labels that a reader should know of, the worst first."""
         labels = {verdict.label for verdict in self._verdicts}
-        return [label for label in _WARNED_OF if label in labels]
+        return [label for label in self.policy.marked if label in labels]
 
     @property
     def _verdicts(self) -> list[Verdict]:

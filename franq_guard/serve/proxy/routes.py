@@ -150,7 +150,7 @@ class Proxy:
         events = guarded_events(
             response,
             choices,
-            report=lambda answers: self._kept(Report(answers, id)),
+            report=lambda answers: self._kept(Report(answers, self._judge.checker.policy(), id)),
             on_error=request.app.state.metrics.refused,
         )
         headers = {**passed_back(response), "x-franq-report-id": id}

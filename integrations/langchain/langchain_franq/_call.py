@@ -112,7 +112,9 @@ class Reading:
         if self.call.watch.stream != "tail":
             return self.deliver(checked)
         answer = self.call.watch.release(checked)
-        return self.located.after(remarks(answer.verdicts), answer.to_dict())
+        marked = self.call.watch.guard.policy.marked
+        told = [verdict for verdict in answer.verdicts if verdict.label in marked]
+        return self.located.after(remarks(told), answer.to_dict())
 
     def checked(self) -> Any:
         """Check the answer and deliver."""

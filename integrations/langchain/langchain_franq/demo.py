@@ -27,4 +27,5 @@ def demo(
     guard = guard_from(policy, threshold)
     with needing(_INSTALL), working("loading the bundled model"):
         answering = guarded_local_rag(corpus(), guard)
-    answer_all([question.question for question in questions()[:count]], answering, as_json)
+    asked = [question.question for question in questions()[:count]]
+    answer_all(asked, answering, as_json, policy=guard.policy)

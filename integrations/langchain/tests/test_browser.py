@@ -25,6 +25,7 @@ SHOTS = EXAMPLE.parents[1] / "build" / "browser"
 LABELS = {  # P(true), P(faithful)
     "supported": (0.93, 0.88),
     "unsupported-true": (0.71, 0.04),
+    "unsupported": (0.52, 0.04),
     "doubtful": (0.38, 0.21),
     "false": (0.06, 0.02),
     "unverified": (None, None),
@@ -155,9 +156,13 @@ def answers(driver, *events, code=200, whole=True):
 
 
 def claim(label, text, **more):
-    evidence = {"title": f"About {label}", "text": f"The passage about {label} says this much."}
-    p_true, p_faithful = LABELS[label]
-    known = {"p_true": p_true, "p_faithful": p_faithful, "reason": None, "evidence": evidence}
+    lead, against = f"passage 1 (About {label}) says", f"passage 2 (About {label}) says otherwise"
+    known = {
+        "reason": None,
+        "evidence": {"lead": lead, "text": f"The passage about {label} says this much."},
+        "against": {"lead": against, "text": "Another does not."} if label == "false" else None,
+    }
+    known |= dict(zip(("p_true", "p_faithful"), LABELS[label], strict=True))
     return {"text": text, "label": label, **known, **more}
 
 
@@ -202,7 +207,7 @@ def test_every_label_has_its_colour(page):
     passages = ("passages", {"passages": [{"title": "About", "text": "Much."}]})
     answers(page, passages, *released, DONE)
     ask(page, "All of them?")
-    assert "2 doubtful or false" in status(page, "Done: 5 claims")
+    assert "3 flagged, 1 not verified" in status(page, "Done: 6 claims")
     for scheme in ("light", "dark"):
         _look(page, scheme=scheme)
         colours = page.execute_script(
@@ -215,7 +220,8 @@ def test_every_label_has_its_colour(page):
     for part, label in zip(several(page, ".part"), LABELS, strict=True):
         part.click()
         assert one(page, "#detail article").get_attribute("class") == label
-    several(page, ".part")[3].click()
+    several(page, ".part")[4].click()
+    assert "says otherwise:\nAnother does not." in one(page, "#detail article").text
     shoot(page, "labels")
 
 
@@ -225,7 +231,7 @@ def test_claims_that_share_words_take_the_worst_colour_and_show_both(page):
     parts = [{"text": text, "claims": of} for text, of in parts]
     answers(page, ("claim", {"parts": parts, "claims": made}), DONE)
     ask(page, "How is the sky?")
-    status(page, "Done: 2 claims, 1 doubtful or false")
+    status(page, "Done: 2 claims, 1 flagged")
     assert one(page, "#answer").text == "The sky is blue and old."
     classes = [part.get_attribute("class") for part in several(page, ".part")]
     assert classes == ["part false", "part supported", "part false"]
@@ -236,7 +242,7 @@ def test_claims_that_share_words_take_the_worst_colour_and_show_both(page):
 
 
 def test_markup_is_shown_as_text_wherever_it_comes_from(page):
-    evil = claim("doubtful", EVIL, reason=EVIL, evidence={"title": EVIL, "text": EVIL})
+    evil = claim("doubtful", EVIL, reason=EVIL, evidence={"lead": EVIL, "text": EVIL})
     passages = ("passages", {"passages": [{"title": EVIL, "text": EVIL}]})
     answers(page, passages, of_one_part(evil), ("error", {"message": EVIL}))
     ask(page, EVIL)

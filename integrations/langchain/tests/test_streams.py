@@ -12,6 +12,7 @@ from langchain_core.documents import Document
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableGenerator, RunnableLambda
 
+from franq_guard import Policy
 from langchain_franq import FactualityError, _call, guard_chain
 
 from .fakes import ScriptedChat, ScriptedGuard, ScriptedLLM, expected, lcel, question, said
@@ -176,6 +177,14 @@ def test_tail_streams_the_raw_text_and_says_what_is_weak():
         assert len(chunks) > 3
         assert chunks[-1] == REMARK
     assert chain.invoke(question(3)) == expected(3)  # only streams are advisory
+
+
+def test_tail_says_nothing_of_labels_that_the_policy_lets_pass():
+    for weak, remark in ((("false", "unsupported"), "[not in the passages]"), (("false",), "")):
+        guard = ScriptedGuard(label="unsupported", policy=Policy(weak=weak))
+        (*_, last) = guard_chain(lcel(ScriptedLLM()), guard, stream="tail").stream(question(3))
+        assert last.strip().startswith(remark)
+        assert bool(last) == bool(remark)
 
 
 def test_tail_of_messages_and_dicts_carries_the_report():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import re
 import threading
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda
 
-from franq_guard import Claim, Guard, Verdict
+from franq_guard import Claim, Evidence, Guard, Passage, Verdict
+from franq_guard.report.words import LABEL_WORDS, REASON_WORDS
 from franq_guard.streaming.release import Released
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
@@ -62,8 +64,9 @@ def test_passages_then_claims_then_the_end():
     )
     first, _, last = (data["claims"][0] for name, data in events if name == "claim")
     assert first["label"] == "supported"
+    assert first["against"] is None
     assert first["evidence"] == {
-        "title": "Tower 7",
+        "lead": "passage 1 (Tower 7) says",
         "text": "The archive says that the tower of run 7 is tall.",
     }
     assert last["label"] == "false"
@@ -278,7 +281,14 @@ def test_what_is_no_question_is_refused(body):
 
 @pytest.mark.parametrize(
     ("path", "status"),
-    [("/", 200), ("/page.js", 200), ("/page.css", 200), ("/docs", 404), ("/../app.py", 404)],
+    [
+        ("/", 200),
+        ("/page.js", 200),
+        ("/page.css", 200),
+        ("/words", 200),
+        ("/docs", 404),
+        ("/../app.py", 404),
+    ],
 )
 def test_every_response_is_strict(path, status):
     async def run():
@@ -292,6 +302,42 @@ def test_every_response_is_strict(path, status):
     assert "unsafe" not in policy
     assert headers["referrer-policy"] == "no-referrer"
     assert b"<script src=" in body or path != "/"
+
+
+def test_the_page_has_the_words_that_all_others_use():
+    async def run():
+        async with Visit(app_of(told), path="/words") as visit:
+            return json.loads(await visit.body())
+
+    words = asyncio.run(run())
+    assert list(words["labels"]) == list(LABEL_WORDS)
+    assert words["labels"]["unsupported"]["name"] == "Not in the passages"
+    assert words["reasons"] == REASON_WORDS
+    assert sorted(words["worst"]) == sorted(LABEL_WORDS)  # any label may colour a part
+    assert words["weak"] == ["false", "doubtful", "unsupported"]
+    script = (EXAMPLE / "static" / "page.js").read_text("utf-8")
+    assert not any(said.meaning in script for said in LABEL_WORDS.values())
+
+
+def test_what_speaks_against_a_claim_goes_to_the_page():
+    passages = [Passage("It is blue."), Passage("No. It is old.", "Sky")]
+    stated = Claim("The sky is blue.", ((0, 16),))
+    found = Verdict(
+        stated,
+        0.5,
+        0.9,
+        0.9,
+        0.5,
+        {},
+        "doubtful",
+        "conflict",
+        Evidence(0, 0, 11, 0.9),
+        Evidence(1, 4, 14, 0.9),
+    )
+    (made,) = web.claim_event(Released("The sky is blue.", (found,), 0, 16), passages)["claims"]
+    assert made["reason"] == "conflict"
+    assert made["evidence"] == {"lead": "passage 1 says", "text": "It is blue."}
+    assert made["against"] == {"lead": "passage 2 (Sky) says otherwise", "text": "It is old."}
 
 
 def test_the_page_asks_nobody_else_and_makes_no_markup_of_text():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from llama_index.core.schema import NodeWithScore
 
-from franq_guard import Claim, GuardedAnswer, Trace
+from franq_guard import Claim, GuardedAnswer, Policy, Trace, Verdict
 from franq_guard.capture.job import Job, gathered
 from franq_guard.capture.outlet import StreamMode, check_stream_mode, remarks
 from franq_guard.records import Label
@@ -67,6 +67,7 @@ class Checked:
 
     answer: GuardedAnswer
     report: Mapping[str, Any]
+    policy: Policy
     advisory: bool = False
 
     @property
@@ -75,9 +76,14 @@ class Checked:
         return self.answer.text
 
     @property
+    def told(self) -> list[Verdict]:
+        """The verdicts that a reader of the raw text is told of."""
+        return [v for v in self.answer.verdicts if v.label in self.policy.marked]
+
+    @property
     def ending(self) -> str:
         """What ends a stream: the checked text, or remarks where the raw one was shown."""
-        return remarks(self.answer.verdicts) if self.advisory else self.text
+        return remarks(self.told) if self.advisory else self.text
 
 
 @dataclass
@@ -111,7 +117,7 @@ class Call:
     def checked(self, stream: ClaimStream) -> Checked:
         """The answer of a stream of claims at its end; what the release raises passes."""
         answer = stream.answer()
-        return Checked(answer, report_of(answer, stream.trace))
+        return Checked(answer, report_of(answer, stream.trace), self.watch.guard.policy)
 
     def _checked(
         self, text: str, nodes: Sequence[NodeWithScore], claims: Sequence[Claim] | None
@@ -119,7 +125,8 @@ class Call:
         with unobserved():
             job = self._job(text, nodes, claims)
             answer = job.check()
-        return Checked(answer, report_of(answer, job.traces[0]), self.watch.advisory)
+        report, policy = report_of(answer, job.traces[0]), self.watch.guard.policy
+        return Checked(answer, report, policy, self.watch.advisory)
 
     def _told(self, checked: Checked) -> Checked:
         self.watch.release(checked.answer)
@@ -146,10 +153,10 @@ class Call:
 
 
 def report_of(answer: GuardedAnswer, trace: Trace) -> dict[str, Any]:
-    """``answer`` as JSON-ready values; each evidence names its node beside its characters."""
+    """``answer`` as JSON-ready values; each stretch names its node beside its characters."""
     report = answer.to_dict()
     for verdict in report["verdicts"]:
-        found = verdict["evidence"]
-        if found is not None:
-            found["node_id"] = trace.passages[found["passage"]].id
+        for found in (verdict["evidence"], verdict["against"]):
+            if found is not None:
+                found["node_id"] = trace.passages[found["passage"]].id
     return report

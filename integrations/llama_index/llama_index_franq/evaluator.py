@@ -22,7 +22,7 @@ class FranqEvaluator(BaseEvaluator):
     """Checks finished answers claim by claim; drops into ``BatchEvalRunner``.
 
     ``score`` is the least P(true) of the answer's claims, in [0, 1]: an answer is as good as its
-    weakest claim. ``passing``: no claim is below the policy's threshold (nor unverified, where the
+    weakest claim. ``passing``: the policy flags no claim (nor is one unverified, where the
     policy fails closed). ``feedback`` has a line for each claim. A result where nothing could be
     verified is invalid, and says why.
 

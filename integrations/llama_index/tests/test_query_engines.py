@@ -30,7 +30,7 @@ from llama_index.core.selectors import LLMSingleSelector
 from llama_index.core.tools import QueryEngineTool
 from pydantic import BaseModel
 
-from franq_guard import Policy
+from franq_guard import Evidence, Policy
 from llama_index_franq import guard_query_engine
 from llama_index_franq._structured import Fields
 
@@ -147,6 +147,14 @@ def test_evidence_is_what_post_processing_left():
         question(1)
     )
     assert [p.id for p in guard.traces[0].passages] == ["1-old"]
+
+
+def test_what_speaks_against_a_claim_names_its_node_too():
+    guard = ScriptedGuard(label="false", against=Evidence(0, 0, 3, 0.9))
+    report = guard_query_engine(rag(ScriptedLLM()), guard).query(question(7)).metadata["franq"]
+    (verdict,) = report["verdicts"]
+    assert verdict["against"] == {"passage": 0, "start": 0, "end": 3, "node_id": "7-tall"}
+    assert verdict["evidence"] is None
 
 
 def test_nothing_retrieved_is_no_claim():

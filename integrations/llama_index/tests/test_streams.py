@@ -10,6 +10,7 @@ from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import CustomQueryEngine
 
+from franq_guard import Policy
 from llama_index_franq import FactualityError, guard_agent, guard_chat_engine, guard_query_engine
 
 from .agent_fakes import function_agent, run_of
@@ -44,6 +45,15 @@ def test_tail_gives_the_raw_text_and_then_remarks(way, label):
     assert len(pieces) > 5
     assert pieces[-1] == ("" if label == "supported" else f"\n[likely false] {raw}")
     assert engine.query(question(7)).metadata["franq"] == {}
+
+
+def test_tail_says_nothing_of_labels_that_the_policy_lets_pass():
+    for weak, remark in ((("false", "unsupported"), "[not in the passages]"), (("false",), "")):
+        guard = ScriptedGuard(label="unsupported", policy=Policy(weak=weak))
+        engine = guard_query_engine(rag(ScriptedLLM(), streaming=True), guard, stream="tail")
+        last = pieces_of(engine, "sync")[-1]
+        assert last.strip().startswith(remark)
+        assert bool(last) == bool(remark)
 
 
 def test_the_model_has_written_nothing_when_the_stream_is_opened():

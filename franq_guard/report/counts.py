@@ -1,0 +1,40 @@
+"""How many claims have which label."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import get_args
+
+from franq_guard.policy import Policy
+from franq_guard.records import GuardedAnswer, Label
+
+__all__ = ["Counts"]
+
+
+class Counts:
+    """Counts the claims of answers by label; what states nothing does not count.
+
+    Args:
+        policy: says which labels are flagged.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self.labels: Counter[Label] = Counter()
+        self._policy = policy
+
+    def add(self, answer: GuardedAnswer) -> Counts:
+        """Count the claims of an answer, too; returns this."""
+        self.labels.update(v.label for v in answer.verdicts if v.label != "not-a-claim")
+        return self
+
+    @property
+    def flagged(self) -> int:
+        """Claims that the policy acts against, without those that could not be checked."""
+        return sum(self.labels[label] for label in self._policy.weak)
+
+    def __str__(self) -> str:
+        """Such as "4 claims: 2 supported, 1 false, 1 unverified; 1 flagged"."""
+        total = self.labels.total()
+        by_label = [f"{n} {label}" for label in get_args(Label) if (n := self.labels[label])]
+        claims = f"{total} claim{'' if total == 1 else 's'}"
+        return f"{claims}: {', '.join(by_label)}; {self.flagged} flagged" if total else claims

@@ -1,0 +1,51 @@
+"""Labels and reasons in plain words; pages, tables and messages take them from here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from franq_guard.records import Label, Reason
+
+__all__ = ["LABEL_WORDS", "REASON_WORDS", "Words", "why"]
+
+
+class Words(NamedTuple):
+    """A label's ``name`` for people, and its ``meaning``: one sentence on the claim."""
+
+    name: str
+    meaning: str
+
+
+LABEL_WORDS: Mapping[Label, Words] = {
+    "supported": Words("Supported", "The passages say this."),
+    "unsupported-true": Words(
+        "Likely true", "The passages do not say this, but it is probably true."
+    ),
+    "unsupported": Words(
+        "Not in the passages",
+        "The passages do not say this, and nothing tells whether it is true.",
+    ),
+    "doubtful": Words("Doubtful", "This may be wrong: check it before you rely on it."),
+    "false": Words("Likely false", "This is probably wrong."),
+    "unverified": Words("Not verified", "This could not be checked."),
+    "not-a-claim": Words("Not a claim", "This says nothing that could be true or false."),
+}
+
+REASON_WORDS: Mapping[Reason, str] = {
+    "no_evidence": "no passages were found that the answer could be checked against",
+    "no_prompt": "what the model was asked is not known",
+    "no_logprobs": "the model's probabilities are not known",
+    "no_contrast": "the passages could not be taken out of what the model was asked",
+    "language": "the answer is in a language that the guard was not trained on",
+    "prior": "without the writer's own probabilities nothing tells whether it is true",
+    "conflict": "one passage says this and another says otherwise",
+    "error": "the check failed",
+    "timeout": "the check took too long",
+}
+
+
+def why(reason: str | None) -> str:
+    """A verdict's reason in plain words; one that is not in the table is shown as it is."""
+    words: Mapping[str, str] = {**REASON_WORDS}
+    return words.get(reason or "", (reason or "").replace("_", " "))

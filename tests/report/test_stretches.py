@@ -1,0 +1,106 @@
+"""What is shown of the passages, for and against a claim, and how many claims have which label."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from franq_guard.policy import Policy
+from franq_guard.records import Claim, Evidence, GuardedAnswer, Passage, Verdict
+from franq_guard.report.counts import Counts
+from franq_guard.report.stretches import stretches
+from franq_guard.report.terminal import print_answer, print_legend
+
+PASSAGES = [Passage("Ann built it in 1900.", "{Ann}"), Passage("It is old. Bob built it.")]
+FOR, AGAINST = Evidence(0, 0, 21, 0.9), Evidence(1, 11, 24, 0.95)
+
+
+def verdict(label, p=0.5, reason=None, **stretch):
+    return Verdict(Claim("Ann built it.", ((0, 13),)), p, p, p, p, {}, label, reason, **stretch)
+
+
+@pytest.mark.parametrize(
+    ("found", "lines"),
+    [
+        (
+            verdict("supported", 0.9, evidence=FOR),
+            ["passage 1 ({Ann}) says: Ann built it in 1900."],
+        ),
+        # half faithful is not faithful: what lies closest supports nothing
+        (
+            verdict("false", 0.5, evidence=FOR, against=AGAINST),
+            [
+                "closest is passage 1 ({Ann}): Ann built it in 1900.",
+                "passage 2 says otherwise: Bob built it.",
+            ],
+        ),
+        (
+            verdict("doubtful", 0.1, "conflict", evidence=FOR, against=AGAINST),
+            [
+                "passage 1 ({Ann}) says: Ann built it in 1900.",
+                "passage 2 says otherwise: Bob built it.",
+            ],
+        ),
+        (verdict("false", against=AGAINST), ["passage 2 says otherwise: Bob built it."]),
+        (verdict("unverified", None), []),
+        (verdict("false", against=Evidence(7, 0, 1, 0.9)), []),  # of other passages than these
+    ],
+)
+def test_what_passages_say_for_and_against_a_claim(found, lines):
+    assert [stretch.line(100) for stretch in stretches(found, PASSAGES)] == lines
+
+
+def test_a_long_stretch_is_cut():
+    (found,) = stretches(verdict("false", against=AGAINST), PASSAGES)
+    assert found.line(8) == "passage 2 says otherwise: Bob bui…"
+
+
+def printed(show):
+    console = Console(file=io.StringIO(), width=200)
+    show(console)
+    return console.file.getvalue()
+
+
+def test_the_terminal_shows_both_sides_and_the_counts():
+    found = (
+        verdict("doubtful", 0.9, "conflict", evidence=FOR, against=AGAINST),
+        verdict("unsupported", 0.5, "prior"),
+        verdict("unverified", None, "language"),
+        verdict("not-a-claim", None, "greeting"),
+    )
+    answer = GuardedAnswer("Ann.", "Ann.", found, "partial", "any writer", likelihoods="none")
+    text = printed(lambda console: print_answer(console, "Who?", answer, PASSAGES))
+    assert "passage 1 ({Ann}) says: Ann built it in 1900." in text
+    assert "passage 2 says otherwise: Bob built it." in text
+    assert "(conflict)" in text
+    assert (
+        "partial; 3 claims: 1 unsupported, 1 doubtful, 1 unverified; 2 flagged; "
+        "calibrator: any writer; likelihoods: none; guard 0.00 s"
+    ) in text
+    lenient = Policy(weak=("false", "doubtful"))
+    text = printed(lambda console: print_answer(console, "?", answer, PASSAGES, policy=lenient))
+    assert "1 unverified; 1 flagged" in text
+
+
+def test_the_legend_explains_what_was_shown_once_and_nothing_else():
+    found = [verdict("unsupported", 0.5, "prior")] * 2 + [verdict("not-a-claim", None, "greeting")]
+    text = printed(lambda console: print_legend(console, found))
+    assert [line.split("  ")[0] for line in map(str.strip, text.splitlines())] == [
+        "unsupported",
+        "not-a-claim",
+        "(prior)",
+    ]
+    assert "The passages do not say this, and nothing tells whether it is true." in text
+    assert printed(lambda console: print_legend(console, [])) == ""
+
+
+def test_counts_of_several_answers():
+    counts = Counts(Policy())
+    assert str(counts) == "0 claims"
+    one = GuardedAnswer("A", "A", (verdict("supported", 0.9),), "ok")
+    assert str(counts.add(one)) == "1 claim: 1 supported; 0 flagged"
+    lost = verdict("unverified", None, "error")
+    more = GuardedAnswer("A", "A", (verdict("false", 0.1), lost, lost), "partial")
+    assert str(counts.add(more)) == "4 claims: 1 supported, 1 false, 2 unverified; 1 flagged"
+    # those that could not be checked stay apart where they count as weak, too
+    assert Counts(Policy(on_error="closed")).add(more).flagged == 1
