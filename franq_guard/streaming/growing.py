@@ -73,7 +73,7 @@ class GrowingAnswer:
     def read(self, guard: Guard, trace: Trace, *, since: int = 0) -> None:
         """Read the answer so far under its prompts, where its tokens are known and can be kept.
 
-        ``since``: up to which character it was checked; what stands before was read.
+        ``since``: up to which character it was checked or read already.
         """
         if trace.generation.source == "captured" and hasattr(guard.language_model, "session"):
             clock = Clock(None)

@@ -9,6 +9,7 @@ from franq_guard.claims.blocks import blocks
 from franq_guard.claims.spans import shifted
 from franq_guard.policy import Policy
 from franq_guard.records import Verdict
+from franq_guard.streaming.reading import Settling
 
 __all__ = ["Leaving"]
 
@@ -43,7 +44,7 @@ class Leaving:
         self._policy = policy
         kind = type(policy)
         self._own = kind.so_far is not Policy.so_far or kind.apply is not Policy.apply
-        self._base = _Base(0, 0, "")
+        self._base = self._before = _Base(0, 0, "")
         self.verdicts: list[Verdict] = []
         self.checked = 0
         self.out, self.end, self.told, self.whole = "", 0, 0, True
@@ -79,21 +80,34 @@ class Leaving:
     def let_out(self, made: str, end: int) -> str:
         """``made`` is all that leaves up to ``end``: what of it is new."""
         new = made[len(self.out) :]
+        self._before = _Base(self.end, self.told, self.out)
         self.out, self.end, self.told = self.out + new, end, len(self.verdicts)
         return new
 
-    def go_on(self, text: str, block: int | None) -> None:
-        """Judge from here on from now on, where what follows cannot change what has left.
+    def go_on(self, text: str, settling: Settling) -> None:
+        """Judge from a later place from now on, where what follows cannot change what has left.
 
         Args:
             text: the answer so far.
-            block: where the next block begins, if the last piece ended one.
+            settling: knows the places where the answer can be split.
         """
         if self._own or not self.out:
             return
-        if self._policy.action == "filter" and (block is None or not self._is_clean(text)):
-            return
-        self._base = _Base(self.end, self.told, self.out)
+        here = _Base(self.end, self.told, self.out)
+        if self._policy.action == "annotate":
+            self._base = here
+        elif settling.block_after(text, self.end) is not None:
+            if self._is_clean(text):
+                self._base = here
+        elif settling.is_place(self._before.at) and self._is_kept(text):
+            self._base = self._before
+
+    def _is_kept(self, text: str) -> bool:
+        """Whether the last sentence stays in its paragraph, whatever goes behind it."""
+        before = self._before
+        if any(map(self._policy.is_weak, self.verdicts[before.verdicts :])):
+            return False
+        return self.out == before.left + text[before.at : self.end] and self._is_clean(text)
 
     def _is_clean(self, text: str) -> bool:
         """Whether no later block is mended because of what was removed.
@@ -101,16 +115,13 @@ class Leaving:
         A block that went takes its line and a blank one along; a list is numbered again after it.
         """
         base = self._base
-        weak = [v.claim.spans for v in self.verdicts[base.verdicts :] if self._policy.is_weak(v)]
+        recent = self.verdicts[base.verdicts :]
+        weak = {end for v in recent if self._policy.is_weak(v) for _, end in v.claim.spans}
         if not weak:
             return True
-        last, found = weak[-1][-1][1], blocks(text[base.at : self.end])
-        if not found or last > base.at + found[-1].start:
-            return False
-        touched = {end for spans in weak for _, end in spans}
-        return not any(
-            block.numbered and any(block.start < end - base.at <= block.end for end in touched)
-            for block in found
+        numbered = [block for block in blocks(text[base.at : self.end]) if block.numbered]
+        return self.end not in weak and not any(
+            block.start < end - base.at <= block.end for block in numbered for end in weak
         )
 
 

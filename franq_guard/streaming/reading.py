@@ -19,14 +19,14 @@ class Settling:
     Attributes:
         base: from here on the answer can be split without what stands before (0 with a splitter of
             one's own, which may need all of it).
-        blocks: where blocks begin that were such places, in order.
     """
 
     def __init__(self, splitter: object) -> None:
         self._splitter: Any = splitter
         self._resumes = _resumes(splitter)
         self.base = 0
-        self.blocks: list[int] = []
+        self._places: list[int] = []
+        self._blocks: list[int] = []
 
     def look(self, text: str, known: int) -> int:
         """Where the last sentence, heading, code block or row ends that no more text can change.
@@ -43,15 +43,19 @@ class Settling:
         found = restart(text[self.base :], end - self.base)
         if found is not None:
             self.base += found.at
-            if found.is_block:
-                self.blocks.append(self.base)
+            (self._blocks if found.is_block else self._places).append(self.base)
+
+    def is_place(self, at: int) -> bool:
+        """Whether the text can be split from there, after a sentence within a paragraph."""
+        found = bisect_left(self._places, at)
+        return found < len(self._places) and self._places[found] == at
 
     def block_after(self, text: str, end: int) -> int | None:
         """Where a block begins, with nothing but blanks between ``end`` and it; None: nowhere."""
-        at = bisect_left(self.blocks, end)
-        if at == len(self.blocks) or text[end : self.blocks[at]].strip():
+        at = bisect_left(self._blocks, end)
+        if at == len(self._blocks) or text[end : self._blocks[at]].strip():
             return None
-        return self.blocks[at]
+        return self._blocks[at]
 
 
 class Reading:

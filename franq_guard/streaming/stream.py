@@ -285,7 +285,7 @@ class ClaimStream:
             _log.warning("the policy failed on an unfinished answer", exc_info=True)
             text = leaving.out
         self._emit(text, end)
-        leaving.go_on(self._text, self._settling.block_after(self._text, end))
+        leaving.go_on(self._text, self._settling)
 
     def _emit(self, text: str, end: int) -> None:
         """Let out what ``text`` adds to what has left; ``end``: up to where that was decided."""

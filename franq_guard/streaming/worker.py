@@ -64,7 +64,7 @@ class ClaimWorker:
         self.known: tuple[Guard, Trace] | None = None
         self.closed = False
         self._guard, self._lookup = guard, lookup
-        self._reading, self._checked = Reading(guard.claims), 0
+        self._reading, self._read = Reading(guard.claims), 0
         self._deadline = guard.deadline
         self._spent = 0.0
         self._began: float | None = None
@@ -94,7 +94,7 @@ class ClaimWorker:
             _log.debug("check failed", exc_info=True)
             return unverified(self._reading, part, "error")
         finally:
-            self._checked = part.end
+            self._read = max(self._read, part.end)
             self._stop()
 
     def read(self, text: str) -> None:
@@ -107,7 +107,8 @@ class ClaimWorker:
         try:
             guard, trace = self._lookup(text)
             self._began = perf_counter()
-            self.growing.read(guard, trace, since=self._checked)
+            self.growing.read(guard, trace, since=self._read)
+            self._read = len(text)
         except Exception:  # the check that follows will fail, too, and say so
             _log.debug("reading ahead failed", exc_info=True)
         finally:
