@@ -93,7 +93,8 @@ def main() -> None:
     longest = parser.parse_args().characters
     logging.disable(logging.WARNING)  # uncalibrated models say so
     print(
-        f"{'text':30}{'action':10}{'characters':>11}{'check s':>9}{'x':>6}{'claims s':>10}{'x':>6}"
+    columns = f"{'text':30}{'action':10}{'characters':>11}{'check s':>9}{'x':>6}"
+    print(columns + f"{'claims s':>10}{'x':>6}")
     )
     for shape, sentences in SHAPES.items():
         for action in ("annotate", "filter"):
