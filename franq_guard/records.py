@@ -160,7 +160,8 @@ class Signals:
     """What the rooms measured for one claim, before FRANQ.
 
     ``uq_faith`` and ``uq_unfaith`` are log-probabilities (nats) in the long form and confidences in
-    [0, 1] in the short form; None where not available, with the cause in ``reason``.
+    [0, 1] in the short form; None where not available, with the cause in ``reason``. Of evidence
+    alone ``uq_faith`` is Max NLI in [0, 1] and ``uq_unfaith`` 0.
     ``raw`` keeps every uncalibrated score by name: ``faithfulness``, ``uq_faith``, ``uq_unfaith``
     and what they were made of. ``contradiction`` and ``entailment`` are the highest over the
     passages, each passage read by itself; None where nothing was retrieved or the model has no
@@ -215,6 +216,18 @@ class LabelRule:
                 f"false_below={self.false_below}, threshold={self.threshold}"
             )
 
+    def contradicts(self, contradiction: float | None) -> bool:
+        """Whether a passage speaks against the claim."""
+        return contradiction is not None and contradiction >= self.contradiction
+
+    def entails(self, entailment: float | None) -> bool:
+        """Whether a passage states the claim."""
+        return entailment is not None and entailment >= self.entailment
+
+    def conflict(self, contradiction: float | None, entailment: float | None) -> bool:
+        """Whether one passage states the claim and another speaks against it."""
+        return self.contradicts(contradiction) and self.entails(entailment)
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -260,7 +273,13 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class GuardedAnswer:
-    """A checked answer. ``text`` is after the policy; ``timings`` are seconds by stage."""
+    """A checked answer. ``text`` is after the policy; ``timings`` are seconds by stage.
+
+    ``calibrator`` names what turned the signals into P(true), and ``likelihoods`` says whose
+    probabilities entered: ``captured from MODEL`` while it wrote, told by a ``server``, ``read by
+    MODEL`` that did not write the answer, or ``none``: then the passages alone decide, and of what
+    they do not state nobody knows whether it is true.
+    """
 
     text: str
     original: str
@@ -269,6 +288,7 @@ class GuardedAnswer:
     calibrator: str | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
     id: str | None = None
+    likelihoods: str = "none"
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as JSON-ready values, schema ``franq.answer/1``."""
@@ -280,6 +300,7 @@ class GuardedAnswer:
             "status": self.status,
             "verdicts": [verdict.to_dict() for verdict in self.verdicts],
             "calibrator": self.calibrator,
+            "likelihoods": self.likelihoods,
             "timings": {stage: round(float(spent), 4) for stage, spent in self.timings.items()},
         }
 

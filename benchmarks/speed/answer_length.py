@@ -92,10 +92,8 @@ def main() -> None:
     parser.add_argument("--characters", type=int, default=100_000, help="the longest answer")
     longest = parser.parse_args().characters
     logging.disable(logging.WARNING)  # uncalibrated models say so
-    print(
     columns = f"{'text':30}{'action':10}{'characters':>11}{'check s':>9}{'x':>6}"
     print(columns + f"{'claims s':>10}{'x':>6}")
-    )
     for shape, sentences in SHAPES.items():
         for action in ("annotate", "filter"):
             last = (0.0, 0.0)

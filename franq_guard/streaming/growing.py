@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from franq_guard.records import Claim, Trace, Verdict
 from franq_guard.signals.clock import Clock
+from franq_guard.signals.components import EVIDENCE
 from franq_guard.signals.likelihoods import has_logprobs
 from franq_guard.signals.measure import measure, read_ahead
 from franq_guard.signals.request import Models
@@ -49,12 +50,11 @@ class GrowingAnswer:
             DeadlineExceeded: when they took longer.
             Exception: whatever a model raises. The claims then count as never seen.
         """
-        clock = Clock(deadline)
+        clock, choice, written = Clock(deadline), guard.choice, trace.generation
         since = min((start for claim in claims for start, _ in claim.spans), default=0)
-        recent = self._recent(trace, since)
         (measured,) = measure(
-            guard.components,
-            [recent],
+            choice.methods(written),
+            [self._recent(trace, since)],
             [claims],
             self._models(guard, trace, since),
             form="long",
@@ -64,7 +64,7 @@ class GrowingAnswer:
         with clock.stage("franq"):
             calibrator, policy = guard.calibrator_of(trace), guard.policy
             found = [
-                verdict(claim, signals, calibrator, policy)
+                verdict(claim, signals, calibrator, policy, source=written.source)
                 for claim, signals in zip(claims, measured, strict=True)
             ]
         self._add(clock.timings)
@@ -75,11 +75,14 @@ class GrowingAnswer:
 
         ``since``: up to which character it was checked or read already.
         """
-        if trace.generation.source == "captured" and hasattr(guard.language_model, "session"):
+        written = trace.generation
+        if written.source != "captured" or not guard.choice.reads(written):
+            return
+        methods = guard.choice.methods(written)
+        if methods != EVIDENCE and hasattr(guard.language_model, "session"):
             clock = Clock(None)
             recent = self._recent(trace, since)
-            models = self._models(guard, trace, since)
-            read_ahead(guard.components, recent, models, clock=clock)
+            read_ahead(methods, recent, self._models(guard, trace, since), clock=clock)
             self._add(clock.timings)
 
     def close(self) -> None:
@@ -101,7 +104,7 @@ class GrowingAnswer:
 
     def _models(self, guard: Guard, trace: Trace, since: int) -> Models:
         """The guard's models, the language model going on from what it has read."""
-        models = guard.models
+        models = guard.choice.models(trace.generation)
         if models.language_model is None:
             return models
         if self._model is None or self._model.model is not models.language_model:
