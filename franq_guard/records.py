@@ -6,8 +6,9 @@ All are frozen: a later stage makes a new record, it never changes an earlier on
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Span = tuple[int, int]
@@ -84,6 +85,11 @@ class Generation:
     prompt_token_ids: tuple[int, ...] | None = None
     source: Source = "none"
     writer: str | None = None
+
+    def since(self, position: int) -> Generation:
+        """The same text with only the tokens that do not end before a character of it."""
+        first = bisect_left(self.tokens, position, key=lambda token: token.end)
+        return replace(self, tokens=self.tokens[first:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ _DELIMITER_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*
 _LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _BOLD_HEADING = re.compile(r"[ \t]*(\*\*|__)[^*_.!?]{1,80}\1[ \t]*$")
 ENDS = (".", "!", "?", ":", ";", "。", "！", "？", '."', ".”", ".)", "|", ".*", ":*")
-_WRAP_WIDTH = 50
+WRAP_WIDTH = 50
+"""Characters from which a line may go on in the next one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,4 +175,4 @@ def _continues(text: str, last: Block, block: Block) -> bool:
     line = text[line_start : last.end]
     if line.endswith(ENDS):
         return False
-    return text[block.start].islower() or len(line) >= _WRAP_WIDTH
+    return text[block.start].islower() or len(line) >= WRAP_WIDTH

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from franq_guard.claims.word_keys import keys
 from franq_guard.records import Claim
 
+Statement = tuple[str | None, ...]
+"""A claim's context and words, as :func:`statement` compares them."""
+
 _FILLERS = frozenset({"also", "too", "again", "further", "furthermore", "moreover"})
 
 
@@ -18,11 +21,13 @@ def first_statements(claims: Sequence[Claim]) -> list[int]:
     probability of a copy says nothing about the world: a repetition is to be judged where it was
     first stated.
     """
-    seen: dict[tuple[str | None, ...], int] = {}
-    return [
-        seen.setdefault((claim.context, *(_words(claim.text) or (claim.text,))), i)
-        for i, claim in enumerate(claims)
-    ]
+    seen: dict[Statement, int] = {}
+    return [seen.setdefault(statement(claim), i) for i, claim in enumerate(claims)]
+
+
+def statement(claim: Claim) -> Statement:
+    """What a claim states: equal for claims that state the same."""
+    return (claim.context, *(_words(claim.text) or (claim.text,)))
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import takewhile
 
-from franq_guard.claims.blocks import ENDS, Block, blocks
+from franq_guard.claims.blocks import ENDS, WRAP_WIDTH, Block, blocks
 from franq_guard.claims.sentences import sentences
 
 LOOK_AHEAD = 40
@@ -40,6 +41,7 @@ _NUMBERING = re.compile(
 )
 _BOLD = re.compile(r"(?:\*\*|__)[^.!?]*")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+_ON_ONE_LINE = re.compile(rf"[ \t]+(?=[^\W_])[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]{{{WRAP_WIDTH}}}")
 
 
 def settled(text: str, *, language: str = "en", known: int = 0) -> int:
@@ -59,6 +61,52 @@ def settled(text: str, *, language: str = "en", known: int = 0) -> int:
         ends = _settled_sentences(text, block, language, known)
         return ends[-1] if ends else end
     return end
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """A place from which a text may be split without what stands before it.
+
+    ``is_block``: a block begins there; otherwise a sentence within a paragraph ends there.
+    """
+
+    at: int
+    is_block: bool
+
+
+def restart(text: str, end: int) -> Restart | None:
+    """The last such place in a text that is settled up to ``end``; None where there is none.
+
+    What is split from there on is what it is in the whole text, however that goes on. Tables and
+    code are never entered, list items only at their beginning: their parts need what came before.
+    """
+    found = blocks(text)
+    within = next((i for i, block in enumerate(found) if block.end > end), None)
+    if within is None:
+        return None
+    block = found[within]
+    if block.start < end and _may_begin_at(text, block, end):
+        return Restart(end, is_block=False)
+    if not within or block.kind in {"code", "row", "table_head"}:
+        return None
+    before = found[within - 1]
+    at = text.rfind("\n", 0, block.start) + 1
+    if at < before.end or "|" in text[before.start : before.end]:
+        return None  # the line breaks in another way, or a table may go on
+    return Restart(at, is_block=True)
+
+
+def _may_begin_at(text: str, block: Block, end: int) -> bool:
+    """Whether the rest of a paragraph is read as one, and its line stays long enough to be wrapped.
+
+    (Whether the next line continues it depends on the length of the line.)
+    """
+    if block.kind != "paragraph" or "|" in text[block.start : block.end]:
+        return False
+    if not _ON_ONE_LINE.match(text, end):
+        return False
+    rest = blocks(text[end:])
+    return bool(rest) and rest[0].kind == "paragraph"
 
 
 def _is_over(text: str, block: Block, after: Block | None) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -16,19 +16,28 @@ def token_indices(spans: Sequence[Span], tokens: Sequence[Token], *, text: str =
     span counts where it stands before a character of a span: it wrote the first bytes of that
     character (of an emoji, say), and its probability is part of the claim's. The token that ends
     the answer stands after its last character and is left out. A token that shares only its
-    leading blank with a span is left out too, when ``text`` is given to tell. O((m + n) log m).
+    leading blank with a span is left out too, when ``text`` is given to tell. Only tokens at the
+    spans are looked at: O((m + s log n) log s) for s spans, m of n tokens.
     """
     ranges = merged(spans)
     starts = [start for start, _ in ranges]
     found: list[int] = []
-    for index, token in enumerate(tokens):
-        inner = token.start >= token.end
-        k = bisect_right(starts, token.start if inner else token.end - 1) - 1
-        if k < 0 or ranges[k][1] <= token.start:
-            continue
-        if inner or not text or _shares_ink(ranges, k, token, text):
-            found.append(index)
+    index = 0
+    for start, end in ranges:
+        index = max(index, bisect_left(tokens, start, key=lambda token: token.end))
+        while index < len(tokens) and tokens[index].start < end:
+            if _states(ranges, starts, tokens[index], text):
+                found.append(index)
+            index += 1
     return found
+
+
+def _states(ranges: Sequence[Span], starts: Sequence[int], token: Token, text: str) -> bool:
+    inner = token.start >= token.end
+    k = bisect_right(starts, token.start if inner else token.end - 1) - 1
+    if k < 0 or ranges[k][1] <= token.start:
+        return False
+    return inner or not text or _shares_ink(ranges, k, token, text)
 
 
 def _shares_ink(ranges: Sequence[Span], k: int, token: Token, text: str) -> bool:

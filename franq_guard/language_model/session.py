@@ -13,7 +13,11 @@ from franq_guard.records import Generation
 
 
 class Session(Protocol):
-    """One growing answer under one prompt."""
+    """One growing answer under one prompt.
+
+    One that also has ``recent(answer, since)`` returns the tokens from character ``since`` on only,
+    so that nothing is made again for all of a long answer each time it grows.
+    """
 
     def score(self, answer: Generation) -> Generation:
         """The answer so far, as :meth:`LanguageModel.score` returns it."""

@@ -28,6 +28,7 @@ from franq_guard.signals.gather import gather
 from franq_guard.signals.plan import Plan, plan_of
 from franq_guard.signals.request import Models
 from franq_guard.signals.samples import SAMPLED
+from franq_guard.signals.stated import Stated
 from franq_guard.uncertainty.methods import compute, confidence, find, log_confidence
 from franq_guard.uncertainty.statistics import Samples, Statistics, needed
 
@@ -48,7 +49,7 @@ def measure(
     *,
     form: Form,
     clock: Clock,
-    earlier: Sequence[Claims] | None = None,
+    earlier: Sequence[Stated] | None = None,
 ) -> list[list[Signals]]:
     """The signals of every claim of every trace; a stretch that is no claim gets empty ones.
 
@@ -63,9 +64,9 @@ def measure(
             is all there is.
         form: ``long`` or ``short``.
         clock: is told the seconds of each stage.
-        earlier: of each trace, the claims that were measured before. With the default methods a
-            claim that repeats one of them, or of ``claims``, is judged by the tokens that stated it
-            first: a copy is nearly certain in itself.
+        earlier: of each trace, what was measured of its claims before; these are added to it. With
+            the default methods a claim that repeats one of them, or of ``claims``, is judged by the
+            tokens that stated it first: a copy is nearly certain in itself.
 
     Raises:
         DeadlineExceeded: by the clock.
@@ -83,7 +84,7 @@ def measure(
             for trace, of_trace in zip(todo, supports, strict=True)
         ]
     else:
-        before = [earlier[i] if earlier else () for i in busy]
+        before = [earlier[i] if earlier else None for i in busy]
         made = _likelihoods(components, todo, asked, supports, models, form, clock, before)
     signals: dict[int, Iterator[Signals]]
     signals = {i: iter(of_trace) for i, of_trace in zip(busy, made, strict=True)}
@@ -110,15 +111,12 @@ def _likelihoods(
     models: Models,
     form: Form,
     clock: Clock,
-    earlier: Sequence[Claims],
+    earlier: Sequence[Stated | None],
 ) -> list[list[Signals]]:
     """The signals by two methods of uncertainty, once faithfulness is known."""
     names, model, rule = components.names, models.language_model, components.token_rule
     with clock.stage("uncertainty"):
-        placed = [
-            _where_first(of, seen) if rule.first_statement else list(of)
-            for of, seen in zip(claims, earlier, strict=True)
-        ]
+        placed = [_where_first(of) if rule.first_statement else list(of) for of in claims]
         plans = [
             plan_of(names, *of_trace, model, form, rule)
             for of_trace in zip(traces, placed, supports, strict=True)
@@ -127,7 +125,7 @@ def _likelihoods(
     with clock.stage("uncertainty"):
         return [
             _signals(components, *of_trace, form)
-            for of_trace in zip(plans, statistics, supports, strict=True)
+            for of_trace in zip(plans, statistics, supports, earlier, strict=True)
         ]
 
 
@@ -170,11 +168,10 @@ def read_ahead(components: Components, trace: Trace, models: Models, *, clock: C
     gather([plan.request], models, clock=clock)
 
 
-def _where_first(claims: Claims, earlier: Claims) -> list[Claim]:
+def _where_first(claims: Claims) -> list[Claim]:
     """Each claim with the spans of its first statement."""
-    every = [*earlier, *claims]
-    first = first_statements(every)[len(earlier) :]
-    return [replace(c, spans=every[i].spans) for c, i in zip(claims, first, strict=True)]
+    first = first_statements(claims)
+    return [replace(c, spans=claims[i].spans) for c, i in zip(claims, first, strict=True)]
 
 
 def _signals(
@@ -182,17 +179,21 @@ def _signals(
     plan: Plan,
     statistics: Statistics,
     supports: Sequence[Support],
+    stated: Stated | None,
     form: Form,
 ) -> list[Signals]:
-    """The signals of one answer's claims."""
+    """The signals of one answer's claims; what they repeat is ``stated``, and they are added."""
     found = compute(plan.request.names, statistics, level=level_of(form))
     if statistics.samples is not None and not _comparable(statistics.samples):
         found = {name: v for name, v in found.items() if find(name).need not in SAMPLED}
     n = len(statistics.samples.texts) if statistics.samples is not None else 0
-    return [
-        _of_claim(components, plan, one, {k: float(v[i]) for k, v in found.items()}, n, form)
-        for i, one in enumerate(supports)
-    ]
+    signals = []
+    for i, one in enumerate(supports):
+        own = {name: float(values[i]) for name, values in found.items()}
+        if stated is not None and components.token_rule.first_statement:
+            own = stated.first(plan.request.claims[i], own)
+        signals.append(_of_claim(components, plan, one, own, n, form))
+    return signals
 
 
 def _comparable(samples: Samples) -> bool:

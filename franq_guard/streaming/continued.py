@@ -7,19 +7,22 @@ from typing import Any
 
 from franq_guard.language_model.base import Contrast, LanguageModel, Progress, Prompt
 from franq_guard.language_model.session import Session, session_of
-from franq_guard.records import Generation, Trace
+from franq_guard.records import Generation, Passage, Trace
 
 __all__ = ["ContinuedModel"]
 
 _SESSIONS = 2
 """Prompts of one answer: with evidence and without it."""
+_LONG = 4000
+"""Characters up to which the prompt without evidence is looked for at every part of an answer."""
 
 
 class ContinuedModel:
     """A language model for one answer that is still being written; for one thread.
 
     The answer so far is scored in a session of its prompt, which reads new tokens only; all else
-    goes to the model itself.
+    goes to the model itself. Of the answer so far the tokens from the character that
+    :meth:`grown` named are returned: what stands before was asked for earlier.
 
     Args:
         model: the model.
@@ -27,7 +30,11 @@ class ContinuedModel:
 
     def __init__(self, model: LanguageModel) -> None:
         self.model = model
-        self.answer = ""
+        self._whole = Generation("")
+        self._since = 0
+        self._contrast: Contrast | None = None
+        self._contrast_until = 0
+        self._shown: tuple[str | None, tuple[Passage, ...]] = (None, ())
         self._sessions: dict[str | tuple[int, ...], Session] = {}
 
     @property
@@ -68,21 +75,31 @@ class ContinuedModel:
             prompts, n=n, max_new_tokens=max_new_tokens, temperature=temperature, seed=seed
         )
 
+    def grown(self, answer: Generation, *, since: int) -> None:
+        """The answer has grown to this; its tokens are wanted from character ``since`` on."""
+        self._whole, self._since = answer, since
+
     def score(
         self, prompts: Sequence[str | Sequence[int]], answers: Sequence[Generation]
     ) -> list[Generation]:
         """The answer so far by its sessions; other texts, or one without a prompt, by the model."""
         pairs = list(zip(prompts, answers, strict=True))
-        rest = [pair for pair in pairs if not self._grows(*pair)]
+        rest = [pair for pair in pairs if not self._grows(pair[1])]
         scored = iter(self.model.score(*map(list, zip(*rest, strict=True))) if rest else ())
         return [
-            self._session(prompt).score(answer) if self._grows(prompt, answer) else next(scored)
+            self._recent(prompt) if self._grows(answer) else next(scored)
             for prompt, answer in pairs
         ]
 
     def without_evidence(self, trace: Trace) -> Contrast:
-        """The model's own."""
-        return self.model.without_evidence(trace)
+        """The model's own; of a long answer looked for again when it has grown by a quarter."""
+        size, shown = len(trace.generation.text), (trace.generation.prompt, trace.passages)
+        known, until = self._contrast, self._contrast_until
+        if known is None or size >= until or shown != self._shown:
+            self._contrast = known = self.model.without_evidence(trace)
+            self._contrast_until = size + (size // 4 if size > _LONG else 1)
+            self._shown = shown
+        return known
 
     def close(self) -> None:
         """Let go of all sessions."""
@@ -90,8 +107,21 @@ class ContinuedModel:
             session.close()
         self._sessions.clear()
 
-    def _grows(self, prompt: str | Sequence[int], answer: Generation) -> bool:
-        return bool(prompt) and answer.text == self.answer
+    def _grows(self, answer: Generation) -> bool:
+        return answer.text == self._whole.text
+
+    def _recent(self, prompt: str | Sequence[int]) -> Generation:
+        """The tokens of the answer so far that are wanted."""
+        if not prompt:
+            return self.model.score([prompt], [self._whole])[0].since(self._since)
+        session: Any = self._session(prompt)
+        if self._whole.tokens and hasattr(session, "recent"):
+            made: Generation = session.recent(self._whole, self._since)
+            return made
+        scored = session.score(self._whole)
+        if not self._whole.tokens:  # the other prompt is to read the same ids
+            self._whole = scored
+        return scored.since(self._since)
 
     def _session(self, prompt: str | Sequence[int]) -> Session:
         key = prompt if isinstance(prompt, str) else tuple(prompt)

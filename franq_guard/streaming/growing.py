@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from franq_guard.records import Claim, Trace, Verdict
 from franq_guard.signals.clock import Clock
 from franq_guard.signals.components import EVIDENCE
+from franq_guard.signals.likelihoods import has_logprobs
 from franq_guard.signals.measure import measure, read_ahead
 from franq_guard.signals.request import Models
+from franq_guard.signals.stated import Stated
 from franq_guard.signals.verdict import verdict
 from franq_guard.streaming.continued import ContinuedModel
 
@@ -23,12 +25,14 @@ class GrowingAnswer:
 
     The verdicts are those of :meth:`Guard.check_trace` on the whole answer, except where that looks
     ahead: whether a prompt already tells the answer is judged by what is written so far
-    (:mod:`franq_guard.language_model.contrast`).
+    (:mod:`franq_guard.language_model.contrast`). Only the tokens of the claims that are asked for
+    are looked at, so the work grows with the answer and not with its square.
     """
 
     def __init__(self) -> None:
-        self._claims: list[Claim] = []
+        self._stated = Stated()
         self._model: ContinuedModel | None = None
+        self._lacking = False
         self.timings: dict[str, float] = {}
 
     def check(
@@ -47,16 +51,16 @@ class GrowingAnswer:
             Exception: whatever a model raises. The claims then count as never seen.
         """
         clock, choice, written = Clock(deadline), guard.choice, trace.generation
+        since = min((start for claim in claims for start, _ in claim.spans), default=0)
         (measured,) = measure(
             choice.methods(written),
-            [trace],
+            [self._recent(trace, since)],
             [claims],
-            self._models(guard, trace),
+            self._models(guard, trace, since),
             form="long",
             clock=clock,
-            earlier=[self._claims],
+            earlier=[self._stated],
         )
-        self._claims += [claim for claim in claims if claim.not_a_claim is None]
         with clock.stage("franq"):
             calibrator, policy = guard.calibrator_of(trace), guard.policy
             found = [
@@ -66,15 +70,19 @@ class GrowingAnswer:
         self._add(clock.timings)
         return found
 
-    def read(self, guard: Guard, trace: Trace) -> None:
-        """Read the answer so far under its prompts, where its tokens are known and can be kept."""
+    def read(self, guard: Guard, trace: Trace, *, since: int = 0) -> None:
+        """Read the answer so far under its prompts, where its tokens are known and can be kept.
+
+        ``since``: up to which character it was checked or read already.
+        """
         written = trace.generation
         if written.source != "captured" or not guard.choice.reads(written):
             return
         methods = guard.choice.methods(written)
         if methods != EVIDENCE and hasattr(guard.language_model, "session"):
             clock = Clock(None)
-            read_ahead(methods, trace, self._models(guard, trace), clock=clock)
+            recent = self._recent(trace, since)
+            read_ahead(methods, recent, self._models(guard, trace, since), clock=clock)
             self._add(clock.timings)
 
     def close(self) -> None:
@@ -82,7 +90,19 @@ class GrowingAnswer:
         if self._model is not None:
             self._model.close()
 
-    def _models(self, guard: Guard, trace: Trace) -> Models:
+    def _recent(self, trace: Trace, since: int) -> Trace:
+        """The trace with only the tokens from character ``since`` on.
+
+        With all of them once some have no log-probability: the model then reads the whole answer.
+        """
+        generation = trace.generation
+        if not generation.tokens or self._lacking:
+            return trace
+        recent = generation.since(since)
+        self._lacking = not has_logprobs(recent)
+        return trace if self._lacking else replace(trace, generation=recent)
+
+    def _models(self, guard: Guard, trace: Trace, since: int) -> Models:
         """The guard's models, the language model going on from what it has read."""
         models = guard.choice.models(trace.generation)
         if models.language_model is None:
@@ -90,7 +110,7 @@ class GrowingAnswer:
         if self._model is None or self._model.model is not models.language_model:
             self.close()
             self._model = ContinuedModel(models.language_model)
-        self._model.answer = trace.generation.text
+        self._model.grown(trace.generation, since=0 if self._lacking else since)
         return replace(models, language_model=self._model)
 
     def _add(self, timings: Mapping[str, float]) -> None:

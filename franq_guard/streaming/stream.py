@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from franq_guard.claims.rules.splitter import RuleSplitter
-from franq_guard.claims.spans import shifted
 from franq_guard.policy import Policy
-from franq_guard.records import Generation, GuardedAnswer, Trace, Verdict
+from franq_guard.records import Generation, GuardedAnswer, Trace
+from franq_guard.streaming.leaving import Leaving
+from franq_guard.streaming.reading import Reading, Settling
 from franq_guard.streaming.release import Release, Released
 from franq_guard.streaming.worker import ClaimWorker, Lookup, Part, Piece, unverified
 from franq_guard.telemetry.hooks import GrowingCheck
@@ -29,20 +30,12 @@ P = ParamSpec("P")
 R = TypeVar("R")
 _OF_THE_WHOLE = frozenset({"relevance"})
 """Statistics of a claim's tokens that change as the answer goes on."""
-_LOOK_EVERY = 8
-"""Characters after which the text is looked at again for a settled sentence."""
+_LOOK_EVERY, _SHARE, _LONG = 8, 16, 2000
+"""Characters after which the text is looked at again for a settled sentence; this part of what is
+still open where that is more; and at every line break while less than so much is open."""
 _FIRST, _READ_EVERY, _LAG = 8, 100, 16
 """Characters after which the language model reads on, at first and then; the tokens of the last
 ``_LAG`` may not be known yet."""
-
-
-@dataclass(frozen=True)
-class _Base:
-    """From where on the policy is applied: a character, the verdicts before it, what has left."""
-
-    at: int
-    verdicts: int
-    left: str
 
 
 def check_streamable(guard: Guard) -> None:
@@ -138,9 +131,8 @@ class ClaimStream:
         self._waiting: deque[tuple[Part, Future[list[Piece]]]] = deque()
         self._worker = ClaimWorker(guard, lookup)
         self._watched = GrowingCheck()
-        self._verdicts: list[Verdict] = []
-        self._out, self._end, self._closed = "", 0, False
-        self._base = _Base(0, 0, "")
+        self._settling, self._spare = Settling(guard.claims), Reading(guard.claims)
+        self._leaving, self._closed = Leaving(guard.policy), False
         self.rest = ""
 
     def feed(self, piece: str) -> str:
@@ -150,11 +142,18 @@ class ClaimStream:
             FactualityError: at a claim with one of the release's labels; nothing may follow.
         """
         self._text += piece
-        if len(self._text) - self._looked >= _LOOK_EVERY or "\n" in piece:
+        if self._is_time_to_look(piece):
             self._looked = len(self._text)
-            self._ask(self._settled(), over=False)
+            end = self._settled()
+            self._ask(end, over=False)
+            self._settling.go_on(self._text, end)
             self._read_ahead()
         return self._collect()
+
+    def _is_time_to_look(self, piece: str) -> bool:
+        """Less and less often where nothing settles: all that is open is looked at each time."""
+        open_text, new = len(self._text) - self._settling.base, len(self._text) - self._looked
+        return new >= max(_LOOK_EVERY, open_text // _SHARE) or (open_text < _LONG and "\n" in piece)
 
     def end(self) -> None:
         """The answer is over: what is left of it is final."""
@@ -201,13 +200,17 @@ class ClaimStream:
         Raises:
             FactualityError: as :meth:`feed`.
         """
-        checked, before = self._checked(self._text), len(self._out)
-        kept = self._base.at == 0 and checked.text.startswith(self._out)
+        leaving = self._leaving
+        before = len(leaving.out)
+        if leaving.end < leaving.checked:
+            self._judge()
+        checked = self._checked(self._text)
+        kept = leaving.whole and checked.text.startswith(leaving.out)
         # What no claim covers is markup and blanks.
-        text = checked.text if kept else self._out + self._text[self._end :]
-        self._emit(text, (), len(self._text))
-        self.rest = self._out[before:]
-        return self._release(replace(checked, text=self._out))
+        text = checked.text if kept else leaving.out + self._text[leaving.end :]
+        self._emit(text, len(self._text))
+        self.rest = leaving.out[before:]
+        return self._release(replace(checked, text=leaving.out))
 
     @property
     def trace(self) -> Trace:
@@ -221,9 +224,8 @@ class ClaimStream:
         self._watched.close()
 
     def _settled(self) -> int:
-        splitter: Any = self._guard.claims
         try:
-            return int(splitter.settled(self._text, known=self._asked))
+            return self._settling.look(self._text, self._asked)
         except Exception:  # then the end of the answer settles it
             _log.warning("looking for settled claims failed", exc_info=True)
             return 0
@@ -233,7 +235,7 @@ class ClaimStream:
         first = over and not self._asked  # an answer of no words is looked up, too
         if not self._text[self._asked : end].strip() and not first:
             return
-        part = Part(self._text, self._asked, end, over)
+        part = Part(self._text, self._asked, end, over, self._settling.base)
         self._asked = end
         self._read = max(self._read, end)
         self._waiting.append((part, self._submit(self._worker.check, part)))
@@ -251,55 +253,47 @@ class ClaimStream:
 
     def _collect(self) -> str:
         """What the finished checks let out."""
-        before = len(self._out)
+        before = len(self._leaving.out)
         while self._waiting and not self._closed:
             part, future = self._waiting[0]
             if future.done() and not future.cancelled():
                 pieces = future.result()
             elif self._worker.seconds_left() == 0:
                 self._worker.closed = True
-                pieces = unverified(self._guard, part, "timeout")
+                pieces = unverified(self._spare, part, "timeout")
             else:
                 break
             self._waiting.popleft()
             for piece in pieces:
                 self._let_out(piece)
-        return self._out[before:]
+        return self._leaving.out[before:]
 
     def _let_out(self, piece: Piece) -> None:
-        self._verdicts += piece.verdicts
+        leaving = self._leaving
+        leaving.add(piece.verdicts, piece.end)
         if any(verdict.label in self._release.raise_on for verdict in piece.verdicts):
-            self._release(replace(self._checked(self._text[: piece.end]), text=self._out))
+            self._release(replace(self._checked(self._text[: piece.end]), text=leaving.out))
+        if not leaving.waits():
+            self._judge()
+
+    def _judge(self) -> None:
+        """Let out what the policy makes of all pieces so far."""
+        leaving, end = self._leaving, self._leaving.checked
         try:
-            text = self._so_far(piece)
+            text = leaving.so_far(self._text)
         except Exception:  # the end of the answer lets out what could not leave now
             _log.warning("the policy failed on an unfinished answer", exc_info=True)
-            text = self._out
-        self._emit(text, piece.verdicts, piece.end)
+            text = leaving.out
+        self._emit(text, end)
+        leaving.go_on(self._text, self._settling)
 
-    def _so_far(self, piece: Piece) -> str:
-        """What the policy makes of the answer up to the end of ``piece``; begins as what has left.
-
-        Where it would not (a sentence rewritten because of what follows it), what has left stays,
-        and the rest is dealt with by itself.
-        """
-        policy = self._guard.policy
-        for _ in range(2):
-            base = self._base
-            verdicts = [_shifted(v, -base.at) for v in self._verdicts[base.verdicts :]]
-            made = base.left + policy.so_far(self._text[base.at : piece.end], verdicts).rstrip()
-            if made.startswith(self._out):
-                break
-            self._base = _Base(self._end, len(self._verdicts) - len(piece.verdicts), self._out)
-        return made
-
-    def _emit(self, text: str, verdicts: Sequence[Verdict], end: int) -> None:
-        """Let out what ``text`` adds to what has left."""
-        new = text[len(self._out) :]
-        if new or verdicts:
-            start, self._end = self._end, end
-            self._out += new
-            self._release.claim(Released(new, tuple(verdicts), start, end))
+    def _emit(self, text: str, end: int) -> None:
+        """Let out what ``text`` adds to what has left; ``end``: up to where that was decided."""
+        leaving = self._leaving
+        verdicts, start = tuple(leaving.verdicts[leaving.told :]), leaving.end
+        if len(text) > len(leaving.out) or verdicts:
+            new = leaving.let_out(text, end)
+            self._release.claim(Released(new, verdicts, start, end))
 
     def _known(self) -> tuple[Guard, Trace]:
         return self._worker.known or (self._guard, Trace("", (), Generation(""), id=self._id))
@@ -307,10 +301,6 @@ class ClaimStream:
     def _checked(self, text: str) -> GuardedAnswer:
         guard, trace = self._known()
         trace = replace(trace, generation=replace(trace.generation, text=text))
-        checked = guard.finished(trace, self._verdicts, dict(self._worker.growing.timings))
+        checked = guard.finished(trace, self._leaving.verdicts, dict(self._worker.growing.timings))
         self._watched.finish(checked)
         return checked
-
-
-def _shifted(verdict: Verdict, by: int) -> Verdict:
-    return replace(verdict, claim=shifted(verdict.claim, by)) if by else verdict

@@ -10,11 +10,12 @@ from franq_guard.claims import RuleSplitter, first_statements, token_indices
 from franq_guard.claims.spans import whole
 from franq_guard.language_model.base import Contrast
 from franq_guard.language_model.prompts import question_prompt, rag_prompt
-from franq_guard.records import Claim, Generation, Passage, Token, Trace
+from franq_guard.records import Generation, Passage, Token, Trace
 from franq_guard.signals.clock import Clock
 from franq_guard.signals.components import DEFAULTS, EVIDENCE, Components
 from franq_guard.signals.measure import measure
 from franq_guard.signals.request import Models
+from franq_guard.signals.stated import Stated
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
 PASSAGES = (Passage("Rome is the capital of Italy."), Passage("It lies on the Tiber."))
@@ -231,18 +232,18 @@ def test_a_repeated_claim_has_the_tokens_of_the_first_with_the_default_methods()
     ((first, again),) = signals_of([trace(given)], LanguageModel(), named=named)
     assert (first.uq_faith, first.uq_unfaith) == (-9.0, -3.0)
     assert (again.uq_faith, again.uq_unfaith) == (0.0, 0.0)  # its own tokens: see TokenRule
-    earlier = [Claim("Rome is big.", ((0, 12),))]
-    (second,) = RuleSplitter().split(text)[1:]
-    ((alone,),) = measure(
-        DEFAULTS["long"],
-        [trace(given)],
-        [[second]],
-        Models(LanguageModel(), Judge()),
-        form="long",
-        clock=Clock(None),
-        earlier=[earlier],
-    )
-    assert alone.uq_faith == -9.0
+    stated = Stated()
+    for claim, tokens in zip(RuleSplitter().split(text), [given, given.since(12)], strict=True):
+        ((alone,),) = measure(
+            DEFAULTS["long"],
+            [trace(tokens)],
+            [[claim]],
+            Models(LanguageModel(), Judge()),
+            form="long",
+            clock=Clock(None),
+            earlier=[stated],
+        )
+        assert alone.uq_faith == -9.0
 
 
 def sampled(text, *logprobs):

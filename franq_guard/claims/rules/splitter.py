@@ -57,12 +57,15 @@ class RuleSplitter:
         """Claims of ``answer`` in order; see :class:`franq_guard.claims.ClaimSplitter`."""
         return [claim for unit in self.units(answer, question=question) for claim in unit.claims]
 
-    def units(self, answer: str, *, question: str = "", after: int = 0) -> Iterator[Unit]:
+    def units(
+        self, answer: str, *, question: str = "", after: int = 0, reader: Reader | None = None
+    ) -> Iterator[Unit]:
         """The claims by sentence, heading, code block or table row, in order.
 
         Only those that end behind character ``after``: the claims before are not looked for.
+        ``reader``: one that has read what stands before ``answer``; it reads on.
         """
-        reader = Reader(answer, question)
+        reader = reader or Reader(answer, question)
         head: Sequence[str] = ()
         for block in blocks(answer):
             span = (block.start, block.end)
@@ -79,6 +82,10 @@ class RuleSplitter:
                 reader.heading(answer[block.start : block.end])
             if claims and block.end > after:
                 yield Unit(span, claims, is_sentence=False)
+
+    def reader(self, question: str = "") -> Reader:
+        """A reader for :meth:`units` that has read nothing yet."""
+        return Reader("", question)
 
     @staticmethod
     def not_a_claim(sentence: str) -> str | None:

@@ -7,6 +7,7 @@ the prompt and the whole answer before it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from franq_guard.language_model.transformers.prompt_cache import PromptCache
 from franq_guard.language_model.transformers.token_scores import TokenScores, cat
@@ -29,25 +30,31 @@ class CachedSession:
     def __init__(self, model: WhiteBox, prompt: str | Sequence[int]) -> None:
         self._model, self._prompt = model, prompt
         self._encoded: list[int] = model.encoder.prompt_ids(prompt)
+        text = prompt if isinstance(prompt, str) else model.encoder.prompt_text(self._encoded)
+        self._text = text
         self._cache: PromptCache | None = None
         self._ids: list[int] = []
         self._kept: TokenScores | None = None
 
     def score(self, answer: Generation) -> Generation:
         """The answer so far with the log-probability (nats) of every token."""
+        return self.recent(answer, 0)
+
+    def recent(self, answer: Generation, since: int) -> Generation:
+        """:meth:`score` with the tokens from character ``since`` on only."""
         ready = self._model.encoder.answer(answer, self._encoded)
+        wanted = ready.since(since).tokens
+        first = len(ready.tokens) - len(wanted)
         ids = [token.id for token in ready.tokens]
         window = self._model.network.window
         if not ids or (window is not None and len(self._encoded) + len(ids) > window):
             self.close()
-            return self._model.score([self._prompt], [ready])[0]
-        kept = self._read(ids)
-        spans = [(token.start, token.end) for token in ready.tokens]
-        text = self._prompt
-        if not isinstance(text, str):
-            text = self._model.encoder.prompt_text(self._encoded)
-        tokens = kept.tokens(ids, spans)
-        return Generation(ready.text, tokens, text, tuple(self._encoded), "teacher-forced")
+            whole = self._model.score([self._prompt], [ready])[0]
+            return replace(whole, tokens=whole.tokens[first:])
+        kept = self._read(ids).rows(slice(first, None))
+        spans = [(token.start, token.end) for token in wanted]
+        tokens = kept.tokens(ids[first:], spans)
+        return Generation(ready.text, tokens, self._text, tuple(self._encoded), "teacher-forced")
 
     def close(self) -> None:
         """Let go of the cache."""

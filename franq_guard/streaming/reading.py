@@ -1,0 +1,120 @@
+"""Splitting an answer that grows: what is settled is not split again."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from copy import deepcopy
+from typing import Any
+
+from franq_guard.claims.rules.splitter import RuleSplitter, Unit
+from franq_guard.claims.settling import restart
+from franq_guard.claims.spans import shifted
+
+__all__ = ["Reading", "Settling"]
+
+
+class Settling:
+    """Up to where an answer that is still being written is settled.
+
+    Attributes:
+        base: from here on the answer can be split without what stands before (0 with a splitter of
+            one's own, which may need all of it).
+    """
+
+    def __init__(self, splitter: object) -> None:
+        self._splitter: Any = splitter
+        self._resumes = _resumes(splitter)
+        self.base = 0
+        self._places: list[int] = []
+        self._blocks: list[int] = []
+
+    def look(self, text: str, known: int) -> int:
+        """Where the last sentence, heading, code block or row ends that no more text can change.
+
+        ``known``: what this said of a beginning of the text.
+        """
+        tail = text[self.base :]
+        return self.base + int(self._splitter.settled(tail, known=max(0, known - self.base)))
+
+    def go_on(self, text: str, end: int) -> None:
+        """Begin later from now on; ``text`` is settled up to ``end``."""
+        if not self._resumes or end <= self.base:
+            return
+        found = restart(text[self.base :], end - self.base)
+        if found is not None:
+            self.base += found.at
+            (self._blocks if found.is_block else self._places).append(self.base)
+
+    def is_place(self, at: int) -> bool:
+        """Whether the text can be split from there, after a sentence within a paragraph."""
+        found = bisect_left(self._places, at)
+        return found < len(self._places) and self._places[found] == at
+
+    def block_after(self, text: str, end: int) -> int | None:
+        """Where a block begins, with nothing but blanks between ``end`` and it; None: nowhere."""
+        at = bisect_left(self._blocks, end)
+        if at == len(self._blocks) or text[end : self._blocks[at]].strip():
+            return None
+        return self._blocks[at]
+
+
+class Reading:
+    """Reads a growing answer from top to bottom, each part once; not for several threads at once.
+
+    A claim's context (a pronoun's antecedent, a heading) comes from what was read before.
+    """
+
+    def __init__(self, splitter: object) -> None:
+        self._splitter: Any = splitter
+        self._resumes = _resumes(splitter)
+        self._reader: Any = None
+        self._base = 0
+
+    def splits_with(self, splitter: object) -> bool:
+        """Whether that is its splitter."""
+        return splitter is self._splitter
+
+    def units(self, text: str, start: int, base: int, question: str) -> list[Unit]:
+        """The sentences, headings and rows of ``text`` that end behind ``start``, in order.
+
+        ``base``: a place before ``start`` from where the text can be split (:class:`Settling`).
+        """
+        if not self._resumes:
+            return list(self._splitter.units(text, question=question, after=start))
+        if self._reader is None:
+            self._reader = self._splitter.reader(question)
+        if base > self._base:
+            self._read_on(text[self._base : base], question)
+            self._base = base
+        own = deepcopy(self._reader)
+        after = max(0, start - self._base)
+        found = self._splitter.units(text[self._base :], question=question, after=after, reader=own)
+        return [_moved(unit, self._base) for unit in found]
+
+    def alone(self, text: str, question: str) -> list[Unit]:
+        """The units of a text by itself."""
+        return list(self._splitter.units(text, question=question))
+
+    def _read_on(self, passed: str, question: str) -> None:
+        for _ in self._splitter.units(
+            passed, question=question, after=len(passed), reader=self._reader
+        ):
+            pass
+
+
+def _resumes(splitter: object) -> bool:
+    """Whether it splits by the rules, of which :func:`restart` knows."""
+    kind: Any = type(splitter)
+    own = [getattr(kind, name, None) is getattr(RuleSplitter, name) for name in _OF_RULES]
+    return isinstance(splitter, RuleSplitter) and all(own)
+
+
+_OF_RULES = ("units", "settled", "reader")
+
+
+def _moved(unit: Unit, by: int) -> Unit:
+    if not by:
+        return unit
+    start, end = unit.span
+    claims = tuple(shifted(claim, by) for claim in unit.claims)
+    return Unit((start + by, end + by), claims, unit.is_sentence)
