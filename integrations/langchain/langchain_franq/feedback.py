@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import atexit
 import logging
 import time
 from collections import Counter
 from dataclasses import dataclass
-from queue import Empty, Full, Queue
-from threading import Lock, Thread
 from typing import Any, Protocol
 from uuid import UUID
 
 from langchain_core.runnables.config import var_child_runnable_config
 
 from franq_guard import GuardedAnswer
+from franq_guard.basics.background import Background
 
 _log = logging.getLogger(__name__)
 
@@ -53,11 +51,12 @@ class _Feedback:
     comment: str
 
 
-class FeedbackQueue:
+class FeedbackQueue(Background["_Feedback"]):
     """An ``on_report`` that keeps reports until a thread of its own has sent them.
 
     Attributes:
         dropped: how many were not sent because too many waited, or after :meth:`close`.
+        failed: how many the client did not take.
 
     Args:
         client: sends them.
@@ -69,39 +68,21 @@ class FeedbackQueue:
     def __init__(
         self, client: FeedbackClient, key: str, *, session_id: UUID | None, size: int
     ) -> None:
-        self.dropped = 0
+        super().__init__(self._send, what="feedback", size=size)
         self._client, self._key, self._session_id = client, key, session_id
         self._sessions: dict[str, UUID] = {}
-        self._waiting: Queue[_Feedback | None] = Queue(size)
-        self._lock = Lock()
-        self._worker: Thread | None = None
-        self._closed = False
 
     def __call__(self, answer: GuardedAnswer) -> None:
         """Have the report sent; neither waits nor raises."""
         try:
-            feedback = _feedback_on(answer)
+            self.put(_feedback_on(answer))
         except Exception as error:  # observability must not break a live chain
             _log.warning("feedback was not sent: %s: %s", type(error).__name__, error)
-            return
-        with self._lock:
-            try:
-                if self._closed:
-                    raise Full
-                self._waiting.put_nowait(feedback)
-            except Full:
-                self.dropped += 1
-                if self.dropped == 1:
-                    _log.warning("feedback is dropped: too much of it waits, or it was closed")
-                return
-            if self._worker is None or not self._worker.is_alive():  # also after a fork
-                self._start()
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until all that was reported is sent; False where ``timeout`` seconds are over."""
-        began, queue = time.monotonic(), self._waiting
-        with queue.all_tasks_done:
-            sent = queue.all_tasks_done.wait_for(lambda: not queue.unfinished_tasks, timeout)
+        began = time.monotonic()
+        sent = super().flush(timeout)
         flush = getattr(self._client, "flush", None)
         if sent and callable(flush):  # LangSmith's client has a queue of its own
             left = None if timeout is None else max(0.0, timeout - (time.monotonic() - began))
@@ -110,44 +91,6 @@ class FeedbackQueue:
             except Exception as error:
                 _log.warning("feedback was not flushed: %s: %s", type(error).__name__, error)
         return sent
-
-    def close(self, timeout: float | None = 2.0) -> bool:
-        """Take nothing more, and :meth:`flush`; done at the end of the process, too."""
-        with self._lock:
-            self._closed = True
-        sent = self.flush(timeout)
-        if not sent:
-            self._forget()
-        if self._worker is not None and self._worker.is_alive():
-            self._waiting.put(None)
-        atexit.unregister(self.close)
-        return sent
-
-    def _start(self) -> None:
-        if self._worker is None:
-            atexit.register(self.close)
-        self._worker = Thread(target=self._work, name="franq-feedback", daemon=True)
-        self._worker.start()
-
-    def _forget(self) -> None:
-        """Drop what still waits."""
-        while True:
-            try:
-                self._waiting.get_nowait()
-            except Empty:
-                return
-            self.dropped += 1
-            self._waiting.task_done()
-
-    def _work(self) -> None:
-        while (feedback := self._waiting.get()) is not None:
-            try:
-                self._send(feedback)
-            except Exception as error:
-                _log.warning("feedback was not sent: %s: %s", type(error).__name__, error)
-            finally:
-                self._waiting.task_done()
-        self._waiting.task_done()
 
     def _send(self, feedback: _Feedback) -> None:
         self._client.create_feedback(

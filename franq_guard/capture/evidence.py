@@ -1,0 +1,209 @@
+"""Passages in the values that applications pass around: documents, nodes, strings, dicts, states.
+
+A document is told by what it offers (``page_content``, ``get_content()``, ``text``), so that this
+needs no framework.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from franq_guard.records import Passage
+
+_log = logging.getLogger(__name__)
+
+PASSAGE_KEYS = (
+    "context",
+    "contexts",
+    "source_documents",
+    "documents",
+    "docs",
+    "passages",
+    "source_nodes",
+    "nodes",
+    "chunks",
+    "sources",
+    "retrieved",
+    "retrieved_docs",
+    "retrieved_documents",
+    "retrieval",
+    "search_results",
+    "knowledge",
+    "evidence",
+)
+"""Where applications usually keep what they retrieved, in this order."""
+
+EvidenceFrom = str | Callable[..., Any]
+"""What every wrapper takes as ``evidence=``: a key, a dotted path, or a function."""
+
+_TEXT_KEYS = ("page_content", "text", "content")
+_NO_PASSAGES = ("question", "query", "input", "answer", "output", "messages", "chat_history")
+_LONG_PROMPT = 1500  # characters; what stands in such a prompt is hardly the question alone
+
+
+def check_evidence(evidence: object) -> None:
+    """Refuse what is no key, path or function.
+
+    Raises:
+        TypeError, ValueError: with what to give.
+    """
+    if isinstance(evidence, str) and not evidence.strip("."):
+        raise ValueError("evidence= is an empty key: name the key that holds the passages")
+    if not (evidence is None or isinstance(evidence, str) or callable(evidence)):
+        raise TypeError(
+            "evidence= takes a key ('context'), a dotted path ('retrieval.documents') or a function"
+            f" that returns the passages, not {type(evidence).__name__}"
+        )
+
+
+def passages_of(value: Any) -> list[Passage]:
+    """The passages that ``value`` is or holds, each once, in order.
+
+    A string is one passage (also several documents joined to one). A document or node is one; of a
+    list each item counts; a dict is a document where it has a text (``page_content``, ``text``,
+    ``content``), else what it holds under :data:`PASSAGE_KEYS`, else all of its values
+    but questions and answers. Blank texts and anything else are passed over.
+    """
+    return _distinct(_passages(value))
+
+
+def usual_passages(*places: Any) -> list[Passage]:
+    """What the first of ``places`` with passages under one of :data:`PASSAGE_KEYS` has there.
+
+    Args:
+        places: an input, an output, a state: mappings, or objects with attributes; others (a
+            question that is a string, a list of messages) hold no passages.
+    """
+    for place in places:
+        for key in PASSAGE_KEYS:
+            if found := passages_of(_member(place, key)):
+                return found
+    return []
+
+
+def chosen_passages(evidence: EvidenceFrom, *places: Any) -> list[Passage]:
+    """The passages that a user's ``evidence=`` names.
+
+    Args:
+        evidence: a function is called with all ``places``; a key or dotted path (of keys,
+            attributes and numbers of list items) is followed in the last place that has it.
+        places: for example a chain's input and its output.
+
+    Raises:
+        KeyError: if no place has the key or path; what the function raises.
+    """
+    if not isinstance(evidence, str):
+        return passages_of(evidence(*places))
+    for place in reversed(places):
+        found = _at(place, evidence)
+        if found is not None:
+            return passages_of(found)
+    known = sorted({str(key) for place in places for key in _keys(place)})
+    raise KeyError(f"evidence={evidence!r} leads nowhere; there are {known}")
+
+
+class NoPassagesNote:
+    """Says once, for one wrapper, that long prompts come without any passages."""
+
+    def __init__(self) -> None:
+        self.told = False
+
+    def __call__(self, prompt: str | None, passages: Sequence[Passage]) -> None:
+        """Look at what was captured of an answer."""
+        if self.told or passages or len(prompt or "") < _LONG_PROMPT:
+            return
+        self.told = True
+        _log.warning(
+            "a prompt of %d characters came without passages: if they stand in it, say where they "
+            "are with evidence= (a key, a dotted path or a function); without them every claim is "
+            "no_evidence. This is said once",
+            len(prompt or ""),
+        )
+
+
+def _passages(value: Any) -> Iterator[Passage]:
+    if isinstance(value, Passage):
+        yield value
+    elif isinstance(value, str):
+        if value.strip():
+            yield Passage(str(value))
+    elif isinstance(value, Mapping):
+        yield from _in_mapping(value)
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        for item in value:
+            yield from _passages(item)
+    elif value is not None and not isinstance(value, (bytes, int, float, type)):
+        yield from _document(value)
+
+
+def _in_mapping(value: Mapping[Any, Any]) -> Iterator[Passage]:
+    text = next((value[k] for k in _TEXT_KEYS if isinstance(value.get(k), str)), None)
+    if text is not None:
+        about = value.get("metadata")
+        yield from _made(text, {**(about if isinstance(about, Mapping) else {}), **_named(value)})
+        return
+    under = [value[key] for key in PASSAGE_KEYS if key in value]
+    yield from _passages(under or [value[key] for key in value if key not in _NO_PASSAGES])
+
+
+def _named(value: Mapping[Any, Any]) -> dict[str, Any]:
+    return {key: value[key] for key in ("id", "title", "source") if value.get(key) is not None}
+
+
+def _document(value: Any) -> Iterator[Passage]:
+    """A LangChain Document, a LlamaIndex node (with its score), or one's own class like them."""
+    node = getattr(value, "node", value)
+    text = getattr(node, "page_content", None)
+    if text is None and callable(content := getattr(node, "get_content", None)):
+        text = content()
+    if text is None:
+        text = getattr(node, "text", None)
+    if not isinstance(text, str):
+        return
+    about = getattr(node, "metadata", None)
+    known = dict(about) if isinstance(about, Mapping) else {}
+    own = getattr(node, "id", None) or getattr(node, "node_id", None)
+    yield from _made(text, known if own is None else {**known, "id": own})
+
+
+def _made(text: str, about: Mapping[str, Any]) -> Iterator[Passage]:
+    if text.strip():
+        number = about.get("id") or about.get("source")
+        title = about.get("title") or about.get("file_name") or ""
+        yield Passage(
+            text, title=str(title), id=None if number is None else str(number), metadata=about
+        )
+
+
+def _distinct(passages: Iterator[Passage]) -> list[Passage]:
+    seen: dict[tuple[str | None, str], Passage] = {}
+    for passage in passages:
+        seen.setdefault((passage.id, passage.text), passage)
+    return list(seen.values())
+
+
+def _at(place: Any, path: str) -> Any:
+    """What stands at ``path``; None where it leads nowhere. A key may itself have dots."""
+    whole = _member(place, path)
+    if whole is not None or "." not in path:
+        return whole
+    for name in path.split("."):
+        place = _member(place, name)
+    return place
+
+
+def _member(place: Any, name: str) -> Any:
+    if place is None or isinstance(place, str):
+        return None
+    if isinstance(place, Mapping):
+        return place.get(name)
+    if isinstance(place, (list, tuple)):
+        return place[int(name)] if name.isdigit() and int(name) < len(place) else None
+    found = getattr(place, name, None)
+    return None if callable(found) and not isinstance(found, str) else found
+
+
+def _keys(place: Any) -> list[Any]:
+    return [*place] if isinstance(place, Mapping) else [*getattr(place, "__dict__", {})]
