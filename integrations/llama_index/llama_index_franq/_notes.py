@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from llama_index.core.agent.react.types import ActionReasoningStep, ResponseReasoningStep
+from llama_index.core.agent.react.types import (
+    ActionReasoningStep,
+    ObservationReasoningStep,
+    ResponseReasoningStep,
+)
 from llama_index.core.agent.workflow import CodeActAgent, ReActAgent
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
@@ -42,6 +46,13 @@ async def note_answer(agent: Any, ctx: Any, text: str) -> None:
         await ctx.store.set(agent.scratchpad_key, [*messages[:-1], with_text(messages[-1], text)])
 
 
+async def note_returned(agent: Any, ctx: Any, raw: str, text: str) -> None:
+    """Put ``text`` in the place of what a tool returned directly, wherever it is noted."""
+    key = agent.reasoning_key if isinstance(agent, ReActAgent) else agent.scratchpad_key
+    notes = await ctx.store.get(key, default=[])
+    await ctx.store.set(key, [_returned(note, raw, text) for note in notes])
+
+
 async def forget_words(agent: Any, ctx: Any) -> None:
     """Take out of the notes what the model said beside its tool calls: nobody checked that."""
     if isinstance(agent, ReActAgent):
@@ -51,6 +62,14 @@ async def forget_words(agent: Any, ctx: Any) -> None:
     messages = await ctx.store.get(agent.scratchpad_key, default=[])
     quiet = [_calls_alone(agent, message) for message in messages[:-1]]
     await ctx.store.set(agent.scratchpad_key, [*quiet, *messages[-1:]])
+
+
+def _returned(note: Any, raw: str, text: str) -> Any:
+    if isinstance(note, ObservationReasoningStep) and note.observation == raw:
+        return note.model_copy(update={"observation": text})
+    if isinstance(note, ChatMessage) and note.role == MessageRole.TOOL and note.content == raw:
+        return with_text(note, text)
+    return note
 
 
 def _without_thought(step: Any) -> Any:

@@ -15,6 +15,8 @@ from llama_index_franq._beside import Beside
 from llama_index_franq._call import Call
 from llama_index_franq._messages import with_text
 
+_RETRY = "Error while parsing the output"  # a ReActAgent quotes what its model wrote
+
 
 class QuietContext:
     """``ctx`` for a step: events wait until the step has settled what they show."""
@@ -95,5 +97,7 @@ def _metadata(raw: Any) -> Any:
 
 
 def _emptied(message: ChatMessage, known: Collection[str]) -> ChatMessage:
-    own = message.role == MessageRole.ASSISTANT and (message.content or "") not in known
+    text = message.content or ""
+    own = message.role == MessageRole.ASSISTANT and text not in known
+    own = own or (message.role == MessageRole.USER and text.startswith(_RETRY))
     return with_text(message, "") if own else message

@@ -38,7 +38,7 @@ from llama_index_franq._afterwards import (
 )
 from llama_index_franq._call import Call, Watch, watch_on
 from llama_index_franq._capture import observed
-from llama_index_franq._notes import answer_in, forget_words, note_answer
+from llama_index_franq._notes import answer_in, forget_words, note_answer, note_returned
 from llama_index_franq._quiet import QuietContext, settle_result, shown_result, without_words
 from llama_index_franq._tools import calls_in, evidence_in, is_handoff, keep_found, report_in
 
@@ -232,7 +232,9 @@ class _GuardedSteps(_QuietSteps, BaseWorkflowAgent):
             return with_answer(output, text, report)
         call = self._franq.call(await question_in(ctx))
         nodes = await evidence_in(ctx)
-        return await self._checked(ctx, call, output, text, nodes, "", streamed=False)
+        done = await self._checked(ctx, call, output, text, nodes, "", streamed=False)
+        await note_returned(self, ctx, text, done.response.content or "")
+        return done
 
     async def _checked(
         self,
