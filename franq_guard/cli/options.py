@@ -13,6 +13,7 @@ from franq_guard.cli.console import fail, needing, say, working
 from franq_guard.policy import WEAK, Policy
 
 if TYPE_CHECKING:
+    from franq_guard.calibration.store import Calibrator
     from franq_guard.faithfulness.base import FaithfulnessModel
     from franq_guard.guard import Guard
     from franq_guard.language_model.base import LanguageModel

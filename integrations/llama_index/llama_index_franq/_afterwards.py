@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
 from llama_index.core.agent.utils import generate_structured_response
-from llama_index.core.agent.workflow import AgentOutput, AgentStream
+from llama_index.core.agent.workflow import AgentInput, AgentOutput, AgentStream
 from llama_index.core.agent.workflow.workflow_events import AgentStreamStructuredOutput
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import BaseModel
@@ -20,11 +20,12 @@ from franq_guard.capture.outlet import REPORT_KEY
 from llama_index_franq._call import Watch
 from llama_index_franq._capture import observed
 from llama_index_franq._memory import HeldMemory
+from llama_index_franq._messages import with_text
+from llama_index_franq._quiet import calls_alone, known_input
 from llama_index_franq._structured import Fields, keeps
-from llama_index_franq._tools import nodes_in
+from llama_index_franq._tools import evidence_in
 
 STRUCTURED_KEY = "franq_structured"
-CALLS = "current_tool_calls"  # where an agent's context keeps the tool calls of a run
 
 
 async def question_in(ctx: Any) -> str:
@@ -60,7 +61,7 @@ class Structure:
         if made is None:
             return
         fields = Fields(made)
-        nodes = nodes_in(await ctx.store.get(CALLS, default=[]))
+        nodes = await evidence_in(ctx)
         checked = await call.acheck(fields.text, nodes, fields.claims)
         final.response.additional_kwargs[STRUCTURED_KEY] = checked.report
         if keeps(watch.guard.policy, checked.answer):
@@ -87,7 +88,7 @@ async def stopped(
 ) -> StopEvent:
     """The answer that ``generate`` (given a context) writes at the iteration limit, checked."""
     call = watch.call(await question_in(ctx))
-    nodes = nodes_in(await ctx.store.get(CALLS, default=[]))
+    nodes = await evidence_in(ctx)
     held = HeldContext(ctx)
     with observed(call.capture):
         event = await generate(held)
@@ -108,20 +109,22 @@ def said(text: str, name: str) -> AgentStream:
 
 def with_answer(output: AgentOutput, text: str, report: Any) -> AgentOutput:
     """``output`` with the checked text. ``raw`` goes: it holds what the model wrote."""
-    kept = output.response.additional_kwargs
-    message = ChatMessage(
-        role=output.response.role, content=text, additional_kwargs={**kept, REPORT_KEY: report}
-    )
+    message = with_text(output.response, text, **{REPORT_KEY: report})
     done = AgentOutput(response=message, current_agent_name=output.current_agent_name)
     done.tool_calls.extend(output.tool_calls)  # LlamaIndex puts results among them
     return done
 
 
 class HeldContext:
-    """``ctx`` for one step: streamed text waits until it is known whether it is the answer."""
+    """``ctx`` for one step: streamed text waits until it is known whether it is the answer.
 
-    def __init__(self, ctx: Any) -> None:
-        self._ctx = ctx
+    Args:
+        known: texts of the conversation before this run; what the model said itself in it is left
+            out of the events that tell what it was given.
+    """
+
+    def __init__(self, ctx: Any, known: Collection[str] = ()) -> None:
+        self._ctx, self._known = ctx, known
         self._held: list[Any] = []
         self.store = _HeldStore(ctx.store)
 
@@ -137,13 +140,16 @@ class HeldContext:
         """Hold what a model said, pass on any other event."""
         if isinstance(event, (AgentStream, AgentOutput)):
             self._held.append(event)
+        elif isinstance(event, AgentInput):
+            self._ctx.write_event_to_stream(known_input(event, self._known))
         else:
             self._ctx.write_event_to_stream(event)
 
     def release(self) -> None:
-        """The step was no answer but a tool call."""
-        for event in self._held:
-            self._ctx.write_event_to_stream(event)
+        """The step was no answer but a tool call: the last piece has all of it."""
+        for event in self._held[-1:]:
+            if isinstance(event, AgentStream):
+                self._ctx.write_event_to_stream(calls_alone(event))
 
 
 class _HeldStore:

@@ -15,12 +15,16 @@ from franq_guard.capture.outlet import StreamMode, check_stream_mode, remarks
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport, Release
 from franq_guard.streaming.stream import ClaimStream
-from llama_index_franq._capture import Capture, unobserved
+from llama_index_franq._capture import Capture, announce, unobserved
 from llama_index_franq._models import Models
 from llama_index_franq._trace import job_of
 
 if TYPE_CHECKING:
     from franq_guard import Guard
+
+
+WITHHELD = "[withheld: not checked]"
+"""Stands where a text beside an answer was taken out."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,16 @@ class Call:
         """:meth:`check` in a thread, so that the event loop stays free."""
         return self._told(await asyncio.to_thread(self._checked, text, nodes, claims))
 
+    def aside(self, text: str, *, question: str, nodes: Sequence[NodeWithScore]) -> str:
+        """A text that leaves beside the answer, checked; it is in no report and stops nothing.
+
+        Withheld where it has a claim of a label that stops answers.
+        """
+        with unobserved():
+            answer = self._job(text, nodes, None, question).check()
+        stops = any(verdict.label in self.watch.release.raise_on for verdict in answer.verdicts)
+        return WITHHELD if stops else answer.text
+
     def claims(self, nodes: Sequence[NodeWithScore]) -> ClaimStream:
         """A stream of what is answered from ``nodes``, checked claim by claim."""
         return ClaimStream(
@@ -117,6 +131,7 @@ class Call:
     def checked(self, stream: ClaimStream) -> Checked:
         """The answer of a stream of claims at its end; what the release raises passes."""
         answer = stream.answer()
+        announce(answer.text)
         return Checked(answer, report_of(answer, stream.trace), self.watch.guard.policy)
 
     def _checked(
@@ -130,25 +145,30 @@ class Call:
 
     def _told(self, checked: Checked) -> Checked:
         self.watch.release(checked.answer)
+        announce(checked.text)
         return checked
 
     def _job(
-        self, text: str, nodes: Sequence[NodeWithScore], claims: Sequence[Claim] | None
+        self,
+        text: str,
+        nodes: Sequence[NodeWithScore],
+        claims: Sequence[Claim] | None,
+        question: str = "",
     ) -> Job:
-        watch = self.watch
+        watch, question = self.watch, question or self.question
         return gathered(
             lambda: job_of(
                 watch.guard,
                 watch.models,
                 self.capture,
-                question=self.question,
+                question=question,
                 answer=text,
                 nodes=nodes,
                 claims=claims,
             ),
             watch.guard,
             text,
-            question=self.question,
+            question=question,
         )
 
 

@@ -69,6 +69,7 @@ class Capture:
         self._streams: dict[str, tuple[Any, ModelRun]] = {}
         self._templates: list[dict[str, Any]] = []
         self._nodes: dict[str, NodeWithScore] = {}
+        self._released: set[str] = set()
 
     # Events -----------------------------------------------------------------------------------
 
@@ -109,6 +110,11 @@ class Capture:
             run = ModelRun(text, prompt, messages, told)
             self._runs.setdefault((asked, text), run)
 
+    def on_released(self, text: str) -> None:
+        """Keep what a guard inside this call let out: it is checked."""
+        with self._lock:
+            self._released.add(text)
+
     # What happened ----------------------------------------------------------------------------
 
     @property
@@ -128,6 +134,12 @@ class Capture:
         """Every node retrieved, before any post-processing."""
         with self._lock:
             return list(self._nodes.values())
+
+    @property
+    def released(self) -> set[str]:
+        """The answers that guards inside this call let out."""
+        with self._lock:
+            return {text for text in self._released if text.strip()}
 
     def answer_run(self, answer: str) -> ModelRun | None:
         """The run that wrote ``answer``: same text, else one in the other, else the last one."""
@@ -179,6 +191,12 @@ def unobserved() -> Iterator[None]:
         yield
     finally:
         _captures.reset(token)
+
+
+def announce(text: str) -> None:
+    """Tell the calls around this one what a guard inside them has checked."""
+    for capture in _captures.get():
+        capture.on_released(text)
 
 
 def _install() -> None:

@@ -8,6 +8,8 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import BaseMemory
 
+from llama_index_franq._messages import with_text
+
 
 class HeldMemory:
     """``memory`` for one guarded turn: what the assistant says is held until :meth:`settle`.
@@ -62,10 +64,3 @@ class HeldMemory:
     def _settled(self, text: str) -> list[ChatMessage]:
         held, self._held = self._held, []
         return [with_text(message, text.strip()) for message in held[-1:]]
-
-
-def with_text(message: ChatMessage, text: str) -> ChatMessage:
-    """``message`` with another text."""
-    return ChatMessage(
-        role=message.role, content=text, additional_kwargs=dict(message.additional_kwargs)
-    )

@@ -1,17 +1,24 @@
-"""Where agents write their answer down for the memory, and what of a model's text is the answer."""
+"""What agents write down for their memory, and what of a text is the answer."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from llama_index.core.agent.react.types import ResponseReasoningStep
-from llama_index.core.agent.workflow import ReActAgent
-from llama_index.core.base.llms.types import MessageRole
+from llama_index.core.agent.react.types import (
+    ActionReasoningStep,
+    ObservationReasoningStep,
+    ResponseReasoningStep,
+)
+from llama_index.core.agent.workflow import CodeActAgent, ReActAgent
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-from llama_index_franq._memory import with_text
+from llama_index_franq._messages import with_text
 
 _ANSWER = "Answer:"
 _THOUGHT = "I can answer without using any more tools."
+_NEED = "I need a tool."
+_CODE = re.compile(r"<execute>.*?</execute>", re.S)
 
 
 def answer_in(agent: Any, text: str) -> tuple[str, str]:
@@ -37,3 +44,42 @@ async def note_answer(agent: Any, ctx: Any, text: str) -> None:
     messages = await ctx.store.get(agent.scratchpad_key, default=[])
     if messages and messages[-1].role == MessageRole.ASSISTANT:
         await ctx.store.set(agent.scratchpad_key, [*messages[:-1], with_text(messages[-1], text)])
+
+
+async def note_returned(agent: Any, ctx: Any, raw: str, text: str) -> None:
+    """Put ``text`` in the place of what a tool returned directly, wherever it is noted."""
+    key = agent.reasoning_key if isinstance(agent, ReActAgent) else agent.scratchpad_key
+    notes = await ctx.store.get(key, default=[])
+    await ctx.store.set(key, [_returned(note, raw, text) for note in notes])
+
+
+async def forget_words(agent: Any, ctx: Any) -> None:
+    """Take out of the notes what the model said beside its tool calls: nobody checked that."""
+    if isinstance(agent, ReActAgent):
+        steps = await ctx.store.get(agent.reasoning_key, default=[])
+        await ctx.store.set(agent.reasoning_key, [_without_thought(step) for step in steps])
+        return
+    messages = await ctx.store.get(agent.scratchpad_key, default=[])
+    quiet = [_calls_alone(agent, message) for message in messages[:-1]]
+    await ctx.store.set(agent.scratchpad_key, [*quiet, *messages[-1:]])
+
+
+def _returned(note: Any, raw: str, text: str) -> Any:
+    if isinstance(note, ObservationReasoningStep) and note.observation == raw:
+        return note.model_copy(update={"observation": text})
+    if isinstance(note, ChatMessage) and note.role == MessageRole.TOOL and note.content == raw:
+        return with_text(note, text)
+    return note
+
+
+def _without_thought(step: Any) -> Any:
+    if isinstance(step, ActionReasoningStep):
+        return step.model_copy(update={"thought": _NEED})
+    return step
+
+
+def _calls_alone(agent: Any, message: ChatMessage) -> ChatMessage:
+    if message.role != MessageRole.ASSISTANT or not message.content:
+        return message
+    code = _CODE.findall(message.content) if isinstance(agent, CodeActAgent) else []
+    return with_text(message, "\n".join(code))

@@ -2,36 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from llama_index.core.agent.workflow import ToolCallResult
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from franq_guard.capture.outlet import REPORT_KEY
+from llama_index_franq._capture import Capture
+from llama_index_franq._evidence import passage_of
 
 _HANDOFF = "handoff"
+_CALLS = "current_tool_calls"  # where an agent's context keeps the tool calls of a run
+_FOUND = "franq_found"  # what was retrieved inside each call
+_EARLIER = "franq_earlier"  # the evidence of the last turn that had any
+# How a ReActAgent remembers what its tools returned.
+_OBSERVED = re.compile(r"^Observation: (.*?)(?=^Thought: |\Z)", re.S | re.M)
 
 
-def nodes_in(calls: Iterable[ToolCallResult]) -> list[NodeWithScore]:
-    """The evidence in tool results, each node once: nodes where there are any, else the text."""
-    found: dict[str, NodeWithScore] = {}
+async def calls_in(ctx: Any) -> list[ToolCallResult]:
+    """The tool calls of this run."""
+    calls: list[ToolCallResult] = await ctx.store.get(_CALLS, default=[])
+    return calls
+
+
+async def keep_found(ctx: Any, result: ToolCallResult, capture: Capture) -> None:
+    """Remember what was retrieved inside a tool that itself returns text alone."""
+    if capture.nodes and not _own_nodes(result):
+        async with ctx.store.edit_state() as state:  # tools run side by side
+            found = [_plain(node) for node in capture.nodes]
+            state[_FOUND] = {**state.get(_FOUND, {}), result.tool_id: found}
+
+
+async def evidence_in(ctx: Any, asked: Sequence[ChatMessage] = ()) -> list[NodeWithScore]:
+    """The evidence of this turn; of an earlier one where no tool was called.
+
+    Args:
+        ctx: of the agent.
+        asked: what the model was given: it holds the tools' texts of earlier turns.
+    """
+    kept = await ctx.store.get(_FOUND, default={})
+    found = {tool_id: [_node(plain) for plain in nodes] for tool_id, nodes in kept.items()}
+    nodes = nodes_in(await calls_in(ctx), found)
+    if nodes:
+        await ctx.store.set(_EARLIER, [_plain(node) for node in nodes])
+        await ctx.store.set(_FOUND, {})
+        return nodes
+    earlier = await ctx.store.get(_EARLIER, default=[])
+    return [_node(plain) for plain in earlier] or _remembered(asked)
+
+
+def nodes_in(
+    calls: Iterable[ToolCallResult], found: Mapping[str, Sequence[NodeWithScore]] | None = None
+) -> list[NodeWithScore]:
+    """The evidence in tool results, each node once.
+
+    The nodes a tool returned, else those ``found`` inside it, else the text.
+    """
+    distinct: dict[str, NodeWithScore] = {}
     for call in calls:
         if call.tool_name != _HANDOFF and not call.tool_output.is_error:
-            for node in _nodes_of(call):
-                found.setdefault(node.node.node_id, node)
-    return list(found.values())
+            inside = (found or {}).get(call.tool_id)
+            for node in _own_nodes(call) or inside or [_text_of(call)]:
+                distinct.setdefault(node.node.node_id, node)
+    return list(distinct.values())
 
 
-def _nodes_of(call: ToolCallResult) -> list[NodeWithScore]:
+def _own_nodes(call: ToolCallResult) -> list[NodeWithScore]:
     raw = call.tool_output.raw_output
     nodes = getattr(raw, "source_nodes", None) or (raw if isinstance(raw, (list, tuple)) else ())
-    kept = [node for node in nodes if isinstance(node, NodeWithScore)]
-    if kept:
-        return kept
-    text = call.tool_output.content
-    name = {"title": call.tool_name}
-    return [NodeWithScore(node=TextNode(text=text, id_=call.tool_id, metadata=name))]
+    return [node for node in nodes if isinstance(node, NodeWithScore)]
+
+
+def _text_of(call: ToolCallResult) -> NodeWithScore:
+    return _noted(call.tool_output.content, call.tool_id, call.tool_name)
+
+
+def _remembered(asked: Sequence[ChatMessage]) -> list[NodeWithScore]:
+    """What tools returned in turns that only the memory still knows."""
+    found: list[NodeWithScore] = []
+    for i, message in enumerate(asked):
+        text = message.content or ""
+        if message.role == MessageRole.TOOL:
+            found.append(_noted(text, f"message-{i}", "an earlier tool call"))
+        elif message.role == MessageRole.ASSISTANT:
+            seen = (part.strip() for part in _OBSERVED.findall(text))
+            found += [_noted(part, f"message-{i}-{part}", "an earlier tool call") for part in seen]
+    return [node for node in found if node.node.get_content().strip()]
+
+
+def _plain(node: NodeWithScore) -> dict[str, str]:
+    """What of a node is kept with the agent's state: that is written down as JSON."""
+    passage = passage_of(node)
+    return {"text": passage.text, "name": passage.id or "", "title": passage.title}
+
+
+def _node(plain: Mapping[str, str]) -> NodeWithScore:
+    return _noted(plain["text"], plain["name"], plain["title"])
+
+
+def _noted(text: str, name: str, title: str) -> NodeWithScore:
+    return NodeWithScore(node=TextNode(text=text, id_=name, metadata={"title": title}))
 
 
 def is_handoff(text: str, calls: Sequence[ToolCallResult]) -> bool:

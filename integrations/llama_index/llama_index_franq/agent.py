@@ -8,24 +8,27 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from llama_index.core.agent.workflow import (
     AgentOutput,
+    AgentSetup,
     AgentWorkflow,
     CodeActAgent,
     FunctionAgent,
     ReActAgent,
+    ToolCall,
+    ToolCallResult,
 )
 from llama_index.core.agent.workflow.agent_context import AgentContext
 from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.memory import BaseMemory
+from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import AsyncBaseTool
-from llama_index.core.workflow import StopEvent
+from llama_index.core.workflow import Context, StopEvent, Workflow, step
 
 from franq_guard.capture.outlet import REPORT_KEY, StreamMode, only_buffered
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnReport
 from llama_index_franq._afterwards import (
-    CALLS,
     HeldContext,
     Structure,
     question_in,
@@ -35,8 +38,9 @@ from llama_index_franq._afterwards import (
 )
 from llama_index_franq._call import Call, Watch, watch_on
 from llama_index_franq._capture import observed
-from llama_index_franq._notes import answer_in, note_answer
-from llama_index_franq._tools import is_handoff, nodes_in, report_in
+from llama_index_franq._notes import answer_in, forget_words, note_answer, note_returned
+from llama_index_franq._quiet import QuietContext, settle_result, shown_result, without_words
+from llama_index_franq._tools import calls_in, evidence_in, is_handoff, keep_found, report_in
 
 if TYPE_CHECKING:
     from franq_guard import Guard
@@ -118,8 +122,43 @@ def _guarded(agent: Any, steps: type, **attributes: Any) -> Any:
     return guarded
 
 
-class _GuardedTeam(AgentWorkflow):
+class _QuietSteps(Workflow):
+    """Steps that stream nothing a model wrote but what is checked; mixed into agents and teams."""
+
+    async def _watch_in(self, ctx: Any) -> Watch:
+        raise NotImplementedError
+
+    @step
+    async def run_agent_step(self, ctx: Context, ev: AgentSetup) -> AgentOutput:
+        quiet = QuietContext(ctx, AgentOutput)
+        inner: Any = super()
+        output: AgentOutput = await inner.run_agent_step(quiet, ev)
+        for event in quiet.release():
+            # What did not parse goes back to the model, and to nobody else.
+            ctx.write_event_to_stream(without_words(event) if event.retry_messages else event)
+        return output
+
+    @step
+    async def call_tool(self, ctx: Context, ev: ToolCall) -> ToolCallResult:
+        call = (await self._watch_in(ctx)).call(await question_in(ctx))
+        quiet = QuietContext(ctx, ToolCallResult)
+        inner: Any = super()
+        with observed(call.capture):
+            result: ToolCallResult = await inner.call_tool(quiet, ev)
+        await settle_result(call, result)
+        await keep_found(ctx, result, call.capture)
+        if quiet.release():
+            ctx.write_event_to_stream(shown_result(result))
+        return result
+
+
+class _GuardedTeam(_QuietSteps, AgentWorkflow):
     """A workflow whose answer at the iteration limit is checked."""
+
+    async def _watch_in(self, ctx: Any) -> Watch:
+        agent: Any = self.agents[await ctx.store.get("current_agent_name")]
+        watch: Watch = agent._franq
+        return watch
 
     async def _generate_early_stopping_response(
         self, ctx: Any, ev: AgentOutput, max_iterations: int
@@ -133,11 +172,14 @@ class _GuardedTeam(AgentWorkflow):
         )
 
 
-class _GuardedSteps(BaseWorkflowAgent):
+class _GuardedSteps(_QuietSteps, BaseWorkflowAgent):
     """The steps of an agent with its answer checked; mixed into the class of the agent."""
 
     _franq: Watch = PrivateAttr()
     _structure: Structure | None = PrivateAttr()
+
+    async def _watch_in(self, ctx: Any) -> Watch:
+        return self._franq
 
     async def take_step(
         self,
@@ -147,20 +189,24 @@ class _GuardedSteps(BaseWorkflowAgent):
         memory: BaseMemory,
     ) -> AgentOutput:
         call = self._franq.call(await question_in(ctx))
-        held = HeldContext(ctx)
+        held = HeldContext(ctx, {m.content or "" for m in await memory.aget_all()})
         with observed(call.capture):
             inner: Any = super()
             output: AgentOutput = await inner.take_step(held, llm_input, tools, memory)
-        if output.tool_calls or output.retry_messages:
-            held.release()
+        if output.retry_messages:
             return output
+        if output.tool_calls:
+            held.release()
+            return without_words(output)
         before, text = answer_in(self, output.response.content or "")
-        return await self._checked(ctx, call, output, text, before, streamed=held.streamed)
+        nodes = await evidence_in(ctx, llm_input)
+        return await self._checked(ctx, call, output, text, nodes, before, streamed=held.streamed)
 
     async def finalize(self, ctx: Any, output: AgentOutput, memory: BaseMemory) -> AgentOutput:
         written = REPORT_KEY in output.response.additional_kwargs
         if not written:
             output = await self._returned(ctx, output)
+        await forget_words(self, ctx)
         inner: Any = super()
         final: AgentOutput = await inner.finalize(ctx, output, memory)
         if written and self._structure is not None:  # none of what a tool returned, as LlamaIndex
@@ -177,7 +223,7 @@ class _GuardedSteps(BaseWorkflowAgent):
 
     async def _returned(self, ctx: Any, output: AgentOutput) -> AgentOutput:
         """The result of a tool that returns directly: the answer, though no model wrote it here."""
-        calls = await ctx.store.get(CALLS, default=[])
+        calls = await calls_in(ctx)
         text = output.response.content or ""
         if is_handoff(text, calls):
             return output
@@ -185,12 +231,22 @@ class _GuardedSteps(BaseWorkflowAgent):
         if report is not None:
             return with_answer(output, text, report)
         call = self._franq.call(await question_in(ctx))
-        return await self._checked(ctx, call, output, text, "", streamed=False)
+        nodes = await evidence_in(ctx)
+        done = await self._checked(ctx, call, output, text, nodes, "", streamed=False)
+        await note_returned(self, ctx, text, done.response.content or "")
+        return done
 
     async def _checked(
-        self, ctx: Any, call: Call, output: AgentOutput, text: str, before: str, *, streamed: bool
+        self,
+        ctx: Any,
+        call: Call,
+        output: AgentOutput,
+        text: str,
+        nodes: list[NodeWithScore],
+        before: str,
+        *,
+        streamed: bool,
     ) -> AgentOutput:
-        nodes = nodes_in(await ctx.store.get(CALLS, default=[]))
         checked = await call.acheck(text, nodes)
         await note_answer(self, ctx, checked.text)
         if streamed:

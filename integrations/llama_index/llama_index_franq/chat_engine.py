@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Collection, Generator
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,7 @@ from llama_index.core.tools import ToolOutput
 from franq_guard.capture.outlet import REPORT_KEY, StreamMode
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport
+from llama_index_franq._beside import Beside
 from llama_index_franq._call import Call, Checked, Watch, watch_on
 from llama_index_franq._capture import observed
 from llama_index_franq._memory import HeldMemory
@@ -109,7 +111,7 @@ class GuardedChatEngine(BaseChatEngine):
         turn.heard(response)
         checked = turn.call.check(response.response, nodes_of(response))
         turn.memory.settle(checked.text)
-        return _answered(response, checked)
+        return _answered(turn.call, response, checked)
 
     async def achat(self, message: str, chat_history: History = None) -> AgentChatResponse:
         """:meth:`chat`, with the check in a thread."""
@@ -119,7 +121,7 @@ class GuardedChatEngine(BaseChatEngine):
         turn.heard(response)
         checked = await turn.call.acheck(response.response, nodes_of(response))
         await turn.memory.asettle(checked.text)
-        return _answered(response, checked)
+        return await asyncio.to_thread(_answered, turn.call, response, checked)
 
     def stream_chat(self, message: str, chat_history: History = None) -> GuardedChatStream:
         """Answer as a stream that gives the checked text in one piece."""
@@ -127,18 +129,18 @@ class GuardedChatEngine(BaseChatEngine):
         with observed(turn.call.capture):
             response = turn.engine.stream_chat(message, chat_history)
         turn.heard(response)
-        report: dict[str, Any] = {}
+        beside, report = Beside(turn.call, nodes_of(response)), dict[str, Any]()
 
         def done(checked: Checked) -> None:
             turn.memory.settle(checked.text)
-            report.update(checked.report)
+            report.update(beside.report(checked.report))
 
         def chunks() -> Generator[ChatResponse, None, None]:
             nodes = nodes_of(response)
             for text in released(turn.call, response.response_gen, nodes, done):
                 yield _chunk(text)
 
-        return _streamed(response, report, chat_stream=chunks())
+        return _streamed(response, beside, report, chat_stream=chunks())
 
     async def astream_chat(self, message: str, chat_history: History = None) -> GuardedChatStream:
         """:meth:`stream_chat`, async."""
@@ -146,18 +148,18 @@ class GuardedChatEngine(BaseChatEngine):
         with observed(turn.call.capture):
             response = await turn.engine.astream_chat(message, chat_history)
         turn.heard(response)
-        report: dict[str, Any] = {}
+        beside, report = Beside(turn.call, nodes_of(response)), dict[str, Any]()
 
         async def done(checked: Checked) -> None:
             await turn.memory.asettle(checked.text)
-            report.update(checked.report)
+            report.update(beside.report(checked.report))
 
         async def chunks() -> AsyncGenerator[ChatResponse, None]:
             nodes = nodes_of(response)
             async for text in areleased(turn.call, response.async_response_gen(), nodes, done):
                 yield _chunk(text)
 
-        return _streamed(response, report, achat_stream=chunks())
+        return await asyncio.to_thread(_streamed, response, beside, report, achat_stream=chunks())
 
     def reset(self) -> None:
         """Forget the conversation."""
@@ -199,33 +201,44 @@ def nodes_of(response: Any) -> list[NodeWithScore]:
     return list(response.source_nodes) or found
 
 
-def _answered(response: AgentChatResponse, checked: Checked) -> AgentChatResponse:
-    metadata = {**(response.metadata or {}), REPORT_KEY: checked.report}
-    sources = [_without_raw(source, checked) for source in response.sources]
-    return replace(response, response=checked.text, sources=sources, metadata=metadata)
+def _answered(call: Call, response: AgentChatResponse, checked: Checked) -> AgentChatResponse:
+    beside = Beside(call, nodes_of(response), response.response, checked.text)
+    sources = [_settled(beside, i, s, checked.text) for i, s in enumerate(response.sources)]
+    nodes = beside.nodes(response.source_nodes)
+    metadata = beside.metadata(response.metadata)
+    return replace(
+        response,
+        response=checked.text,
+        sources=sources,
+        source_nodes=nodes,
+        metadata={**metadata, REPORT_KEY: beside.report(checked.report)},
+    )
 
 
-def _streamed(response: Any, report: dict[str, Any], **stream: Any) -> GuardedChatStream:
+def _streamed(
+    response: Any, beside: Beside, report: dict[str, Any], **stream: Any
+) -> GuardedChatStream:
     return GuardedChatStream(
-        sources=[_without_raw(source, None) for source in response.sources],
-        source_nodes=nodes_of(response),
+        sources=[_settled(beside, i, source, None) for i, source in enumerate(response.sources)],
+        source_nodes=beside.nodes(nodes_of(response)),
         is_writing_to_memory=False,
         metadata={REPORT_KEY: report},
         **stream,
     )
 
 
-def _without_raw(source: ToolOutput, checked: Checked | None) -> ToolOutput:
-    """A source whose query engine wrote this very answer, without its unchecked text."""
-    raw = source.raw_output
+def _settled(beside: Beside, place: int, source: ToolOutput, text: str | None) -> ToolOutput:
+    """A source without unchecked text; ``text`` is the checked one of this very answer."""
+    raw, where = source.raw_output, f"sources[{place}]"
     if source.tool_name != "query_engine" or not hasattr(raw, "source_nodes"):
-        return source
-    text = None if checked is None else checked.text
+        settled: ToolOutput = beside.value(source, where)
+        return settled
+    nodes, metadata = beside.nodes(raw.source_nodes), beside.metadata(raw.metadata)
     return ToolOutput(
         content=text or "",
         tool_name=source.tool_name,
         raw_input=source.raw_input,
-        raw_output=Response(text, source_nodes=raw.source_nodes, metadata=raw.metadata),
+        raw_output=Response(text, source_nodes=nodes, metadata=metadata),
     )
 
 

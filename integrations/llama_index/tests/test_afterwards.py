@@ -10,6 +10,7 @@ from llama_index.core.agent.workflow import (
     AgentStream,
     AgentWorkflow,
     CodeActAgent,
+    ToolCall,
 )
 from llama_index.core.agent.workflow.workflow_events import AgentStreamStructuredOutput
 from llama_index.core.memory import ChatMemoryBuffer
@@ -190,9 +191,13 @@ def test_a_code_writing_agent_is_checked_against_what_its_code_printed(streaming
     guard = ScriptedGuard()
     memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
     agent = guard_agent(code_agent(streaming=streaming), guard)
-    result, _, streamed = asyncio.run(run_of(agent, question(4), memory=memory))
+    result, events, streamed = asyncio.run(run_of(agent, question(4), memory=memory))
     assert result.response.content == checked(4, "execute")
-    assert streamed == (CODE + checked(4, "execute") if streaming else "")
+    assert streamed == (checked(4, "execute") if streaming else "")
+    codes = [event.tool_kwargs for event in events if type(event) is ToolCall]
+    assert codes == [{"code": "print(towers('run 4'))"}]
+    assert not any("Let me see" in repr(event.model_dump()) for event in events)
+    assert "Let me see" not in str(remembered(memory))
     (trace,) = guard.traces
     assert [p.text for p in trace.passages] == [look_up("run 4")]
     assert look_up("run 4") in trace.generation.prompt

@@ -211,7 +211,9 @@ def test_sub_questions_are_scored_against_documents_not_sub_answers(use_async):
     responses = [guarded.query("Which is taller?"), asyncio.run(guarded.aquery("Which is taller?"))]
     for response in responses:
         assert len(response.source_nodes) == 6
-    for trace in guard.traces:
+    answers = [trace for trace in guard.traces if trace.question == "Which is taller?"]
+    assert len(answers) == len(responses)
+    for trace in answers:
         assert {p.id for p in trace.passages} == {"1-tall", "1-old", "2-tall", "2-old"}
         assert "Which is taller?" in trace.generation.prompt
         assert "Sub question" not in trace.contrast_prompt

@@ -1,0 +1,233 @@
+"""Text that leaves beside an answer: sub-answers, drafts, raw log-probabilities, reasoning.
+
+Engines put what a model wrote on the way into ``metadata``, ``source_nodes`` and ``sources``. What
+can be told to be an answer is checked like one, against the nodes its own prompt showed; the rest
+of what a model wrote is withheld. Documents stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from llama_index.core.base.response.schema import (
+    AsyncStreamingResponse,
+    PydanticResponse,
+    Response,
+    StreamingResponse,
+)
+from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
+from llama_index.core.tools import ToolOutput
+
+from franq_guard.capture.outlet import REPORT_KEY
+from llama_index_franq._call import WITHHELD, Call
+from llama_index_franq._capture import ModelRun
+from llama_index_franq._messages import RAW_KEYS, is_reasoning
+
+# How SubQuestionQueryEngine and MultiStepQueryEngine write a sub-answer into a node.
+_SUB_ANSWER = re.compile(r"\A(?:Sub question|\nQuestion): (.*?)\n(?:Response|Answer): ", re.S)
+_SHORTEST = 8  # characters of a whole answer that can be told from a document's words
+_FEWEST = 4  # words of a part of one
+
+
+class Beside:
+    """What leaves beside one answer, made fit to leave.
+
+    Args:
+        call: with all that was captured.
+        answer: what the model wrote as the answer; empty where it is not known yet (a stream).
+        checked: the answer as it leaves.
+        nodes: of the response; their metadata is no text of a model.
+    """
+
+    def __init__(
+        self, call: Call, nodes: Sequence[NodeWithScore], answer: str = "", checked: str = ""
+    ) -> None:
+        self._call, self._answer, self._checked = call, answer.strip(), checked
+        self._documents = {n.node.node_id for n in call.capture.nodes}
+        self._about = {n.node.node_id: n.node.metadata for n in nodes}
+        self._done: dict[tuple[str, str], str] = {}
+        self.notes: list[dict[str, str]] = []
+
+    def metadata(self, metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+        """``metadata`` with sub-answers checked and raw text withheld; a guard's report stays."""
+        return {key: self._entry(key, value, "metadata") for key, value in (metadata or {}).items()}
+
+    def nodes(self, nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
+        """``nodes`` with the text of those that a model wrote checked."""
+        return [self._node(node, f"source_nodes[{i}]") for i, node in enumerate(nodes)]
+
+    def report(self, report: Mapping[str, Any]) -> dict[str, Any]:
+        """``report`` with a list of what was done to what, where anything was."""
+        return {**report, "beside": list(self.notes)} if self.notes else dict(report)
+
+    def value(self, value: Any, where: str) -> Any:
+        """Any value that leaves."""
+        if value is None or isinstance(value, (bool, int, float)):
+            return value
+        for kinds, settle in self._ways():
+            if isinstance(value, kinds):
+                return settle(value, where)
+        return self._unless_raw(value, where)
+
+    def _ways(self) -> Sequence[tuple[Any, Callable[[Any, str], Any]]]:
+        return (
+            (str, self._text),
+            (NodeWithScore, self._node),
+            (BaseNode, self._bare_node),
+            ((Response, PydanticResponse, StreamingResponse, AsyncStreamingResponse), self._reply),
+            (Mapping, self._mapping),
+            ((list, tuple), self._items),
+            (ToolOutput, self._tool_output),
+            (BaseModel, self._model),
+        )
+
+    # Containers -------------------------------------------------------------------------------
+
+    def _entry(self, key: Any, value: Any, where: str) -> Any:
+        if key == REPORT_KEY or (key in self._about and value == self._about[key]):
+            return value
+        place = f"{where}[{key!r}]"
+        if key in RAW_KEYS and value is not None:
+            return self._withheld(place, None)
+        return self.value(value, place)
+
+    def _mapping(self, value: Mapping[Any, Any], where: str) -> dict[Any, Any]:
+        return {key: self._entry(key, inner, where) for key, inner in value.items()}
+
+    def _items(self, value: Sequence[Any], where: str) -> Any:
+        if _is_sub_answer(value):  # MultiStepQueryEngine: (question, response)
+            question, response = value
+            return question, self._reply(response, f"{where}[1]", question=question)
+        settled = []
+        for i, inner in enumerate(value):
+            if is_reasoning(inner):
+                self._withheld(f"{where}[{i}]", None)
+            else:
+                settled.append(self.value(inner, f"{where}[{i}]"))
+        return tuple(settled) if isinstance(value, tuple) else settled
+
+    def _tool_output(self, value: ToolOutput, where: str) -> ToolOutput:
+        """What a tool was asked stays; what it returned is settled."""
+        blocks = self._items(value.blocks, f"{where}.blocks")
+        raw = self.value(value.raw_output, f"{where}.raw_output")
+        return value.model_copy(update={"blocks": blocks, "raw_output": raw})
+
+    def _model(self, value: BaseModel, where: str) -> BaseModel:
+        settled = {}
+        for name in type(value).model_fields:
+            before = getattr(value, name)
+            after = self._entry(name, before, where)
+            if after is not before:
+                settled[name] = after
+        return value.model_copy(update=settled) if settled else value
+
+    # What holds text --------------------------------------------------------------------------
+
+    def _node(self, node: NodeWithScore, where: str) -> NodeWithScore:
+        settled = self._bare_node(node.node, where)
+        return node if settled is node.node else NodeWithScore(node=settled, score=node.score)
+
+    def _bare_node(self, node: BaseNode, where: str) -> BaseNode:
+        if node.node_id in self._documents:
+            return node
+        text = node.get_content(metadata_mode=MetadataMode.NONE)
+        settled = self._text(text, where)
+        if settled == text:
+            return node
+        copied = node.model_copy(deep=True)
+        copied.set_content(settled)
+        return copied
+
+    def _reply(self, reply: Any, where: str, question: str = "") -> Any:
+        """The response of an engine inside: checked unless it was."""
+        if REPORT_KEY in (reply.metadata or {}):
+            return reply
+        nodes = self.nodes(reply.source_nodes)
+        metadata = self.metadata(reply.metadata)
+        if isinstance(reply, Response):
+            text = self._answered(reply.response or "", where, question, reply.source_nodes)
+        elif isinstance(reply, PydanticResponse):
+            self._withheld(where, None)
+            return PydanticResponse(None, source_nodes=nodes, metadata=metadata)
+        else:
+            read = reply.response_txt
+            text = self._answered(read, where, question, reply.source_nodes) if read else None
+        return Response(text, source_nodes=nodes, metadata=metadata)
+
+    def _text(self, text: str, where: str) -> str:
+        sub = _SUB_ANSWER.match(text)
+        if sub is not None:
+            return sub.group() + self._answered(text[sub.end() :], where, sub.group(1), ())
+        released = self._call.capture.released
+        wrote = [run.text.strip() for run in self._runs() if not _shown(text, run)]
+        known = [re.escape(said) for said in sorted({*wrote, *released}, key=len, reverse=True)]
+        if known and (found := re.compile("|".join(known))).search(text):
+            return found.sub(lambda part: self._answered(part.group(), where, "", ()), text)
+        return self._withheld(where, WITHHELD) if self._is_raw(text) else text
+
+    def _answered(
+        self, text: str, where: str, question: str, nodes: Sequence[NodeWithScore]
+    ) -> str:
+        """``text`` as checked, each once."""
+        if not text.strip() or text in self._call.capture.released:
+            return text
+        self._note(where, "checked")
+        if text.strip() == self._answer:
+            return self._checked
+        key = text, question
+        if key not in self._done:
+            self._done[key] = self._call.aside(text, question=question, nodes=nodes)
+        return self._done[key]
+
+    # What is raw ------------------------------------------------------------------------------
+
+    def _runs(self) -> list[ModelRun]:
+        """The model's calls, those that wrote most first."""
+        runs = [run for run in self._call.capture.runs if _tells(run.text)]
+        return sorted(runs, key=lambda run: -len(run.text))
+
+    def _is_raw(self, text: str) -> bool:
+        """Whether a part of what a model wrote."""
+        wanted = text.strip()
+        return len(wanted.split()) >= _FEWEST and any(
+            wanted in run.text and not _shown(wanted, run) for run in self._runs()
+        )
+
+    def _unless_raw(self, value: Any, where: str) -> Any:
+        """A value of another kind, unless a model's words show in it."""
+        if is_dataclass(value) and not isinstance(value, type):
+            pairs = ((f.name, getattr(value, f.name, None)) for f in fields(value))
+            said = " ".join(str(inner) for _, inner in pairs)
+        else:
+            said = str(value)
+        raw = any(run.text.strip() in said for run in self._runs())
+        return self._withheld(where, WITHHELD) if raw or self._is_raw(said) else value
+
+    def _withheld(self, where: str, instead: str | None) -> Any:
+        self._note(where, "withheld")
+        return instead
+
+    def _note(self, where: str, how: str) -> None:
+        note = {"where": where, "how": how}
+        if note not in self.notes:
+            self.notes.append(note)
+
+
+def _is_sub_answer(value: Sequence[Any]) -> bool:
+    kinds = (Response, PydanticResponse, StreamingResponse, AsyncStreamingResponse)
+    return len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], kinds)
+
+
+def _tells(text: str) -> bool:
+    """Whether a text is long enough to say whose it is."""
+    text = text.strip()
+    return len(text) >= _SHORTEST and len(text.split()) > 1
+
+
+def _shown(text: str, run: ModelRun) -> bool:
+    """Whether the run was given the text: then it is a document or a question, not its writing."""
+    return " ".join(text.split()) in " ".join(run.seen.split())

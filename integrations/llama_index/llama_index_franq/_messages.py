@@ -1,0 +1,53 @@
+"""A model's message with its checked text: without reasoning and raw log-probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage, TextBlock
+
+from franq_guard.capture.walking import is_named
+
+RAW_KEYS = frozenset(
+    (
+        "logprobs",
+        "top_logprobs",
+        "raw",
+        "raw_response",
+        "raw_answer",
+        "raw_output",
+        "thinking",
+        "thinking_delta",
+        "reasoning",
+        "reasoning_content",
+        "unformatted_response",
+    )
+)
+"""Where models, frameworks and users put what a model wrote, in pieces or before any parsing."""
+
+
+def is_reasoning(block: Any) -> bool:
+    """Whether a content block holds what a model thought; it need not be of this release."""
+    return is_named(block, "ThinkingBlock")
+
+
+def with_text(message: ChatMessage, text: str, **more: Any) -> ChatMessage:
+    """``message`` with another text; images and citations stay beside it, reasoning does not.
+
+    Args:
+        message: what the model said.
+        text: the checked text.
+        more: further ``additional_kwargs``.
+    """
+    others = [b for b in message.blocks if not (isinstance(b, TextBlock) or is_reasoning(b))]
+    return ChatMessage(
+        role=message.role,
+        blocks=[TextBlock(text=text), *others],
+        additional_kwargs={**without_raw(message.additional_kwargs), **more},
+    )
+
+
+def without_raw(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """``additional_kwargs`` without what is in :data:`RAW_KEYS`."""
+    return {key: value for key, value in kwargs.items() if key not in RAW_KEYS}

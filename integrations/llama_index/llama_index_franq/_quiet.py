@@ -1,0 +1,103 @@
+"""What the steps of a guarded agent stream: no model's text but the checked answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from typing import Any
+
+from llama_index.core.agent.workflow import AgentInput, AgentOutput, AgentStream, ToolCallResult
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.tools import ToolOutput
+
+from franq_guard.capture.outlet import REPORT_KEY
+from llama_index_franq._beside import Beside
+from llama_index_franq._call import Call
+from llama_index_franq._messages import with_text
+
+_RETRY = "Error while parsing the output"  # a ReActAgent quotes what its model wrote
+
+
+class QuietContext:
+    """``ctx`` for a step: events wait until the step has settled what they show."""
+
+    def __init__(self, ctx: Any, *kinds: type) -> None:
+        self._ctx, self._kinds = ctx, kinds
+        self._held: list[Any] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ctx, name)
+
+    def write_event_to_stream(self, event: Any) -> None:
+        """Hold an event of the kinds, pass on any other."""
+        if isinstance(event, self._kinds):
+            self._held.append(event)
+        else:
+            self._ctx.write_event_to_stream(event)
+
+    def release(self) -> list[Any]:
+        """The events that were held, in order."""
+        held, self._held = self._held, []
+        return held
+
+
+def without_words(output: AgentOutput) -> AgentOutput:
+    """A step that is no answer, as it may be streamed: its tool calls without what was said."""
+    return AgentOutput(
+        response=with_text(output.response, ""),
+        tool_calls=output.tool_calls,
+        current_agent_name=output.current_agent_name,
+    )
+
+
+def calls_alone(event: AgentStream) -> AgentStream:
+    """A piece of a step that is no answer: its tool calls alone."""
+    return AgentStream(
+        delta="",
+        response="",
+        current_agent_name=event.current_agent_name,
+        tool_calls=event.tool_calls,
+    )
+
+
+def known_input(event: AgentInput, known: Collection[str]) -> AgentInput:
+    """What a model was given, without what it has said itself in this run.
+
+    Args:
+        event: of one step.
+        known: texts of the conversation before the run: checked, or the application's own.
+    """
+    heard = [_emptied(message, known) for message in event.input]
+    return AgentInput(input=heard, current_agent_name=event.current_agent_name)
+
+
+async def settle_result(call: Call, result: ToolCallResult) -> None:
+    """Check what a tool's own model wrote, as if its engine were guarded.
+
+    What is returned directly is checked as the answer.
+    """
+    if not result.tool_output.is_error and not result.return_direct:
+        beside = Beside(call, ())
+        result.tool_output = await asyncio.to_thread(
+            beside.value, result.tool_output, result.tool_name
+        )
+
+
+def shown_result(result: ToolCallResult) -> ToolCallResult:
+    """``result`` as it may be streamed: what will be the answer waits for its check."""
+    output = result.tool_output
+    if not result.return_direct or output.is_error or REPORT_KEY in _metadata(output.raw_output):
+        return result
+    hidden = ToolOutput(tool_name=output.tool_name, raw_input=output.raw_input, raw_output=None)
+    return result.model_copy(update={"tool_output": hidden})
+
+
+def _metadata(raw: Any) -> Any:
+    return getattr(raw, "metadata", None) or {}
+
+
+def _emptied(message: ChatMessage, known: Collection[str]) -> ChatMessage:
+    text = message.content or ""
+    own = message.role == MessageRole.ASSISTANT and text not in known
+    own = own or (message.role == MessageRole.USER and text.startswith(_RETRY))
+    return with_text(message, "") if own else message

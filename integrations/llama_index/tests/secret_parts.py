@@ -1,0 +1,197 @@
+"""Models that tell a secret in every text they write, and a guard that marks it.
+
+The passages say nothing of the secret, so its sentence leaves marked as false, or as unverified.
+Where the secret shows without a mark, nobody checked the text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    CompletionResponse,
+    TextBlock,
+)
+from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
+
+from franq_guard import Guard, Policy
+from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
+
+from .agent_fakes import ScriptedCaller
+from .fakes import ScriptedChat, ScriptedLLM
+
+try:
+    from llama_index.core.base.llms.types import ThinkingBlock
+except ImportError:  # of a later release
+    ThinkingBlock = None
+
+
+def number(prompt: str) -> str:
+    found = re.search(r"run (\d+)", prompt)
+    return found.group(1) if found else "none"
+
+
+def secret(run: int | str) -> str:
+    return f"zebra-{run}-x"
+
+
+def made_up(run: int | str) -> str:
+    return f"Purple {secret(run)} sings loud tunes there at midnight."
+
+
+def shows_raw(text: str, run: int | str) -> bool:
+    """Whether the secret of a run stands in ``text`` without a mark."""
+    unmarked = re.escape(secret(run)) + r"(?! sings loud tunes there at midnight \[)"
+    return re.search(unmarked, " ".join(text.split())) is not None
+
+
+def told(prompt: str) -> str:
+    """An answer to the run that the prompt names; its third sentence is the secret one."""
+    n = number(prompt)
+    return f"The archive says that the tower of run {n} is tall. {kept(n)} {made_up(n)}"
+
+
+def kept(run: int | str) -> str:
+    """The sentence that tells a checked answer from a document: no passage has these words."""
+    return f"The cellar of run {run} is surely old."
+
+
+def guard() -> Guard:
+    return Guard(
+        language_model=FakeLanguageModel(known=0.1),
+        faithfulness=FakeFaithfulness(),
+        policy=Policy(action="annotate"),
+    )
+
+
+def _words(text: str):
+    so_far = ""
+    for word in re.findall(r"\s*\S+", text):
+        so_far += word
+        yield so_far, word
+
+
+def _thinking(text: str) -> list[Any]:
+    """The blocks of a message of a model that thinks aloud."""
+    blocks: list[Any] = [] if ThinkingBlock is None else [ThinkingBlock(content=text)]
+    return [*blocks, TextBlock(text=text)]
+
+
+class SecretLLM(ScriptedLLM):
+    """A completion model."""
+
+    def answer(self, prompt):
+        return told(prompt)
+
+    @llm_completion_callback()
+    def stream_complete(self, prompt, formatted=False, **kwargs):
+        return (CompletionResponse(text=t, delta=d) for t, d in _words(told(prompt)))
+
+
+class SecretChat(ScriptedChat):
+    """A chat model that thinks aloud and sends its tokens along."""
+
+    @llm_chat_callback()
+    def chat(self, messages, **kwargs):
+        return self._said("\n".join(m.content or "" for m in messages))
+
+    @llm_chat_callback()
+    def stream_chat(self, messages, **kwargs):
+        text = told("\n".join(m.content or "" for m in messages))
+        return (
+            ChatResponse(message=ChatMessage(role="assistant", content=t), delta=d, raw={"said": t})
+            for t, d in _words(text)
+        )
+
+    def answer(self, prompt):
+        return told(prompt)
+
+    def _said(self, prompt: str) -> ChatResponse:
+        text = told(prompt)
+        message = ChatMessage(
+            role="assistant",
+            blocks=_thinking(text),
+            additional_kwargs={"reasoning_content": text, "logprobs": text.split()},
+        )
+        return ChatResponse(message=message, raw={"said": text})
+
+
+class SecretCaller(ScriptedCaller):
+    """Calls ``tool`` with the user's words once, thinking aloud beside it; then answers."""
+
+    def _next(self, messages):
+        asked = "\n".join(m.content or "" for m in messages if m.role.value == "user")
+        since = [m for m in messages if m.role.value == "tool"]
+        if self.tool and not since:
+            return self._calling(asked)
+        return ChatMessage(
+            role="assistant",
+            blocks=_thinking(told(asked)),
+            additional_kwargs={"reasoning_content": told(asked)},
+        )
+
+    def _chunks(self, messages):
+        message = self._next(messages)
+        for text, word in _words(message.content or ""):
+            whole = text == message.content
+            so_far = message if whole else ChatMessage(role="assistant", content=text)
+            yield ChatResponse(message=so_far, delta=word, raw={"said": text})
+        if not message.content:
+            yield ChatResponse(message=message, delta="")
+
+    def _calling(self, asked: str) -> ChatMessage:
+        call = {"tool_id": "call-1", "tool_name": self.tool, "tool_kwargs": {"input": asked}}
+        return ChatMessage(
+            role="assistant",
+            content=made_up(number(asked)),
+            additional_kwargs={
+                "call": json.dumps(call),
+                "reasoning_content": made_up(number(asked)),
+            },
+        )
+
+
+class SecretReasoner(SecretChat):
+    """Writes as a ReActAgent expects: a thought and a call, then a thought and the answer.
+
+    Its first text does not parse; it is asked again.
+    """
+
+    @llm_chat_callback()
+    def chat(self, messages, **kwargs):
+        text = self.answer("\n".join(m.content or "" for m in messages))
+        return ChatResponse(message=ChatMessage(role="assistant", content=text), raw={"said": text})
+
+    @llm_chat_callback()
+    def stream_chat(self, messages, **kwargs):
+        text = self.answer("\n".join(m.content or "" for m in messages))
+        return (
+            ChatResponse(message=ChatMessage(role="assistant", content=t), delta=d, raw={"said": t})
+            for t, d in _words(text)
+        )
+
+    def answer(self, prompt):
+        n = number(prompt)
+        if "Observation: The archive" in prompt:
+            return f"Thought: {made_up(n)} I can answer.\nAnswer: {told(f'run {n}')}"
+        if "Error while parsing" not in prompt:
+            return f"Thought: {made_up(n)}\nAction: towers\nAction Input: none of it"
+        arguments = json.dumps({"input": f"run {n}"})
+        return f"Thought: {made_up(n)}\nAction: towers\nAction Input: {arguments}"
+
+
+class SecretCoder(SecretChat):
+    """Writes as a CodeActAgent expects: code with words around it, then the answer."""
+
+    def answer(self, prompt):
+        n = number(prompt)
+        if "Result of executing the code given" in prompt:
+            return told(f"run {n}")
+        return f"{made_up(n)}\n<execute>\nprint(towers('run {n}'))\n</execute>"
+
+    chat = SecretReasoner.chat
+    stream_chat = SecretReasoner.stream_chat
