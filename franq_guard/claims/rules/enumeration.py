@@ -17,6 +17,7 @@ from franq_guard.claims.rules.list_members import (
     safe,
     shares_article,
 )
+from franq_guard.claims.rules.standing import stands
 
 
 def enumerated(clause: Clause) -> list[Clause]:
@@ -35,7 +36,9 @@ def enumerated(clause: Clause) -> list[Clause]:
             and first is not None
             and safe(frame, main, first, _members(frame, first, separators))
         ):
-            return _split(clause, _prefix_end(frame, main, first, separators), separators)
+            found = _split(clause, _prefix_end(frame, main, first, separators), separators)
+            if all(map(stands, found)):
+                return found
         if frame[_body(frame, separators[0])].low not in w.PREPOSITIONS | w.RELATIVES:
             break
         separators = separators[1:]
@@ -92,6 +95,10 @@ def _first_member(frame: Sequence[Word], main: int, separators: Sequence[int]) -
         elif _governs(frame, k - 1, main) and not is_adverb(word):
             the_name = word.low == "the" and frame[k + 1].is_name and model.is_name
             if the_name:  # "the Netherlands, Belgium and Suriname"
+                return k
+            several = len(separators) > 1 and not word.is_name and not model.is_name
+            near = k - 1 == main or (k - 2 == main and frame[k - 1].low in w.PREPOSITIONS)
+            if several and near and separators[0] - k < 5 and word.is_word:
                 return k
             if not (_alike(word, model) or shares_article(frame, k, model)):
                 return other_article

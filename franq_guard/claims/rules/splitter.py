@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from franq_guard.claims.blocks import Block, blocks
-from franq_guard.claims.rules.asides import without_asides
+from franq_guard.claims.rules.asides import without_asides, without_examples
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.context import Reader
 from franq_guard.claims.rules.coordination import coordinated, independent
@@ -22,6 +22,7 @@ _STAGES: tuple[Callable[[Clause], list[Clause]], ...] = (
     independent,
     without_asides,
     coordinated,
+    without_examples,
     enumerated,
 )
 _MAX_WORDS = 150
@@ -46,12 +47,12 @@ class RuleSplitter:
     Text in other languages is split into sentences, each one claim.
     """
 
-    fingerprint = "rules/1"
+    fingerprint = "rules/2"
 
     def __init__(self, *, language: str = "en") -> None:
         self.language = language
         if language != "en":
-            self.fingerprint = f"rules/1:{language}"
+            self.fingerprint = f"rules/2:{language}"
 
     def split(self, answer: str, *, question: str = "") -> list[Claim]:
         """Claims of ``answer`` in order; see :class:`franq_guard.claims.ClaimSplitter`."""
