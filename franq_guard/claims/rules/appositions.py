@@ -66,6 +66,10 @@ def apposition(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] |
         antecedent = whole
     if not antecedent or (not interrupts and any(x.is_comma for x in inside)):
         return None
+    if opener.is_name and any(
+        x.low in {"in", "at", "near", "from", "to", "of"} for x in frame[max(0, comma - 4) : comma]
+    ):
+        return None  # "in Salem, Oregon, ..."
     if antecedent[-1].low in _MONTHS or any(x.low in {"and", "or"} for x in antecedent):
         return None
     first = next((k for k, x in enumerate(frame) if x is antecedent[0]), 0)
@@ -126,7 +130,9 @@ def gerund(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | Non
     attached = low in w.PREPOSITIONS | _ATTACHED
     finite = None if attached else verbs.finite_form(low, past=past)
     after = frame[inner + 1].low
-    event = low in _EVENTS or (low == "making" and after in {"it", "them", "him", "her"})
+    event = (low in _EVENTS and (low != "leading" or after == "to")) or (low == "making" and after in {"it", "them", "him", "her"})
+    if low == "leading" and not event:
+        return None
     if low == "making" and not event and after not in w.POSSESSIVES | {"a", "an"}:
         return None
     plain = frame[main].low not in w.AUXILIARIES or (event and frame[main].low in w.BE)

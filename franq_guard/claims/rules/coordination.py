@@ -108,6 +108,8 @@ def _cuts_at(
     reported = None if contrast else _reported(frame, main, k)
     if _waiting(frame, main, k) or (not strong and reported is None and _open(frame, main, k)):
         return
+    if _in_a_list(frame, main, k, body):
+        return
     if reported is None and _opens_clause(frame, body, main, sure=strong or bare_comma):
         yield clause.cut(k, (), skip=skip)
     if frame[k].text == ";" and find_verb(frame, body, len(frame)) is not None:
@@ -123,6 +125,21 @@ def _cuts_at(
         yield clause.cut(k, carried, skip=skip)
 
 
+def _in_a_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
+    """Whether a list of subjects may run across ``k``: ", but Tom May, Al Fox, and Jo Purdy won"."""
+    if frame[body].low in w.SUBJECT_PRONOUNS or frame[k].text == ";":
+        return False
+    if is_finite(frame, after_adverbs(frame, body)):
+        return False
+    last = next((j for j in range(k - 1, main, -1) if frame[j].is_comma), None)
+    if last is None or not 1 < k - last <= 6:
+        return False
+    inside = frame[last + 1 : k]
+    return frame[last + 1].low not in w.PREPOSITIONS | w.RELATIVES | w.COORDINATORS and (
+        find_verb(inside, 0, len(inside), loose=True) is None
+    )
+
+
 def _both(frame: Sequence[Word], j: int) -> bool:
     """Whether a "both" that two predicates share stands at ``j``: "both sings and dances"."""
     return frame[j].low == "both" and (
@@ -134,11 +151,11 @@ def _ambiguous_noun(frame: Sequence[Word], k: int, verb: int) -> bool:
     """Whether the verb may be a noun of a list: "the pricing and benefits", "books and works of"."""
     low = frame[verb].low
     after = frame[verb + 1] if verb + 1 < len(frame) else None
-    if low not in verbs.PLURAL_NOUN_TOO | verbs.NOUNS_TOO or is_past_tense(frame[verb]):
+    if low == "lasts" or low not in verbs.PLURAL_NOUN_TOO | verbs.NOUNS_TOO or is_past_tense(frame[verb]):
         return False
     if after is None or after.low == "of" or not (after.is_word or after.text in "$€£"):
         return True
-    noun = is_plural(frame[k - 1]) or frame[k].is_comma
+    noun = is_plural(frame[k - 1]) or frame[k].is_comma or frame[k - 1].is_comma
     return after.low in w.PREPOSITIONS and noun and low in verbs.PLURAL_NOUN_TOO
 
 
@@ -283,7 +300,9 @@ def _carried(
 ) -> tuple[Word, ...] | None:
     """The words that the predicate at ``body`` shares with the first one, or None: no predicate."""
     shared = subject(frame) if reported is None else tuple(frame[:reported])
-    if shared is None:
+    if shared is None or shared[0].low in {"here", "there"}:
+        return None
+    if any(x.text == ":" and not x.shielded for x in frame[main:body]):
         return None
     k = after_adverbs(frame, body)
     low = frame[k].low
@@ -309,7 +328,8 @@ def _base_predicate(frame: Sequence[Word], main: int, body: int) -> tuple[Word, 
     first = frame[main].low
     if first in w.MODALS and frame[after_adverbs(frame, main + 1)].low in verbs.BASE_FORMS:
         return (frame[main],)
-    plural = first in {"are", "have"} and low in verbs.PLAIN_BASE_FORMS | {"return"}
+    perfect = first == "have" and frame[after_adverbs(frame, main + 1)].low in verbs.PARTICIPLES
+    plural = first in {"are", "have"} and not perfect and low in verbs.PLAIN_BASE_FORMS | {"return"}
     plain = first in verbs.BASE_FORMS and first not in w.FINITE_AUXILIARIES
     return () if plural or plain else None
 

@@ -51,11 +51,16 @@ def _last_joint(frame: Sequence[Word], main: int) -> int | None:
         word = frame[k]
         if word.shielded or word.index < 0:
             continue
-        if word.low == "and":
+        if word.low == "and" or (word.low == "or" and _possible(frame, main)):
             return k
         if word.low == "as" and [x.low for x in frame[k + 1 : k + 3]] == ["well", "as"]:
             return k
     return None
+
+
+def _possible(frame: Sequence[Word], main: int) -> bool:
+    """Whether "or" joins what is possible, each by itself: "may cause pain or fever"."""
+    return frame[main].low in {"can", "may", "could", "might"}
 
 
 def _separators(frame: Sequence[Word], main: int, joint: int) -> list[int]:
@@ -75,7 +80,7 @@ def _separators(frame: Sequence[Word], main: int, joint: int) -> list[int]:
 def _body(frame: Sequence[Word], separator: int) -> int:
     """Where the member after ``separator`` begins."""
     k = separator
-    while k < len(frame) - 1 and (frame[k].is_comma or frame[k].low in {"and", "also"}):
+    while k < len(frame) - 1 and (frame[k].is_comma or frame[k].low in {"and", "or", "also"}):
         k += 1
     phrase = [x.low for x in frame[k : k + 3]] == ["as", "well", "as"]
     return min(k + 3, len(frame) - 1) if phrase else k
@@ -135,6 +140,8 @@ def _is_participle(frame: Sequence[Word], k: int, main: int) -> bool:
 def _alike(word: Word, model: Word) -> bool:
     if model.is_name or word.is_name:
         return word.is_name and model.is_name
+    if word.is_number != model.is_number and not (word.low in COUNTS or model.low in COUNTS):
+        return False
     if model.low in COUNTS and word.low in COUNTS:
         return True
     if model.low in OPENERS or word.low in OPENERS:

@@ -59,7 +59,9 @@ def safe(frame: Sequence[Word], main: int, first: int, members: Sequence[Sequenc
 
     ``first`` is where the first member begins, ``main`` the verb of the clause.
     """
-    if _collective(frame, main, first) or not _fit(members) or _shared_out(frame, first):
+    if _collective(frame, main, first) or not _fit(members) or _shared_out(frame, main, first):
+        return False
+    if frame[first - 1].text == ":" and not is_plural(frame[first - 2]):
         return False
     if _identity(frame, main, first) or _one_name(frame, first, members):
         return False
@@ -96,10 +98,12 @@ def _collective(frame: Sequence[Word], main: int, first: int) -> bool:
     return governor.text != ":" and any(x.text in w.COLLECTIVE for x in said)
 
 
-def _shared_out(frame: Sequence[Word], first: int) -> bool:
+def _shared_out(frame: Sequence[Word], main: int, first: int) -> bool:
     """Whether the members are dealt out ("respectively"), denied, or named by a condition."""
     if any(x.low in w.DEALT_OUT and not x.shielded for x in frame):
         return True
+    if any(x.low == "and" and not x.shielded for x in frame[main + 1 : first]):
+        return True  # "was written and performed by A and B"
     infinitive = frame[first - 1].low == "to" and frame[first].low in verbs.BASE_FORMS
     return infinitive or any(x.low in _NOT_STATED for x in frame[:first])
 
@@ -127,6 +131,8 @@ def _one_name(frame: Sequence[Word], first: int, members: Sequence[Sequence[Word
     if governor in joint and all(short) and frame[first - 2].low != "followed":
         return True
     if governor == "with" and len(members) == 2:
+        return True
+    if any(len(m) == 1 and m[0].low in _SHARING for m in members[:-1]):
         return True
     if members[0][0].low in _SHARED_TITLES or "'s" in members[0][-1].low[-2:]:
         return True
@@ -173,6 +179,8 @@ def _goes_on(member: Sequence[Word]) -> bool:
 def _fit(members: Sequence[Sequence[Word]]) -> bool:
     """Whether the members begin alike and are things."""
     heads = [m[0] for m in members if m]
+    if any(x.low == "followed" for m in members[1:] for x in m[:2]):
+        return False
     parts = [x.low in _PARTS for x in heads]  # "61 tattoos, most of them on his back"
     placed = [x.low in w.PREPOSITIONS for x in heads]
     if len(heads) < len(members) or any(parts) != all(parts) or any(placed) != all(placed):

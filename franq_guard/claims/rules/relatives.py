@@ -31,14 +31,15 @@ def relative(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | N
     antecedent = phrase_before(frame, comma, main)
     if pronoun in {"who", "whose"} and frame[comma - 1].is_name:
         antecedent = name_before(frame, comma) or antecedent
+    event = pronoun == "which" and _means_the_event(frame, inner)
+    if event:
+        antecedent = (inserted("This"),)
     if antecedent is None or end is None:
         return None
     if pronoun in {"who", "which"}:
         if not is_finite(frame, inner, loose=True):
             return None
-        if pronoun == "which" and _means_the_event(frame, inner):
-            antecedent = (inserted("This"),)
-        elif not certain(frame, comma, main, antecedent, inner):
+        if not event and not certain(frame, comma, main, antecedent, inner):
             return None
         return clause.take(comma, end, (*antecedent, *frame[comma + 2 : end]))
     if find_verb(frame, inner, end, loose=True) is None:

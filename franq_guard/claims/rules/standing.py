@@ -8,7 +8,11 @@ from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.agreement import agree
 from franq_guard.claims.rules.clause import Clause
-from franq_guard.claims.rules.finite_verb import is_adverb, is_finite, main_verb, subject_start
+from franq_guard.claims.rules.finite_verb import (
+    is_adverb,
+    main_verb,
+    subject_start,
+)
 from franq_guard.claims.rules.lexer import Word, inserted
 from franq_guard.claims.rules.lexicon import word_set
 
@@ -39,9 +43,9 @@ def stands(clause: Clause) -> bool:
     verb = main_verb(frame, start)
     if verb is None or not _closed(frame):
         return False
-    if frame[verb].low in w.PRONOUN_VERBS:
-        return True
     phrase = [x for x in frame[start:verb] if not is_adverb(x)]
+    if frame[verb].low in w.PRONOUN_VERBS:
+        return not any(x.is_word for x in phrase)
     original = bool(phrase) and phrase[0].index >= 0 and all(
         b.index == a.index + 1 for a, b in zip(frame[start:verb], frame[start + 1 : verb + 1], strict=True)
     ) and frame[0].index == 0
