@@ -14,6 +14,11 @@ _ELLIPSIS = re.compile(r"(?:…|\.\.\.)[\"”')\]]*\s+(?=[\"“'(]?[A-Z])")
 _UNIT = re.compile(
     r"\d\s?(?:[kcm]?m|k?g|ha|mi|ft|lb|km/h|m/s|[MGT]B|[kMG]?W|GHz|MHz|min)\.\s+(?=[A-Z])"
 )
+_WORD_ENDS = re.compile(
+    r"(?:\b[Mm]ay|\b(?:hepatitis|vitamin|type|grade|class|plan|group|section|version|option|appendix"
+    r"|category|team) [A-Z])\.\s+(?=[A-Z])"
+)
+"""A month that looks like an abbreviation, and a letter that is no initial."""
 _NO = re.compile(r"\s*No\.\s+(?=[A-Z])")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:approx|est|vol|vols|ed|eds|no|nos|ca|cf|fig|figs|sec|ch|art|al|vs|viz|resp|incl"
@@ -49,6 +54,7 @@ def _split_more(part: str, start: int, end: int) -> list[Span]:
     """Boundaries that were missed: after an ellipsis, and after the answer "No."."""
     marks = [m.end() for m in _ELLIPSIS.finditer(part, start, end)]
     marks.extend(m.end() for m in _UNIT.finditer(part, start, end))
+    marks.extend(m.end() for m in _WORD_ENDS.finditer(part, start, end))
     marks.sort()
     no = _NO.match(part, start, end)
     if no:

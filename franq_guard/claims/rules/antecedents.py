@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.finite_verb import (
     after_adverbs,
@@ -12,8 +13,19 @@ from franq_guard.claims.rules.finite_verb import (
     is_finite,
     is_past_tense,
     is_plural,
+    subject_start,
 )
+from franq_guard.claims.rules.agreement import agree, head, number, verb_number
 from franq_guard.claims.rules.lexer import Word
+from franq_guard.claims.rules.lexicon import word_set
+
+_AGENTS = ("er", "or", "ist", "ian", "ant", "ess", "man", "eer", "yst", "ent", "yer")
+_PEOPLE = word_set(
+    "son daughter wife husband mother father brother sister friend friends child children people"
+    " men women him them her king queen prince princess boy girl guy cousin uncle aunt parents"
+    " family couple team band group members fans spouse partner rival rivals chief hero heroine"
+    " character coach judge pope duke soldiers guests students children twins siblings"
+)
 
 
 def aside_end(frame: Sequence[Word], comma: int, inner: int, main: int) -> int | None:
@@ -29,6 +41,8 @@ def aside_end(frame: Sequence[Word], comma: int, inner: int, main: int) -> int |
             return k + 1
         if main_seen and (_new_clause(frame, j) or frame[j].low in w.RELATIVES - {"that"}):
             return k
+        if main_seen and frame[j].low in w.COORDINATORS and frame[j + 1].low in w.PREPOSITIONS:
+            return None  # "by farmers, who feared it, and by the Church"
     return len(frame) if main_seen else None
 
 
@@ -37,18 +51,37 @@ def _new_clause(frame: Sequence[Word], j: int) -> bool:
     return joins and find_verb(frame, j + 1, min(len(frame), j + 8), loose=True) is not None
 
 
-def phrase_before(frame: Sequence[Word], comma: int) -> tuple[Word, ...] | None:
-    """The noun phrase that ends before ``comma``."""
+def phrase_before(frame: Sequence[Word], comma: int, main: int) -> tuple[Word, ...] | None:
+    """The noun phrase that ends before ``comma``; ``main`` is the verb of the clause."""
     k = comma
     titled = frame[comma - 1].text == ")"  # "the Association for Linguistics (AL)"
     while k > 0 and (_in_phrase(frame, k - 1) or (titled and _links(frame, k - 1))):
+        if k - 1 == main:
+            break
         k -= 1
+        if not frame[k].shielded and _opens(frame, k):
+            break
+    if k > 0 and k - 1 != main and not titled and _may_hold_verb(frame, k, comma):
+        return None
     phrase = list(frame[k:comma])
     while phrase and (is_adverb(phrase[0]) or not phrase[0].is_word):
         if phrase[0].text in {'"', "“", "*", "("}:
             break
         phrase.pop(0)
     return tuple(phrase) if any(x.is_word for x in phrase) else None
+
+
+def _opens(frame: Sequence[Word], k: int) -> bool:
+    """Whether a noun phrase begins at ``k``: nothing before an article belongs to it."""
+    return frame[k].low in {"a", "an", "the", *w.POSSESSIVES} and not frame[k].is_name
+
+
+def _may_hold_verb(frame: Sequence[Word], k: int, comma: int) -> bool:
+    """Whether a bare phrase ("collected samples") may begin with a verb of the clause."""
+    low = frame[k].low
+    if comma - k < 2 or frame[k].is_name or frame[k - 1].low in w.PREPOSITIONS:
+        return False
+    return low in verbs.BASE_FORMS | verbs.PARTICIPLES or low in verbs.GERUNDS or verbs.is_ed_form(low)
 
 
 def _links(frame: Sequence[Word], k: int) -> bool:
@@ -101,3 +134,69 @@ def copula(frame: Sequence[Word], main: int, antecedent: Sequence[Word]) -> str:
     if first > 0 and frame[first - 1].low in w.PREPOSITIONS:
         return "is"
     return be(antecedent, past=is_past_tense(frame[main]))
+
+
+def certain(
+    frame: Sequence[Word], comma: int, main: int, antecedent: Sequence[Word], verb: int | None
+) -> bool:
+    """Whether the relative clause after ``comma`` can speak of ``antecedent`` alone.
+
+    ``verb`` is the verb of which the pronoun is the subject: its number must go with the antecedent.
+    No other noun phrase before the comma may fit as well: no other person for "who" and "whose", no
+    other thing of the same number for "which".
+    """
+    first = next((k for k, x in enumerate(frame) if x is antecedent[0]), None)
+    if first is None or all(x.is_number or not x.is_word for x in antecedent):
+        return False
+    if (verb is not None and not agree(antecedent, frame, verb)) or frame[first - 1].low in w.COORDINATORS | {"or"}:
+        return False
+    start = subject_start(frame) if main > comma else _after_verb(frame, main, first)
+    rivals = _rivals(frame[start:first])
+    if frame[comma + 1].low in {"who", "whose"}:
+        return not any(_person(x) for x in rivals)
+    wanted = None if verb is None else verb_number(frame, verb)
+    return not rivals or (
+        wanted is not None
+        and number(antecedent) == wanted
+        and all(number(x) not in {None, wanted} for x in rivals)
+    )
+
+
+def _after_verb(frame: Sequence[Word], main: int, stop: int) -> int:
+    """Where the words of the last verb before ``stop`` end: after "must be given"."""
+    k = main + 1
+    if frame[main].low in w.AUXILIARIES:
+        forms = w.AUXILIARIES | verbs.PARTICIPLES | verbs.BASE_FORMS
+        while k < len(frame) - 1 and (is_adverb(frame[k]) or frame[k].low in forms):
+            k += 1
+    for j in range(k, stop):
+        if frame[j].low in {"and", "but"} and is_finite(frame, after_adverbs(frame, j + 1), loose=True):
+            k = after_adverbs(frame, j + 1) + 1  # "lived in Ulm and moved to Paris, which ..."
+    return k
+
+
+def _rivals(words: Sequence[Word]) -> list[Sequence[Word]]:
+    """The noun phrases in ``words``: what stands between verbs, prepositions and conjunctions."""
+    stops = w.PREPOSITIONS | w.COORDINATORS | w.AUXILIARIES | w.SUBORDINATORS | {"or", "that"}
+    out: list[list[Word]] = [[]]
+    for word in words:
+        if word.low in stops or word.is_comma:
+            out.append([])
+        elif not is_adverb(word) and (out[-1] or not _verbal(word)):
+            out[-1].append(word)
+    return [x for x in out if any(y.is_word for y in x)]
+
+
+def _verbal(word: Word) -> bool:
+    low = word.low
+    return not word.is_name and (
+        low in verbs.PARTICIPLES or low in verbs.GERUNDS or verbs.is_ed_form(low) or low in w.NAMING
+    )
+
+
+def _person(phrase: Sequence[Word]) -> bool:
+    """Whether the phrase may name a person."""
+    noun = head(phrase)
+    return noun is not None and (
+        noun.is_name or noun.low in _PEOPLE or noun.low.removesuffix("s").endswith(_AGENTS)
+    )

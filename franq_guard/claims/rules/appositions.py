@@ -6,21 +6,35 @@ from collections.abc import Sequence
 
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.agreement import head, number
 from franq_guard.claims.rules.antecedents import aside_end, be, copula, name_before, phrase_before
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.finite_verb import (
     after_adverbs,
     find_verb,
+    is_finite,
     is_past_tense,
     is_plural,
-    opens_noun_phrase,
     subject,
     subject_start,
 )
 from franq_guard.claims.rules.lexer import Word, inserted
 from franq_guard.claims.rules.lexicon import word_set
 
-_EVENTS = word_set("making causing leading resulting allowing giving bringing enabling")
+_EVENTS = word_set("causing leading resulting allowing enabling")
+_PRESENT = w.NAMING | word_set("located situated held found made used owned")
+_ABSTRACT = word_set(
+    "move decision feat record success failure achievement increase decrease decline rise drop fall"
+    " practice event reminder sign victory defeat result rate step change development situation"
+    " process task position title honor honour milestone figure amount phenomenon trend mark nod"
+    " tribute gesture response reaction effort attempt role job post distance date time period year"
+    " day month season first move fact term name word gap loss gain win claim view idea way level"
+)
+"""What is said of an event, not of the name before it: "left Rome, a decision that ..."."""
+_MONTHS = word_set(
+    "january february march april may june july august september october november december"
+    " monday tuesday wednesday thursday friday saturday sunday"
+)
 _ATTACHED = word_set("ranging depending varying consisting starting containing")
 _AMOUNTS = word_set("over about around more less fewer nearly almost roughly approximately only")
 
@@ -39,16 +53,32 @@ def apposition(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] |
     if end is None or end - comma < 3 or not (named or (interrupts and frame[comma - 1].is_word)):
         return None
     inside = frame[comma + 1 : end - 1 if frame[end - 1].is_comma else end]
+    about = head(inside)
+    if about is None or (not interrupts and about.low in _ABSTRACT):
+        return None
     if find_verb(inside, 0, len(inside)) is not None or _is_list(inside):
         return None
     antecedent = name_before(frame, comma)
     if opener.is_name or not named:
-        antecedent = phrase_before(frame, comma) or ()
+        antecedent = phrase_before(frame, comma, main) or ()
     whole = frame[subject_start(frame) : comma]
     if interrupts and not named and not any(x.is_comma or x.low == "and" for x in whole):
         antecedent = whole
     if not antecedent or (not interrupts and any(x.is_comma for x in inside)):
         return None
+    if opener.is_name and any(
+        x.low in {"in", "at", "near", "from", "to", "of"} for x in frame[max(0, comma - 4) : comma]
+    ):
+        return None  # "in Salem, Oregon, ..."
+    if antecedent[-1].low in _MONTHS or any(x.low in {"and", "or"} for x in antecedent):
+        return None
+    first = next((k for k, x in enumerate(frame) if x is antecedent[0]), 0)
+    if frame[first - 1].low in w.COORDINATORS | {"or"} and first > 0:
+        return None
+    if len({number(inside), number(antecedent)} - {None}) > 1:
+        return None
+    if antecedent[0].low == "the" and antecedent[-1].is_name and is_plural(antecedent[-1]):
+        return None  # "the Beatles, a band": is or are?
     verb = inserted(copula(frame, main, antecedent))
     return clause.take(comma, end, (*antecedent, verb, *frame[comma + 1 : end]))
 
@@ -62,21 +92,25 @@ def participle(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] |
     if not known or not frame[comma - 1].is_word:
         return None
     end = aside_end(frame, comma, inner, main) if main > comma else _next_comma(frame, inner)
-    antecedent = phrase_before(frame, comma)
+    antecedent = phrase_before(frame, comma, main)
     if end is None or antecedent is None:
         return None
     if main < comma and not (low in w.NAMING or frame[comma - 1].is_name):
         return None
     if main < comma and (end >= len(frame) or frame[end].low in w.COORDINATORS):
         return None
-    copula = inserted(be(antecedent, past=main < len(frame) and is_past_tense(frame[main])))
-    return clause.take(comma, end, (*antecedent, copula, *frame[comma + 1 : end]))
+    past = is_past_tense(frame[main]) or low not in _PRESENT
+    return clause.take(
+        comma, end, (*antecedent, inserted(be(antecedent, past=past)), *frame[comma + 1 : end])
+    )
 
 
 def followed(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
     """Take out ", followed by X" at the end: what follows the subject."""
     frame = clause.frame
     if [x.low for x in frame[comma + 1 : comma + 3]] != ["followed", "by"] or main > comma:
+        return None
+    if frame[main].low not in w.BE or _holds_clause(frame, main, comma):
         return None
     carried = subject(frame)
     if carried is None:
@@ -95,28 +129,44 @@ def gerund(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | Non
     past = is_past_tense(frame[main])
     attached = low in w.PREPOSITIONS | _ATTACHED
     finite = None if attached else verbs.finite_form(low, past=past)
-    if finite is None and not attached and _may_be_gerund(frame, inner):
-        finite = f"{'was' if past else 'is'} {low}"
-    passive = frame[main].low in w.BE and frame[after_adverbs(frame, main + 1)].low in (
-        verbs.PARTICIPLES
-    )
-    carried = (inserted("This"),) if low in _EVENTS or passive else subject(frame)
-    if finite is None or carried is None or any(x.is_comma for x in frame[main:comma]):
+    after = frame[inner + 1].low
+    event = (low in _EVENTS and (low != "leading" or after == "to")) or (low == "making" and after in {"it", "them", "him", "her"})
+    if low == "leading" and not event:
+        return None
+    if low == "making" and not event and after not in w.POSSESSIVES | {"a", "an"}:
+        return None
+    plain = frame[main].low not in w.AUXILIARIES or (event and frame[main].low in w.BE)
+    if finite is None or not plain or _holds_clause(frame, main, comma):
+        return None
+    carried = (inserted("This"),) if event else subject(frame)
+    if carried is None:
         return None
     if any(x.low in {"and", "or"} for x in frame[inner + 1 :]) and _is_series(frame, inner):
         return None
     if carried[0].low not in {"he", "she", "it", "this"} and is_plural(carried[-1]) and not past:
         return None
     rest = [_second_gerund(frame, k, past=past) for k in range(inner + 1, len(frame))]
+    if any(_joined_gerund(rest, k) for k in range(1, len(rest))):
+        return None
     return clause.take(
         comma, len(frame), (*carried, *frame[comma + 1 : inner], inserted(finite), *rest)
     )
 
 
-def _may_be_gerund(frame: Sequence[Word], k: int) -> bool:
-    """Whether an unknown -ing form has an object: ", shortening the voyage"."""
-    long = frame[k].low.endswith("ing") and len(frame[k].text) > 5
-    return long and k + 1 < len(frame) and opens_noun_phrase(frame[k + 1])
+def _holds_clause(frame: Sequence[Word], main: int, comma: int) -> bool:
+    """Whether a comma or a second clause stands between the verb and ``comma``."""
+    return any(
+        frame[k].is_comma
+        or frame[k].low in w.RELATIVES | w.SUBORDINATORS - {"as", "since", "before", "after"}
+        or is_finite(frame, k)
+        for k in range(main + 1, comma)
+    )
+
+
+def _joined_gerund(words: Sequence[Word], k: int) -> bool:
+    """Whether a further -ing form is joined that did not turn finite."""
+    joined = words[k - 1].low in {"and", "or"}
+    return joined and words[k].low.endswith("ing") and len(words[k].text) > 4
 
 
 def _second_gerund(frame: Sequence[Word], k: int, *, past: bool) -> Word:
@@ -150,7 +200,9 @@ def with_amount(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] 
     if carried is None:
         return None
     past = is_past_tense(frame[main])
-    plural = is_plural(carried[-1]) and not carried[-1].is_name
+    plural = number(carried) == "plural"
+    if number(carried) is None and is_plural(carried[-1]):
+        return None
     has = inserted("had" if past else "have" if plural else "has")
     return clause.take(comma, len(frame), (*carried, has, *frame[comma + 2 :]))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from franq_guard.claims.rules import verbs
@@ -14,6 +14,7 @@ from franq_guard.claims.rules.finite_verb import (
     is_adverb,
     is_finite,
     is_past_tense,
+    is_plural,
     main_verb,
     opens_noun_phrase,
     subject,
@@ -21,8 +22,15 @@ from franq_guard.claims.rules.finite_verb import (
 )
 from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.claims.rules.standing import parts
 
 _MAX_SUBJECT = 12
+_CORRELATIVES = frozenset({"only", "either", "neither", "whether", "rather"})
+_NAMING_VERBS = word_set(
+    "named renamed called appointed elected declared crowned considered made dubbed titled retitled"
+    " rebranded voted ranked rated awarded given granted"
+)
+_CONDITIONS = word_set("if unless when whenever once until provided whether suppose should")
 _NO_PASSIVE = verbs.INTRANSITIVE_PASTS | {"became", "married"}
 _SPLICE = frozenset({"he", "she", "it", "they", "these", "this", "we", "i"})
 _QUANTIFIERS = word_set("about around over under nearly more less only at")
@@ -54,12 +62,14 @@ def _first_cut(clause: Clause, strong_only: bool) -> tuple[Clause, Clause] | Non
     main = main_verb(frame, subject_start(frame))
     if main is None:
         return None
+    if frame[0].low in _CONDITIONS:
+        return None  # what follows holds under the condition only
     for k in range(main + 1, len(frame) - 1):
         if frame[k].shielded or not clause.can_cut(k):
             continue
-        cut = _cut_at(clause, k, main, strong_only)
-        if cut is not None:
-            return cut
+        for cut in _cuts_at(clause, k, main, strong_only):
+            if parts(cut) is not None:
+                return cut
     return None
 
 
@@ -71,53 +81,100 @@ def _fronted_contrast(clause: Clause) -> tuple[Clause, Clause] | None:
             first = find_verb(frame, 1, k, loose=True)
             if first is not None and _opens_clause(frame, k + 1, first):
                 left, right = clause.cut(k + 1, ())
-                return Clause(left.frame[1:], left.own), right
+                return parts((Clause(left.frame[1:], left.own), right))
     return None
 
 
-def _cut_at(clause: Clause, k: int, main: int, strong_only: bool) -> tuple[Clause, Clause] | None:
-    """The cut before position ``k``, where a new clause or predicate begins there."""
+def _cuts_at(
+    clause: Clause, k: int, main: int, strong_only: bool
+) -> Iterator[tuple[Clause, Clause]]:
+    """The cuts before position ``k``, where a new clause or predicate may begin, likeliest first."""
     frame = clause.frame
     skip = _connective(frame, k)
     body = k + skip
     if frame[k - 1].low in w.PREPOSITIONS:
-        return None  # "the burden of, or has to pay, the tax"
+        return  # "the burden of, or has to pay, the tax"
     if skip == 0 or body >= len(frame) - 1 or _bare_predicate(frame, main, k):
-        return None
+        return
+    if any(frame[j].low in _CORRELATIVES or _both(frame, j) for j in range(main, k)):
+        return  # "not only old but rich", "both sings and dances"
     strong = frame[k].text == ";" or (frame[k].is_comma and skip > 1)
     bare_comma = frame[k].is_comma and skip == 1
     if (strong_only and not (strong or bare_comma)) or (
         bare_comma and not _series(frame, body, main)
     ):
-        return None
+        return
     contrast = strong and frame[body - 1].low in w.CONTRASTS
     reported = None if contrast else _reported(frame, main, k)
     if _waiting(frame, main, k) or (not strong and reported is None and _open(frame, main, k)):
-        return None
+        return
+    if _in_a_list(frame, main, k, body):
+        return
     if reported is None and _opens_clause(frame, body, main, sure=strong or bare_comma):
-        return clause.cut(k, (), skip=skip)
+        yield clause.cut(k, (), skip=skip)
     if frame[k].text == ";" and find_verb(frame, body, len(frame)) is not None:
-        return clause.cut(k, (), skip=skip)
+        yield clause.cut(k, (), skip=skip)
     if strong_only:
-        return None
+        return
     if reported is not None and frame[body].low == "that":
-        return clause.cut(k, frame[:reported], skip=skip)
+        said = next(j for j in range(main, k) if frame[j].low in w.COMPLEMENT_VERBS)
+        yield clause.cut(k, frame[: said + 1], skip=skip)
+        return
     carried = _carried(frame, main if reported is None else reported, body, reported)
-    return None if carried is None else clause.cut(k, carried, skip=skip)
+    if carried is not None and not _ambiguous_noun(frame, k, after_adverbs(frame, body)):
+        yield clause.cut(k, carried, skip=skip)
+
+
+def _in_a_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
+    """Whether a list of subjects may run across ``k``: ", but Tom May, Al Fox, and Jo Purdy won"."""
+    if frame[body].low in w.SUBJECT_PRONOUNS or frame[k].text == ";":
+        return False
+    if is_finite(frame, after_adverbs(frame, body)):
+        return False
+    last = next((j for j in range(k - 1, main, -1) if frame[j].is_comma), None)
+    if last is None or not 1 < k - last <= 6:
+        return False
+    inside = frame[last + 1 : k]
+    return frame[last + 1].low not in w.PREPOSITIONS | w.RELATIVES | w.COORDINATORS and (
+        find_verb(inside, 0, len(inside), loose=True) is None
+    )
+
+
+def _both(frame: Sequence[Word], j: int) -> bool:
+    """Whether a "both" that two predicates share stands at ``j``: "both sings and dances"."""
+    return frame[j].low == "both" and (
+        is_finite(frame, j + 1, loose=True) or frame[j + 1].low in verbs.PARTICIPLES | verbs.BASE_FORMS
+    )
+
+
+def _ambiguous_noun(frame: Sequence[Word], k: int, verb: int) -> bool:
+    """Whether the verb may be a noun of a list: "the pricing and benefits", "books and works of"."""
+    low = frame[verb].low
+    after = frame[verb + 1] if verb + 1 < len(frame) else None
+    if low == "lasts" or low not in verbs.PLURAL_NOUN_TOO | verbs.NOUNS_TOO or is_past_tense(frame[verb]):
+        return False
+    if after is None or after.low == "of" or not (after.is_word or after.text in "$€£"):
+        return True
+    noun = is_plural(frame[k - 1]) or frame[k].is_comma or frame[k - 1].is_comma
+    return after.low in w.PREPOSITIONS and noun and low in verbs.PLURAL_NOUN_TOO
 
 
 def _connective(frame: Sequence[Word], k: int) -> int:
     """How many words from ``k`` on join the next clause: "; and", ", but", "and", ","; 0: none."""
     word = frame[k]
     following = frame[k + 1]
-    joins = 1 if following.low in w.COORDINATORS | w.CONTRASTS | {"so"} else 0
+    joins = 1 if following.low in w.COORDINATORS - {"nor"} | w.CONTRASTS | {"so"} else 0
+    if "or" in {word.low, following.low} or (
+        following.low == "so" and k + 2 < len(frame) and frame[k + 2].low == "that"
+    ):
+        return 0  # neither half of "A or B" is stated; "so that" names a purpose
     if following.low == "even" and k + 2 < len(frame) and frame[k + 2].low in {"though", "if"}:
         joins = 2 if frame[k + 2].low == "though" else 0
     if word.text == ";" or word.is_comma:
         return 1 + joins
     if word.text in {"—", "–"}:
         return 2 if joins == 1 else 0
-    return 1 if word.low in {"and", "but", "or", "yet", "while", "whereas"} else 0
+    return 1 if word.low in {"and", "but", "yet", "while", "whereas"} else 0
 
 
 def _bare_predicate(frame: Sequence[Word], main: int, k: int) -> bool:
@@ -243,12 +300,16 @@ def _carried(
 ) -> tuple[Word, ...] | None:
     """The words that the predicate at ``body`` shares with the first one, or None: no predicate."""
     shared = subject(frame) if reported is None else tuple(frame[:reported])
-    if shared is None:
+    if shared is None or shared[0].low in {"here", "there"}:
+        return None
+    if any(x.text == ":" and not x.shielded for x in frame[main:body]):
         return None
     k = after_adverbs(frame, body)
     low = frame[k].low
     auxiliary = (frame[main],) if frame[main].low in w.FINITE_AUXILIARIES else ()
-    if auxiliary and low in verbs.PARTICIPLES and _is_passive(frame, main, k):
+    if frame[main].low in w.BE and _unclear_voice(frame, main, k):
+        return None
+    if auxiliary and (low in verbs.PARTICIPLES or verbs.is_ed_form(low)) and _is_passive(frame, main, k):
         return (*shared, *auxiliary)
     if _same_tense(frame, main, k):
         return shared
@@ -267,7 +328,8 @@ def _base_predicate(frame: Sequence[Word], main: int, body: int) -> tuple[Word, 
     first = frame[main].low
     if first in w.MODALS and frame[after_adverbs(frame, main + 1)].low in verbs.BASE_FORMS:
         return (frame[main],)
-    plural = first in {"are", "have"} and low in verbs.PLAIN_BASE_FORMS | {"return"}
+    perfect = first == "have" and frame[after_adverbs(frame, main + 1)].low in verbs.PARTICIPLES
+    plural = first in {"are", "have"} and not perfect and low in verbs.PLAIN_BASE_FORMS | {"return"}
     plain = first in verbs.BASE_FORMS and first not in w.FINITE_AUXILIARIES
     return () if plural or plain else None
 
@@ -312,14 +374,29 @@ def _has_object(frame: Sequence[Word], k: int) -> bool:
     return frame[k].low not in verbs.NOUNS_TOO or placed or opens_noun_phrase(frame[k + 1])
 
 
+def _unclear_voice(frame: Sequence[Word], main: int, k: int) -> bool:
+    """Whether "was captured, tried for ..." leaves open if the second form is passive, too."""
+    first, low = frame[after_adverbs(frame, main + 1)].low, frame[k].low
+    both = all(verbs.is_ed_form(x) or x in verbs.PARTICIPLES for x in (first, low))
+    if not both or low in _NO_PASSIVE | verbs.PURE_PASTS or _is_passive(frame, main, k):
+        return False
+    return k + 1 >= len(frame) or not opens_noun_phrase(frame[k + 1])
+
+
 def _is_passive(frame: Sequence[Word], main: int, k: int) -> bool:
     """Whether the auxiliary is shared: "was founded in 1890 and renamed in 1900"."""
     low = frame[k].low
     first = after_adverbs(frame, main + 1)
-    if frame[first].low not in verbs.PARTICIPLES or low in _NO_PASSIVE:
+    passive = frame[first].low in verbs.PARTICIPLES or verbs.is_ed_form(frame[first].low)
+    if not passive or low in _NO_PASSIVE:
         return False
     after = frame[k + 1] if k + 1 < len(frame) else None
     if frame[main].low in w.BE:
+        if after is not None and after.is_word and low not in _NAMING_VERBS:
+            # "was born in 1900 and received honours" is active, "and sent home" is passive
+            return after.low in w.PREPOSITIONS | w.COORDINATORS | w.SUBORDINATORS or (
+                is_adverb(after) or after.is_number or after.low in {"to", "home", "one", "again"}
+            )
         return after is None or not opens_noun_phrase(after) or after.is_name or after.is_number
     return low not in verbs.PURE_PASTS
 

@@ -17,6 +17,7 @@ from franq_guard.claims.rules.list_members import (
     safe,
     shares_article,
 )
+from franq_guard.claims.rules.standing import stands
 
 
 def enumerated(clause: Clause) -> list[Clause]:
@@ -35,7 +36,9 @@ def enumerated(clause: Clause) -> list[Clause]:
             and first is not None
             and safe(frame, main, first, _members(frame, first, separators))
         ):
-            return _split(clause, _prefix_end(frame, main, first, separators), separators)
+            found = _split(clause, _prefix_end(frame, main, first, separators), separators)
+            if all(map(stands, found)):
+                return found
         if frame[_body(frame, separators[0])].low not in w.PREPOSITIONS | w.RELATIVES:
             break
         separators = separators[1:]
@@ -48,11 +51,16 @@ def _last_joint(frame: Sequence[Word], main: int) -> int | None:
         word = frame[k]
         if word.shielded or word.index < 0:
             continue
-        if word.low == "and":
+        if word.low == "and" or (word.low == "or" and _possible(frame, main)):
             return k
         if word.low == "as" and [x.low for x in frame[k + 1 : k + 3]] == ["well", "as"]:
             return k
     return None
+
+
+def _possible(frame: Sequence[Word], main: int) -> bool:
+    """Whether "or" joins what is possible, each by itself: "may cause pain or fever"."""
+    return frame[main].low in {"can", "may", "could", "might"}
 
 
 def _separators(frame: Sequence[Word], main: int, joint: int) -> list[int]:
@@ -72,7 +80,7 @@ def _separators(frame: Sequence[Word], main: int, joint: int) -> list[int]:
 def _body(frame: Sequence[Word], separator: int) -> int:
     """Where the member after ``separator`` begins."""
     k = separator
-    while k < len(frame) - 1 and (frame[k].is_comma or frame[k].low in {"and", "also"}):
+    while k < len(frame) - 1 and (frame[k].is_comma or frame[k].low in {"and", "or", "also"}):
         k += 1
     phrase = [x.low for x in frame[k : k + 3]] == ["as", "well", "as"]
     return min(k + 3, len(frame) - 1) if phrase else k
@@ -92,6 +100,10 @@ def _first_member(frame: Sequence[Word], main: int, separators: Sequence[int]) -
         elif _governs(frame, k - 1, main) and not is_adverb(word):
             the_name = word.low == "the" and frame[k + 1].is_name and model.is_name
             if the_name:  # "the Netherlands, Belgium and Suriname"
+                return k
+            several = len(separators) > 1 and not word.is_name and not model.is_name
+            near = k - 1 == main or (k - 2 == main and frame[k - 1].low in w.PREPOSITIONS)
+            if several and near and separators[0] - k < 5 and word.is_word:
                 return k
             if not (_alike(word, model) or shares_article(frame, k, model)):
                 return other_article
@@ -128,6 +140,8 @@ def _is_participle(frame: Sequence[Word], k: int, main: int) -> bool:
 def _alike(word: Word, model: Word) -> bool:
     if model.is_name or word.is_name:
         return word.is_name and model.is_name
+    if word.is_number != model.is_number and not (word.low in COUNTS or model.low in COUNTS):
+        return False
     if model.low in COUNTS and word.low in COUNTS:
         return True
     if model.low in OPENERS or word.low in OPENERS:

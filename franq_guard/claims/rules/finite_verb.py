@@ -45,6 +45,8 @@ def is_finite(words: Sequence[Word], k: int, *, loose: bool = False) -> bool:
         return False
     if word.is_name:
         return low in w.PRONOUN_VERBS
+    if word.index < 0 and low in v.FINITE_FORMS:
+        return True  # the rules put it there
     before = _before(words, k)
     if low in {"will", "might", "can", "must"} and _is_noun(words, k, before):
         return False
@@ -111,6 +113,9 @@ def subject_start(words: Sequence[Word]) -> int:
         start = comma + 1
     if start == 0 and len(words) > 2 and words[0].low in w.PREPOSITIONS and words[1].is_number:
         return 2  # "In 1903 she left"
+    if len(words) > 3 and words[2].low in {"later", "earlier", "ago", "before", "after"}:
+        timed = words[1].low.removesuffix("s") in {"year", "month", "week", "day", "decade", "hour"}
+        return 3 if start == 0 and timed else start  # "Two years later she left"
     return start
 
 

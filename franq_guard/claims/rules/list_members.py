@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
-from franq_guard.claims.rules.finite_verb import is_finite, subject_start
+from franq_guard.claims.rules.agreement import number
+from franq_guard.claims.rules.finite_verb import is_adverb, is_finite, is_plural, subject_start
 from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.lexicon import lines, word_set
 
@@ -21,6 +22,35 @@ _NO_MEMBER = w.SUBORDINATORS | word_set(
 _PARTS = word_set("most many some all none several few both each")
 _CREATE = frozenset({"write", "wrote", "published", "directed", "authored", "painted", "composed"})
 _AGENTS = ("er", "or", "ist", "ian", "ant", "ess", "man", "eer", "yst", "ent", "ic", "yer")
+_NOT_STATED = word_set(
+    "not n't never no neither nor without only if unless whether rather instead except than because"
+    " cannot don't doesn't didn't isn't aren't wasn't weren't won't can't hasn't haven't hadn't"
+    " lack lacks lacked failed fails refused half third percent majority number"
+)
+_SHARED_TITLES = word_set("lake lakes mount mounts saint saints king kings queen world part war act")
+_ADJECTIVE_ENDS = (
+    "able", "ible", "ical", "tional", "onal", "ial", "ual", "ous", "ful", "less", "ive", "ary", "ish",
+    "istic", "atic", "ental",
+)  # fmt: skip
+_NOUNS_LIKE_ADJECTIVES = word_set(
+    "hospital material materials animal metal festival table cable vegetable archive motive library"
+    " dictionary fish dish british polish spanish english finnish irish danish turkish swedish salary"
+    " diary secretary missionary commentary documentary tributary boundary mammal capital journal"
+)
+_ADJECTIVES = word_set(
+    "new old big small large long short high low good bad great young early late rich poor hot cold"
+    " red blue green black white yellow brown grey gray pink purple orange local national global"
+    " regional federal male female human social political economic cultural military civil public"
+    " private legal moral mental natural rural urban central northern southern eastern western"
+    " upper lower inner outer modern ancient medieval hard soft strong weak fast slow safe simple"
+    " complex efficient diverse tall wide deep dark light dry wet clean dirty happy sad free"
+    " expensive cheap full empty open closed domestic foreign dense static dynamic basic"
+)
+_CLOSING = frozenset({"there", "here", "too", "today", "now", "instead", "respectively"})
+_SHARING = word_set(
+    "north south east west upper lower old new inner outer first second third big little great"
+    " northern southern eastern western central early late"
+)
 _BINOMIALS = frozenset(lines("binomials"))
 
 
@@ -29,7 +59,11 @@ def safe(frame: Sequence[Word], main: int, first: int, members: Sequence[Sequenc
 
     ``first`` is where the first member begins, ``main`` the verb of the clause.
     """
-    if _collective(frame, main, first) or not _fit(members):
+    if _collective(frame, main, first) or not _fit(members) or _shared_out(frame, main, first):
+        return False
+    if frame[first - 1].text == ":" and not is_plural(frame[first - 2]):
+        return False
+    if _identity(frame, main, first) or _one_name(frame, first, members):
         return False
     cores = [*members[:-1], core(members[-1])]
     if any(not 0 < len(m) <= MAX_MEMBER or _has_verb(m) for m in cores):
@@ -39,6 +73,9 @@ def safe(frame: Sequence[Word], main: int, first: int, members: Sequence[Sequenc
     governor = frame[first - 1]
     if shares_article(frame, first, members[1][0]):
         return _professions(cores)
+    governed = governor.low in w.PREPOSITIONS
+    if _adjectives(cores, governed=governed) or any(_goes_on(m) for m in members[:-1]):
+        return False
     if _parallel(cores):
         return len(members) > 2 or not _is_title(governor, members)
     # "attitudes and beliefs about X": X is of both; "acid and enzymes that digest" is of the last
@@ -61,9 +98,89 @@ def _collective(frame: Sequence[Word], main: int, first: int) -> bool:
     return governor.text != ":" and any(x.text in w.COLLECTIVE for x in said)
 
 
+def _shared_out(frame: Sequence[Word], main: int, first: int) -> bool:
+    """Whether the members are dealt out ("respectively"), denied, or named by a condition."""
+    if any(x.low in w.DEALT_OUT and not x.shielded for x in frame):
+        return True
+    if any(x.low == "and" and not x.shielded for x in frame[main + 1 : first]):
+        return True  # "was written and performed by A and B"
+    infinitive = frame[first - 1].low == "to" and frame[first].low in verbs.BASE_FORMS
+    return infinitive or any(x.low in _NOT_STATED for x in frame[:first])
+
+
+def _identity(frame: Sequence[Word], main: int, first: int) -> bool:
+    """Whether several things are named: "The two moons are Phobos and Deimos"."""
+    said = frame[main + 1 : first]
+    phrase = frame[subject_start(frame) : main]
+    plural = frame[main].low in {"are", "were"} or number(phrase) == "plural"
+    return frame[main].low in w.BE and plural and all(map(is_adverb, said))
+
+
+def _one_name(frame: Sequence[Word], first: int, members: Sequence[Sequence[Word]]) -> bool:
+    """Whether the names may be one name, one couple or share a word.
+
+    "the song for Laverne and Shirley", "by Peter, Paul and Mary", "Upper and Lower Tarn", "Lake Erie
+    and Ontario", "French and English versions".
+    """
+    named = [m for m in members if m[0].is_name]
+    if len(named) < 2:
+        return False
+    short = [len(core(m)) == 1 for m in members]
+    governor = frame[first - 1].low
+    joint = {"by", "for", "about", "as", "called", "named", "titled"}
+    if governor in joint and all(short) and frame[first - 2].low != "followed":
+        return True
+    if governor == "with" and len(members) == 2:
+        return True
+    if any(len(m) == 1 and m[0].low in _SHARING for m in members[:-1]):
+        return True
+    if members[0][0].low in _SHARED_TITLES or "'s" in members[0][-1].low[-2:]:
+        return True
+    last = core(members[-1])
+    tail = not last[-1].is_name and last[-1].is_word and len(last) > 1
+    if tail and all(x.is_name for m in members[:-1] for x in m):
+        return True
+    if not (len(members) == 2 and short[0] and len(last) > 1 and last[0].low != "the"):
+        return False
+    placed = governor in {"in", "at", "from", "near", "into", "including", "to", "against"}
+    return not placed or members[0][0].low in _SHARING
+
+
+def _adjectives(cores: Sequence[Sequence[Word]], *, governed: bool) -> bool:
+    """Whether single words may describe the noun of the last member, or the subject.
+
+    "modular, reusable and extensible code", "is limited and diverse", "solid, liquid or gas tanks".
+    """
+    singles = [m[0] for m in cores if len(m) == 1 and not m[0].is_name]
+    if cores[-1][0].low in w.DETERMINERS or (governed and all(len(m) == 1 for m in cores)):
+        return False
+    if any(_describes(x) for x in singles):
+        return True
+    lead = cores[:-1]
+    plain = all(len(m) == 1 and not m[0].is_name for m in lead)
+    return plain and len(cores[-1]) > 1 and cores[-1][0].low != "other" and not all(
+        is_plural(m[0]) for m in lead
+    )
+
+
+def _describes(word: Word) -> bool:
+    """Whether the word looks like an adjective or a participle."""
+    low = word.low
+    if low in verbs.PARTICIPLES or verbs.is_ed_form(low) or low in _ADJECTIVES:
+        return True
+    return len(low) > 4 and low.endswith(_ADJECTIVE_ENDS) and low not in _NOUNS_LIKE_ADJECTIVES
+
+
+def _goes_on(member: Sequence[Word]) -> bool:
+    """Whether a name that is not the last goes on: "Salem, Oregon in 1966 and ..."."""
+    return member[0].is_name and any(x.low in w.PREPOSITIONS - {"of"} for x in member)
+
+
 def _fit(members: Sequence[Sequence[Word]]) -> bool:
     """Whether the members begin alike and are things."""
     heads = [m[0] for m in members if m]
+    if any(x.low == "followed" for m in members[1:] for x in m[:2]):
+        return False
     parts = [x.low in _PARTS for x in heads]  # "61 tattoos, most of them on his back"
     placed = [x.low in w.PREPOSITIONS for x in heads]
     if len(heads) < len(members) or any(parts) != all(parts) or any(placed) != all(placed):
@@ -85,7 +202,7 @@ def shares_article(frame: Sequence[Word], k: int, model: Word) -> bool:
 def core(member: Sequence[Word]) -> Sequence[Word]:
     """The last member without what may follow it ("and critic who lived in Rome")."""
     for k, word in enumerate(member):
-        if k and (word.low in w.PREPOSITIONS | w.RELATIVES or word.is_comma):
+        if k and (word.low in w.PREPOSITIONS | w.RELATIVES | _CLOSING or word.is_comma):
             return member[:k]
     return member
 

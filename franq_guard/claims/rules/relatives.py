@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from franq_guard.claims.rules.antecedents import aside_end, name_before, phrase_before
+from franq_guard.claims.rules.antecedents import aside_end, certain, name_before, phrase_before
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.finite_verb import (
     after_adverbs,
@@ -16,6 +16,7 @@ from franq_guard.claims.rules.lexer import Word, inserted
 from franq_guard.claims.rules.lexicon import word_set
 
 _EVENT_VERBS = word_set("means meant makes made allows allowed causes caused led")
+_PLACED = frozenset({"in", "at", "on", "to", "near", "from", "is", "was"})
 _QUANTIFIERS = word_set("many most some all both each none several few one two three much")
 
 
@@ -27,23 +28,39 @@ def relative(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | N
         return None
     inner = after_adverbs(frame, comma + 2)
     end = aside_end(frame, comma, inner, main)
-    antecedent = phrase_before(frame, comma)
+    antecedent = phrase_before(frame, comma, main)
     if pronoun in {"who", "whose"} and frame[comma - 1].is_name:
         antecedent = name_before(frame, comma) or antecedent
+    event = pronoun == "which" and _means_the_event(frame, inner)
+    if event:
+        antecedent = (inserted("This"),)
     if antecedent is None or end is None:
         return None
     if pronoun in {"who", "which"}:
         if not is_finite(frame, inner, loose=True):
             return None
-        if pronoun == "which" and _means_the_event(frame[inner], antecedent):
-            antecedent = (inserted("This"),)
+        if not event and not certain(frame, comma, main, antecedent, inner):
+            return None
         return clause.take(comma, end, (*antecedent, *frame[comma + 2 : end]))
     if find_verb(frame, inner, end, loose=True) is None:
         return None
     if pronoun == "whose":
+        if not certain(frame, comma, main, antecedent, None):
+            return None
         return clause.take(comma, end, (*antecedent, inserted("'s"), *frame[comma + 2 : end]))
+    first = next(k for k, x in enumerate(frame) if x is antecedent[0])
+    if frame[first - 1].low not in _PLACED or antecedent[0].is_number:
+        return None
     place = (inserted("In"), *antecedent, inserted(","))
     return clause.take(comma, end, (*place, *frame[comma + 2 : end]))
+
+
+def _means_the_event(frame: Sequence[Word], verb: int) -> bool:
+    """Whether ", which ..." speaks of the whole clause: "which means", "which led to"."""
+    low = frame[verb].low
+    if low in {"makes", "made"}:
+        return not frame[verb - 2].is_name
+    return low in _EVENT_VERBS and (low != "led" or frame[verb + 1].low == "to")
 
 
 def when(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
@@ -58,14 +75,6 @@ def when(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
     return clause.take(comma, end, frame[comma + 2 : end])
 
 
-def _means_the_event(verb: Word, antecedent: Sequence[Word]) -> bool:
-    """Whether ", which ..." speaks of the whole clause: "which means", or number does not agree."""
-    singular = verb.low in {"is", "was", "has", "does"}
-    return verb.low in _EVENT_VERBS or (
-        singular and is_plural(antecedent[-1]) and not antecedent[-1].is_name
-    )
-
-
 def part_of(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
     """Take out ", of which 650 survive" or ", many of whom left"; "them" is the antecedent."""
     frame = clause.frame
@@ -77,8 +86,10 @@ def part_of(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | No
     end = aside_end(frame, comma, of + 2, main)
     if end is None:
         return None
-    antecedent = phrase_before(frame, comma)
-    them = inserted("them" if antecedent and is_plural(antecedent[-1]) else "it")
+    antecedent = phrase_before(frame, comma, main)
+    if antecedent is None or not any(is_plural(x) for x in antecedent[-1:]):
+        return None
+    them = inserted("them")
     if of > comma + 1:
         return clause.take(comma, end, (frame[comma + 1], frame[of], them, *frame[of + 2 : end]))
     verb = find_verb(frame, of + 2, end, loose=True)

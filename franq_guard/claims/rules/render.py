@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.lexer import Word
@@ -30,9 +31,26 @@ def render(answer: str, clause: Clause) -> str:
     return as_sentence("".join(parts))
 
 
+def emphasis(answer: str, words: Sequence[Word]) -> dict[int, bool]:
+    """Index of each word that is a Markdown emphasis mark, and whether it opens the emphasis."""
+    if not words or not any(x.text in "*_" for x in words):
+        return {}
+    part = answer[words[0].start : words[-1].end]
+    spans = [(m.span(), m.group(1) is not None) for m in _EMPHASIS.finditer(part) if m[1] or m[2]]
+    return {
+        x.index: opens
+        for (a, b), opens in spans
+        for x in words
+        if a <= x.start - words[0].start < b
+    }
+
+
 def _gap(answer: str, last: Word, word: Word) -> str:
     if last.index >= 0 and word.index == last.index + 1 and last.end <= word.start:
         return answer[last.end : word.start]
+    between = answer[last.end : word.start] if 0 <= last.end <= word.start else " "
+    if last.index >= 0 and not between.strip("*_"):
+        return ""  # only emphasis marks: "**Rome**'s"
     return "" if word.text[0] in _NO_SPACE_BEFORE else " "
 
 

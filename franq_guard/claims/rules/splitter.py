@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from franq_guard.claims.blocks import Block, blocks
-from franq_guard.claims.rules.asides import without_asides
+from franq_guard.claims.rules.asides import without_asides, without_examples
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.context import Reader
 from franq_guard.claims.rules.coordination import coordinated, independent
 from franq_guard.claims.rules.enumeration import enumerated
-from franq_guard.claims.rules.lexer import lex
+from franq_guard.claims.rules.lexer import Word, lex
 from franq_guard.claims.rules.nonclaims import reason
-from franq_guard.claims.rules.render import as_sentence, plain, render
+from franq_guard.claims.rules.render import as_sentence, emphasis, plain, render
 from franq_guard.claims.sentences import sentences
 from franq_guard.claims.settling import settled
 from franq_guard.records import Claim, Span
@@ -22,6 +22,8 @@ _STAGES: tuple[Callable[[Clause], list[Clause]], ...] = (
     independent,
     without_asides,
     coordinated,
+    without_asides,
+    without_examples,
     enumerated,
 )
 _MAX_WORDS = 150
@@ -46,12 +48,12 @@ class RuleSplitter:
     Text in other languages is split into sentences, each one claim.
     """
 
-    fingerprint = "rules/1"
+    fingerprint = "rules/2"
 
     def __init__(self, *, language: str = "en") -> None:
         self.language = language
         if language != "en":
-            self.fingerprint = f"rules/1:{language}"
+            self.fingerprint = f"rules/2:{language}"
 
     def split(self, answer: str, *, question: str = "") -> list[Claim]:
         """Claims of ``answer`` in order; see :class:`franq_guard.claims.ClaimSplitter`."""
@@ -121,11 +123,34 @@ class RuleSplitter:
 def _clauses(answer: str, start: int, end: int) -> list[Clause]:
     """The clauses of the sentence ``answer[start:end]``, by their first own word."""
     words = tuple(lex(answer, start, end))
-    found = [Clause(words, words)]
+    marks = emphasis(answer, words)
+    read = tuple(x for x in words if x.index not in marks) or words
+    found = [Clause(read, read)]
     if len(words) <= _MAX_WORDS:
         for stage in _STAGES:
             found = [part for clause in found for part in stage(clause)]
+    if len(read) < len(words):
+        found = _with_marks(found, words, marks)
     return sorted(found, key=lambda c: c.own[0].index)
+
+
+def _with_marks(
+    found: Sequence[Clause], words: Sequence[Word], marks: Mapping[int, bool]
+) -> list[Clause]:
+    """The clauses with their emphasis marks: an opening one goes with the word after it."""
+    owner = {x.index: k for k, clause in enumerate(found) for x in clause.own}
+    own = [list(clause.own) for clause in found]
+    last = len(words) - 1
+    for mark, opens in marks.items():
+        step = 1 if opens else -1
+        near = mark + step
+        while near in marks and 0 < near < last:
+            near += step
+        own[owner.get(near, owner.get(mark - step, 0))].append(words[mark])
+    return [
+        Clause(clause.frame, tuple(sorted(x, key=lambda word: word.index)))
+        for clause, x in zip(found, own, strict=True)
+    ]
 
 
 def _not_claims(answer: str, block: Block) -> tuple[Claim, ...]:

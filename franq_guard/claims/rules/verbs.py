@@ -50,6 +50,7 @@ PURE_PASTS = frozenset(r[1] for r in _FORMS.values() if r[1] not in (r[0], r[2])
 SHARED_PASTS = frozenset(r[1] for r in _FORMS.values() if r[1] == r[2])
 """Past forms that are participles too: built, led, won."""
 PARTICIPLES = frozenset(r[2] for r in _FORMS.values()) | REGULAR_PASTS | {"born"}
+FINITE_FORMS = BASE_FORMS | THIRD_PERSON_FORMS | REGULAR_PASTS | PURE_PASTS | SHARED_PASTS
 INTRANSITIVE_PASTS = words("verbs_intransitive")
 BASE_OF = {form: row[0] for row in _FORMS.values() for form in row[1:]}
 """Irregular past forms and participles to their base form."""

@@ -63,8 +63,12 @@ COLLECTIVE = word_set(
     " mixture combination blend pair set series group team trio total sum union made mix alloy"
     " both either neither difference differences distance relationship border collaboration"
 )
+DEALT_OUT = word_set(
+    "respectively together jointly alternately combined each collectively either versus vs mutual"
+    " simultaneously"
+)
 NAMING = word_set("called named titled entitled dubbed nicknamed known considered termed based")
 PLURAL_NOUNS = word_set(
     "two three four five six seven eight nine ten many some people children"
-    " men women they we you i police mice geese cattle sheep salmon fish deer both these"
+    " men women they them we us you i police mice geese cattle sheep salmon fish deer both these"
 )

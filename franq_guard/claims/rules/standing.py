@@ -1,0 +1,82 @@
+"""Whether words stand as a sentence of their own. A cut that leaves others is not made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from franq_guard.claims.rules import verbs
+from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.agreement import agree
+from franq_guard.claims.rules.clause import Clause
+from franq_guard.claims.rules.finite_verb import (
+    is_adverb,
+    main_verb,
+    subject_start,
+)
+from franq_guard.claims.rules.lexer import Word, inserted
+from franq_guard.claims.rules.lexicon import word_set
+
+_OBJECT_FORMS = frozenset({"him", "them", "me", "us"})
+_NO_END = (
+    (w.PREPOSITIONS - word_set("in on off up out over down about inside outside before below above"))
+    | w.COORDINATORS
+    | w.POSSESSIVES
+    | word_set("a an the or very every than if because whether which who whose")
+)
+_NO_START = w.COORDINATORS | w.RELATIVES - word_set("that what where whose") | _OBJECT_FORMS | {"or"}
+
+
+def parts(cut: tuple[Clause, Clause] | None) -> tuple[Clause, Clause] | None:
+    """The two clauses of a cut where each of them stands as a sentence, else None."""
+    return cut if cut is not None and all(stands(c) for c in cut) else None
+
+
+def stands(clause: Clause) -> bool:
+    """Whether a subject and a finite verb that agrees with it are there, and no end hangs loose.
+
+    The opening of the sentence itself is taken as it comes: what is odd about it was written so.
+    """
+    frame = clause.frame
+    if frame and frame[-1].is_word:
+        frame = (*frame, inserted("."))
+    start = subject_start(frame)
+    verb = main_verb(frame, start)
+    if verb is None or not _closed(frame):
+        return False
+    phrase = [x for x in frame[start:verb] if not is_adverb(x)]
+    if frame[verb].low in w.PRONOUN_VERBS:
+        return not any(x.is_word for x in phrase)
+    original = bool(phrase) and phrase[0].index >= 0 and all(
+        b.index == a.index + 1 for a, b in zip(frame[start:verb], frame[start + 1 : verb + 1], strict=True)
+    ) and frame[0].index == 0
+    if original:
+        return True
+    return bool(phrase) and _is_subject(phrase) and agree(phrase, frame, verb)
+
+
+def _closed(frame: Sequence[Word]) -> bool:
+    """Whether the last word may end a sentence."""
+    last = next((x for x in reversed(frame) if x.is_word), None)
+    if last is None or last.low in _NO_END and not last.is_name:
+        return False
+    opened = sum(x.text in "([“" for x in frame) - sum(x.text in ")]”" for x in frame)
+    return opened == 0
+
+
+def _is_subject(phrase: Sequence[Word]) -> bool:
+    """Whether a noun phrase stands before the verb, without a second one or a verb in it."""
+    first = phrase[0]
+    if first.low in _NO_START or not (first.is_word or first.text in {'"', "“", "*", "`", "$", "€"}):
+        return False
+    if first.low in verbs.PLAIN_BASE_FORMS and not first.is_name:
+        return False
+    if first.low in verbs.GERUNDS and len(phrase) > 2 and not first.is_name:
+        return False
+    commas = sum(x.is_comma for x in phrase)
+    if commas == 1 or any(x.text in {";", ":"} and not x.shielded for x in phrase):
+        return False
+    if phrase[-1].low in w.COORDINATORS | w.PREPOSITIONS | {"or"}:
+        return False
+    return not any(
+        x.low in {"he", "she", "it", "they", "we", "i"} and not x.is_name for x in phrase[1:]
+    )
