@@ -28,6 +28,7 @@ def export(
     """Write weight file and manifest into `folder`; returns the SHA-256.
 
     The file is written twice: calibration is fitted on the quantised network, as it will run.
+    `examples` and `questions` are the fitting fold's.
     """
     torch.set_grad_enabled(False)
     storage.save(folder, tensors, plain())
