@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
 from typing import Literal
 
-from franq_guard.records import Claim, Label, Span, Status, Verdict
+from franq_guard.records import Claim, Label, LabelRule, Span, Status, Verdict
 
 Action = Literal["annotate", "filter", "block"]
 CustomAction = Callable[[str, Sequence[Verdict]], str]
@@ -15,10 +15,13 @@ CustomAction = Callable[[str, Sequence[Verdict]], str]
 MARKS: dict[Label, str] = {
     "doubtful": "[doubtful]",
     "false": "[likely false]",
+    "unsupported": "[not in the passages]",
     "unverified": "[unverified]",
 }
+WEAK: tuple[Label, ...] = ("false", "doubtful", "unsupported")
+"""Labels a policy acts against unless told otherwise, worst first."""
 _CLOSING = ".!?…,;:。！？ \n"
-_WORST_FIRST: tuple[Label, ...] = ("false", "doubtful", "unverified")
+_WORST_FIRST: tuple[Label, ...] = (*WEAK, "unverified")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,18 +32,22 @@ class Policy:
         action: ``annotate`` keeps the text and puts a mark beside each weak claim; ``filter``
             removes weak claims and mends the prose around them; ``block`` replaces the whole answer
             when any claim is weak; a callable ``(answer, verdicts) -> text`` does as it likes.
-        threshold: a claim with P(true) below it is weak.
-        false_below: a claim with P(true) below it is labelled ``false``, not only ``doubtful``.
+        threshold: a claim with P(true) below it does not pass; None: the calibrator's.
+        false_below: a claim with P(true) below it is ``false`` even where no passage contradicts
+            it; None: the calibrator's, which may know of none.
         on_error: what an unverified claim counts as: ``open`` keeps it (marked), ``closed`` treats
             it as weak.
         replacement: the text of a blocked answer, and of one from which nothing is left.
+        weak: the labels to act against, of ``false``, ``doubtful`` and ``unsupported``; claims with
+            another one pass without a mark (but for ``unverified`` ones).
     """
 
     action: Action | CustomAction = "annotate"
-    threshold: float = 0.5
-    false_below: float = 0.25
+    threshold: float | None = None
+    false_below: float | None = None
     on_error: Literal["open", "closed"] = "open"
     replacement: str = "I cannot give an answer to this that I could verify."
+    weak: Collection[Label] = WEAK
 
     def __post_init__(self) -> None:
         if not callable(self.action) and self.action not in ("annotate", "filter", "block"):
@@ -49,29 +56,70 @@ class Policy:
             )
         if iscoroutinefunction(self.action):
             raise ValueError("action must be a plain function, not a coroutine function")
-        if not 0 <= self.false_below <= self.threshold <= 1:
+        below = 0.0 if self.false_below is None else self.false_below
+        if not 0 <= below <= (1.0 if self.threshold is None else self.threshold) <= 1:
             raise ValueError(
                 "thresholds must satisfy 0 <= false_below <= threshold <= 1, got "
                 f"false_below={self.false_below}, threshold={self.threshold}"
             )
         if self.on_error not in ("open", "closed"):
             raise ValueError(f"on_error must be 'open' or 'closed', not {self.on_error!r}")
+        if isinstance(self.weak, str) or not set(self.weak) <= set(WEAK):
+            raise ValueError(f"weak must hold labels out of {WEAK}, not {self.weak!r}")
 
-    def label(self, p_true: float | None, p_faithful: float | None) -> Label:
-        """The label of a claim; ``unverified`` when P(true) is unknown."""
+    def rule(self, rule: LabelRule) -> LabelRule:
+        """The calibrator's rule with this policy's own numbers in it."""
+        threshold = rule.threshold if self.threshold is None else self.threshold
+        below = rule.false_below if self.false_below is None else self.false_below
+        if below is not None:
+            below = min(below, threshold)
+        return replace(rule, threshold=threshold, false_below=below)
+
+    def label(
+        self,
+        p_true: float | None,
+        p_faithful: float | None,
+        *,
+        contradiction: float | None = None,
+        entailment: float | None = None,
+        rule: LabelRule | None = None,
+    ) -> Label:
+        """The label of a claim.
+
+        In this order: ``unverified`` when P(true) is unknown; ``doubtful`` when the passages
+        contradict each other. A claim that reaches the threshold is ``supported`` by the passages,
+        or not; then it is ``unsupported-true`` where the calibrator's rows show that such claims
+        are mostly true, else ``unsupported``. One that does not is ``false`` where there is
+        evidence against it and no passage states it, else ``unsupported`` or ``doubtful``, by
+        P(faithful).
+
+        Args:
+            p_true: P(true) of the claim.
+            p_faithful: P(faithful) of the claim; None counts as 0.
+            contradiction: the highest P(contradiction) of a passage; None: no evidence.
+            entailment: the highest P(entailment) of a passage; None: no evidence.
+            rule: the calibrator's; default: :class:`LabelRule`'s own numbers.
+        """
         if p_true is None:
             return "unverified"
-        if p_true < self.false_below:
-            return "false"
-        if p_true < self.threshold:
+        rule = self.rule(rule or LabelRule())
+        if rule.conflict(contradiction, entailment):
             return "doubtful"
-        return "supported" if (p_faithful or 0.0) > 0.5 else "unsupported-true"
+        faithful = (p_faithful or 0.0) > rule.supported_from
+        if p_true >= rule.threshold:
+            if faithful:
+                return "supported"
+            return "unsupported-true" if rule.unsupported_true else "unsupported"
+        improbable = rule.false_below is not None and p_true < rule.false_below
+        if (improbable or rule.contradicts(contradiction)) and not rule.entails(entailment):
+            return "false"
+        return "doubtful" if faithful else "unsupported"
 
     def is_weak(self, verdict: Verdict) -> bool:
         """Whether the policy acts against this claim."""
         if verdict.label == "unverified":
             return self.on_error == "closed"
-        return verdict.label in ("doubtful", "false")
+        return verdict.label in self.weak
 
     def apply(self, answer: str, verdicts: Sequence[Verdict]) -> str:
         """The text to return for ``answer``."""
@@ -81,10 +129,10 @@ class Policy:
                 raise TypeError(f"the action returned {type(text).__name__}, not a string")
             return text
         if self.action == "annotate":
-            return annotate(answer, verdicts)
+            return self._annotated(answer, verdicts)
         weak = [i for i, verdict in enumerate(verdicts) if self.is_weak(verdict)]
         if self.action == "block":
-            return self.replacement if weak else annotate(answer, verdicts)
+            return self.replacement if weak else self._annotated(answer, verdicts)
         return self._filter(answer, verdicts, weak) or (self.replacement if weak else answer)
 
     def so_far(self, answer: str, verdicts: Sequence[Verdict]) -> str:
@@ -93,13 +141,18 @@ class Policy:
         For ``annotate`` and ``filter``, which change nothing before the last claim that was added.
         """
         if self.action == "annotate":
-            return annotate(answer, verdicts)
+            return self._annotated(answer, verdicts)
         weak = [i for i, verdict in enumerate(verdicts) if self.is_weak(verdict)]
         return self._filter(answer, verdicts, weak)
 
     def on_failure(self, answer: str, verdicts: Sequence[Verdict]) -> str:
         """The text when a custom action itself failed."""
-        return self.replacement if self.on_error == "closed" else annotate(answer, verdicts)
+        if self.on_error == "closed":
+            return self.replacement
+        return self._annotated(answer, verdicts)
+
+    def _annotated(self, answer: str, verdicts: Sequence[Verdict]) -> str:
+        return _insert(answer, _marks_of(answer, verdicts, (*self.weak, "unverified")))
 
     def _filter(self, answer: str, verdicts: Sequence[Verdict], weak: list[int]) -> str:
         """What is kept of the answer; empty where nothing is."""

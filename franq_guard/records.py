@@ -16,9 +16,27 @@ Span = tuple[int, int]
 Form = Literal["long", "short"]
 """``long``: claims of an answer, each judged by its tokens; ``short``: the answer as one claim."""
 Source = Literal["captured", "server", "teacher-forced", "none"]
-Label = Literal["supported", "unsupported-true", "doubtful", "false", "unverified", "not-a-claim"]
+Label = Literal[
+    "supported", "unsupported-true", "unsupported", "doubtful", "false", "unverified", "not-a-claim"
+]
 Status = Literal["ok", "partial", "unverified"]
-Reason = Literal["no_evidence", "no_prompt", "no_logprobs", "no_contrast", "error", "timeout"]
+Reason = Literal[
+    "no_evidence",
+    "no_prompt",
+    "no_logprobs",
+    "no_contrast",
+    "language",
+    "prior",
+    "conflict",
+    "error",
+    "timeout",
+]
+"""Why there is no P(true), or a remark on it.
+
+``prior``: the passages do not state the claim, and no probabilities of its own writer tell whether
+it is true. ``conflict``: one passage entails the claim and another contradicts it. ``language``:
+the answer is in a language that the models were not trained on.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +68,14 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """A text a model wrote. The spans of ``tokens`` tile ``text`` exactly (some may be empty).
+    """A text that was written. The spans of ``tokens`` tile ``text`` exactly (some may be empty).
 
     ``prompt`` is the string the model saw, chat template included; ``prompt_token_ids`` are the ids
     it saw, which win over the string where both are given. ``source`` says where the
-    log-probabilities come from.
+    log-probabilities come from: ``captured`` while the model wrote, told by a ``server``, read by a
+    model that did not write the text (``teacher-forced``), or ``none``. ``writer`` is the
+    fingerprint of the model that wrote the text; None where nobody knows, and for every text that a
+    model only read.
     """
 
     text: str
@@ -62,6 +83,7 @@ class Generation:
     prompt: str | None = None
     prompt_token_ids: tuple[int, ...] | None = None
     source: Source = "none"
+    writer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +137,10 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The stretch of a passage that supports a claim best: ``passages[passage].text[start:end]``.
+    """A stretch of a passage that bears on a claim: ``passages[passage].text[start:end]``.
 
-    ``score`` is in [0, 1]: how well that stretch alone supports the claim.
+    ``score`` is in [0, 1]: how well that stretch alone supports the claim; for a stretch that
+    speaks against it, P(contradiction).
     """
 
     passage: int
@@ -133,15 +156,70 @@ class Signals:
     ``uq_faith`` and ``uq_unfaith`` are log-probabilities (nats) in the long form and confidences in
     [0, 1] in the short form; None where not available, with the cause in ``reason``.
     ``raw`` keeps every uncalibrated score by name: ``faithfulness``, ``uq_faith``, ``uq_unfaith``
-    and what they were made of.
+    and what they were made of. ``contradiction`` and ``entailment`` are the highest over the
+    passages, each passage read by itself; None where nothing was retrieved or the model has no
+    three classes. ``against`` is the stretch that contradicts the claim most.
     """
 
     p_faithful: float | None = None
     uq_faith: float | None = None
     uq_unfaith: float | None = None
+    contradiction: float | None = None
+    entailment: float | None = None
     evidence: Evidence | None = None
+    against: Evidence | None = None
     reason: Reason | None = None
     raw: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelRule:
+    """The numbers by which a calibrator's P(true) becomes a label; see :meth:`.Policy.label`.
+
+    Attributes:
+        threshold: a claim with P(true) below it does not pass.
+        false_below: a claim with P(true) below it is ``false`` even without evidence against it;
+            None: P(true) alone never makes a claim ``false``.
+        contradiction: from this P(contradiction) on a passage is evidence against a claim.
+        entailment: from this P(entailment) on a passage states a claim.
+        supported_from: a claim is supported by the passages above this P(faithful).
+        unsupported_true: whether the claims that the calibrator was fitted on show that most
+            unsupported ones which pass are true.
+
+    Raises:
+        ValueError: for a number outside [0, 1], or ``false_below`` above ``threshold``.
+    """
+
+    threshold: float = 0.5
+    false_below: float | None = 0.25
+    contradiction: float = 0.9
+    entailment: float = 0.5
+    supported_from: float = 0.5
+    unsupported_true: bool = True
+
+    def __post_init__(self) -> None:
+        shares = (self.contradiction, self.entailment, self.supported_from)
+        if not all(0 <= share <= 1 for share in shares):
+            raise ValueError(
+                f"contradiction, entailment and supported_from must lie in [0, 1]: {shares}"
+            )
+        if not 0 <= (self.false_below or 0) <= self.threshold <= 1:
+            raise ValueError(
+                "thresholds must satisfy 0 <= false_below <= threshold <= 1, got "
+                f"false_below={self.false_below}, threshold={self.threshold}"
+            )
+
+    def contradicts(self, contradiction: float | None) -> bool:
+        """Whether a passage speaks against the claim."""
+        return contradiction is not None and contradiction >= self.contradiction
+
+    def entails(self, entailment: float | None) -> bool:
+        """Whether a passage states the claim."""
+        return entailment is not None and entailment >= self.entailment
+
+    def conflict(self, contradiction: float | None, entailment: float | None) -> bool:
+        """Whether one passage states the claim and another speaks against it."""
+        return self.contradicts(contradiction) and self.entails(entailment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +227,8 @@ class Verdict:
     """What the guard says of one claim.
 
     ``p_true``, ``p_faithful``, ``uq_faith``, ``uq_unfaith`` are in [0, 1]; the two ``uq_*`` are the
-    calibrated values that entered the formula (arXiv 2505.21072, eq. 1).
+    calibrated values that entered the formula (arXiv 2505.21072, eq. 1). ``evidence`` is the
+    stretch that supports the claim best, ``against`` the one that contradicts it most.
     """
 
     claim: Claim
@@ -161,10 +240,11 @@ class Verdict:
     label: Label
     reason: str | None = None
     evidence: Evidence | None = None
+    against: Evidence | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as JSON-ready values, as in ``franq.answer/1``; numbers not finite: null."""
-        found, claim = self.evidence, self.claim
+        claim = self.claim
         return {
             "claim": {
                 "text": claim.text,
@@ -179,8 +259,8 @@ class Verdict:
             "raw": {name: _finite(value) for name, value in self.raw.items()},
             "label": self.label,
             "reason": self.reason,
-            "evidence": found
-            and {"passage": int(found.passage), "start": int(found.start), "end": int(found.end)},
+            "evidence": _stretch(self.evidence),
+            "against": _stretch(self.against),
         }
 
 
@@ -208,6 +288,12 @@ class GuardedAnswer:
             "calibrator": self.calibrator,
             "timings": {stage: round(float(spent), 4) for stage, spent in self.timings.items()},
         }
+
+
+def _stretch(found: Evidence | None) -> dict[str, int] | None:
+    if found is None:
+        return None
+    return {"passage": int(found.passage), "start": int(found.start), "end": int(found.end)}
 
 
 def _finite(value: float | None) -> float | None:

@@ -3,7 +3,7 @@
 import pytest
 
 from franq_guard.policy import Policy, annotate, status_of
-from franq_guard.records import Claim, Verdict
+from franq_guard.records import Claim, LabelRule, Verdict
 
 ANSWER = "Rome is in Italy. Rome was founded in 1953. It is big."
 SPANS = [(0, 17), (18, 43), (44, 54)]
@@ -34,6 +34,61 @@ def verdicts():
 )
 def test_label_boundaries(p_true, p_faithful, label):
     assert Policy().label(p_true, p_faithful) == label
+
+
+# Of answers by any writer: P(true) alone makes nothing false, and nobody knows of what the passages
+# do not state whether it is true.
+ANY = LabelRule(threshold=0.7, false_below=None, unsupported_true=False)
+
+
+@pytest.mark.parametrize(
+    ("p_true", "p_faithful", "contradiction", "entailment", "rule", "label"),
+    [
+        (None, 0.9, 0.99, 0.0, ANY, "unverified"),
+        (0.7, 0.51, 0.0, 0.9, ANY, "supported"),
+        (0.7, 0.51, None, None, ANY, "supported"),
+        (0.7, 0.5, 0.0, 0.0, ANY, "unsupported"),
+        (0.7, 0.5, 0.0, 0.0, LabelRule(), "unsupported-true"),
+        (0.69, 0.1, 0.9, 0.0, ANY, "false"),
+        (0.69, 0.1, 0.89, 0.0, ANY, "unsupported"),
+        (0.01, 0.1, None, None, ANY, "unsupported"),
+        (0.69, 0.6, 0.0, 0.0, ANY, "doubtful"),
+        (0.24, 0.9, 0.0, 0.49, LabelRule(), "false"),
+        (0.24, 0.9, 0.0, 0.5, LabelRule(), "doubtful"),  # a passage states it
+        (0.24, 0.5, 0.0, 0.5, LabelRule(), "unsupported"),
+        (0.3, 0.5, 0.0, 0.0, LabelRule(), "unsupported"),
+        # one passage states it, another says the contrary
+        (0.95, 0.9, 0.9, 0.5, ANY, "doubtful"),
+        (0.01, 0.1, 0.9, 0.5, ANY, "doubtful"),
+    ],
+)
+def test_labels_are_decided_in_order(p_true, p_faithful, contradiction, entailment, rule, label):
+    found = Policy().label(
+        p_true, p_faithful, contradiction=contradiction, entailment=entailment, rule=rule
+    )
+    assert found == label
+
+
+def test_numbers_of_the_policy_override_the_calibrators():
+    assert Policy(threshold=0.6).label(0.65, 0.9, rule=ANY) == "supported"
+    assert Policy(false_below=0.2).label(0.19, 0.1, rule=ANY) == "false"
+    # a threshold under the calibrator's false_below takes that along
+    assert Policy(threshold=0.1).rule(LabelRule()).false_below == 0.1
+    assert Policy(threshold=0.1).label(0.15, 0.9) == "supported"
+
+
+def test_an_app_may_let_unsupported_claims_pass():
+    found = [verdict(0, "unsupported", 0.5), verdict(1, "false", 0.1), verdict(2, "supported", 0.9)]
+    assert Policy().apply(ANSWER, found) == (
+        "Rome is in Italy [not in the passages]. Rome was founded in 1953 [likely false]. "
+        "It is big."
+    )
+    assert [Policy().is_weak(one) for one in found] == [True, True, False]
+    lenient = Policy(weak=("doubtful", "false"))
+    assert [lenient.is_weak(one) for one in found] == [False, True, False]
+    assert "[not in" not in lenient.apply(ANSWER, found)
+    kept = Policy(action="filter", weak=("doubtful", "false")).apply(ANSWER, found)
+    assert kept == "Rome is in Italy. It is big."
 
 
 def test_annotate_keeps_the_text_and_marks_weak_claims(verdicts):
@@ -104,6 +159,8 @@ def test_callable_action_gets_answer_and_verdicts(verdicts):
         {"threshold": 1.5},
         {"threshold": 0.2, "false_below": 0.3},
         {"on_error": "ajar"},
+        {"weak": ("supported",)},
+        {"weak": "false"},
     ],
 )
 def test_wrong_settings_raise_at_construction(wrong):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from franq_guard.franq import FloatArray, franq
-from franq_guard.records import Form
+from franq_guard.records import Form, LabelRule
 
 SCHEMA = "franq.calibrator/1"
 Calibration = Literal["none", "global", "condition"]
@@ -50,7 +50,7 @@ class Knots:
         """Probability at each score (n,); outside the knots the nearest knot's; NaN stays NaN."""
         x, y = np.asarray(self.x), np.asarray(self.y)
         if interpolation == "linear":
-            values = np.interp(scores, x, y)
+            values = np.clip(np.interp(scores, x, y), y[0], y[-1])  # rounding may overshoot
         else:
             values = y[np.clip(np.searchsorted(x, scores, side="right") - 1, 0, len(x) - 1)]
         # np.interp over a single knot would turn NaN into a number.
@@ -73,6 +73,8 @@ class Calibrator:
         fingerprint: what it was fitted for: language_model, faithfulness, claims, prompt, form,
             n_train, date, versions ... (JSON values).
         figures: what it reached when it was fitted (JSON values).
+        labels: how its P(true) becomes a label.
+        promise: what is promised of the labels, on which data (JSON values); None: nothing.
         name: shown to users.
 
     Raises:
@@ -90,6 +92,8 @@ class Calibrator:
     fingerprint: Mapping[str, Any] = field(default_factory=dict)
     figures: Mapping[str, Any] = field(default_factory=dict)
     name: str = "uncalibrated"
+    labels: LabelRule = field(default_factory=LabelRule)
+    promise: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         for key, options in _CHOICES.items():
@@ -244,6 +248,7 @@ def _from_dict(data: object) -> Calibrator:
     for key in _CURVES:
         fields[key] = _knots(key, fields[key])
     _check_types(fields)
+    fields["labels"] = _labels(fields.get("labels", {}))
     return Calibrator(**fields)
 
 
@@ -253,9 +258,25 @@ def _check_types(fields: dict[str, Any]) -> None:
     for key in ("fingerprint", "figures"):
         if not isinstance(fields.setdefault(key, {}), dict):
             raise ValueError(f"{key} must be an object")
+    if not isinstance(fields.get("promise"), (dict, type(None))):
+        raise ValueError("promise must be an object or null")
     hard = fields.get("hard_threshold")
     if hard is not None and not (isinstance(hard, (int, float)) and math.isfinite(hard)):
         raise ValueError("hard_threshold must be a number or null")
+
+
+def _labels(value: object) -> LabelRule:
+    """The stored rule; a file from before there was one has the defaults."""
+    if not isinstance(value, dict):
+        raise ValueError("labels must be an object")
+    for key, number in value.items():
+        flag = key == "unsupported_true"
+        missing = key == "false_below" and number is None
+        if isinstance(number, bool) is not flag or not (
+            missing or isinstance(number, (int, float))
+        ):
+            raise ValueError(f"labels: {key} has a wrong value {number!r}")
+    return LabelRule(**value)
 
 
 def _knots(key: str, value: object) -> Knots | None:

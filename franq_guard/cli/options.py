@@ -25,7 +25,7 @@ ThresholdOption = Annotated[
     float | None,
     typer.Option(
         "--threshold",
-        help="A claim with P(true) below this is weak; default: the calibrator file's, else 0.5.",
+        help="A claim with P(true) below this is weak; default: the calibrator's.",
     ),
 ]
 ModelOption = Annotated[
@@ -75,8 +75,7 @@ def _guard(
     fitted = Calibrator.load(calibrator) if calibrator else None
     if threshold is None and fitted:
         threshold = stored_threshold(fitted)
-    weak_below = 0.5 if threshold is None else threshold
-    settings = Policy(action=chosen, threshold=weak_below, false_below=min(0.25, weak_below))
+    settings = Policy(action=chosen, threshold=threshold)
     if language_model is None:
         return Guard.offline(policy=settings, franq=fitted)
     return Guard(

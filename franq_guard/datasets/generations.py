@@ -92,6 +92,7 @@ def _generation(row: dict[str, Any]) -> Generation:
         tokens=tokens,
         prompt_token_ids=tuple(ids) if ids is not None else None,
         source=row["source"],
+        writer=row.get("writer"),
     )
 
 

@@ -7,11 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast, get_args
 
 from franq_guard.claims.alignment import ALIGNED, align
 from franq_guard.claims.sentences import sentences
-from franq_guard.records import Claim, ClaimLabel, Generation, Passage, Span, Token, Trace
+from franq_guard.records import (
+    Claim,
+    ClaimLabel,
+    Generation,
+    Passage,
+    Source,
+    Span,
+    Token,
+    Trace,
+)
 
 _ALMOST_ZERO = 1e-3  # a log-probability may pass 0 by as much: rounding, not a probability
 
@@ -40,7 +49,8 @@ def trace_from_dict(row: object) -> Trace:
     Given ``claims`` are checked instead of splitting the answer. A claim whose words are not found
     in the answer has the span of the nearest sentence. Tokens get the id -1 and their ``top`` is
     not read: a row's ids belong to another tokenizer than the guard's. An integer ``id`` becomes a
-    string.
+    string. ``source`` says where the tokens' log-probabilities come from (default: a server), and
+    ``writer`` is the fingerprint of the model that wrote the answer.
 
     Raises:
         ValueError: naming the key that is missing or has a wrong value.
@@ -164,7 +174,20 @@ def _sample(item: object) -> Generation:
 
 def _generation(text: str, row: Mapping[str, Any], *, prompt: str | None = None) -> Generation:
     tokens = _tokens(_list(row, "tokens"), text) if row.get("tokens") is not None else ()
-    return Generation(text, tokens, prompt=prompt, source="server" if tokens else "none")
+    writer = row.get("writer")
+    if writer is not None and not (isinstance(writer, str) and writer):
+        raise ValueError("'writer' must be a non-empty string or null")
+    return Generation(text, tokens, prompt=prompt, source=_source(row, tokens), writer=writer)
+
+
+def _source(row: Mapping[str, Any], tokens: tuple[Token, ...]) -> Source:
+    """Where the log-probabilities of a row's tokens come from; none without tokens."""
+    told = row.get("source")
+    if told is not None and told not in get_args(Source):
+        raise ValueError(f"'source' must be one of {', '.join(get_args(Source))}, not {told!r}")
+    if not tokens:
+        return "none"
+    return "server" if told is None else cast("Source", told)
 
 
 def _tokens(items: list[Any], text: str) -> tuple[Token, ...]:

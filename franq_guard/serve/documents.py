@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from franq_guard.records import Label, Status
+from franq_guard.records import Label, Source, Status
 
 Schema = dict[str, Any]
 
@@ -76,6 +76,14 @@ TRACE_SCHEMA: Schema = {
         "answer": {"type": "string"},
         "prompt": {"type": ["string", "null"], "description": "What the model saw."},
         "tokens": _TOKENS,
+        "source": {
+            "enum": [*get_args(Source), None],
+            "description": "Where the tokens' log-probabilities come from; default: a server.",
+        },
+        "writer": {
+            "type": ["string", "null"],
+            "description": "Fingerprint of the model that wrote the answer.",
+        },
         "samples": {
             "type": ["array", "null"],
             "description": "Other answers to the same prompt.",
@@ -143,6 +151,7 @@ _VERDICT: Schema = {
         "label": {"enum": list(get_args(Label))},
         "reason": {"type": ["string", "null"]},
         "evidence": {"type": ["object", "null"]},
+        "against": {"type": ["object", "null"]},
     },
 }
 ANSWER_SCHEMA: Schema = {
