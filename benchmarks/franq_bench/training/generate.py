@@ -81,9 +81,7 @@ def _changed(
     if kind == "left out":
         rest = f"{left} {right}".strip()
         if rest:
-            yield Example(
-                "generated-left-out", rest, perturb.rewrite(sentence, rng), NEUTRAL, question
-            )
+            yield Example("generated-left-out", rest, perturb.rewrite(sentence, rng), NEUTRAL)
         return
     if kind == "name":
         changed = perturb.name(sentence, passage, pool, rng)
