@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from franq_bench.data import seen
 from franq_bench.data.files import files
 from franq_bench.data.folds import Fold, Folds
 from franq_bench.data.pairs import SOURCES, Example, Question, examples, questions
+from franq_bench.quality.faithfulness import group
+from franq_bench.training.families import FAMILIES
 from franq_bench.training.recipe import Recipe
 
 
@@ -24,6 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, help="folder for checkpoints")
     parser.add_argument("--epochs", type=int, default=Recipe().epochs)
     parser.add_argument("--seed", type=int, default=Recipe().seed)
+    parser.add_argument("--without", choices=FAMILIES, help="leave this family of data sets out")
     parser.add_argument("--threads", type=int, default=None)
     options = parser.parse_args(arguments)
     import torch
@@ -37,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.threads:
         torch.set_num_threads(options.threads)
     options.out.mkdir(parents=True, exist_ok=True)
-    fold = _fold_reader(options.data)
+    fold = _fold_reader(options.data, FAMILIES.get(options.without, ()))
     rows, asked = fold("training")
     recipe = Recipe(epochs=options.epochs, seed=options.seed)
     (options.out / "recipe.json").write_text(json.dumps(asdict(recipe), indent=1), encoding="utf-8")
@@ -53,12 +56,20 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _fold_reader(data: Path) -> Callable[[Fold], tuple[list[Example], list[Question]]]:
-    """Return what reads a fold's pairs of the sets in `SOURCES`, and its passages."""
+def _fold_reader(
+    data: Path, without: Sequence[str]
+) -> Callable[[Fold], tuple[list[Example], list[Question]]]:
+    """Return what reads a fold's pairs of the sets in `SOURCES`, and its passages.
+
+    Of the data sets in `without` nothing is read.
+    """
     paths, folds = files([data]), Folds.read(data)
 
+    def wanted(dataset: str) -> bool:
+        return dataset in SOURCES and group(dataset) not in without
+
     def read(fold: Fold) -> tuple[list[Example], list[Question]]:
-        pairs = examples(paths, lambda row: row["dataset"] in SOURCES and folds.of(row) == fold)
+        pairs = examples(paths, lambda row: wanted(row["dataset"]) and folds.of(row) == fold)
         return pairs, questions(paths, lambda row: folds.of(row) == fold)
 
     return read

@@ -32,7 +32,8 @@ QUESTION = Question(
 POOLED = Question(
     "",
     (),
-    "Ada Vale was a painter. She moved to Brenn with Otto Lind in 1903. Ada Vale sold her last picture to Brenn.",
+    "Ada Vale was a painter. She moved to Brenn with Otto Lind in 1903. "
+    "Ada Vale sold her last picture to Brenn.",
     ("Her pictures hang in the town hall of Sorrow. Collectors from Kessel bought most drawings.",),
     "Ada Vale",
 )
@@ -162,7 +163,8 @@ def test_a_claim_told_elsewhere_or_of_somebody_else_is_not_supported():
     assert (0, "Ada Vale sold her last picture to Brenn.") in subjects
     assert not [h for label, h in subjects if label == 0 and "Tessel" in h]
     joined = {(label, h) for d, label, h in found if d == "generated-joined"}
-    assert (3, "Ada Vale was a painter, and Collectors from Kessel bought most drawings.") in joined
+    known = "She moved to Brenn with Otto Lind in 1903"
+    assert (3, f"{known}, and Collectors from Kessel bought most drawings.") in joined
     assert all(("Collectors" in h) == (label == 3) for label, h in joined)
 
 
