@@ -7,10 +7,11 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from itertools import islice
 from typing import Literal, Self
 
-from franq_guard.calibration.defaults import choose
+from franq_guard.basics.grouping import in_groups
 from franq_guard.calibration.store import Calibrator
 from franq_guard.claims import ClaimSplitter, RuleSplitter
 from franq_guard.claims.spans import whole
@@ -20,6 +21,7 @@ from franq_guard.policy import Policy, status_of
 from franq_guard.records import (
     Claim,
     Form,
+    Generation,
     GuardedAnswer,
     Passage,
     Reason,
@@ -27,11 +29,11 @@ from franq_guard.records import (
     Verdict,
 )
 from franq_guard.rows.traces import trace_of
+from franq_guard.signals.choice import Choice
 from franq_guard.signals.clock import Clock, DeadlineExceeded
-from franq_guard.signals.components import DEFAULTS, check_form, components
+from franq_guard.signals.components import DEFAULTS, Components, check_form, components
 from franq_guard.signals.lazy import Lazy, check_kind
 from franq_guard.signals.measure import measure
-from franq_guard.signals.request import Models
 from franq_guard.signals.verdict import unchecked, verdict
 from franq_guard.telemetry import hooks
 
@@ -41,28 +43,34 @@ _log = logging.getLogger(__name__)
 class Guard:
     """Checks answers claim by claim with FRANQ (arXiv 2505.21072).
 
-    One guard may serve any number of threads; it keeps nothing of a run.
+    An answer is judged by its writer's own log-probabilities where the language model in use wrote
+    it and a calibrator is shipped for that model. Any other one, given or by another model, is
+    judged by the passages alone, and no language model runs; ``franq`` or a method by name asks for
+    the likelihoods all the same. One guard may serve any number of threads; it keeps nothing of a
+    run.
 
     Args:
         language_model: gives log-probabilities with and without the passages; a
             :class:`~franq_guard.language_model.base.LanguageModel`, or a function that returns one
-            (called at the first use). None: only log-probabilities that come with a trace.
+            (called where an answer first needs it). None: only what comes with a trace.
         faithfulness: gives P(faithful); the same two ways.
         claims: splits an answer; default the rule-based splitter.
-        franq: calibrated weights of the formula. Default: the calibrator shipped for exactly this
-            pair of models where there is one, otherwise uncalibrated (said in every result).
+        franq: calibrated weights of the formula. Default: of the shipped calibrators the one for
+            the answer's writer and this pair of models, else the one for any writer (said in every
+            result).
         policy: what happens to the text.
-        form: ``long`` (claims of an answer), ``short`` (the answer is one claim, judged by
-            samples) or ``auto`` (short where the answer states one claim, long elsewhere; the
-            samples it draws show in ``timings``).
+        form: ``long`` (claims of an answer), ``short`` (the answer is one claim, read together with
+            its question) or ``auto`` (short where the answer states one claim, long elsewhere).
         uq_faith: the method of UQ_faith by its name in ``franq methods``; default the paper's.
         uq_unfaith: the method of UQ_unfaith, likewise.
-        n_samples: samples drawn in the short form where the trace brings none.
+        n_samples: samples drawn in the short form where a method compares them and the trace
+            brings none; they show in ``timings``.
         deadline: seconds an answer may take; past it its claims are ``unverified``, reason
             ``timeout``. Looked at between stages, so one stage may overrun it; loading the models
             does not count.
-        strict: a calibrator fitted for other models or methods makes every claim ``unverified``
-            (and :attr:`calibrator` raises) instead of only being warned of.
+        strict: a calibrator fitted for another writer or source, other models or methods makes
+            every claim ``unverified`` (and :meth:`calibrator_of` raises) instead of only being
+            warned of.
 
     Raises:
         TypeError, ValueError: for settings that cannot work, at once.
@@ -89,11 +97,12 @@ class Guard:
         check_kind("faithfulness", faithfulness, "score", loader=True)
         if language_model is not None:
             check_kind("language_model", language_model, "score", loader=True)
-        for name, part, method in (
-            ("claims", claims, "split"),
-            ("policy", policy, "apply"),
-            ("franq", franq, "apply"),
-        ):
+        wanted = {
+            "claims": (claims, "split"),
+            "policy": (policy, "apply"),
+            "franq": (franq, "apply"),
+        }
+        for name, (part, method) in wanted.items():
             if part is not None:
                 check_kind(name, part, method)
         if franq is not None and franq.form != form:
@@ -101,14 +110,18 @@ class Guard:
         self.policy = policy or Policy()
         self.claims = claims or RuleSplitter()
         self.form: Form | Literal["auto"] = form
-        self.components = components("long" if form == "auto" else form, uq_faith, uq_unfaith)
-        self.n_samples = n_samples
-        self.deadline = deadline
-        self.strict = strict
-        self._language_model = None if language_model is None else Lazy(language_model)
-        self._faithfulness = Lazy(faithfulness)
-        self._franq = franq
-        self._calibrator: Calibrator | None = None
+        self.n_samples, self.deadline, self.strict = n_samples, deadline, strict
+        self.choice = Choice(
+            faithfulness=Lazy(faithfulness),
+            language_model=None if language_model is None else Lazy(language_model),
+            claims=self.claims,
+            franq=franq,
+            components=components("long" if form == "auto" else form, uq_faith, uq_unfaith),
+            named=bool(uq_faith or uq_unfaith),
+            form=form,
+            n_samples=n_samples,
+            strict=strict,
+        )
         self._forms: dict[Form, Guard] = {}
         self._lock = threading.RLock()
 
@@ -152,39 +165,45 @@ class Guard:
     @property
     def language_model(self) -> LanguageModel | None:
         """The language model, loaded at the first use."""
-        return None if self._language_model is None else self._language_model()
+        return self.choice.model()
 
     @property
     def loaded_language_model(self) -> LanguageModel | None:
         """The language model where it has been loaded (or given live) already; loads nothing."""
-        return None if self._language_model is None else self._language_model.loaded
+        model = self.choice.language_model
+        return None if model is None else model.loaded
 
     @property
     def faithfulness(self) -> FaithfulnessModel:
         """The faithfulness model, loaded at the first use."""
-        return self._faithfulness()
+        return self.choice.faithfulness()
+
+    @property
+    def components(self) -> Components:
+        """The two methods of uncertainty, where likelihoods are read."""
+        return self.choice.components
 
     @property
     def calibrator(self) -> Calibrator:
-        """What turns the signals into P(true); uncalibrated when nothing fits the models."""
-        with self._lock:
-            if self._calibrator is None:
-                if self.form == "auto":
-                    return self._of_form("long").calibrator
-                self._calibrator = choose(self._franq, self.fingerprint, strict=self.strict)
-            return self._calibrator
+        """What turns the signals of an answer into P(true) whose writer is not known."""
+        return self.calibrator_of(Trace("", (), Generation("")))
+
+    def calibrator_of(self, trace: Trace) -> Calibrator:
+        """The calibrator for a trace, by its writer and the source of its log-probabilities.
+
+        Raises:
+            ValueError: with ``strict``, where the given one was fitted for something else.
+        """
+        return self._choice_of(trace).calibrator(trace.generation)
+
+    def _choice_of(self, trace: Trace) -> Choice:
+        """Of form ``auto``, which has no calibrator of its own: that of the trace's form."""
+        return self._of_form(self._form_of(trace)).choice if self.form == "auto" else self.choice
 
     @property
     def fingerprint(self) -> dict[str, str]:
-        """What determines the signals; a calibrator fitted on them holds for nothing else."""
-        model = self.language_model
-        return {
-            "language_model": "none" if model is None else model.fingerprint,
-            "faithfulness": self.faithfulness.fingerprint,
-            "claims": self.claims.fingerprint,
-            "methods": f"{self.components.uq_faith} + {self.components.uq_unfaith}",
-            "form": self.form,
-        }
+        """What determines the signals; a calibrator of likelihoods holds for nothing else."""
+        return self.choice.setting(reads=True)
 
     def using(self, *, language_model: LanguageModel) -> Guard:
         """This guard with another language model, sharing all the rest.
@@ -195,27 +214,30 @@ class Guard:
         own = getattr(self.loaded_language_model, "model", None)
         if own is not None and own is getattr(language_model, "model", None):
             return self
-        other = self._fresh()
-        other._language_model = Lazy(language_model)
-        return other
+        return self._with(replace(self.choice, language_model=Lazy(language_model)))
+
+    def uncalibrated(self) -> Guard:
+        """This guard with the likelihoods of every answer as they are: to fit a calibrator on."""
+        flat = Calibrator.uncalibrated(form="short" if self.form == "short" else "long")
+        return self._with(replace(self.choice, franq=flat))
 
     def _of_form(self, form: Form) -> Guard:
         """A guard of form ``auto`` for one form only, with that form's methods and calibrator."""
         with self._lock:
             if form not in self._forms:
-                other = self._fresh()
-                other.form, other.components = form, DEFAULTS[form]
-                self._forms[form] = other
+                chosen = replace(self.choice, form=form, components=DEFAULTS[form])
+                self._forms[form] = self._with(chosen)
             return self._forms[form]
 
-    def _fresh(self) -> Self:
-        """A guard of this very class and settings that has not chosen its calibrator yet."""
+    def _with(self, choice: Choice) -> Self:
+        """A guard of this very class and settings that chooses otherwise."""
         other = copy(self)
-        other._calibrator, other._forms, other._lock = None, {}, threading.RLock()
+        other.choice, other.form = choice, choice.form
+        other._forms, other._lock = {}, threading.RLock()
         return other
 
     def check(self, question: str, passages: Sequence[str | Passage], answer: str) -> GuardedAnswer:
-        """Check an answer for which nothing was captured: it is teacher-forced.
+        """Check an answer of which nothing is known but its text.
 
         Raises:
             TypeError, ValueError: for arguments of the wrong kind or an empty question.
@@ -291,34 +313,45 @@ class Guard:
 
     def _tried(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
         """The flow; a failure makes its own trace unverified and costs no other."""
+        return in_groups(batch, lambda trace: self.choice.reads(trace.generation), self._loaded)
+
+    def _loaded(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
+        """Of traces that all need the language model, or all do without."""
         try:
-            self.language_model, self.faithfulness  # noqa: B018  (loading is on nobody's clock)
+            self.choice.models(batch[0].generation)  # loading is on nobody's clock
         except Exception as error:  # a model that cannot be had fails all answers alike
-            hooks.failed(error)
-            detail = f"{type(error).__name__}: {error}"
-            return [self.unverified(trace, "error", detail=detail) for trace in batch]
+            return self._failed(batch, error)
         try:
-            return self._by_form(batch) if self.form == "auto" else self._flow(batch, self.form)
+            if self.form == "auto":
+                return in_groups(batch, self._form_of, self._by_form)
+            return in_groups(batch, lambda trace: id(self.calibrator_of(trace)), self._flow)
         except DeadlineExceeded as error:
             return [self.unverified(trace, "timeout", detail=str(error)) for trace in batch]
         except Exception as error:  # a live chain must not break on a failure of ours
             if len(batch) > 1:
                 return [answer for trace in batch for answer in self._check([trace])]
-            hooks.failed(error)
-            _log.debug("check failed", exc_info=True)
-            detail = f"{type(error).__name__}: {error}"
-            return [self.unverified(batch[0], "error", detail=detail)]
+            return self._failed(batch, error)
 
-    def _flow(self, batch: Sequence[Trace], form: Form) -> list[GuardedAnswer]:
-        """From traces to claims to signals to FRANQ to policy."""
-        clock = Clock(self.deadline)
+    def _failed(self, batch: Sequence[Trace], error: Exception) -> list[GuardedAnswer]:
+        hooks.failed(error)
+        _log.debug("check failed", exc_info=True)
+        detail = f"{type(error).__name__}: {error}"
+        return [self.unverified(trace, "error", detail=detail) for trace in batch]
+
+    def _flow(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
+        """From traces of one calibrator to claims to signals to FRANQ to policy."""
+        clock, first = Clock(self.deadline), batch[0].generation
+        calibrator, methods = self.choice.calibrator(first), self.choice.methods(first)
+        form: Form = "short" if self.form == "short" else "long"
         with clock.stage("claims"):
             claims = [self._claims_of(trace) for trace in batch]
-        measured = measure(self.components, batch, claims, self.models, form=form, clock=clock)
+        measured = measure(
+            methods, batch, claims, self.choice.models(first), form=form, clock=clock
+        )
         with clock.stage("franq"):
             verdicts = [
                 [
-                    verdict(c, s, self.calibrator_of(trace), self.policy)
+                    verdict(c, s, calibrator, self.policy, source=trace.generation.source)
                     for c, s in zip(of_trace, found, strict=True)
                 ]
                 for trace, of_trace, found in zip(batch, claims, measured, strict=True)
@@ -326,20 +359,13 @@ class Guard:
         share = {stage: seconds / len(batch) for stage, seconds in clock.timings.items()}
         return [self.finished(t, v, share) for t, v in zip(batch, verdicts, strict=True)]
 
-    def calibrator_of(self, trace: Trace) -> Calibrator:
-        """The calibrator for a trace; none is shipped for log-probabilities that a server sent."""
-        if trace.generation.source == "server" and self._franq is None:
-            return Calibrator.uncalibrated(form="short" if self.form == "short" else "long")
-        return self.calibrator
+    def _form_of(self, trace: Trace) -> Form:
+        """Form ``auto``: short for an answer that states one claim, long for any other."""
+        stated = sum(claim.not_a_claim is None for claim in self._claims_of(trace))
+        return "short" if stated == 1 and not trace.claims else "long"
 
     def _by_form(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
-        """Form ``auto``: short for an answer that states one claim, long for any other."""
-        found: list[GuardedAnswer] = []
-        for trace in batch:
-            stated = sum(claim.not_a_claim is None for claim in self._claims_of(trace))
-            short = stated == 1 and not trace.claims
-            found += self._of_form("short" if short else "long")._check([trace])
-        return found
+        return self._of_form(self._form_of(batch[0]))._check(batch)
 
     def _claims_of(self, trace: Trace) -> list[Claim]:
         answer = trace.generation.text
@@ -347,11 +373,6 @@ class Guard:
             return whole(answer)
         given = trace.claims
         return list(given) if given else self.claims.split(answer, question=trace.question)
-
-    @property
-    def models(self) -> Models:
-        """The two models, loaded at the first use, and how many samples are drawn."""
-        return Models(self.language_model, self.faithfulness, n_samples=self.n_samples)
 
     def finished(
         self, trace: Trace, verdicts: Sequence[Verdict], timings: Mapping[str, float]
@@ -364,12 +385,14 @@ class Guard:
             _log.warning("the policy's action failed: %s: %s", type(error).__name__, error)
             text = self.policy.on_failure(answer, verdicts)
         checked = any(found.p_true is not None for found in verdicts)
+        choice, written = self._choice_of(trace), trace.generation
         return GuardedAnswer(
             text=text,
             original=answer,
             verdicts=tuple(verdicts),
             status=status_of(verdicts) if answer.strip() else "unverified",
-            calibrator=self.calibrator_of(trace).name if checked else None,
+            calibrator=choice.calibrator(written).name if checked else None,
             timings=timings,
             id=trace.id,
+            likelihoods=choice.likelihoods(written) if checked else "none",
         )

@@ -154,7 +154,8 @@ class Signals:
     """What the rooms measured for one claim, before FRANQ.
 
     ``uq_faith`` and ``uq_unfaith`` are log-probabilities (nats) in the long form and confidences in
-    [0, 1] in the short form; None where not available, with the cause in ``reason``.
+    [0, 1] in the short form; None where not available, with the cause in ``reason``. Of evidence
+    alone ``uq_faith`` is Max NLI in [0, 1] and ``uq_unfaith`` 0.
     ``raw`` keeps every uncalibrated score by name: ``faithfulness``, ``uq_faith``, ``uq_unfaith``
     and what they were made of. ``contradiction`` and ``entailment`` are the highest over the
     passages, each passage read by itself; None where nothing was retrieved or the model has no
@@ -266,7 +267,13 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class GuardedAnswer:
-    """A checked answer. ``text`` is after the policy; ``timings`` are seconds by stage."""
+    """A checked answer. ``text`` is after the policy; ``timings`` are seconds by stage.
+
+    ``calibrator`` names what turned the signals into P(true), and ``likelihoods`` says whose
+    probabilities entered: ``captured from MODEL`` while it wrote, told by a ``server``, ``read by
+    MODEL`` that did not write the answer, or ``none``: then the passages alone decide, and of what
+    they do not state nobody knows whether it is true.
+    """
 
     text: str
     original: str
@@ -275,6 +282,7 @@ class GuardedAnswer:
     calibrator: str | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
     id: str | None = None
+    likelihoods: str = "none"
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as JSON-ready values, schema ``franq.answer/1``."""
@@ -286,6 +294,7 @@ class GuardedAnswer:
             "status": self.status,
             "verdicts": [verdict.to_dict() for verdict in self.verdicts],
             "calibrator": self.calibrator,
+            "likelihoods": self.likelihoods,
             "timings": {stage: round(float(spent), 4) for stage, spent in self.timings.items()},
         }
 

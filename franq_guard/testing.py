@@ -119,7 +119,8 @@ class FakeLanguageModel:
     ) -> list[Generation]:
         """The scripted answers, scored under their prompts."""
         texts = [Generation(self._answers(prompt), prompt=prompt) for prompt in prompts]
-        return [replace(g, source="captured") for g in self.score(prompts, texts)]
+        scored = self.score(prompts, texts)
+        return [replace(g, source="captured", writer=self.fingerprint) for g in scored]
 
     def sample(
         self,
@@ -157,7 +158,7 @@ class FakeLanguageModel:
             )
             for piece in _PIECES.finditer(answer.text)
         )
-        return replace(answer, tokens=tokens, source="teacher-forced")
+        return replace(answer, tokens=tokens, source="teacher-forced", writer=None)
 
 
 class FakeGuard:

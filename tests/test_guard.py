@@ -25,8 +25,12 @@ class Counting(FakeLanguageModel):
 
 
 def guard_of(**options):
+    """A guard that reads every answer with its language model, whoever wrote it."""
     options.setdefault("language_model", FakeLanguageModel())
     options.setdefault("faithfulness", FakeFaithfulness())
+    form = options.get("form", "long")
+    if form in ("long", "short"):
+        options.setdefault("franq", Calibrator.uncalibrated(form=form))
     return Guard(**options)
 
 
@@ -63,11 +67,29 @@ def test_without_log_probabilities_there_are_two_passes_for_a_whole_batch():
     assert model.calls == [5, 5]
 
 
-def test_no_passages_the_parametric_branch_decides():
-    (verdict,) = guard_of().check(QUESTION, [], "Rome is in Italy.").verdicts
+def test_no_passages_the_parametric_branch_decides_where_it_was_captured_and_calibrated():
+    knots = Knots((-10.0, 0.0), (0.0, 1.0))
+    fitted = Calibrator(calibration="condition", faith=knots, unfaith=knots)
+    trace = Trace(QUESTION, (), captured("Rome is in Italy.", -3.0))
+    (verdict,) = guard_of(franq=fitted).check_trace(trace).verdicts
     assert verdict.p_faithful == 0.0
     assert verdict.reason == "no_evidence"
-    assert verdict.p_true == pytest.approx(math.exp(verdict.raw["uq_unfaith"]))
+    # from log p -10 to 0 the curve rises from 0 to 1: 0.7 at -3
+    assert verdict.raw["uq_unfaith"] == -3.0
+    assert verdict.p_true == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize(
+    ("generation", "calibration"),
+    [(Generation("Rome is in Italy."), "condition"), (captured("Rome is in Italy."), "none")],
+)
+def test_no_passages_and_nothing_to_go_by_is_unverified(generation, calibration):
+    knots = None if calibration == "none" else Knots((-10.0, 0.0), (0.0, 1.0))
+    franq = Calibrator(calibration=calibration, faith=knots, unfaith=knots)
+    result = guard_of(franq=franq).check_trace(Trace(QUESTION, (), generation))
+    (verdict,) = result.verdicts
+    assert (verdict.p_true, verdict.label, verdict.reason) == (None, "unverified", "no_evidence")
+    assert (result.status, result.likelihoods) == ("unverified", "none")
 
 
 def test_blank_passages_are_no_evidence():
@@ -143,10 +165,10 @@ def test_failing_action_falls_back_to_on_error():
 
     policy = Policy(action=action)
     # open: as annotate would have shown it
-    text = guard_of(policy=policy).check(QUESTION, PASSAGES, "Rome is big.").text
-    assert text == "Rome is big [likely false]."
+    text = guard_of(policy=policy).check(QUESTION, PASSAGES, "Bears eat fish.").text
+    assert text == "Bears eat fish [likely false]."
     closed = Policy(action=action, on_error="closed")
-    text = guard_of(policy=closed).check(QUESTION, PASSAGES, "Rome is big.").text
+    text = guard_of(policy=closed).check(QUESTION, PASSAGES, "Bears eat fish.").text
     assert text == closed.replacement
 
 
@@ -309,12 +331,15 @@ def test_short_form_draws_samples_and_shows_their_time():
     assert "samples" in result.timings
 
 
-def test_auto_form_judges_single_claims_by_samples_only():
-    guard = guard_of(form="auto", n_samples=3)
-    assert "samples" in guard.check(QUESTION, PASSAGES, "Rome is in Italy.").timings
+def test_auto_form_reads_a_single_claim_with_its_question():
+    guard = guard_of(form="auto")
+    short = guard.check(QUESTION, PASSAGES, "Rome is in Italy.")
+    # of "where is rome in italy" three of five words stand in the passage
+    assert [v.p_faithful for v in short.verdicts] == [pytest.approx(3 / 5)]
     long = guard.check(QUESTION, PASSAGES, "Rome is in Italy. Paris is in France.")
-    assert "samples" not in long.timings
-    assert len(long.verdicts) == 2
+    # "rome is in italy": three of four; "paris is in france": one of four
+    assert [v.p_faithful for v in long.verdicts] == [pytest.approx(3 / 4), pytest.approx(1 / 4)]
+    assert "samples" not in {**short.timings, **long.timings}
 
 
 def test_named_methods_may_change_places():

@@ -3,6 +3,7 @@
 import pytest
 
 from franq_guard import Generation, Guard, Passage, Trace
+from franq_guard.calibration import Calibrator
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
 PASSAGES = (Passage("The bridge is made of oak."),)
@@ -18,7 +19,14 @@ def checked(guard, passages=PASSAGES, **seen):
 @pytest.mark.parametrize("method", [None, "perplexity"])
 def test_an_unseen_prompt_is_said_beside_the_probability(form, method):
     model = FakeLanguageModel(answers=lambda prompt: ANSWER)
-    guard = Guard(language_model=model, faithfulness=FakeFaithfulness(), form=form, uq_faith=method)
+    franq = Calibrator.uncalibrated(form=form)
+    guard = Guard(
+        language_model=model,
+        faithfulness=FakeFaithfulness(),
+        form=form,
+        uq_faith=method,
+        franq=franq,
+    )
     seen, unseen = checked(guard), checked(guard, prompt_seen=False)
     assert (seen.reason, unseen.reason) == (None, "no_prompt")
     # The probabilities are those under the guard's own prompt, as for Guard.check.
@@ -26,8 +34,15 @@ def test_an_unseen_prompt_is_said_beside_the_probability(form, method):
 
 
 def test_no_evidence_says_more_and_no_model_says_why_there_is_no_probability():
-    guard = Guard(language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness())
+    franq = Calibrator.uncalibrated()
+    model = FakeLanguageModel()
+    guard = Guard(language_model=model, faithfulness=FakeFaithfulness(), franq=franq)
     assert checked(guard, (), prompt_seen=False).reason == "no_evidence"
-    bare = Guard(faithfulness=FakeFaithfulness())
+    bare = Guard(faithfulness=FakeFaithfulness(), franq=franq)
     found = checked(bare, prompt_seen=False)
     assert (found.reason, found.label) == ("no_logprobs", "unverified")
+
+
+def test_an_unseen_prompt_is_no_news_where_the_passages_alone_decide():
+    found = checked(Guard(faithfulness=FakeFaithfulness()), prompt_seen=False)
+    assert (found.reason, found.label) == (None, "supported")

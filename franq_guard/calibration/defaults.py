@@ -1,4 +1,9 @@
-"""Calibrators shipped with the package, each for exactly one pair of models."""
+"""Calibrators shipped with the package, and which of them an answer gets.
+
+A calibrator that reads likelihoods is for one writer, one source of log-probabilities, one pair of
+models: a reader's likelihood of somebody else's text says nothing about its truth. Every other
+answer gets the one for any writer, which reads the passages alone.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +13,11 @@ from functools import cache
 from importlib.resources import files
 
 from franq_guard.calibration.store import Calibrator
+from franq_guard.records import Form, Source
 
 _log = logging.getLogger(__name__)
+
+__all__ = ["choose", "shipped", "shipped_for"]
 
 
 @cache
@@ -20,32 +28,55 @@ def shipped() -> tuple[Calibrator, ...]:
     return tuple(Calibrator.from_json(f.read_text(encoding="utf-8")) for f in found)
 
 
+def shipped_for(source: Source, writer: str | None) -> bool:
+    """Whether a calibrator is shipped for what this model writes, told in this way."""
+    return writer is not None and any(
+        c.fingerprint.get("writer") == writer and not c.check(source=source) for c in shipped()
+    )
+
+
 def choose(
-    given: Calibrator | None, setting: Mapping[str, str], *, strict: bool = False
+    given: Calibrator | None,
+    setting: Mapping[str, str],
+    *,
+    source: Source = "none",
+    writer: str | None = None,
+    named: bool = False,
+    strict: bool = False,
 ) -> Calibrator:
-    """The calibrator for a setting: the given one, a shipped one that fits, or none.
+    """The calibrator for an answer: the given one, a shipped one that fits, or none.
 
     Args:
         given: the user's; what it was not fitted for is warned of in the log.
-        setting: ``language_model``, ``faithfulness``, ``claims``, ``methods`` and ``form`` in use.
+        setting: ``language_model``, ``faithfulness``, ``claims``, ``methods``, ``prompt`` and
+            ``form`` in use.
+        source: where the answer's log-probabilities come from.
+        writer: fingerprint of the model that wrote it, where known.
+        named: the methods were named by the user, so they are used, calibrated or not.
         strict: a mismatch of the given one raises instead.
 
     Raises:
         ValueError: with ``strict``, where the given calibrator was fitted for something else.
     """
+    used = {**setting, "source": source, "writer": writer or "unknown"}
     if given is not None:
-        mismatches = given.check(**setting)
-        if mismatches and strict:
-            raise ValueError(f"calibrator {given.name}: {'; '.join(mismatches)}")
-        for mismatch in mismatches:
-            _log.warning("calibrator %s: %s", given.name, mismatch)
-        return given
-    for calibrator in shipped():
-        if not calibrator.check(**setting):
-            return calibrator
+        return _given(given, given.check(**used), strict=strict)
+    for evidence_only in (False,) if named else (False, True):
+        for calibrator in shipped():
+            if calibrator.evidence_only is evidence_only and not calibrator.check(**used):
+                return calibrator
     _log.warning(
         "no calibrator fits %s: P(true) is uncalibrated. Fit one on labelled answers with "
         "`franq calibrate` and pass it as franq=",
-        dict(setting),
+        used,
     )
-    return Calibrator.uncalibrated(form="short" if setting["form"] == "short" else "long")
+    form: Form = "short" if setting["form"] == "short" else "long"
+    return Calibrator.uncalibrated(form=form) if named else Calibrator.evidence(form=form)
+
+
+def _given(given: Calibrator, mismatches: list[str], *, strict: bool) -> Calibrator:
+    if mismatches and strict:
+        raise ValueError(f"calibrator {given.name}: {'; '.join(mismatches)}")
+    for mismatch in mismatches:
+        _log.warning("calibrator %s: %s", given.name, mismatch)
+    return given

@@ -18,8 +18,10 @@ from franq_guard.records import Form, LabelRule
 SCHEMA = "franq.calibrator/1"
 Calibration = Literal["none", "global", "condition"]
 Interpolation = Literal["linear", "step"]
+EVIDENCE_METHODS = "evidence + prior"
+"""The ``methods`` of a calibrator that reads the passages alone: it holds for any writer."""
 
-__all__ = ["SCHEMA", "Calibration", "Calibrator", "Interpolation", "Knots"]
+__all__ = ["EVIDENCE_METHODS", "SCHEMA", "Calibration", "Calibrator", "Interpolation", "Knots"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +72,9 @@ class Calibrator:
         unfaith: curve of UQ_unfaith; likewise.
         faithfulness: curve of P(faithful), None: taken as it is (the paper's ablation sets it).
         hard_threshold: P(faithful) becomes 1 above it, 0 up to it (ablation T); None: soft.
-        fingerprint: what it was fitted for: language_model, faithfulness, claims, prompt, form,
-            n_train, date, versions ... (JSON values).
+        fingerprint: what it was fitted for: writer, source, language_model, faithfulness, claims,
+            methods, prompt, form, n_train, date, versions ... (JSON values). ``writer`` and
+            ``source`` may be "any".
         figures: what it reached when it was fitted (JSON values).
         labels: how its P(true) becomes a label.
         promise: what is promised of the labels, on which data (JSON values); None: nothing.
@@ -109,6 +112,35 @@ class Calibrator:
     def uncalibrated(cls, *, form: Form = "long") -> Calibrator:
         """The scores as they are: exp of the log-probabilities (long), confidences (short)."""
         return cls(form=form, log_space=form == "long")
+
+    @classmethod
+    def evidence(cls, *, form: Form = "long") -> Calibrator:
+        """Evidence alone, fitted on nothing: for a faithfulness model without a calibrator.
+
+        A supported claim counts as true at .95 and any other at .5, which says that nobody knows;
+        the threshold lies where P(faithful) is .5.
+        """
+        return cls(
+            calibration="condition",
+            form=form,
+            log_space=False,
+            faith=Knots((0.0,), (0.95,)),
+            unfaith=Knots((0.0,), (0.5,)),
+            fingerprint={
+                "writer": "any",
+                "source": "any",
+                "language_model": "none",
+                "methods": EVIDENCE_METHODS,
+                "form": form,
+            },
+            name="uncalibrated evidence",
+            labels=LabelRule(threshold=0.725, false_below=None, unsupported_true=False),
+        )
+
+    @property
+    def evidence_only(self) -> bool:
+        """Whether it reads the passages alone: no language model is needed, whoever wrote."""
+        return bool(self.fingerprint.get("methods") == EVIDENCE_METHODS)
 
     def apply(
         self, p_faithful: ArrayLike, uq_faith: ArrayLike, uq_unfaith: ArrayLike
@@ -162,6 +194,8 @@ class Calibrator:
         methods: str | None = None,
         prompt: str | None = None,
         form: str | None = None,
+        writer: str | None = None,
+        source: str | None = None,
     ) -> list[str]:
         """What differs between this set-up and the one the calibrator was fitted for.
 
@@ -172,20 +206,35 @@ class Calibrator:
             methods: names of UQ_faith and UQ_unfaith in use.
             prompt: fingerprint of the prompt in use.
             form: "long" or "short".
+            writer: fingerprint of the model that wrote the answer; compared where the calibrator
+                names one.
+            source: where the log-probabilities come from; likewise.
 
         Returns:
             One sentence per mismatch; empty where all agree. Uncalibrated scores were fitted for
-            nothing, so only their form can differ.
+            nothing, so only their form can differ. A calibrator that reads the passages alone
+            takes any language model, prompt, writer and source.
         """
-        found = {"language_model": language_model, "faithfulness": faithfulness}
-        found |= {"claims": claims, "methods": methods, "prompt": prompt}
+        found = {
+            "language_model": language_model,
+            "faithfulness": faithfulness,
+            "claims": claims,
+            "methods": methods,
+            "prompt": prompt,
+            "writer": writer,
+            "source": source,
+        }
+        ignored = {key for key in ("writer", "source") if key not in self.fingerprint}
+        ignored |= {key for key, value in self.fingerprint.items() if value == "any"}
+        if self.calibration == "none":
+            ignored = set(found)
+        elif self.evidence_only:
+            ignored |= set(found) - {"faithfulness", "claims"}
         problems = [
             f"{key.replace('_', ' ')}: fitted for {self.fingerprint.get(key, 'an unnamed one')!r}, "
             f"used with {value!r}"
             for key, value in found.items()
-            if self.calibration != "none"
-            and value is not None
-            and self.fingerprint.get(key) != value
+            if key not in ignored and value is not None and self.fingerprint.get(key) != value
         ]
         if form is not None and form != self.form:
             problems.append(f"form: fitted for {self.form!r}, used with {form!r}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -52,7 +53,9 @@ class LocalModel:
 
     def generation(self, text: str, prompt: str) -> Generation | None:
         """What was recorded of ``text`` under ``prompt``, if it was this model that wrote it."""
-        return self._recorder.find(text, prompt=prompt) if self._recorder is not None else None
+        if self._recorder is None:
+            return None
+        return self._signed(self._recorder.find(text, prompt=prompt))
 
     def recalled(self, text: str, parts: Iterable[str]) -> Generation | None:
         """A recent ``text`` of this model under a prompt that holds all ``parts``.
@@ -62,7 +65,17 @@ class LocalModel:
         """
         found = self._recorder.find(text) if self._recorder is not None else None
         prompt = (found.prompt or "") if found is not None else ""
-        return found if all(part in prompt for part in parts) else None
+        return self._signed(found) if all(part in prompt for part in parts) else None
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Of the model, as it writes."""
+        model = self.guard.language_model
+        return None if model is None else model.fingerprint
+
+    def _signed(self, found: Generation | None) -> Generation | None:
+        """With this model as the writer."""
+        return None if found is None else replace(found, writer=self.fingerprint)
 
     def _scorer(self) -> LanguageModel:
         from franq_guard.language_model import TransformersModel

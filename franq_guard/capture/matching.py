@@ -46,11 +46,11 @@ def clipped(generation: Generation, answer: str) -> Generation:
     """``generation`` as it stands in the answer: a framework may have stripped or cut its text.
 
     Tokens outside get empty spans, so the ids stay the ones that were generated. An answer that is
-    not a stretch of the generated text keeps the prompt but loses the tokens.
+    not a stretch of the generated text keeps the prompt but loses the tokens and its writer.
     """
     start = generation.text.find(answer)
     if start < 0:
-        return replace(generation, text=answer, tokens=(), source="none")
+        return replace(generation, text=answer, tokens=(), source="none", writer=None)
     size = len(answer)
     tokens = tuple(
         replace(t, start=_within(t.start - start, size), end=_within(t.end - start, size))

@@ -40,8 +40,9 @@ def labelled_rows(guard: Guard, traces: Iterable[Trace]) -> Iterator[list[dict[s
 
     Other traces are passed over before any model runs. An answer that was not checked claim by
     claim (a failure, the short form) gives an empty list and a warning. Only uncalibrated signals
-    enter, whatever calibrator ``guard`` has. Claims may differ in having ``is_faithful``; the fit
-    takes it in all or in none: :func:`uniform`.
+    enter, whatever calibrator ``guard`` has, and its language model reads what it did not write.
+    Claims may differ in having ``is_faithful``; the fit takes it in all or in none:
+    :func:`uniform`.
     """
     waiting: deque[tuple[str, Sequence[ClaimLabel]]] = deque()
 
@@ -53,7 +54,7 @@ def labelled_rows(guard: Guard, traces: Iterable[Trace]) -> Iterator[list[dict[s
                 waiting.append((group, trace.labels))
                 yield trace
 
-    for answer in guard.check_many(labelled()):
+    for answer in guard.uncalibrated().check_many(labelled()):
         group, labels = waiting.popleft()
         if len(answer.verdicts) == len(labels):
             yield list(claim_rows(answer, labels, group=group))

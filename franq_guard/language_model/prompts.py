@@ -8,6 +8,7 @@ and nothing else.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 
 from franq_guard.language_model.base import Prompt
@@ -27,6 +28,12 @@ def rag_prompt(question: str, passages: Sequence[Passage]) -> Prompt:
 def question_prompt(question: str) -> Prompt:
     """The same prompt without the block of passages."""
     return Prompt(SYSTEM, _ask(question))
+
+
+def prompt_fingerprint() -> str:
+    """Names the wording of the two prompts; a calibrator of likelihoods is tied to it."""
+    shown = rag_prompt("question", [Passage("text", title="title")])
+    return "rag/" + hashlib.sha256(f"{SYSTEM}\n{shown.user}".encode()).hexdigest()[:12]
 
 
 def _numbered(number: int, passage: Passage) -> str:

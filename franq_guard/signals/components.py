@@ -23,6 +23,11 @@ class Components:
         return OF_DEFAULT_METHODS if self in DEFAULTS.values() else OF_NAMED_METHODS
 
     @property
+    def methods(self) -> str:
+        """Both names, as a calibrator's fingerprint has them."""
+        return f"{self.uq_faith} + {self.uq_unfaith}"
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Both, once each."""
         return tuple(dict.fromkeys((self.uq_faith, self.uq_unfaith)))
@@ -33,6 +38,14 @@ DEFAULTS: dict[Form, Components] = {
     "short": Components("semantic-entropy", "eigenvalues-entail"),
 }
 """The paper's choice for each form (arXiv 2505.21072, section 3)."""
+
+EVIDENCE = Components("evidence", "prior")
+"""In place of two methods: what the passages say, and no language model.
+
+UQ_faith is Max NLI, the passages' highest e / (e + c), with e = P(entailment) and c =
+P(contradiction); UQ_unfaith is the calibrator's prior, for without the writer's own probabilities
+nobody knows whether a claim is true that the passages do not state.
+"""
 
 
 def components(form: Form, uq_faith: str | None, uq_unfaith: str | None) -> Components:

@@ -1,4 +1,4 @@
-"""P(faithful) of every claim and the stretch of a passage that supports it best."""
+"""P(faithful) of every claim, and the stretches of the passages for and against it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from franq_guard.faithfulness.base import FaithfulnessModel, PassageScorer
 from franq_guard.records import Claim, Evidence, Form, Reason, Trace
+from franq_guard.signals.stances import Stance, stances
 
 __all__ = ["Support", "context_of", "scores", "support"]
 
@@ -18,6 +19,7 @@ class Support:
 
     p_faithful: float | None
     evidence: Evidence | None
+    stance: Stance
     reason: Reason | None = None
 
 
@@ -31,6 +33,8 @@ def support(
 ) -> list[list[Support]]:
     """Faithfulness of every claim of every trace, in one call of the model's ``score``.
 
+    Beside it what each passage says of the claim (:mod:`.stances`).
+
     Where nothing was retrieved P(faithful) is 0 by definition and the reason is ``no_evidence``.
     Where nobody saw the prompt (``prompt_seen`` is False: an answer out of a cache) the reason is
     ``no_prompt``, for the probabilities are then those under the guard's own prompt.
@@ -41,12 +45,17 @@ def support(
     ]
     found = [i for i, trace in enumerate(traces) if context_of(trace).strip()]
     owners = [traces[i] for i in found for _ in texts[i]]
-    scored = iter(scores(model, owners, [text for i in found for text in texts[i]]))
+    asked = [text for i in found for text in texts[i]]
+    scored = iter(scores(model, owners, asked))
     evidence = {i: model.evidence(traces[i].passages, texts[i]) for i in found}
+    taken = iter(stances(model, owners, asked))
     return [
-        [Support(_probability(next(scored)), stretch, _unseen(trace)) for stretch in evidence[i]]
+        [
+            Support(_probability(next(scored)), stretch, next(taken), _unseen(trace))
+            for stretch in evidence[i]
+        ]
         if i in evidence
-        else [Support(0.0, None, "no_evidence")] * len(texts[i])
+        else [Support(0.0, None, Stance(), "no_evidence")] * len(texts[i])
         for i, trace in enumerate(traces)
     ]
 

@@ -22,7 +22,7 @@ from franq_guard.franq import FloatArray
 from franq_guard.language_model.base import Contrast, LanguageModel
 from franq_guard.language_model.prompts import rag_prompt
 from franq_guard.records import Generation, Trace
-from franq_guard.signals.request import Request
+from franq_guard.signals.request import Request, TokenRule
 from franq_guard.uncertainty.statistics import needed
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "contrast",
     "has_logprobs",
     "logprobs_of",
+    "origin",
     "pieces_of",
     "prompt_of",
     "read",
@@ -46,6 +47,8 @@ GIVEN_DO = frozenset({"logprobs", "parametric"})
 OWN_ONLY = frozenset({"entropies", "unconditional", "alternatives", "relevance"})
 """Statistics of tokens that the model in use reads."""
 OF_TOKENS = GIVEN_DO | OWN_ONLY
+
+_UNNAMED = "an unnamed model"
 
 Fields = dict[str, Any]
 TokensOfClaims = tuple[tuple[int, ...], ...]
@@ -76,6 +79,20 @@ def has_logprobs(generation: Generation) -> bool:
     """Whether every token that wrote something has a log-probability."""
     tokens = generation.tokens
     return bool(tokens) and all(math.isfinite(t.logprob) for t in tokens if t.end > t.start)
+
+
+def origin(generation: Generation, model: LanguageModel | None, rule: TokenRule) -> str:
+    """Whose log-probabilities of the answer are used, in words: see :class:`.GuardedAnswer`.
+
+    Args:
+        generation: the answer as it came.
+        model: the language model in use; None: what came is all there is.
+        rule: whether log-probabilities told by a server are used.
+    """
+    if _as_came(generation, model, rule) is not None:
+        told = {"captured": f"captured from {generation.writer or _UNNAMED}", "server": "server"}
+        return told.get(generation.source, f"read by {_UNNAMED}")
+    return "none" if model is None else f"read by {model.fingerprint}"
 
 
 def prompt_of(model: LanguageModel, trace: Trace) -> str | Sequence[int]:
@@ -182,9 +199,16 @@ def _given(request: Request) -> Generation | None:
 
 
 def _told(request: Request, model: LanguageModel | None) -> Generation | None:
+    return _as_came(request.trace.generation, model, request.rule)
+
+
+def _as_came(
+    generation: Generation, model: LanguageModel | None, rule: TokenRule
+) -> Generation | None:
     """The answer with log-probabilities as they came, where they are to be used so."""
-    foreign = model is not None and any(t.id < 0 for t in request.trace.generation.tokens)
-    return None if foreign and not request.rule.as_told else _given(request)
+    foreign = model is not None and any(t.id < 0 for t in generation.tokens)
+    usable = has_logprobs(generation) and (rule.as_told or not foreign)
+    return generation if usable else None
 
 
 def _readable(request: Request, model: LanguageModel | None) -> Generation | None:

@@ -4,7 +4,8 @@ The one way to the signals, whatever the methods, for one answer, a batch, or an
 still being written: faithfulness first, then the statistics that the two methods read
 (:mod:`.gather`), then their uncertainties as confidences: log-probabilities (nats) in the long
 form, values in [0, 1] in the short form. The default methods are the paper's (arXiv 2505.21072,
-section 3).
+section 3). With :data:`.components.EVIDENCE` in their place the first step is all: what the
+passages say, and no language model.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from franq_guard.claims import first_statements
 from franq_guard.records import Claim, Form, Signals, Trace
 from franq_guard.signals.clock import Clock
-from franq_guard.signals.components import Components, level_of
+from franq_guard.signals.components import EVIDENCE, Components, level_of
 from franq_guard.signals.faithfulness import Support, support
 from franq_guard.signals.gather import gather
 from franq_guard.signals.plan import Plan, plan_of
@@ -49,7 +50,7 @@ def measure(
     """The signals of every claim of every trace; a stretch that is no claim gets empty ones.
 
     Args:
-        components: names of the two methods.
+        components: names of the two methods, or ``EVIDENCE``.
         traces: answers; their model calls are pooled.
         claims: of each trace; in the short form the answer as the only one.
         models: ``faithfulness`` must be there; without ``language_model`` what came with the traces
@@ -69,28 +70,76 @@ def measure(
     todo, asked = [traces[i] for i in busy], [stated[i] for i in busy]
     with clock.stage("faithfulness"):
         supports = support(needed(models.faithfulness, "faithfulness"), todo, asked, form)
-    names, model, rule = components.names, models.language_model, components.token_rule
-    with clock.stage("uncertainty"):
-        before = [earlier[i] if earlier else () for i in busy]
-        placed = [
-            _where_first(of, seen) if rule.first_statement else list(of)
-            for of, seen in zip(asked, before, strict=True)
-        ]
-        plans = [
-            plan_of(names, *of_trace, model, form, rule)
-            for of_trace in zip(todo, placed, supports, strict=True)
-        ]
-    statistics = gather([plan.request for plan in plans], models, clock=clock)
-    with clock.stage("uncertainty"):
+    if components == EVIDENCE:
         made = [
-            _signals(components, *of_trace, form)
-            for of_trace in zip(plans, statistics, supports, strict=True)
+            [_of_evidence(found, len(trace.passages)) for found in of_trace]
+            for trace, of_trace in zip(todo, supports, strict=True)
         ]
+    else:
+        before = [earlier[i] if earlier else () for i in busy]
+        made = _likelihoods(components, todo, asked, supports, models, form, clock, before)
     signals = {i: iter(of_trace) for i, of_trace in zip(busy, made, strict=True)}
     return [
         [Signals() if c.not_a_claim is not None else next(signals[i]) for c in of_trace]
         for i, of_trace in enumerate(claims)
     ]
+
+
+def _likelihoods(
+    components: Components,
+    traces: Sequence[Trace],
+    claims: Sequence[Claims],
+    supports: Sequence[Sequence[Support]],
+    models: Models,
+    form: Form,
+    clock: Clock,
+    earlier: Sequence[Claims],
+) -> list[list[Signals]]:
+    """The signals by two methods of uncertainty, once faithfulness is known."""
+    names, model, rule = components.names, models.language_model, components.token_rule
+    with clock.stage("uncertainty"):
+        placed = [
+            _where_first(of, seen) if rule.first_statement else list(of)
+            for of, seen in zip(claims, earlier, strict=True)
+        ]
+        plans = [
+            plan_of(names, *of_trace, model, form, rule)
+            for of_trace in zip(traces, placed, supports, strict=True)
+        ]
+    statistics = gather([plan.request for plan in plans], models, clock=clock)
+    with clock.stage("uncertainty"):
+        return [
+            _signals(components, *of_trace, form)
+            for of_trace in zip(plans, statistics, supports, strict=True)
+        ]
+
+
+def _of_evidence(found: Support, passages: int) -> Signals:
+    """What the passages say, and nothing else; without three classes P(faithful) stands for it."""
+    stance = found.stance
+    shown = found.p_faithful if stance.max_nli is None else stance.max_nli
+    raw = {**_of_passages(found), "uq_faith": shown, "passages": float(passages)}
+    return Signals(
+        p_faithful=found.p_faithful,
+        uq_faith=shown,
+        uq_unfaith=0.0,  # the prior is one number, whatever it is asked for
+        contradiction=stance.contradiction,
+        entailment=stance.entailment,
+        evidence=found.evidence,
+        against=stance.against,
+        # No prompt matters here, so an unseen one is no news.
+        reason="no_evidence" if found.reason == "no_evidence" else None,
+        raw={name: value for name, value in raw.items() if value is not None},
+    )
+
+
+def _of_passages(found: Support) -> dict[str, float | None]:
+    """The raw scores that come of the passages."""
+    return {
+        "faithfulness": found.p_faithful,
+        "entailment": found.stance.entailment,
+        "contradiction": found.stance.contradiction,
+    }
 
 
 def read_ahead(components: Components, trace: Trace, models: Models, *, clock: Clock) -> None:
@@ -148,14 +197,17 @@ def _of_claim(
     reason = next((plan.missing[name] for name in pair if name in plan.missing), None)
     if reason is None and (faith is None or unfaith is None):
         reason = "no_logprobs"
-    raw = {"faithfulness": found.p_faithful, "uq_faith": faith, "uq_unfaith": unfaith}
+    raw = {**_of_passages(found), "uq_faith": faith, "uq_unfaith": unfaith}
     if form == "short":
         raw |= _by_title(components.names, uncertainties)
     return Signals(
         p_faithful=found.p_faithful,
         uq_faith=faith,
         uq_unfaith=unfaith,
+        contradiction=found.stance.contradiction,
+        entailment=found.stance.entailment,
         evidence=found.evidence,
+        against=found.stance.against,
         reason=reason or found.reason,
         raw={name: value for name, value in raw.items() if value is not None},
     )

@@ -6,16 +6,38 @@ import numpy as np
 
 from franq_guard.calibration.store import Calibrator
 from franq_guard.policy import Policy
-from franq_guard.records import Claim, Reason, Signals, Verdict
+from franq_guard.records import Claim, Label, LabelRule, Reason, Signals, Source, Verdict
+
+_RATHER = 0.5
 
 
-def verdict(claim: Claim, measured: Signals, calibrator: Calibrator, policy: Policy) -> Verdict:
-    """FRANQ on one claim; a stretch that is no claim passes through unscored."""
+def verdict(
+    claim: Claim, measured: Signals, calibrator: Calibrator, policy: Policy, *, source: Source
+) -> Verdict:
+    """FRANQ on one claim; a stretch that is no claim passes through unscored.
+
+    Args:
+        claim: of the answer.
+        measured: its signals.
+        calibrator: for the answer's writer and source; its rule decides on the label.
+        policy: may override numbers of the rule.
+        source: where the answer's log-probabilities come from.
+    """
     if claim.not_a_claim is not None:
         return unchecked(claim, "error")
     values = (measured.p_faithful, measured.uq_faith, measured.uq_unfaith)
     columns = [np.array([np.nan if value is None else value]) for value in values]
     p_true, faith, unfaith = (_known(array[0]) for array in calibrator.apply(*columns))
+    if measured.reason == "no_evidence" and not _without_passages(calibrator, source):
+        p_true = None
+    rule = policy.rule(calibrator.labels)
+    label = policy.label(
+        p_true,
+        measured.p_faithful,
+        contradiction=measured.contradiction,
+        entailment=measured.entailment,
+        rule=calibrator.labels,
+    )
     return Verdict(
         claim=claim,
         p_true=p_true,
@@ -23,17 +45,35 @@ def verdict(claim: Claim, measured: Signals, calibrator: Calibrator, policy: Pol
         uq_faith=faith,
         uq_unfaith=unfaith,
         raw=measured.raw,
-        label=policy.label(p_true, measured.p_faithful),
-        reason=_reason(measured.reason, p_true),
+        label=label,
+        reason=_reason(measured, p_true, label, rule, calibrator),
         evidence=measured.evidence,
+        against=measured.against if _speaks_against(measured, rule) else None,
     )
 
 
-def _reason(measured: Reason | None, p_true: float | None) -> Reason | None:
+def _without_passages(calibrator: Calibrator, source: Source) -> bool:
+    """Whether P(true) means something where nothing was retrieved."""
+    fitted = calibrator.calibration != "none" and not calibrator.evidence_only
+    return fitted and source == "captured"
+
+
+def _speaks_against(measured: Signals, rule: LabelRule) -> bool:
+    """Whether a passage contradicts the claim by the rule, or rather does than not."""
+    return (measured.contradiction or 0.0) >= min(rule.contradiction, _RATHER)
+
+
+def _reason(
+    measured: Signals, p_true: float | None, label: Label, rule: LabelRule, calibrator: Calibrator
+) -> Reason | None:
     """Why there is no P(true); where there is one, only reasons that are remarks on it stay."""
     if p_true is None:
-        return measured or "error"
-    return measured if measured in ("no_evidence", "no_prompt") else None
+        return measured.reason or "error"
+    if rule.conflict(measured.contradiction, measured.entailment):
+        return "conflict"
+    if measured.reason in ("no_evidence", "no_prompt"):
+        return measured.reason
+    return "prior" if calibrator.evidence_only and label == "unsupported" else None
 
 
 def unchecked(claim: Claim, reason: Reason) -> Verdict:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from franq_guard.records import Claim, Trace, Verdict
 from franq_guard.signals.clock import Clock
+from franq_guard.signals.components import EVIDENCE
 from franq_guard.signals.measure import measure, read_ahead
 from franq_guard.signals.request import Models
 from franq_guard.signals.verdict import verdict
@@ -45,9 +46,9 @@ class GrowingAnswer:
             DeadlineExceeded: when they took longer.
             Exception: whatever a model raises. The claims then count as never seen.
         """
-        clock = Clock(deadline)
+        clock, choice, written = Clock(deadline), guard.choice, trace.generation
         (measured,) = measure(
-            guard.components,
+            choice.methods(written),
             [trace],
             [claims],
             self._models(guard, trace),
@@ -59,7 +60,7 @@ class GrowingAnswer:
         with clock.stage("franq"):
             calibrator, policy = guard.calibrator_of(trace), guard.policy
             found = [
-                verdict(claim, signals, calibrator, policy)
+                verdict(claim, signals, calibrator, policy, source=written.source)
                 for claim, signals in zip(claims, measured, strict=True)
             ]
         self._add(clock.timings)
@@ -67,9 +68,13 @@ class GrowingAnswer:
 
     def read(self, guard: Guard, trace: Trace) -> None:
         """Read the answer so far under its prompts, where its tokens are known and can be kept."""
-        if trace.generation.source == "captured" and hasattr(guard.language_model, "session"):
+        written = trace.generation
+        if written.source != "captured" or not guard.choice.reads(written):
+            return
+        methods = guard.choice.methods(written)
+        if methods != EVIDENCE and hasattr(guard.language_model, "session"):
             clock = Clock(None)
-            read_ahead(guard.components, trace, self._models(guard, trace), clock=clock)
+            read_ahead(methods, trace, self._models(guard, trace), clock=clock)
             self._add(clock.timings)
 
     def close(self) -> None:
@@ -79,7 +84,7 @@ class GrowingAnswer:
 
     def _models(self, guard: Guard, trace: Trace) -> Models:
         """The guard's models, the language model going on from what it has read."""
-        models = guard.models
+        models = guard.choice.models(trace.generation)
         if models.language_model is None:
             return models
         if self._model is None or self._model.model is not models.language_model:

@@ -108,7 +108,7 @@ class ClaimWorker:
 
     def _check(self, part: Part) -> list[Piece]:
         self.known = guard, trace = self._lookup(part.text[: part.end])
-        guard.language_model, guard.faithfulness  # noqa: B018  (loading is on nobody's clock)
+        guard.choice.models(trace.generation)  # loading is on nobody's clock
         self._began = perf_counter()
         given = trace.claims if part.over and part.start == 0 else None
         split = [(part.end, list(given))] if given else _split(guard, part, trace.question)

@@ -12,7 +12,7 @@ from franq_guard.language_model.base import Contrast
 from franq_guard.language_model.prompts import question_prompt, rag_prompt
 from franq_guard.records import Claim, Generation, Passage, Token, Trace
 from franq_guard.signals.clock import Clock
-from franq_guard.signals.components import DEFAULTS, Components
+from franq_guard.signals.components import DEFAULTS, EVIDENCE, Components
 from franq_guard.signals.measure import measure
 from franq_guard.signals.request import Models
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
@@ -116,16 +116,18 @@ def test_the_default_pair_by_a_few_lines():
 
 
 @pytest.mark.parametrize(
-    ("form", "named"),
+    ("form", "named", "nli"),
     [
-        ("long", None),
-        ("long", Components("p-true", "perplexity")),
-        ("long", Components("faithfulness", "max-nli")),
-        ("short", None),
-        ("short", Components("degree-jaccard", "parametric-knowledge")),
+        ("long", None, 0),
+        ("long", EVIDENCE, 0),
+        ("long", Components("p-true", "perplexity"), 0),
+        ("long", Components("faithfulness", "max-nli"), 1),
+        ("short", None, 1),
+        ("short", EVIDENCE, 0),
+        ("short", Components("degree-jaccard", "parametric-knowledge"), 0),
     ],
 )
-def test_a_batch_is_what_one_by_one_gives_with_one_call_of_each_kind(form, named):
+def test_a_batch_is_what_one_by_one_gives_with_one_call_of_each_kind(form, named, nli):
     traces = [
         trace(),
         trace("Hello!"),
@@ -142,13 +144,16 @@ def test_a_batch_is_what_one_by_one_gives_with_one_call_of_each_kind(form, named
             assert one.raw == pytest.approx(other.raw, abs=1e-9)
     kinds = [kind for kind, _ in judge.calls]
     assert kinds.count("score") == 1
-    assert kinds.count("nli") <= 1
+    # one for all passages, one for the sentences that may contradict, and what the methods compare
+    assert kinds.count("nli") == 2 + nli
     assert [kind for kind, _ in model.calls].count("sample") <= 1
     if (form, named) == ("long", None):
         # with the passages: all answers but the captured one; without: those that have passages
         assert model.calls == [("score", 3), ("score", 3)]
     if (form, named) == ("short", None):
         assert model.calls == [("sample", 5)]
+    if named == EVIDENCE:
+        assert model.calls == []
 
 
 def test_without_passages_nothing_is_scored_twice():
@@ -261,6 +266,7 @@ def test_short_form_by_hand():
     assert got.uq_unfaith == got.raw["uq_unfaith"] == pytest.approx(1 - (eigenvalues - 1) / 2)
     assert set(got.raw) == {
         "faithfulness", "uq_faith", "uq_unfaith", "semantic_entropy", "sum_of_eigenvalues",
+        "entailment", "contradiction",
     }  # fmt: skip
 
 
@@ -277,7 +283,8 @@ def test_short_form_needs_two_samples_with_known_probabilities(named):
     found = signals_of(traces, form="short", named=named)
     assert [one.reason for (one,) in found] == ["no_logprobs"] * 4 + [None]
     assert [one.uq_faith is None for (one,) in found] == [True] * 4 + [False]
-    assert all(set(one.raw) == {"faithfulness"} for (one,) in found[:4])
+    of_passages = {"faithfulness", "entailment", "contradiction"}
+    assert all(set(one.raw) == of_passages for (one,) in found[:4])
 
 
 def test_a_model_that_leaves_a_sample_without_probabilities_measures_nothing():
@@ -304,7 +311,8 @@ def test_short_raw_names_by_title_and_by_name_where_titles_are_alike():
 
     def names(*pair):
         ((one,),) = signals_of([trace("Rome")], model, form="short", named=Components(*pair))
-        return set(one.raw) - {"faithfulness", "uq_faith", "uq_unfaith"}
+        of_passages = {"faithfulness", "entailment", "contradiction"}
+        return set(one.raw) - {*of_passages, "uq_faith", "uq_unfaith"}
 
     assert names("degree-jaccard", "max-probability") == {
         "degree_matrix",

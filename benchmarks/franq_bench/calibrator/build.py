@@ -8,7 +8,6 @@ share-alike or permissive.
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from franq_guard.datasets.generations import GenerationStore
 from franq_guard.datasets.jsonl import json_rows
 from franq_guard.datasets.labelled import claim_rows
 from franq_guard.guard import Guard
-from franq_guard.language_model.prompts import SYSTEM, rag_prompt
+from franq_guard.language_model.prompts import rag_prompt
 from franq_guard.records import ClaimLabel, Passage, Trace
 
 FILES = ("rag_qa_squad.jsonl.gz", "rag_qa_nq.jsonl.gz")
@@ -112,11 +111,6 @@ def rows(
     return found
 
 
-def _prompt_digest() -> str:
-    shown = rag_prompt("question", [Passage("text", title="title")])
-    return "rag/" + hashlib.sha256(f"{SYSTEM}\n{shown.user}".encode()).hexdigest()[:12]
-
-
 def build(folder: Path, *, limit: int, seed: int, cache: Path, progress: Bar) -> Calibrator:
     """Answer, label, fit and store; resumes where an earlier run stopped.
 
@@ -141,7 +135,8 @@ def build(folder: Path, *, limit: int, seed: int, cache: Path, progress: Bar) ->
         name="smollm2 + small faithfulness model, long form",
         fingerprint={
             **guard.fingerprint,
-            "prompt": _prompt_digest(),
+            "writer": guard.fingerprint["language_model"],
+            "source": "captured",
             "sources": ["SQuAD 1.1 (XQuAD-en): CC BY-SA 4.0", "NQ-open, annotated: CC BY-SA 3.0"],
         },
     )

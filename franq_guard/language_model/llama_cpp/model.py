@@ -233,7 +233,8 @@ class LlamaCppModel(LanguageModel):
     ) -> Generation:
         text = self.encoder.text(ids)
         spans = token_spans(self.tokenizer, ids, text)
-        return Generation(text, _tokens(ids, spans, kept), prompt, tuple(seen), "captured")
+        tokens = _tokens(ids, spans, kept)
+        return Generation(text, tokens, prompt, tuple(seen), "captured", self.fingerprint)
 
     def _kept(self, row: Row, chosen: int) -> _Kept:
         best = np.argpartition(row, -self._top_k)[-self._top_k :].tolist() if self._top_k else []

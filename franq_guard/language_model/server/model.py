@@ -172,7 +172,8 @@ class ServerModel(LanguageModel):
     def _written(self, prompt: str, **settings: Any) -> Generation:
         text, told = written(self._server.complete(prompt, **settings))
         source: Source = "server" if told.tokens else "none"
-        return Generation(text, _tokens(told, 0, len(text)), prompt, None, source)
+        tokens = _tokens(told, 0, len(text))
+        return Generation(text, tokens, prompt, None, source, self.fingerprint)
 
     def _scored(self, prompt: str, answer: Generation) -> Generation:
         text = answer.text

@@ -278,7 +278,8 @@ class TransformersModel(LanguageModel):
         spans = token_spans(self.tokenizer, ids, text)
         cut = len(encoded) < len(self.encoder.prompt_ids(prompt))
         seen = self.encoder.prompt_text(encoded) if cut else prompt
-        return Generation(text, kept.tokens(ids, spans), seen, tuple(encoded), "captured")
+        tokens = kept.tokens(ids, spans)
+        return Generation(text, tokens, seen, tuple(encoded), "captured", self.fingerprint)
 
     def _scored(
         self,

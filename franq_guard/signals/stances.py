@@ -1,0 +1,119 @@
+"""What the passages say of each claim: they state it, speak against it, or neither."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from franq_guard.claims.sentences import sentences
+from franq_guard.faithfulness.base import FaithfulnessModel
+from franq_guard.franq import FloatArray
+from franq_guard.records import Evidence, Span, Trace
+from franq_guard.signals.nli_pairs import Nli, pooled_nli
+
+__all__ = ["Stance", "stances"]
+
+_WORTH_READING = 0.1
+"""Below this P(contradiction) no sentence is looked for that contradicts a claim."""
+_SENTENCES = 3
+"""Sentences that are read for it: those that share most words with the claim."""
+_WORDS = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Stance:
+    """What the passages say of one claim, each passage read by itself.
+
+    ``entailment`` and ``contradiction`` are the highest of all passages; ``max_nli`` is the highest
+    e / (e + c) of a passage. All are in [0, 1], None where nothing was retrieved or the model has
+    no three classes. ``against`` is the sentence that contradicts the claim most, its score
+    P(contradiction); None where no passage speaks against the claim in the least.
+    """
+
+    entailment: float | None = None
+    contradiction: float | None = None
+    max_nli: float | None = None
+    against: Evidence | None = None
+
+
+def stances(
+    model: FaithfulnessModel, traces: Sequence[Trace], texts: Sequence[str]
+) -> list[Stance]:
+    """The stance towards each text of the passages of its trace: two calls of ``nli`` for all.
+
+    Args:
+        model: its three classes are read; a model without ``nli`` gives empty stances.
+        traces: (n,), the one that each text belongs to.
+        texts: (n,), what the passages may state.
+    """
+    nli: Nli | None = getattr(model, "nli", None)
+    if nli is None or not texts:
+        return [Stance()] * len(texts)
+    shown = [[i for i, p in enumerate(trace.passages) if p.text.strip()] for trace in traces]
+    pairs = [
+        (trace.passages[i].text, text)
+        for trace, text, places in zip(traces, texts, shown, strict=True)
+        for i in places
+    ]
+    ends = np.cumsum([len(places) for places in shown], dtype=np.intp)[:-1]
+    tables = np.split(pooled_nli(nli, pairs), ends)
+    against = _against(nli, traces, texts, list(map(_contradicting, tables, shown)))
+    return [
+        replace(_stance(table), against=stretch)
+        for table, stretch in zip(tables, against, strict=True)
+    ]
+
+
+def _stance(table: FloatArray) -> Stance:
+    """The highest values of (k, 3) classes, one row a passage."""
+    if not len(table) or np.isnan(table).any():
+        return Stance()
+    entailed, contradicted = table[:, 0], table[:, 2]
+    either = entailed + contradicted
+    # A passage that says nothing of the claim is for neither side.
+    share = np.divide(entailed, either, out=np.full(len(table), 0.5), where=either > 0)
+    return Stance(float(entailed.max()), float(contradicted.max()), float(share.max()))
+
+
+def _contradicting(table: FloatArray, shown: Sequence[int]) -> int | None:
+    """The passage that contradicts most; None where none does in the least."""
+    if not len(table) or not table[:, 2].max() >= _WORTH_READING:  # "not >=": also for NaN
+        return None
+    return shown[int(table[:, 2].argmax())]
+
+
+def _against(
+    nli: Nli, traces: Sequence[Trace], texts: Sequence[str], passages: Sequence[int | None]
+) -> list[Evidence | None]:
+    """The sentence of each claim's passage that contradicts it most."""
+    spans = [
+        () if i is None else _nearest(text, trace.passages[i].text)
+        for trace, text, i in zip(traces, texts, passages, strict=True)
+    ]
+    pairs = [
+        (trace.passages[i].text[a:b], text)
+        for trace, text, i, of_text in zip(traces, texts, passages, spans, strict=True)
+        if i is not None
+        for a, b in of_text
+    ]
+    rows = iter(pooled_nli(nli, pairs)[:, 2].tolist())
+    return [
+        max((Evidence(i, a, b, next(rows)) for a, b in of_text), key=lambda e: e.score)
+        if i is not None and of_text
+        else None
+        for i, of_text in zip(passages, spans, strict=True)
+    ]
+
+
+def _nearest(text: str, passage: str) -> list[Span]:
+    """The sentences that share most words with ``text``, in order."""
+    words = set(_WORDS.findall(text.lower()))
+    spans = sentences(passage, 0, len(passage))
+
+    def shared(span: Span) -> int:
+        return len(words & set(_WORDS.findall(passage[slice(*span)].lower())))
+
+    return sorted(sorted(spans, key=shared, reverse=True)[:_SENTENCES])

@@ -1,0 +1,342 @@
+"""Whose answer gets which calibrator, and what runs for it."""
+
+import logging
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from franq_guard import Generation, Guard, Passage, Policy, Token, Trace
+from franq_guard.calibration import Calibrator, Knots, defaults
+from franq_guard.records import Evidence
+from franq_guard.rows import trace_from_dict
+from franq_guard.signals.components import EVIDENCE
+from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
+
+QUESTION = "Where is Rome?"
+PASSAGES = (Passage("Rome is the capital of Italy."), Passage("It lies on the Tiber. It is old."))
+TEXT = "Rome is the capital of Italy."
+OWN = FakeLanguageModel.fingerprint
+
+
+def refuse():
+    raise AssertionError("the language model was loaded")
+
+
+class Unread(FakeLanguageModel):
+    """Refuses to read."""
+
+    def score(self, prompts, answers):
+        refuse()
+
+
+def written(text=TEXT, source="captured", writer=OWN, logprob=-1.0):
+    tokens = (Token(1, 0, len(text), logprob),) if source != "none" else ()
+    return Generation(text, tokens, prompt="p", source=source, writer=writer)
+
+
+def trace(generation=None, passages=PASSAGES, **options):
+    return Trace(QUESTION, passages, generation or Generation(TEXT), **options)
+
+
+def guard_of(**options):
+    options.setdefault("language_model", FakeLanguageModel())
+    return Guard(faithfulness=FakeFaithfulness(), **options)
+
+
+def fitted(name="own", **fingerprint):
+    """As if fitted on what the fake model wrote."""
+    knots = Knots((-10.0, 0.0), (0.0, 1.0))
+    known = {**guard_of().fingerprint, "writer": OWN, "source": "captured", **fingerprint}
+    return Calibrator(
+        calibration="condition", faith=knots, unfaith=knots, fingerprint=known, name=name
+    )
+
+
+def for_any(form="long"):
+    made = Calibrator.evidence(form=form)
+    known = {**made.fingerprint, "faithfulness": "fake-faithfulness", "claims": "rules/1"}
+    return replace(made, fingerprint=known, name=f"any {form}")
+
+
+@pytest.fixture
+def shipped(monkeypatch):
+    """One calibrator for the fake model's own answers, one for any writer."""
+    monkeypatch.setattr(defaults, "shipped", lambda: (for_any(), for_any("short"), fitted()))
+
+
+CASES = {
+    "captured by its own model": (written(), "own", f"captured from {OWN}"),
+    "captured by another model": (written(writer="other"), "any long", "none"),
+    "captured, nobody knows from whom": (written(writer=None), "any long", "none"),
+    "told by a server": (written(source="server"), "any long", "none"),
+    "read again": (written(source="teacher-forced", writer=None), "any long", "none"),
+    "given": (written(source="none", writer=None), "any long", "none"),
+    "given, its writer named": (written(source="none"), "any long", "none"),
+}
+
+
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize(("generation", "name", "likelihoods"), CASES.values(), ids=CASES)
+def test_the_calibrator_is_the_writers(generation, name, likelihoods):
+    result = guard_of().check_trace(trace(generation))
+    assert (result.calibrator, result.likelihoods) == (name, likelihoods)
+    assert result.to_dict()["likelihoods"] == likelihoods
+
+
+@pytest.mark.usefixtures("shipped")
+def test_a_mixed_batch_is_what_one_by_one_gives_and_shares_its_calls():
+    class Counting(FakeFaithfulness):
+        calls = 0
+
+        def score(self, contexts, claims):
+            self.calls += 1
+            return super().score(contexts, claims)
+
+        def nli(self, premises, hypotheses):
+            entailed = np.array(super().score(premises, hypotheses))
+            return np.stack([entailed, 1 - entailed, 0 * entailed], axis=-1)
+
+    judge = Counting()
+    guard = Guard(language_model=FakeLanguageModel(), faithfulness=judge)
+    traces = [trace(generation, id=name) for name, (generation, *_) in CASES.items()]
+    together = list(guard.check_many(traces, batch_size=len(traces)))
+    assert judge.calls == 2  # one for each of the two calibrators
+    assert [result.id for result in together] == list(CASES)
+    for result, one in zip(together, traces, strict=True):
+        alone = guard.check_trace(one)
+        assert replace(result, timings={}) == replace(alone, timings={})
+
+
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize("form", ["long", "short", "auto"])
+def test_no_language_model_is_loaded_for_an_answer_that_was_given(form):
+    guard = guard_of(language_model=refuse, form=form)
+    result = guard.check(QUESTION, PASSAGES, TEXT)
+    assert result.verdicts[0].label == "supported"
+    assert set(result.timings) == {"claims", "faithfulness", "franq"}
+    assert guard.calibrator.evidence_only
+    assert guard.loaded_language_model is None
+    # nor for what another model wrote
+    assert guard.check_trace(trace(written(writer="other"))).status == "ok"
+    assert guard.loaded_language_model is None
+
+
+def test_the_bundled_guard_does_without_its_language_model(monkeypatch):
+    from franq_guard.language_model.transformers import smollm2
+
+    monkeypatch.setattr(smollm2, "load_bundled", refuse)
+    guard = Guard.offline()
+    result = guard.check(QUESTION, ["Rome is the capital of Italy."], TEXT)
+    assert result.verdicts[0].label == "supported"
+    assert (result.likelihoods, result.calibrator) == ("none", guard.calibrator.name)
+    assert "any writer" in result.calibrator
+
+
+@pytest.mark.usefixtures("shipped")
+def test_a_model_that_cannot_be_had_costs_only_the_answers_that_need_it():
+    tried = []
+
+    def load():
+        tried.append(1)
+        raise RuntimeError("no weights")
+
+    traces = [trace(written()), trace(), trace(written()), trace()]
+    results = list(guard_of(language_model=load).check_many(traces))
+    assert [r.status for r in results] == ["unverified", "ok", "unverified", "ok"]
+    assert tried == [1]
+
+
+@pytest.mark.usefixtures("shipped")
+def test_what_another_model_than_the_one_in_use_wrote_is_any_writers():
+    class Other(Unread):
+        fingerprint = "other"
+
+    assert guard_of(language_model=Other()).check_trace(trace(written())).calibrator == "any long"
+    assert guard_of(language_model=None).check_trace(trace(written())).calibrator == "any long"
+
+
+@pytest.mark.usefixtures("shipped")
+def test_a_method_by_name_or_a_calibrator_asks_for_the_likelihoods():
+    named = guard_of(uq_faith="perplexity").check_trace(trace())
+    assert (named.calibrator, named.likelihoods) == ("uncalibrated", f"read by {OWN}")
+    given = guard_of(franq=Calibrator.uncalibrated()).check_trace(trace())
+    assert (given.calibrator, given.likelihoods) == ("uncalibrated", f"read by {OWN}")
+    told = guard_of(franq=Calibrator.uncalibrated()).check_trace(trace(written(source="server")))
+    assert told.likelihoods == "server"
+
+
+def test_without_a_calibrator_for_the_faithfulness_model_it_is_said(caplog):
+    result = guard_of(language_model=Unread()).check_trace(trace())
+    assert result.calibrator == "uncalibrated evidence"
+    assert "no calibrator fits" in caplog.text
+    # P(faithful) 1: .95 by the stated numbers
+    assert result.verdicts[0].p_true == pytest.approx(0.95)
+
+
+MIXED = {
+    "writer": (fitted(), written(writer="other")),
+    "source": (fitted(), written(source="server")),
+    "prompt": (fitted(prompt="rag/other"), written()),
+    "faithfulness": (fitted(faithfulness="other"), written()),
+    "claims": (fitted(claims="other"), written()),
+    "methods": (fitted(methods="perplexity + ccp"), written()),
+    "language model": (fitted(language_model="other"), written()),
+}
+
+
+@pytest.mark.parametrize("what", MIXED)
+def test_calibrators_mixed_up_by_hand_are_warned_of_or_refused(what, caplog):
+    calibrator, generation = MIXED[what]
+    caplog.set_level(logging.WARNING)
+    guard = guard_of(franq=calibrator)
+    for _ in range(2):
+        assert guard.check_trace(trace(generation)).calibrator == "own"
+    told = [record.message for record in caplog.records]
+    assert [message.split(":")[1].strip() for message in told] == [what]
+    strict = guard_of(franq=calibrator, strict=True)
+    with pytest.raises(ValueError, match=f"{what}: fitted for"):
+        strict.calibrator_of(trace(generation))
+    (verdict,) = strict.check_trace(trace(generation)).verdicts
+    assert (verdict.label, verdict.reason) == ("unverified", "error")
+
+
+def test_a_calibrator_that_fits_is_taken_without_a_word(caplog):
+    assert guard_of(franq=fitted(), strict=True).check_trace(trace(written())).status == "ok"
+    # evidence alone holds for any writer
+    given = guard_of(franq=for_any(), language_model=refuse, strict=True)
+    assert given.check_trace(trace(written(writer="other"))).calibrator == "any long"
+    assert caplog.text == ""
+
+
+@pytest.mark.usefixtures("shipped")
+def test_the_short_form_of_any_writer_is_p_faithful_of_question_and_answer():
+    guard = guard_of(language_model=refuse, form="short", n_samples=5)
+    passages = (Passage("Capital of Italy: Rome"),)
+    result = guard.check_trace(Trace("Capital of Spain?", passages, Generation("Rome")))
+    (verdict,) = result.verdicts
+    # "capital of spain rome": three of four words
+    assert verdict.p_faithful == pytest.approx(3 / 4)
+    # .75 * .95 + .25 * .5
+    assert verdict.p_true == pytest.approx(0.8375)
+    assert (result.calibrator, "samples" in result.timings) == ("any short", False)
+
+
+@pytest.mark.usefixtures("shipped")
+def test_what_the_passages_do_not_state_is_unsupported_by_the_prior():
+    result = guard_of(language_model=None).check(QUESTION, PASSAGES, "Bears eat fish.")
+    (verdict,) = result.verdicts
+    assert (verdict.label, verdict.reason) == ("unsupported", "prior")
+    assert (verdict.p_true, verdict.uq_unfaith) == (0.5, 0.5)
+    assert result.text == "Bears eat fish [not in the passages]."
+    assert result.verdicts[0].against is None
+
+
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize("passages", [(), (Passage(" "), Passage("\n"))])
+def test_without_passages_nobody_knows(passages):
+    (verdict,) = guard_of().check(QUESTION, passages, TEXT).verdicts
+    assert (verdict.label, verdict.reason, verdict.p_true) == ("unverified", "no_evidence", None)
+
+
+ROWS = {"mayor": [0.05, 0.0, 0.95], "states": [0.9, 0.05, 0.05], "rather": [0.2, 0.25, 0.55]}
+
+
+class Relations(FakeFaithfulness):
+    """What ROWS have of a premise that holds a word of them; neutral otherwise."""
+
+    def score(self, contexts, claims):
+        return [self._row(c)[0] for c in contexts]
+
+    def nli(self, premises, hypotheses):
+        return np.array([self._row(premise) for premise in premises])
+
+    def _row(self, text):
+        found = [row for word, row in ROWS.items() if word in text]
+        return found[0] if found else [0.0, 1.0, 0.0]
+
+
+def checked(*passages, policy=None):
+    guard = Guard(faithfulness=Relations(), policy=policy)
+    return guard.check(QUESTION, passages, "Anna leads the town.").verdicts[0]
+
+
+AGAINST = "It is warm. Since 2010 Ben is mayor. The town is old."
+
+
+def test_evidence_against_a_claim_makes_it_false_and_is_shown():
+    verdict = checked("Nothing is said here.", AGAINST)
+    assert verdict.label == "false"
+    start = AGAINST.index("Since")
+    assert verdict.against == Evidence(1, start, start + len("Since 2010 Ben is mayor."), 0.95)
+    assert verdict.to_dict()["against"] == {"passage": 1, "start": start, "end": start + 24}
+    assert (verdict.raw["contradiction"], verdict.raw["entailment"]) == (0.95, 0.05)
+
+
+def test_passages_that_disagree_leave_a_claim_doubtful_and_both_are_shown():
+    verdict = checked("The paper states it.", AGAINST)
+    assert (verdict.label, verdict.reason) == ("doubtful", "conflict")
+    assert verdict.evidence is not None
+    assert verdict.against.passage == 1
+    # max NLI is that of the passage that states it
+    assert verdict.raw["uq_faith"] == pytest.approx(0.9 / 0.95)
+
+
+def test_a_weak_contradiction_is_shown_but_makes_nothing_false():
+    verdict = checked("It is rather not so. It is warm.")
+    assert (verdict.label, verdict.reason) == ("unsupported", "prior")
+    assert (verdict.against.start, verdict.against.end) == (0, 20)
+
+
+def test_no_evidence_against_is_shown_for_a_supported_claim():
+    verdict = checked("The paper states it.")
+    assert (verdict.label, verdict.against) == ("supported", None)
+
+
+def test_a_model_with_a_score_alone_has_no_stance():
+    class Plain:
+        fingerprint = "plain"
+
+        def score(self, contexts, claims):
+            return [0.8] * len(claims)
+
+        def evidence(self, passages, claims):
+            return [None] * len(claims)
+
+    result = Guard(faithfulness=Plain()).check(QUESTION, PASSAGES, TEXT)
+    (verdict,) = result.verdicts
+    assert verdict.label == "supported"
+    assert verdict.raw == {"faithfulness": 0.8, "uq_faith": 0.8, "passages": 2.0}
+
+
+def test_who_wrote_stands_in_a_row():
+    row = {"question": "q", "passages": ["p"], "answer": "A b.", "writer": OWN}
+    token = {"start": 0, "end": 4, "logprob": -1.0}
+    read = trace_from_dict(row).generation
+    assert (read.writer, read.source) == (OWN, "none")
+    read = trace_from_dict(row | {"tokens": [token], "source": "captured"}).generation
+    assert (read.writer, read.source) == (OWN, "captured")
+    assert trace_from_dict(row | {"tokens": [token], "writer": None}).generation.source == "server"
+    for wrong in ({"writer": 1}, {"writer": ""}, {"source": "heard"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            trace_from_dict(row | wrong)
+
+
+def test_the_shipped_calibrators_say_whom_they_are_for():
+    for calibrator in defaults.shipped():
+        assert {"writer", "source", "faithfulness", "claims"} <= set(calibrator.fingerprint)
+        if calibrator.evidence_only:
+            assert calibrator.labels.false_below is None
+            assert not calibrator.labels.unsupported_true
+    forms = {c.form for c in defaults.shipped() if c.evidence_only}
+    assert forms == {"long", "short"}
+    assert all(c.fingerprint["methods"] == EVIDENCE.methods for c in map(for_any, forms))
+
+
+def test_a_policys_number_decides_over_the_calibrators():
+    lenient = Policy(weak=("false", "doubtful"))
+    guard = Guard(faithfulness=FakeFaithfulness(), policy=lenient)
+    assert guard.check(QUESTION, PASSAGES, "Bears eat fish.").text == "Bears eat fish."
+    sure = Policy(false_below=0.6)
+    guard = Guard(faithfulness=FakeFaithfulness(), policy=sure)
+    assert guard.check(QUESTION, PASSAGES, "Bears eat fish.").verdicts[0].label == "false"
