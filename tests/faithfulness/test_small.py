@@ -321,6 +321,7 @@ def test_blend_inputs_worked_by_hand():
                 [0.5] * 8 + [9.0, 9.0],
                 [*counted, 9.0, 9.0, 1.0, 0.75, 0.0, 1.0],
                 [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1],
+                0.33,
             ),
             strict=True,
         )
@@ -333,7 +334,7 @@ def test_blend_inputs_worked_by_hand():
     assert (found["sentence_content"], found["chunk_negation"]) == (0.5, 0.25)
     assert (found["chunk_number_absent"], found["chunk_order"]) == (1.0, 1.0)
     assert (found["all_content"], found["all_numbers_missing"], found["all_names"]) == (1, 0.5, 0.4)
-    assert found["claim_length"] == pytest.approx(0.2)
+    assert (found["cosine"], found["claim_length"]) == (0.33, 0.2)
     assert found["chunks"] == pytest.approx(np.log(3) / 3)
 
 

@@ -34,6 +34,7 @@ INPUTS: Final = (
     "all_content",
     "all_numbers_missing",
     "all_names",
+    "cosine",  # of the sentence embeddings of claim and nearest chunk
     "claim_length",
     "chunks",  # log of their number, by 3
 )
@@ -101,7 +102,12 @@ def margins(logits: Floats) -> tuple[Floats, Floats]:
 
 
 def inputs(
-    chunks: Floats, sentences: Floats, near: list[float], chunk: list[float], whole: list[float]
+    chunks: Floats,
+    sentences: Floats,
+    near: list[float],
+    chunk: list[float],
+    whole: list[float],
+    cosine: float,
 ) -> list[float]:
     """Return `INPUTS` for one piece of a claim.
 
@@ -111,6 +117,7 @@ def inputs(
         near: `FEATURES` of the piece and the best of those sentences.
         chunk: `FEATURES` and `FACTS` of the piece and the best chunk.
         whole: `FEATURES` of the piece and the whole context.
+        cosine: of the piece and the chunk nearest to it.
     """
     margin, contradiction = margins(chunks)
     closer, against = margins(sentences)
@@ -126,6 +133,7 @@ def inputs(
         named["content"],
         named["numbers_missing"],
         named["names"],
+        cosine,
         named["claim_length"],
         math.log1p(len(chunks)) / 3,
     ]

@@ -34,6 +34,7 @@ from franq_guard.faithfulness.small.encoder_input import (
 )
 from franq_guard.faithfulness.small.facts import facts
 from franq_guard.faithfulness.small.features import features
+from franq_guard.faithfulness.small.nearness import Embed, Nearness
 from franq_guard.records import Evidence, Passage, Span
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class SmallFaithfulness:
         tokenizer: MiniLM's.
         blend: calibration.
         name: identity of the weights, the start of `fingerprint`.
+        embed: sentence embeddings for the blend's cosine; None: that input is 0.
         batch_tokens: padded tokens per forward pass; bounds the memory.
         cache: pairs remembered; 0 turns the cache off.
     """
@@ -71,6 +73,7 @@ class SmallFaithfulness:
         blend: blend.Blend,
         *,
         name: str,
+        embed: Embed | None = None,
         batch_tokens: int = 1024,
         cache: int = 8192,
     ) -> None:
@@ -80,6 +83,7 @@ class SmallFaithfulness:
         self._batch_tokens, self._room = batch_tokens, cache
         self._cache: OrderedDict[_Key, Logits] = OrderedDict()
         self._lock = threading.Lock()
+        self._nearness = None if embed is None else Nearness(embed, room=max(cache, 1))
         self._fingerprint = f"{name}/chunk{CHUNK_TOKENS}"
 
     @classmethod
@@ -100,7 +104,7 @@ class SmallFaithfulness:
         import torch
 
         from franq_guard.faithfulness.small import storage
-        from franq_guard.faithfulness.small.minilm import load_minilm
+        from franq_guard.faithfulness.small.minilm import Embedder, load_minilm
 
         if dtype not in ("auto", "float32", "bfloat16"):
             raise ValueError(f"dtype must be auto, float32 or bfloat16, not {dtype!r}")
@@ -109,7 +113,8 @@ class SmallFaithfulness:
         network, blend, digest = storage.load(weights or storage.FOLDER)
         if dtype == "bfloat16" or (dtype == "auto" and _native_bfloat16()):
             network = network.to(torch.bfloat16)
-        return cls(network, load_minilm()[1], blend, name=f"small-{digest[:16]}")
+        name = f"small-{digest[:16]}"
+        return cls(network, load_minilm()[1], blend, name=name, embed=Embedder())
 
     @property
     def fingerprint(self) -> str:
@@ -170,9 +175,10 @@ class SmallFaithfulness:
             for text in (*context.chunks, *(context.sentences[i] for i in best))
         ]
         logits = self._logits(wanted)
+        cosines = self._cosines([(part, context.chunks) for _, part, context in asked])
         found = [
-            _inputs(part, context, [context.sentences[i] for i in best], logits)
-            for (_, part, context), best in zip(asked, near, strict=True)
+            _inputs(part, context, [context.sentences[i] for i in best], logits, cosine)
+            for (_, part, context), best, cosine in zip(asked, near, cosines, strict=True)
         ]
         shaped = np.array(found, dtype=np.float64).reshape(-1, len(blend.INPUTS))
         return shaped, np.array([index for index, _, _ in asked], dtype=np.intp)
@@ -226,6 +232,9 @@ class SmallFaithfulness:
             number, (start, end) = stretches[best[-place]]
             found.append(Evidence(number, start, end, value))
         return found
+
+    def _cosines(self, asked: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
+        return [0.0] * len(asked) if self._nearness is None else self._nearness.best(asked)
 
     def _logits(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Logits]:
         """Return the logits of each distinct (claim piece, chunk), from the cache where known."""
@@ -301,7 +310,11 @@ class Cut:
 
 
 def _inputs(
-    part: str, context: Cut, near: Sequence[str], logits: dict[tuple[str, str], Logits]
+    part: str,
+    context: Cut,
+    near: Sequence[str],
+    logits: dict[tuple[str, str], Logits],
+    cosine: float,
 ) -> list[float]:
     read = np.array([logits[part, chunk] for chunk in context.chunks])
     closer = np.array([logits[part, sentence] for sentence in near])
@@ -313,6 +326,7 @@ def _inputs(
         features(part, sentence),
         [*features(part, chunk), *facts(part, chunk)],
         features(part, context.whole),
+        cosine,
     )
 
 
