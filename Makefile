@@ -5,7 +5,7 @@ READY := .venv/.ready
 DATA ?= ../shared/data
 
 .PHONY: demo test test-portable test-slow test-llamacpp test-litellm check-dockerfile check-browser \
-	check calibrator bench bench-service bench-faithfulness \
+	check recalibrate small-model bench-verdicts bench bench-service bench-faithfulness \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
 PROJECTS := pyproject.toml benchmarks/pyproject.toml integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
@@ -75,8 +75,14 @@ check: $(READY)           ## lint, types and the order of the rooms
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-calibrator: $(READY)      ## refit the shipped default calibrator from DATA (resumes; about an hour)
+recalibrate: $(READY)     ## refit the shipped calibrators from DATA (needed when scores or claims move)
 	$(BIN)/python -m franq_bench.calibrator --data $(DATA)
+
+small-model: $(READY)     ## train the small faithfulness model from DATA into build/ (an hour; resumes)
+	$(BIN)/python -m franq_bench.training --data $(DATA) --out build/small-model
+
+bench-verdicts: $(READY)  ## false alarms and catches on answers by any writer, from DATA's test fold
+	$(BIN)/franq bench verdicts --data $(DATA)
 
 bench: $(READY)           ## the guard's extra time as a ratio to plain generation
 	$(BIN)/python benchmarks/speed/guard_overhead.py

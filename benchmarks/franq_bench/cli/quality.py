@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -51,7 +51,7 @@ def faithfulness(
     model: Annotated[str, typer.Option(help="small, or a folder with an AlignScore.")] = "small",
     limit: Annotated[int | None, typer.Option(help="At most this many pairs of a set.")] = None,
     held_out: Annotated[
-        bool, typer.Option(help="Only the pairs the shipped weights were not trained on.")
+        bool, typer.Option(help="Only pairs the small model was not trained on.")
     ] = True,
     seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
     as_json: JsonFlag = False,
@@ -60,9 +60,8 @@ def faithfulness(
     from franq_bench.quality.faithfulness import run
 
     existing(data)
-    fold: Any = "test" if held_out else None
     with explained(), working("scoring pairs"):
-        rows = run(data, scorer(model), limit=limit, seed=seed, fold=fold)
+        rows = run(data, scorer(model), limit=limit, seed=seed, held_out=held_out)
     keys = ("dataset", "n", "auroc", "overlap_auroc", "cosine_auroc", "balanced_accuracy", "ece")
     show(rows if as_json else [{key: row[key] for key in keys} for row in rows], as_json)
 

@@ -26,9 +26,9 @@ A passage that is shown beside the gold one is a document of its own: it has its
 which :meth:`Folds.of_passage` tells, but does not tie the question to it (that would put a third of
 all questions in one component). Who shows other passages takes those of the question's own fold.
 
-The small model that ships was trained on an older split (:func:`franq_bench.data.pairs.fold_of`,
-by premise), so only from its next training on is "outside `training`" the same as "not trained on".
-Until then use :meth:`Folds.clean`.
+CLAP-NQ's answers, written by people from one passage, are what a guard's users show it. There are
+only 208, too few for a promise if 60 % went to training: no component with one of them is in
+`training`; see `SHARES_OF_RESERVED`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from franq_bench.data.pairs import PASSAGE_SOURCES, SOURCES, files, fold_of
+from franq_bench.data.files import files
 from franq_guard.datasets.jsonl import json_rows
 
 Fold = Literal["training", "fitting", "thresholds", "test"]
@@ -47,6 +47,9 @@ Row = Mapping[str, Any]
 
 #: Fold -> per cent of the components.
 SHARES: Final[Mapping[Fold, int]] = {"training": 60, "fitting": 20, "thresholds": 10, "test": 10}
+#: Sets whose components are never trained on.
+RESERVED_SETS: Final = frozenset({"clapnq-dev"})
+SHARES_OF_RESERVED: Final[Mapping[Fold, int]] = {"fitting": 25, "thresholds": 50, "test": 25}
 #: Of 1,000 salts the one whose shares come nearest to `SHARES` in the sets with few documents; only
 #: numbers of rows and components were looked at.
 _SALT: Final = "256"
@@ -73,16 +76,20 @@ class Folds:
 
     def __init__(self, rows: Iterable[Row]) -> None:
         components = _Components()
-        self._trained: set[str] = set()
+        reserved: set[str] = set()
         for row in rows:
             found = keys(row)
             components.join(found)
             for passage in row.get("passages") or ():
                 components.join(_passage_keys(passage.get("title", ""), passage["text"]))
-            if _was_trained_on(row):
-                self._trained.update(_exact(found))
-                self._trained.update(_text(p["text"]) for p in _shown_as_unrelated(row))
-        self._fold = {key: _draw(smallest) for key, smallest in components.smallest()}
+            if row.get("dataset") in RESERVED_SETS:
+                reserved |= found
+        tops = dict(components.smallest())
+        held = {tops[key] for key in reserved}
+        self._fold = {
+            key: _draw(top, SHARES_OF_RESERVED if top in held else SHARES)
+            for key, top in tops.items()
+        }
 
     @classmethod
     def read(cls, folder: Path) -> Folds:
@@ -105,28 +112,11 @@ class Folds:
         """
         return self._one(_passage_keys(title, text))
 
-    def clean(self, row: Row) -> bool:
-        """Whether neither the next small model nor the one that ships is trained on the row.
-
-        True where the row is outside `training` and no row with the same premise, gold passage,
-        question or claim was in the shipped model's training fold. Other paragraphs of the same
-        article may have been: by article hardly a row of FM2 or SQuAD would be left.
-        """
-        return self.of(row) != "training" and not self.was_trained_on(row)
-
-    def clean_passage(self, title: str, text: str) -> bool:
-        """The same of a passage; one shown as unrelated to a question in training is not clean."""
-        return self.of_passage(title, text) != "training" and _text(text) not in self._trained
-
-    def was_trained_on(self, row: Row) -> bool:
-        """Whether the shipped model was trained on the row's premise, question or claim."""
-        return not self._trained.isdisjoint(_exact(keys(row)))
-
     def _one(self, found: Iterable[str]) -> Fold:
         known = {self._fold[key] for key in found if key in self._fold}
         if len(known) > 1:
             raise ValueError(f"parts of several folds: {', '.join(sorted(known))}")
-        return known.pop() if known else _draw(min(found))
+        return known.pop() if known else _draw(min(found), SHARES)
 
 
 def keys(row: Row) -> frozenset[str]:
@@ -138,7 +128,7 @@ def keys(row: Row) -> frozenset[str]:
     if row.get("question") and dataset not in _ONE_QUESTION:
         found.add(_key("question", row["question"]))
     if row.get("reference"):
-        found.add(_text(row["reference"]))
+        found.add(text_key(row["reference"]))
     if row.get("label_kind") == "factuality":
         found.add(_key("claim", row["claim"]))
     for name in ("article", "entity", "subject"):
@@ -152,11 +142,11 @@ def keys(row: Row) -> frozenset[str]:
 
 
 def _pair_keys(dataset: str, row: Row) -> set[str]:
-    found = {_text(row["premise"])}
+    found = {text_key(row["premise"])}
     if dataset in _CLAIM_SETS:
         found.add(_key("claim", row["hypothesis"]))
     if dataset in _PAIR_SETS:
-        found.add(_text(row["hypothesis"]))
+        found.add(text_key(row["hypothesis"]))
     if dataset in _TITLED_SETS:
         found.add(_key("article", row["premise"].partition(": ")[0]))
     if dataset == "nq-swap":
@@ -166,10 +156,11 @@ def _pair_keys(dataset: str, row: Row) -> set[str]:
 
 
 def _passage_keys(title: str, text: str) -> frozenset[str]:
-    return frozenset({_key("article", title), _text(text)} - {"article:", "text:"})
+    return frozenset({_key("article", title), text_key(text)} - {"article:", "text:"})
 
 
-def _text(text: str) -> str:
+def text_key(text: str) -> str:
+    """What a text is known by: its first 60 letters and digits."""
     start = _key("text", text[: 4 * _LETTERS])  # reading all of a long document takes a while
     size = len("text:") + _LETTERS
     return (start if len(start) >= size else _key("text", text))[:size]
@@ -179,34 +170,13 @@ def _key(kind: str, text: str) -> str:
     return f"{kind}:{_PLAIN.sub('', text.lower())}"
 
 
-def _exact(found: Iterable[str]) -> Iterator[str]:
-    """The keys that name a text or question itself, not the article around it."""
-    return (key for key in found if not key.startswith("article:"))
-
-
-def _draw(key: str) -> Fold:
+def _draw(key: str, shares: Mapping[Fold, int]) -> Fold:
     number = int(hashlib.sha256(f"{_SALT}/{key}".encode()).hexdigest()[:8], 16) % 100
-    for fold, share in SHARES.items():
+    for fold, share in shares.items():
         if number < share:
             return fold
         number -= share
     raise AssertionError("the shares make 100")
-
-
-def _was_trained_on(row: Row) -> bool:
-    """Whether the row was in the training fold of the small model that ships."""
-    dataset = row.get("dataset")
-    passages = row.get("passages") or [{"text": row.get("reference") or ""}]
-    if dataset in PASSAGE_SOURCES and row.get("gold_kind") == "annotated":
-        gold = [p for p in passages if p.get("is_gold") and p.get("src") == "annotated"]
-        return bool(gold) and fold_of(gold[0]["text"]) == "train"
-    if dataset in SOURCES:
-        return fold_of(row.get("premise") or passages[0]["text"]) == "train"
-    return False
-
-
-def _shown_as_unrelated(row: Row) -> Iterator[Row]:
-    return (p for p in row.get("passages") or () if p.get("src") == "dense")
 
 
 class _Components:

@@ -1,22 +1,17 @@
-"""Rows of the documented JSONL schemas to labelled pairs, their licences, and the split.
+"""Rows of the documented JSONL schemas to labelled pairs, and their licences.
 
-A pair belongs to the fold of its premise, so no document is on both sides of the split. Only the
-sources named in `SOURCES` may be trained on: permissive or share-alike by the data's own list.
-Every other set is read for evaluation alone.
+Only the sources named in `SOURCES` may be trained on: permissive or share-alike by the data's own
+list. Every other set is read for evaluation alone.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from franq_guard.datasets.jsonl import json_rows
-
-Fold = Literal["train", "calibration", "test"]
 
 #: Data set -> (licence, pairs drawn per epoch as a multiple of its rows, at most this many).
 SOURCES: Final[Mapping[str, tuple[str, float, int]]] = {
@@ -53,12 +48,11 @@ SOURCES: Final[Mapping[str, tuple[str, float, int]]] = {
 PASSAGE_SOURCES: Final[Mapping[str, str]] = {
     "nq-open": "MIT; NQ: CC BY-SA 3.0 (rows with annotated gold passages only)",
     "squad1.1 (XQuAD-en)": "CC BY-SA 4.0",
-    "clapnq-dev": "Apache 2.0; NQ passages CC BY-SA",
 }
+_POOL_FIELDS: Final = frozenset({"id", "title", "text"})
 CLASSES: Final[Mapping[str, int]] = {
     "entailment": 0, "neutral": 1, "contradiction": 2, "supported": 0, "unsupported": 3,
 }  # fmt: skip
-_PLAIN: Final = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,58 +63,70 @@ class Example:
     premise: str
     hypothesis: str
     label: int
-    fold: Fold
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question with its gold passage and, where there are any, passages without the answer."""
+    """A passage, the question it answers if there is one, and other passages near it.
+
+    The others do not hold the question's answer; of the search pool's passages they are the same
+    article's.
+    """
 
     question: str
     answers: tuple[str, ...]
     passage: str
     others: tuple[str, ...]
-    fold: Fold
+    title: str = ""
 
 
-def fold_of(premise: str) -> Fold:
-    """Return the fold of a premise by its first 60 letters: 15 % test, 8 % calibration."""
-    key = _PLAIN.sub("", premise.lower())[:60]
-    number = int(hashlib.sha256(key.encode()).hexdigest()[:8], 16) % 100
-    return "test" if number < 15 else "calibration" if number < 23 else "train"
+Wanted = Callable[[Mapping[str, Any]], bool]
 
 
-def examples(paths: Sequence[Path]) -> list[Example]:
-    """Read every nli row and every claim row with a faithfulness label; pass over the rest."""
+def examples(paths: Sequence[Path], wanted: Wanted = lambda _: True) -> list[Example]:
+    """Read every nli row and every claim row with a faithfulness label; pass over the rest.
+
+    Args:
+        paths: JSONL files.
+        wanted: whether a row is taken.
+    """
     found = []
     for path in paths:
         for row in json_rows(path):
             pair = _pair(row)
-            if pair is not None and row.get("label") in CLASSES:
-                premise, hypothesis, key = pair
-                label = CLASSES[row["label"]]
-                found.append(Example(row["dataset"], premise, hypothesis, label, fold_of(key)))
+            if pair is not None and row.get("label") in CLASSES and wanted(row):
+                found.append(Example(row["dataset"], *pair, CLASSES[row["label"]]))
     return found
 
 
-def _pair(row: Mapping[str, Any]) -> tuple[str, str, str] | None:
+def _pair(row: Mapping[str, Any]) -> tuple[str, str] | None:
     if "premise" in row and "hypothesis" in row:
-        return row["premise"], row["hypothesis"], row["premise"]
+        return row["premise"], row["hypothesis"]
     if row.get("label_kind") == "faithfulness" and row.get("reference"):
-        passages = row.get("passages") or [{"text": row["reference"]}]
-        return row["reference"], row["claim"], passages[0]["text"]
+        return row["reference"], row["claim"]
     return None
 
 
-def questions(paths: Sequence[Path]) -> list[Question]:
-    """Read the rag_qa rows of `PASSAGE_SOURCES` whose gold passage people marked."""
+def questions(paths: Sequence[Path], wanted: Wanted = lambda _: True) -> list[Question]:
+    """Read the passages that pairs may be made from.
+
+    They are the gold passages that people marked in the sets of `PASSAGE_SOURCES`, with their
+    question, and the search pool's, whose other passages of the same article stand beside them.
+    """
     found = []
     for path in paths:
+        pool: dict[str, list[str]] = {}
         for row in json_rows(path):
             if row.get("dataset") in PASSAGE_SOURCES and row.get("gold_kind") == "annotated":
-                question = _question(row)
-                if question is not None:
+                if (question := _question(row)) is not None and wanted(row):
                     found.append(question)
+            elif set(row) == _POOL_FIELDS and wanted(row):
+                pool.setdefault(row["title"], []).append(row["text"])
+        found += [
+            Question("", (), text, tuple(t for t in texts if t != text), title)
+            for title, texts in pool.items()
+            for text in texts
+        ]
     return found
 
 
@@ -138,16 +144,5 @@ def _question(row: Mapping[str, Any]) -> Question | None:
         tuple(row["answers"]),
         gold[0]["text"],
         tuple(others),
-        fold_of(gold[0]["text"]),
+        gold[0].get("title", ""),
     )
-
-
-def files(paths: Sequence[Path]) -> list[Path]:
-    """Return the JSONL files among `paths`; a folder stands for the ones it holds."""
-    found: list[Path] = []
-    for path in paths:
-        inside = (
-            sorted(p for p in path.iterdir() if ".jsonl" in p.name) if path.is_dir() else [path]
-        )
-        found += inside
-    return found

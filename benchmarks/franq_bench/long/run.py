@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from franq_bench.data.labelled_answers import LabelledAnswer
-from franq_bench.data.pairs import fold_of
+from franq_bench.data.seen import seen
 from franq_bench.fits.by_faithfulness import p_faithful_table
 from franq_bench.fits.fitted import with_fitted
 from franq_bench.fits.long_form import SIGNALS, ablation_tables
@@ -74,10 +74,9 @@ def drawn(
 def unseen(answers: Sequence[LabelledAnswer]) -> list[LabelledAnswer]:
     """The answers none of whose passages the shipped faithfulness model was trained or fitted on.
 
-    Its training split is by passage (:func:`~franq_bench.data.pairs.fold_of`); it
-    counts for data sets it was trained on, such as refchecker-nq and Factcheck-GPT's passages.
+    It counts for data sets it was trained on, such as refchecker-nq and Factcheck-GPT's passages.
     """
-    return [a for a in answers if all(fold_of(p.text) == "test" for p in a.trace.passages)]
+    return [a for a in answers if not any(seen(p.text) for p in a.trace.passages)]
 
 
 def run(

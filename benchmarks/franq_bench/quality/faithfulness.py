@@ -13,7 +13,8 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from franq_bench.data.pairs import Example, Fold, examples
+from franq_bench.data.pairs import Example, examples
+from franq_bench.data.seen import seen
 from franq_guard.faithfulness.small.features import word_overlap
 from franq_guard.franq import FloatArray
 from franq_guard.metrics.measures import auroc, ece
@@ -65,7 +66,7 @@ def run(
     *,
     limit: int | None = None,
     seed: int = 0,
-    fold: Fold | None = None,
+    held_out: bool = False,
 ) -> list[dict[str, Any]]:
     """Measure `model` and the baselines on every data set found in `files`.
 
@@ -74,8 +75,7 @@ def run(
         model: what is measured.
         limit: at most this many pairs of a data set, drawn by `seed`.
         seed: of the draw.
-        fold: only pairs of this fold of the training split ("test": what the shipped model was
-            never fitted to); None takes every pair.
+        held_out: only pairs whose premise the shipped model was neither trained nor fitted on.
 
     Returns:
         One row per data set: `dataset, n, positive, auroc, balanced_accuracy, ece` and
@@ -83,7 +83,8 @@ def run(
         is NaN where a set has one class. Last the row "macro" over the grounded-text sets present
         (over all sets where none is), and before it "pooled", all pairs together.
     """
-    return measure(draw(examples(files), limit=limit, seed=seed, fold=fold), model)
+    pairs = [pair for pair in examples(files) if not (held_out and seen(pair.premise))]
+    return measure(draw(pairs, limit=limit, seed=seed), model)
 
 
 def measure(drawn: Mapping[str, Sequence[Example]], model: Scorer) -> list[dict[str, Any]]:
@@ -103,14 +104,11 @@ def measure(drawn: Mapping[str, Sequence[Example]], model: Scorer) -> list[dict[
     return [*rows, _row("pooled", labels, found), _macro(rows)]
 
 
-def draw(
-    pairs: Sequence[Example], *, limit: int | None, seed: int, fold: Fold | None
-) -> dict[str, list[Example]]:
+def draw(pairs: Sequence[Example], *, limit: int | None, seed: int) -> dict[str, list[Example]]:
     """Return the pairs by data set (the SummEdits domains as one), at most `limit` of each."""
     found: dict[str, list[Example]] = {}
     for pair in pairs:
-        if fold is None or pair.fold == fold:
-            found.setdefault(group(pair.dataset), []).append(pair)
+        found.setdefault(group(pair.dataset), []).append(pair)
     if limit is not None:
         rng = random.Random(seed)  # noqa: S311 - no secret
         found = {n: rng.sample(m, min(limit, len(m))) for n, m in found.items()}

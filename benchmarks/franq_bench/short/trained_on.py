@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from franq_bench.data.pairs import PASSAGE_SOURCES, fold_of
+from franq_bench.data.seen import seen
 from franq_guard.datasets.questions import Question
 
 __all__ = ["trained_on"]
@@ -11,5 +11,4 @@ __all__ = ["trained_on"]
 def trained_on(question: Question) -> bool:
     """Whether statements made from its gold passage were among the small model's training pairs."""
     shown = zip(question.passages, question.gold, strict=True)
-    used = question.dataset in PASSAGE_SOURCES
-    return used and any(gold and fold_of(p.text) != "test" for p, gold in shown)
+    return any(gold and seen(p.text) for p, gold in shown)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from franq_bench.data.pairs import SOURCES, Example, Question
+from franq_bench.data.pairs import Example, Question
 from franq_bench.training.generate import generated
 from franq_guard.faithfulness.small.blend import INPUTS, Blend, Floats
+from franq_guard.faithfulness.small.features import features
 from franq_guard.faithfulness.small.model import SmallFaithfulness
 
 _GENERIC_SETS: Final = frozenset(
@@ -23,28 +25,57 @@ _GENERIC_SETS: Final = frozenset(
 )  # fmt: skip
 #: Kind of source -> (pairs kept of each data set, weight of a set beside a grounded-text set).
 _KINDS: Final = {
-    "grounded": (150, 1.0),
-    "summedits": (12, 1.0),  # of each domain: long documents, slow to read
-    "generated": (50, 0.3),
+    "grounded": (300, 1.0),
+    "summedits": (30, 1.0),  # of each domain: long documents, slow to read
+    "generated": (60, 0.3),
     "generic": (30, 0.1),
 }
+#: Passages beside the one a pair was labelled with -> share of the grounded and generated pairs.
+_BESIDE: Final = {0: 0.5, 2: 0.3, 9: 0.2}
+_LONGEST: Final = 2500
+"""Characters; a longer document stands alone, as it does where it comes from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A pair of the fitting fold; ``texts``: its premise, and passages that say something else."""
+
+    example: Example
+    texts: tuple[str, ...]
 
 
 def held_back(
     examples: Sequence[Example], questions: Sequence[Question], *, seed: int
-) -> list[Example]:
-    """Return the calibration pairs: so many of each data set as `_KINDS` says, drawn by `seed`."""
+) -> list[Held]:
+    """Return the calibration pairs: so many of each data set as `_KINDS` says, drawn by `seed`.
+
+    Args:
+        examples: labelled pairs of the fitting fold.
+        questions: passages of the fitting fold, to make more pairs from and to show beside them.
+        seed: of the draw.
+    """
     rng = random.Random(seed)  # noqa: S311 - no secret
-    made = generated([q for q in questions if q.fold == "calibration"], count=1800, seed=seed)
-    rows = [e for e in examples if e.fold == "calibration" and e.dataset in SOURCES] + made
+    rows = [*examples, *generated(questions, count=1800, seed=seed)]
     rng.shuffle(rows)
     taken: Counter[str] = Counter()
     kept = []
     for row in rows:
         taken[row.dataset] += 1
         if taken[row.dataset] <= _KINDS[kind(row.dataset)][0]:
-            kept.append(row)
+            kept.append(Held(row, _shown(row, questions, rng)))
     return kept
+
+
+def _shown(row: Example, pool: Sequence[Question], rng: random.Random) -> tuple[str, ...]:
+    """The premise among the nearest of 200 passages drawn by chance, as retrieval would find."""
+    count = rng.choices(list(_BESIDE), list(_BESIDE.values()))[0]
+    if not count or kind(row.dataset) == "generic" or len(row.premise) > _LONGEST or not pool:
+        return (row.premise,)
+    drawn = [q.passage for q in rng.sample(pool, min(200, len(pool)))]
+    near = sorted(drawn, key=lambda text: -features(row.hypothesis, text)[0])[:count]
+    texts = [row.premise, *near]
+    rng.shuffle(texts)
+    return tuple(texts)
 
 
 def kind(dataset: str) -> str:
@@ -55,9 +86,10 @@ def kind(dataset: str) -> str:
     return start if start in _KINDS else "grounded"
 
 
-def fit(model: SmallFaithfulness, examples: Sequence[Example]) -> Blend:
-    """Fit the blend of `model`, whose own blend must be `plain`, on held-back examples."""
-    rows, owners = model.pieces([e.premise for e in examples], [e.hypothesis for e in examples])
+def fit(model: SmallFaithfulness, held: Sequence[Held]) -> Blend:
+    """Fit the blend of `model`, whose own blend must be `plain`, on held-back pairs."""
+    examples = [h.example for h in held]
+    rows, owners = model.pieces([h.texts for h in held], [e.hypothesis for e in examples])
     labels = np.array([e.label == 0 for e in examples])
     weights, intercept = fit_rows(rows, owners, labels, [e.dataset for e in examples])
     short = [e for e in examples if e.label < 3 and len(e.premise) < 1000]
@@ -75,32 +107,64 @@ def fit_rows(
     """Return weights and intercept of a logistic regression on the blend's inputs.
 
     Of an unsupported claim of several sentences the least supported one carries the label; of a
-    supported claim every sentence does. The penalty is strong, because a weight has to suit data
-    sets that are not among these; a second fit without penalty on the resulting score alone undoes
-    the shrinking of the probabilities towards the middle.
+    supported claim every sentence does. No weight may have the wrong sign (`_sign`), so that what
+    supports a claim never counts against it. The penalty is strong, because a weight has to suit
+    data sets that are not among these; a second fit without penalty on the resulting score alone
+    undoes the shrinking of the probabilities towards the middle.
 
     Args:
         rows: inputs (m, len(INPUTS)), see `SmallFaithfulness.pieces`.
         owners: the pair of each row (m,).
         labels: true where the pair is supported (n,).
         datasets: of each pair.
-        strength: inverse of the L2 penalty on standardised inputs; 0.03 by cross-validation.
+        strength: inverse of the L2 penalty on standardised inputs.
     """
-    from sklearn.linear_model import LogisticRegression
-
     keep = _telling(rows, owners, labels)
     rows, owners = rows[keep], owners[keep]
-    shares = _shares([datasets[owner] for owner in owners])
+    shares, truth = _shares([datasets[owner] for owner in owners]), labels[owners]
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
-    first = LogisticRegression(C=strength, max_iter=3000)
-    first.fit((rows - mean) / scale, labels[owners], sample_weight=shares)
-    slope = first.coef_[0] / scale
+    slope = _bounded((rows - mean) / scale, truth, shares, strength, _signs())[:-1] / scale
     score = (rows - mean) @ slope
-    second = LogisticRegression(C=1e6, max_iter=3000)
-    second.fit(score[:, None], labels[owners], sample_weight=shares)
-    slope = slope * second.coef_[0, 0]
-    intercept = float(second.intercept_[0] - slope @ mean)
+    second = _bounded(score[:, None], truth, shares, 1e6, [(0, None)])
+    slope = slope * second[0]
+    intercept = float(second[1] - slope @ mean)
     return tuple(round(float(w), 6) for w in slope), round(intercept, 6)
+
+
+Bounds = tuple[float | None, float | None]
+_AGAINST: Final = ("contradiction", "missing", "negation", "absent", "strange", "order")
+_FREE: Final = frozenset({"claim_length", "chunks"})
+
+
+def _signs() -> list[Bounds]:
+    return [_sign(name) for name in INPUTS]
+
+
+def _sign(name: str) -> Bounds:
+    if name in _FREE:
+        return (None, None)
+    return (None, 0) if name.endswith(_AGAINST) else (0, None)
+
+
+def _bounded(
+    rows: Floats, truth: NDArray[np.bool_], weights: Floats, strength: float, bounds: list[Bounds]
+) -> Floats:
+    """Weights and intercept of least penalised negative log-likelihood within `bounds`."""
+    from scipy.optimize import minimize
+
+    sign = np.where(truth, 1.0, -1.0)
+
+    def loss(theta: Floats) -> tuple[float, Floats]:
+        score = sign * (rows @ theta[:-1] + theta[-1])
+        wrong = -sign * weights / (1 + np.exp(np.clip(score, -50, 50)))
+        value = float(weights @ np.logaddexp(0, -score)) + theta[:-1] @ theta[:-1] / (2 * strength)
+        return value, np.append(rows.T @ wrong + theta[:-1] / strength, wrong.sum())
+
+    start = np.zeros(rows.shape[1] + 1)
+    limits = [*bounds, (None, None)]
+    found = minimize(loss, start, jac=True, bounds=limits, method="L-BFGS-B",
+                     options={"maxiter": 5000, "ftol": 1e-12, "gtol": 1e-8})  # fmt: skip
+    return np.asarray(found.x, dtype=np.float64)
 
 
 def _shares(datasets: Sequence[str]) -> Floats:

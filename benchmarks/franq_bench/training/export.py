@@ -12,7 +12,7 @@ from franq_bench.data.pairs import Example, Question
 from franq_bench.training.calibrate import fit, held_back
 from franq_guard.faithfulness.small import storage
 from franq_guard.faithfulness.small.blend import plain
-from franq_guard.faithfulness.small.minilm import load_minilm
+from franq_guard.faithfulness.small.minilm import Embedder, load_minilm
 from franq_guard.faithfulness.small.model import SmallFaithfulness
 
 
@@ -28,13 +28,16 @@ def export(
     """Write weight file and manifest into `folder`; returns the SHA-256.
 
     The file is written twice: calibration is fitted on the quantised network, as it will run.
+    `examples` and `questions` are the fitting fold's.
     """
     torch.set_grad_enabled(False)
     storage.save(folder, tensors, plain())
     network, blend, _ = storage.load(folder)
     if torch.cpu._is_avx512_bf16_supported():
         network = network.to(torch.bfloat16)
-    model = SmallFaithfulness(network, load_minilm()[1], blend, name="uncalibrated", cache=50_000)
+    model = SmallFaithfulness(
+        network, load_minilm()[1], blend, name="uncalibrated", embed=Embedder(), cache=50_000
+    )
     pairs = held_back(examples, questions, seed=seed)
     report(f"calibrating on {len(pairs)} pairs")
     fitted = fit(model, pairs)

@@ -1,7 +1,7 @@
-"""The model card's figures: quality per data set, minimal pairs, calibration, bfloat16, speed.
+"""The model card's figures: quality per data set, minimal pairs, calibration, drift, speed.
 
-`python -m franq_bench.training.figures --data PATH... --pairs FILE --out FOLDER`
-writes `figures.json` and `reliability.svg`.
+`python -m franq_bench.training.figures --data FOLDER --pairs FILE --out FOLDER`
+writes `figures.json` and `reliability.svg`. All pairs are of the test fold (`data.folds`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from franq_bench.data.pairs import CLASSES, Example, examples, files
+from franq_bench.data.files import files
+from franq_bench.data.folds import Folds
+from franq_bench.data.pairs import CLASSES, Example, examples
 from franq_bench.quality import faithfulness as bench
+from franq_bench.training.families import FAMILIES
 from franq_guard.datasets.jsonl import json_rows
 from franq_guard.faithfulness.small.model import SmallFaithfulness
 from franq_guard.metrics.measures import auroc, ece, reliability
@@ -47,7 +50,7 @@ def minimal_pairs(model: bench.Scorer, path: Path) -> dict[str, Any]:
 def three_way(model: SmallFaithfulness, pairs: Sequence[Example], limit: int) -> dict[str, Any]:
     """Return the accuracy of the most probable class per data set; two-way sets by entailment."""
     found: dict[str, Any] = {}
-    for name, members in bench.draw(pairs, limit=limit, seed=0, fold="test").items():
+    for name, members in bench.draw(pairs, limit=limit, seed=0).items():
         if name in _THREE_WAY:
             classes = model.nli([e.premise for e in members], [e.hypothesis for e in members])
             called = classes.argmax(axis=1)
@@ -68,6 +71,29 @@ def calibration(model: bench.Scorer, pairs: Sequence[Example], folder: Path) -> 
     table = reliability(labels, scores)
     bins = [(float(said), float(share), int(n)) for n, said, share in zip(*table, strict=True) if n]
     return {"n": len(pairs), "ece": ece(labels, scores), "bins": bins}
+
+
+def drift(model: SmallFaithfulness, pairs: Sequence[Example]) -> dict[str, Any]:
+    """Return mean scores, and the share above .5, of each pair shown beside other pairs' premises.
+
+    By the number of passages: a best-of-many score must not rise with what says nothing about the
+    claim.
+    """
+    short = [e for e in pairs if len(e.premise) < 1000]
+    found: dict[str, Any] = {}
+    for count in (1, 3, 10, 30):
+        shown = [
+            (e.premise, *(short[(i + 7 * k) % len(short)].premise for k in range(1, count)))
+            for i, e in enumerate(short)
+        ]
+        scores = np.array(model.score_passages(shown, [e.hypothesis for e in short]))
+        labels = np.array([e.label == 0 for e in short])
+        found[str(count)] = {
+            name: {"n": int(own.sum()), "mean": float(scores[own].mean()),
+                   "above_half": float((scores[own] > 0.5).mean())}
+            for name, own in (("supported", labels), ("not supported", ~labels))
+        } | {"auroc": auroc(labels.astype(float), scores)}  # fmt: skip
+    return found
 
 
 def half_precision(pairs: dict[str, list[Example]], weights: Path | None) -> dict[str, Any]:
@@ -114,25 +140,31 @@ def speed(weights: Path | None, repeats: int = 5) -> dict[str, float]:
 def main(arguments: list[str] | None = None) -> int:
     """Measure the shipped (or another) model as told on the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, nargs="+", required=True)
+    parser.add_argument("--data", type=Path, required=True, help="folder of JSONL files")
+    parser.add_argument("--without", choices=FAMILIES, help="only the family that was left out")
     parser.add_argument("--pairs", type=Path, required=True, help="minimal pairs, JSONL")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--weights", type=Path, default=None)
     parser.add_argument("--limit", type=int, default=300, help="pairs of one data set")
     options = parser.parse_args(arguments)
     model = SmallFaithfulness.bundled(weights=options.weights)
-    paths = files(options.data)
-    pairs = examples(paths)
-    grounded = [e for e in pairs if bench.group(e.dataset) in {*bench.GROUNDED, "xsum"}]
-    drawn = bench.draw(grounded, limit=options.limit, seed=0, fold="test")
+    folds = Folds.read(options.data)
+    pairs = examples(files([options.data]), lambda row: folds.of(row) == "test")
+    wanted = FAMILIES[options.without] if options.without else (*bench.GROUNDED, "xsum")
+    drawn = bench.draw(
+        [e for e in pairs if bench.group(e.dataset) in wanted], limit=options.limit, seed=0
+    )
     found: dict[str, Any] = {"fingerprint": model.fingerprint}
     found["rows"] = bench.measure(drawn, model)
     found["minimal_pairs"] = minimal_pairs(model, options.pairs)
     found["three_way"] = three_way(model, pairs, options.limit)
     trained = [e for n, members in drawn.items() if n in TRAINED for e in members]
-    found["calibration"] = calibration(model, trained, options.out)
+    found["calibration"] = calibration(model, trained or [e for m in drawn.values() for e in m],
+                                       options.out)  # fmt: skip
     short = {n: [e for e in m if len(e.premise) < 1000][:100] for n, m in drawn.items()}
     short = {n: m for n, m in short.items() if len(m) >= 30}  # too few say nothing of an AUROC
+    found["drift"] = drift(model, [e for n in ("fm2", "refchecker-nq", "begin-wow") if n in drawn
+                                   for e in drawn[n][:60]])  # fmt: skip
     found["bfloat16"] = half_precision(short, options.weights)
     found["speed"] = speed(options.weights)
     text = json.dumps(found, indent=1)

@@ -55,7 +55,8 @@ class Trainer:
         scale = rate(self.recipe, progress)
         for group in self.optimiser.param_groups:
             group["lr"] = group["peak"] * max(scale, 0.01)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        native = torch.cpu._is_avx512_bf16_supported()  # elsewhere bfloat16 is slower than float32
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=native):
             logits = self.network(*tensors(batch))
         loss = nll(logits.float(), torch.tensor([item.label for item in batch]))
         torch.autograd.backward(loss)

@@ -13,7 +13,7 @@ class Recipe:
     """
 
     epochs: int = 1
-    generated: int = 20_000
+    generated: int = 22_000
     batch_tokens: int = 3000
     rate: float = 1.2e-4
     head_rate: float = 5e-4

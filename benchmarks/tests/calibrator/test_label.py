@@ -3,11 +3,11 @@
 import pytest
 
 from franq_bench.calibrator.label import (
+    copies,
     gradable,
     label_claims,
     matchable,
     normalise,
-    quotes,
     states,
 )
 from franq_guard.records import Claim, Passage
@@ -49,13 +49,13 @@ def test_matchable_leaves_out_lists_and_long_answers():
     assert not matchable(["it cannot be written as a sum"])
 
 
-def test_a_quotation_is_true_though_it_is_not_what_was_asked():
+def test_a_copy_of_a_passage_is_neither_called_true_nor_false():
     passages = [Passage("He left. The first bridge of the town was built by Ada Long in 1951.")]
-    quoted = claims("The first bridge was built by Ada Long in 1951.")
-    changed = claims("The first bridge was built by Ada Long in 1955.")
-    assert label_claims(quoted, ["Paris"], passages) == [True]
+    copied = claims("the first bridge of the town was built by Ada Long in 1951")
+    changed = claims("The first bridge of the town was built by Ada Long in 1955.")
+    assert label_claims(copied, ["Paris"], passages) == [None]
     assert label_claims(changed, ["Paris"], passages) == [False]
-    assert not quotes("Built in 1951.", passages)  # too short to be a quotation
+    assert not copies("bridge of the tow", passages)  # whole words
 
 
 def test_claims_with_the_answer_are_true_the_rest_unknown():

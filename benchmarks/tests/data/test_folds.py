@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from franq_bench.data.folds import SHARES, Folds, keys
-from franq_bench.data.pairs import files, fold_of
+from franq_bench.data.files import files
+from franq_bench.data.folds import SHARES, SHARES_OF_RESERVED, Folds, keys
 from franq_guard.datasets.jsonl import json_rows
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
@@ -125,36 +125,22 @@ def test_shares_are_kept_by_components_that_are_drawn_by_chance():
         assert abs(drawn[fold] / 4000 - share / 100) < 0.024
 
 
-# -- clean of the model that ships ------------------------------------------------------------
-
-
-def test_clean_means_outside_both_training_folds():
-    made = [pair(i, f"premise number {i} about something else") for i in range(400)]
+def test_an_answer_of_clapnq_and_all_that_hangs_on_it_is_never_trained_on():
+    made = [
+        row
+        for i in range(200)
+        for row in (
+            asked(i, f"Question {i}?", passage(f"Article {i}", f"Text {i}"), dataset="clapnq-dev"),
+            asked(i, f"Another {i}?", passage(f"Article {i}", f"More text {i}")),
+        )
+    ]
     folds = Folds(made)
-    for row in made:
-        outside = folds.of(row) != "training" and fold_of(row["premise"]) != "train"
-        assert folds.clean(row) == outside
-    assert 20 < sum(map(folds.clean, made)) < 60  # 400 * .4 * .23 = 37
-
-
-def test_a_set_that_was_never_trained_on_is_clean_unless_it_shares_a_text_with_one_that_was():
-    trained = next(
-        row for row in (pair(i, f"premise {i} of a pair") for i in range(99))
-        if fold_of(row["premise"]) == "train" and Folds([row]).of(row) != "training"
-    )  # fmt: skip
-    twin = pair(1, trained["premise"], dataset="healthver")
-    assert Folds([twin]).clean(twin)
-    assert not Folds([twin, trained]).clean(twin)
-
-
-def test_a_passage_shown_as_unrelated_in_training_is_not_clean():
-    drawn = Folds([])
-    some = (passage(f"Article {i}", f"Text {i}", gold=False, src="dense") for i in range(99))
-    shown = next(p for p in some if drawn.of_passage(p["title"], p["text"]) == "test")
-    texts = (f"Gold text {i}" for i in range(99))
-    gold = passage("Gold", next(text for text in texts if fold_of(text) == "train"))
-    assert Folds([]).clean_passage(shown["title"], shown["text"])
-    assert not Folds([asked(1, "Q?", gold, shown)]).clean_passage(shown["title"], shown["text"])
+    drawn = Counter(folds.of(row) for row in made)
+    assert "training" not in drawn
+    for fold, share in SHARES_OF_RESERVED.items():
+        # three standard errors of a share of one half over 200 are 10.6 points
+        assert abs(drawn[fold] / 400 - share / 100) < 0.106
+    assert "training" in {Folds(made[1::2]).of(row) for row in made[1::2]}
 
 
 # -- the real data ----------------------------------------------------------------------------
@@ -205,23 +191,21 @@ def test_real_folds_share_no_question_document_article_or_claim(real):
     assert [part for part, where in seen.items() if len(where) > 1] == []
 
 
-def test_real_shares_are_near_and_clean_rows_are_left(real):
-    counts, clean = defaultdict(Counter), Counter()
+def test_real_shares_are_near(real):
+    counts = defaultdict(Counter)
     for row, fold in real[1]:
-        dataset = row.get("dataset", "wiki_passages")
-        counts[dataset][fold] += 1
-        clean[dataset] += fold != "training" and real[0].clean(row)
+        counts[row.get("dataset", "wiki_passages")][fold] += 1
     for dataset, of in sorted(counts.items()):  # pytest -s shows the table
         shares = " ".join(f"{fold} {of[fold] / of.total():.2f}" for fold in SHARES)
-        print(f"{dataset:26}{of.total():6} {shares} clean {clean[dataset]}")
+        print(f"{dataset:26}{of.total():6} {shares}")
     everything = sum(counts.values(), Counter())
     for fold, share in SHARES.items():
         assert abs(everything[fold] / everything.total() - share / 100) < 0.02
-    for dataset in ("creak", "clapnq-dev", "fm2", "nq-open", "popqa", "refchecker-nq"):
+    for dataset in ("creak", "fm2", "nq-open", "popqa", "refchecker-nq"):
         of = counts[dataset]
         for fold, share in SHARES.items():
-            assert abs(of[fold] / of.total() - share / 100) < 0.07
-        assert clean[dataset] > 30
+            assert abs(of[fold] / of.total() - share / 100) < 0.09
+    assert counts["clapnq-dev"]["training"] == 0
 
 
 def test_real_passages_beside_the_gold_one_have_one_fold_each(real):

@@ -52,8 +52,8 @@ def test_rows_worked_by_hand(files, monkeypatch):
 
 def test_limit_draws_the_same_pairs_again(files):
     pairs = bench.examples(files)
-    one = bench.draw(pairs, limit=1, seed=4, fold=None)
-    assert one == bench.draw(pairs, limit=1, seed=4, fold=None)
+    one = bench.draw(pairs, limit=1, seed=4)
+    assert one == bench.draw(pairs, limit=1, seed=4)
     assert {name: len(rows) for name, rows in one.items()} == {"fm2": 1, "summedits": 1, "other": 1}
 
 

@@ -12,10 +12,9 @@ from franq_bench.data.pairs import (  # noqa: E402
     Example,
     Question,
     examples,
-    fold_of,
     questions,
 )
-from franq_bench.training import perturb  # noqa: E402
+from franq_bench.training import neighbours, perturb  # noqa: E402
 from franq_bench.training.generate import generated  # noqa: E402
 from franq_bench.training.items import draw, make_items  # noqa: E402
 from franq_bench.training.loop import Trainer, batches, nll, rate, train  # noqa: E402
@@ -28,8 +27,17 @@ PASSAGE = (
     "Marsh. It was not used during the war. The wheel is 12 metres wide and is driven by the Tavel."
 )
 QUESTION = Question(
-    "Who bought the mill?", ("Tomas Birk",), PASSAGE, ("Nothing is said.",), "train"
+    "Who bought the mill?", ("Tomas Birk",), PASSAGE, ("Nothing is said.",), "Harrow mill"
 )
+POOLED = Question(
+    "",
+    (),
+    "Ada Vale was a painter. She moved to Brenn with Otto Lind in 1903. "
+    "Ada Vale sold her last picture to Brenn.",
+    ("Her pictures hang in the town hall of Sorrow. Collectors from Kessel bought most drawings.",),
+    "Ada Vale",
+)
+OTHER = Question("", (), "Mount Tessel is a mountain.", (), "Mount Tessel")
 
 
 # -- data -------------------------------------------------------------------------------------
@@ -41,14 +49,6 @@ def test_no_source_is_unclear_or_non_commercial():
     assert not [
         s for s, (licence, _, _) in SOURCES.items() if "-NC" in licence or "unclear" in licence
     ]
-
-
-def test_a_premise_has_one_fold_however_it_is_written():
-    assert fold_of("The  Owl, eats voles!") == fold_of("the owl eats voles")
-    folds = [fold_of(f"premise {i} about something else") for i in range(2000)]
-    # 15 and 8 of 100 expected; three standard errors of a share over 2,000 are 2.4 and 1.8 points
-    assert abs(folds.count("test") / 2000 - 0.15) < 0.024
-    assert abs(folds.count("calibration") / 2000 - 0.08) < 0.018
 
 
 def test_rows_of_both_schemas_are_read(tmp_path):
@@ -78,6 +78,16 @@ def test_only_annotated_gold_passages_are_used(tmp_path):
     ]
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     assert [(q.passage, q.others) for q in questions([path])] == [("Gold.", ("Other.",))]
+    assert questions([path], lambda row: row["dataset"] != "nq-open") == []
+
+
+def test_passages_of_the_search_pool_stand_beside_those_of_their_article(tmp_path):
+    path = tmp_path / "pool.jsonl"
+    rows = [{"id": str(i), "title": t, "text": x} for i, (t, x) in enumerate(["ab", "cd", "ae"])]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    found = {(q.title, q.passage): q.others for q in questions([path])}
+    assert found == {("a", "b"): ("e",), ("a", "e"): ("b",), ("c", "d"): ()}
+    assert all(not q.question for q in questions([path]))
 
 
 def test_a_broken_line_is_named(tmp_path):
@@ -129,7 +139,33 @@ def test_generated_pairs_are_balanced_and_repeatable():
     changed = [e for e in made if e.dataset not in {"generated-left-out", "generated-answer"}]
     supported = sum(e.label == 0 for e in changed)
     assert abs(supported - len(changed) / 2) <= 1  # the cut at 200 may part one couple
-    assert {e.fold for e in made} == {"train"}
+
+
+def test_half_of_the_pairs_come_from_the_search_pool():
+    made = generated([QUESTION, POOLED, OTHER], count=100, seed=1)
+    pooled = [e for e in made if "Vale" in e.premise]
+    assert 40 <= len(pooled) <= 60
+
+
+def test_a_claim_told_elsewhere_or_of_somebody_else_is_not_supported():
+    made = [
+        e for seed in range(60) for e in neighbours.pairs(POOLED, [OTHER], random.Random(seed))
+    ]  # fmt: skip
+    found = {(e.dataset, e.label, e.hypothesis) for e in made}
+    shown = f"Ada Vale: {POOLED.passage}"
+    assert {e.premise for e in made} == {shown}
+    elsewhere = {h for d, label, h in found if d == "generated-elsewhere" and label == 1}
+    assert elsewhere == {"Collectors from Kessel bought most drawings."}  # "Her" needs its sentence
+    subjects = {(label, h) for d, label, h in found if d == "generated-subject"}
+    assert (0, "Ada Vale moved to Brenn with Otto Lind in 1903.") in subjects
+    assert (3, "Mount Tessel moved to Brenn with Otto Lind in 1903.") in subjects
+    assert (3, "Otto Lind moved to Brenn with Otto Lind in 1903.") in subjects
+    assert (0, "Ada Vale sold her last picture to Brenn.") in subjects
+    assert not [h for label, h in subjects if label == 0 and "Tessel" in h]
+    joined = {(label, h) for d, label, h in found if d == "generated-joined"}
+    known = "She moved to Brenn with Otto Lind in 1903"
+    assert (3, f"{known}, and Collectors from Kessel bought most drawings.") in joined
+    assert all(("Collectors" in h) == (label == 3) for label, h in joined)
 
 
 # -- loop -------------------------------------------------------------------------------------
@@ -150,7 +186,7 @@ def test_rate_rises_and_falls():
 
 
 def test_draw_weighs_the_sources():
-    rows = [Example("fm2", f"p{i}", "h", 0, "train") for i in range(10)]
+    rows = [Example("fm2", f"p{i}", "h", 0) for i in range(10)]
     drawn = draw(rows, seed=0)
     assert len(drawn) == 25  # weight 2.5
     assert all(drawn.count(row) in {2, 3} for row in rows)

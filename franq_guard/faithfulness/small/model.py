@@ -11,6 +11,7 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -31,8 +32,10 @@ from franq_guard.faithfulness.small.encoder_input import (
     pad,
     token_ids,
 )
+from franq_guard.faithfulness.small.facts import facts
 from franq_guard.faithfulness.small.features import features
-from franq_guard.records import Evidence, Passage
+from franq_guard.faithfulness.small.nearness import Embed, Nearness
+from franq_guard.records import Evidence, Passage, Span
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Dtype = Literal["auto", "float32", "bfloat16"]
 Logits = tuple[float, float, float]
+Texts = tuple[str, ...]
 _Key = bytes
 
 
@@ -57,6 +61,7 @@ class SmallFaithfulness:
         tokenizer: MiniLM's.
         blend: calibration.
         name: identity of the weights, the start of `fingerprint`.
+        embed: sentence embeddings for the blend's cosine; None: that input is 0.
         batch_tokens: padded tokens per forward pass; bounds the memory.
         cache: pairs remembered; 0 turns the cache off.
     """
@@ -71,6 +76,7 @@ class SmallFaithfulness:
         blend: blend.Blend,
         *,
         name: str,
+        embed: Embed | None = None,
         batch_tokens: int = 1024,
         cache: int = 8192,
     ) -> None:
@@ -80,6 +86,7 @@ class SmallFaithfulness:
         self._batch_tokens, self._room = batch_tokens, cache
         self._cache: OrderedDict[_Key, Logits] = OrderedDict()
         self._lock = threading.Lock()
+        self._nearness = None if embed is None else Nearness(embed, room=max(cache, 1))
         self._fingerprint = f"{name}/chunk{CHUNK_TOKENS}"
 
     @classmethod
@@ -100,7 +107,7 @@ class SmallFaithfulness:
         import torch
 
         from franq_guard.faithfulness.small import storage
-        from franq_guard.faithfulness.small.minilm import load_minilm
+        from franq_guard.faithfulness.small.minilm import Embedder, load_minilm
 
         if dtype not in ("auto", "float32", "bfloat16"):
             raise ValueError(f"dtype must be auto, float32 or bfloat16, not {dtype!r}")
@@ -109,7 +116,8 @@ class SmallFaithfulness:
         network, blend, digest = storage.load(weights or storage.FOLDER)
         if dtype == "bfloat16" or (dtype == "auto" and _native_bfloat16()):
             network = network.to(torch.bfloat16)
-        return cls(network, load_minilm()[1], blend, name=f"small-{digest[:16]}")
+        name = f"small-{digest[:16]}"
+        return cls(network, load_minilm()[1], blend, name=name, embed=Embedder())
 
     @property
     def fingerprint(self) -> str:
@@ -124,6 +132,19 @@ class SmallFaithfulness:
         Raises:
             ValueError: a claim is blank, or the lengths differ.
         """
+        return self._score([(context,) for context in contexts], claims)
+
+    def score_passages(
+        self, passages: Sequence[Sequence[Passage | str]], claims: Sequence[str]
+    ) -> list[float]:
+        """Return P(faithful) in [0, 1] of each claim given its passages, each read by itself.
+
+        Raises:
+            ValueError: a claim is blank, or the lengths differ.
+        """
+        return self._score([texts_of(of_claim) for of_claim in passages], claims)
+
+    def _score(self, contexts: Sequence[Texts], claims: Sequence[str]) -> list[float]:
         pieces, owners = self.pieces(contexts, claims)
         values = self._blend.probability(pieces) if len(pieces) else np.zeros(0)
         sums = np.bincount(owners, values, minlength=len(claims))
@@ -131,31 +152,39 @@ class SmallFaithfulness:
         return [float(p) for p in sums / counts]
 
     def pieces(
-        self, contexts: Sequence[str], claims: Sequence[str]
+        self, contexts: Sequence[Texts], claims: Sequence[str]
     ) -> tuple[Floats, NDArray[np.intp]]:
         """Return the blend's inputs (m, len(INPUTS)) of each sentence of each claim, and its pair.
 
         What calibration is fitted on. Pairs with a blank context have no row.
+
+        Args:
+            contexts: of each claim, the texts that may support it.
+            claims: as many.
         """
         _check(contexts, claims)
         parts = {claim: _claim_pieces(claim) for claim in dict.fromkeys(claims)}
-        cut = {context: _chunk_texts(context) for context in dict.fromkeys(contexts)}
-        wanted = [
-            (part, chunk)
-            for context, claim in zip(contexts, claims, strict=True)
+        cut = {context: Cut.of(context) for context in dict.fromkeys(map(tuple, contexts))}
+        asked = [
+            (index, part, cut[tuple(context)])
+            for index, (context, claim) in enumerate(zip(contexts, claims, strict=True))
             for part in parts[claim]
-            for chunk in cut[context]
+            if cut[tuple(context)].chunks
+        ]
+        near = [_nearest(part, context.sentences) for _, part, context in asked]
+        wanted = [
+            (part, text)
+            for (_, part, context), best in zip(asked, near, strict=True)
+            for text in (*context.chunks, *(context.sentences[i] for i in best))
         ]
         logits = self._logits(wanted)
-        found: list[list[float]] = []
-        owners: list[int] = []
-        for index, (context, claim) in enumerate(zip(contexts, claims, strict=True)):
-            for part in parts[claim] if cut[context] else ():
-                rows = np.array([logits[part, chunk] for chunk in cut[context]])
-                found.append(blend.inputs(rows, features(part, context)))
-                owners.append(index)
+        cosines = self._cosines([(part, context.chunks) for _, part, context in asked])
+        found = [
+            _inputs(part, context, [context.sentences[i] for i in best], logits, cosine)
+            for (_, part, context), best, cosine in zip(asked, near, cosines, strict=True)
+        ]
         shaped = np.array(found, dtype=np.float64).reshape(-1, len(blend.INPUTS))
-        return shaped, np.array(owners, dtype=np.intp)
+        return shaped, np.array([index for index, _, _ in asked], dtype=np.intp)
 
     def nli(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Floats:
         """Return probabilities (n, 3) of entailment, neutral and contradiction.
@@ -190,12 +219,9 @@ class SmallFaithfulness:
             ValueError: a claim is blank.
         """
         _check(claims, claims)
-        texts = [p if isinstance(p, str) else p.text for p in passages]
+        texts = texts_of(passages)
         stretches = [
-            (number, span)
-            for number, text in enumerate(texts)
-            for whole in sentences(text)
-            for span in windows(text, whole, CHUNK_TOKENS)
+            (number, span) for number, text in enumerate(texts) for span in _stretches(text)
         ]
         if not stretches:
             return [None] * len(claims)
@@ -209,6 +235,9 @@ class SmallFaithfulness:
             number, (start, end) = stretches[best[-place]]
             found.append(Evidence(number, start, end, value))
         return found
+
+    def _cosines(self, asked: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
+        return [0.0] * len(asked) if self._nearness is None else self._nearness.best(asked)
 
     def _logits(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Logits]:
         """Return the logits of each distinct (claim piece, chunk), from the cache where known."""
@@ -260,7 +289,51 @@ class SmallFaithfulness:
         return out
 
 
-def _check(contexts: Sequence[str], claims: Sequence[str]) -> None:
+def texts_of(passages: Sequence[Passage | str]) -> Texts:
+    """Return the text of each passage."""
+    return tuple(p if isinstance(p, str) else p.text for p in passages)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A context as what is read of it: chunks of about equal length, and sentences."""
+
+    whole: str
+    chunks: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+    @classmethod
+    def of(cls, texts: Texts) -> Cut:
+        """Cut each text by itself: no chunk spans two passages."""
+        return cls(
+            "\n".join(texts),
+            tuple(chunk for text in texts for chunk in _chunk_texts(text)),
+            tuple(text[a:b] for text in texts for a, b in _stretches(text)),
+        )
+
+
+def _inputs(
+    part: str,
+    context: Cut,
+    near: Sequence[str],
+    logits: dict[tuple[str, str], Logits],
+    cosine: float,
+) -> list[float]:
+    read = np.array([logits[part, chunk] for chunk in context.chunks])
+    closer = np.array([logits[part, sentence] for sentence in near])
+    chunk = context.chunks[int(blend.margins(read)[0].argmax())]
+    sentence = near[int(blend.margins(closer)[0].argmax())]
+    return blend.inputs(
+        read,
+        closer,
+        features(part, sentence),
+        [*features(part, chunk), *facts(part, chunk)],
+        features(part, context.whole),
+        cosine,
+    )
+
+
+def _check(contexts: Sequence[object], claims: Sequence[str]) -> None:
     if len(contexts) != len(claims):
         raise ValueError(f"{len(contexts)} contexts for {len(claims)} claims")
     for index, claim in enumerate(claims):
@@ -271,6 +344,11 @@ def _check(contexts: Sequence[str], claims: Sequence[str]) -> None:
 def _claim_pieces(claim: str) -> list[str]:
     spans = [piece for span in sentences(claim) for piece in windows(claim, span, CLAIM_TOKENS)]
     return [claim[a:b] for a, b in spans]
+
+
+def _stretches(text: str) -> list[Span]:
+    """The sentences of a text, those that are too long for the encoder in pieces."""
+    return [span for whole in sentences(text) for span in windows(text, whole, CHUNK_TOKENS)]
 
 
 def _chunk_texts(context: str) -> list[str]:

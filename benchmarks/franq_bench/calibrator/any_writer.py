@@ -1,0 +1,236 @@
+"""The calibrators for answers by any writer: evidence alone, with a promise, fitted again.
+
+P(true) = P(faithful) * UQ_faith + (1 - P(faithful)) * .5 (arXiv 2505.21072, eq. 1). UQ_faith is
+one number, the most likely one on claims whose truth is known; UQ_unfaith is a stated prior, since
+nobody knows whether a claim is true that the passages do not state. The labelling rule keeps the
+promise of :mod:`franq_guard.calibration.promise` on claims that their passages state, of answers
+that nothing was trained or fitted on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from franq_bench.calibrator.known_truth import SOURCES as KNOWN_SOURCES
+from franq_bench.calibrator.known_truth import Known, known_truth
+from franq_bench.data.folds import Fold
+from franq_bench.progress import Bar, Show
+from franq_bench.verdicts.answers import Asked, clapnq, refchecker
+from franq_bench.verdicts.rows import Row, rows_of
+from franq_bench.verdicts.short_answers import short_answers
+from franq_guard.calibration.promise import Promise, at_most_flagged, one_an_answer
+from franq_guard.calibration.store import Calibrator, Knots
+from franq_guard.faithfulness.base import PassageScorer
+from franq_guard.faithfulness.small.model import SmallFaithfulness
+from franq_guard.franq import FloatArray
+from franq_guard.guard import Guard
+from franq_guard.policy import WEAK, Policy
+from franq_guard.records import Form, LabelRule
+
+PRIOR: Final = 0.5
+ALPHA: Final = 0.05
+DELTA: Final = 0.1
+#: P(faithful) from which a claim counts as supported, from lenient to strict.
+CUTS: Final = tuple(round(0.02 * i, 2) for i in range(1, 49))
+_KNOWN: Final = 300
+"""Claims of each source whose truth is known."""
+_SHORT: Final = 150
+"""Questions of each file, for the short form."""
+_SOURCES: Final = {
+    "long": (
+        "CLAP-NQ: Apache 2.0, passages CC BY-SA",
+        "RefChecker: CC BY 4.0",
+        *KNOWN_SOURCES,
+    ),
+    "short": ("SQuAD 1.1 (XQuAD-en): CC BY-SA 4.0", "NQ-open: CC BY-SA 3.0", *KNOWN_SOURCES),
+}
+_FALSE_ALARM: Final = 0.005
+_PRECISION: Final = 0.95
+
+
+def fit(
+    form: Form,
+    known: Sequence[Known],
+    fitting: Sequence[Row],
+    stated: Sequence[Row],
+    *,
+    fingerprint: dict[str, Any],
+    sources: Sequence[str],
+) -> Calibrator:
+    """The calibrator of a form.
+
+    Args:
+        form: long or short.
+        known: claims whose truth is known, with P(faithful) of each (fitting fold).
+        fitting: checked answers of the fitting fold, which contradiction and entailment are cut by.
+        stated: claims that their passages state, of the thresholds fold: the promise rests on them.
+        fingerprint: of the guard that checked them.
+        sources: names and licences of the data.
+
+    Raises:
+        PromiseRefusedError: too few claims, or no rule keeps the promise.
+    """
+    truth = np.array([k.is_true for k in known], float)
+    faithful = np.array([k.p_faithful for k in known], float)
+    u = uq_faith(truth, faithful)
+    rule = LabelRule(
+        false_below=None,
+        unsupported_true=False,
+        contradiction=_contradiction_cut(fitting),
+        entailment=_entailment_cut(fitting),
+    )
+    rules = [replace(rule, supported_from=cut, threshold=mixture(cut, u)) for cut in CUTS]
+    drawn = [stated[i] for i in one_an_answer([r.group for r in stated], _names(stated))]
+    promise = at_most_flagged(_table(rules, drawn, u), alpha=ALPHA, delta=DELTA)
+    day = datetime.now(UTC).date().isoformat()
+    return Calibrator(
+        calibration="condition",
+        form=form,
+        log_space=False,
+        faith=Knots((0.0,), (u,)),
+        unfaith=Knots((0.0,), (PRIOR,)),
+        labels=rules[promise.rule],
+        promise=_told(promise, sources, day),
+        name=f"any writer, evidence alone, {form} form",
+        figures={"uq_faith": u, "known_truth": _by_source(known)},
+        fingerprint={**fingerprint, "n_train": len(known), "date": day, "sources": list(sources)},
+    )
+
+
+def mixture(p_faithful: float, u: float) -> float:
+    """P(true) of a claim by the formula with the prior."""
+    return round(p_faithful * u + (1 - p_faithful) * PRIOR, 6)
+
+
+def uq_faith(is_true: FloatArray, p_faithful: FloatArray) -> float:
+    """The UQ_faith of greatest likelihood in the mixture, from .5 to .99.
+
+    Args:
+        is_true: (n,) of 0/1.
+        p_faithful: (n,) in [0, 1].
+    """
+    from scipy.optimize import minimize_scalar
+
+    def loss(u: float) -> float:
+        p = p_faithful * u + (1 - p_faithful) * PRIOR
+        return -float(np.sum(np.log(np.where(is_true > 0, p, 1 - p))))
+
+    found = minimize_scalar(loss, bounds=(0.5, 0.99), method="bounded")
+    return round(float(found.x), 4)
+
+
+def _contradiction_cut(rows: Sequence[Row]) -> float:
+    """What one in 200 stated claims is contradicted by at most, and at least .5."""
+    found = [r.contradiction or 0.0 for r in rows if r.kind in ("grounded", "entailed")]
+    return round(min(0.999, max(0.5, float(np.quantile(found, 1 - _FALSE_ALARM)))), 3)
+
+
+def _entailment_cut(rows: Sequence[Row]) -> float:
+    """The lowest entailment from which 95 % of the claims are stated; .9 where none is so good."""
+    good = np.array([r.kind in ("grounded", "entailed") for r in rows])
+    scores = np.array([r.entailment or 0.0 for r in rows])
+    for cut in np.arange(0.5, 0.9, 0.05):
+        above = scores >= cut
+        if above.any() and good[above].mean() >= _PRECISION:
+            return round(float(cut), 2)
+    return 0.9
+
+
+def _names(rows: Sequence[Row]) -> list[str]:
+    return [f"{row.passages}/{row.claim}" for row in rows]
+
+
+def _table(rules: Sequence[LabelRule], rows: Sequence[Row], u: float) -> np.ndarray[Any, Any]:
+    flagged: Callable[[LabelRule, Row], bool] = lambda rule, row: label(row, rule, u) in WEAK  # noqa: E731
+    return np.array([[flagged(rule, row) for row in rows] for rule in rules], dtype=bool)
+
+
+def label(row: Row, rule: LabelRule, u: float) -> str:
+    """The label of a checked claim under another rule."""
+    p = None if row.p_faithful is None else mixture(row.p_faithful, u)
+    return Policy().label(
+        p, row.p_faithful, contradiction=row.contradiction, entailment=row.entailment, rule=rule
+    )
+
+
+def _told(promise: Promise, sources: Sequence[str], day: str) -> dict[str, Any]:
+    return {
+        "alpha": promise.alpha,
+        "confidence": round(1 - promise.delta, 6),
+        "of": "claims that the passages state",
+        "n": promise.n,
+        "flagged": promise.flagged,
+        "bound": round(promise.bound, 4),
+        "data": list(sources),
+        "date": day,
+    }
+
+
+def _by_source(known: Sequence[Known]) -> dict[str, Any]:
+    names = sorted({k.source for k in known})
+    return {
+        name: {
+            "n": len(own),
+            "true": round(float(np.mean([k.is_true for k in own])), 3),
+            "true_where_faithful": _share([k for k in own if k.p_faithful > 0.5]),
+            "true_elsewhere": _share([k for k in own if k.p_faithful <= 0.5]),
+        }
+        for name in names
+        for own in [[k for k in known if k.source == name]]
+    }
+
+
+def _share(known: Sequence[Known]) -> list[float]:
+    """[number, share that is true]."""
+    return [len(known), round(float(np.mean([k.is_true for k in known])), 3) if known else 0.0]
+
+
+def build(folder: Path, form: Form, *, seed: int, progress: Bar) -> Calibrator:
+    """Check, fit and test for one form.
+
+    Args:
+        folder: of the data.
+        form: long or short.
+        seed: of every draw.
+        progress: shows the stages.
+    """
+    guard = Guard(
+        faithfulness=SmallFaithfulness.bundled, franq=Calibrator.evidence(form=form), form=form
+    )
+    model = guard.faithfulness
+    if not isinstance(model, PassageScorer):
+        raise TypeError("the small model scores passages")
+    fitting = _checked(guard, _asked(folder, "fitting", form, seed), progress("fitting"))
+    stated = [
+        row
+        for row in _checked(guard, _asked(folder, "thresholds", form, seed), progress("thresholds"))
+        if row.kind in ("grounded", "entailed")
+    ]
+    known = known_truth(folder, "fitting", model, limit=_KNOWN, seed=seed)
+    setting = {k: v for k, v in guard.fingerprint.items() if k in ("faithfulness", "claims")}
+    return fit(
+        form,
+        known,
+        fitting,
+        stated,
+        fingerprint={**Calibrator.evidence(form=form).fingerprint, **setting},
+        sources=_SOURCES[form],
+    )
+
+
+def _asked(folder: Path, fold: Fold, form: Form, seed: int) -> list[Asked]:
+    if form == "short":
+        return short_answers(folder, fold, limit=_SHORT, seed=seed)
+    return [*clapnq(folder, fold, seed=seed), *refchecker(folder, fold)]
+
+
+def _checked(guard: Guard, asked: Sequence[Asked], bar: AbstractContextManager[Show]) -> list[Row]:
+    with bar as show:
+        return rows_of(guard, asked, lambda done: show(done, len(asked)))

@@ -1,0 +1,54 @@
+"""``franq bench verdicts``: whether what the guard says of answers by any writer can be trusted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from franq_bench.cli.common import JsonFlag, explained, show
+from franq_guard.cli.console import bar, fail
+
+_FOLDS = ("fitting", "thresholds", "test")
+
+
+def verdicts(
+    data: Annotated[Path, typer.Option("--data", help="Folder with the data files.")],
+    fold: Annotated[str, typer.Option(help="fitting, thresholds or test.")] = "test",
+    limit: Annotated[int | None, typer.Option(help="At most so many answers of each kind.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the changes and the passages' order.")] = 0,
+    as_json: JsonFlag = False,
+) -> None:
+    """False alarms and catches of the default guard on answers that it did not see written.
+
+    Answers written by people, with 1, 3 and 10 passages, as they are, with one fact changed, and
+    without the passage they rest on; claims of seven models that people labelled.
+    """
+    from franq_bench.verdicts.answers import clapnq, refchecker
+    from franq_bench.verdicts.figures import table
+    from franq_bench.verdicts.rows import rows_of
+    from franq_guard.guard import Guard
+
+    if fold not in _FOLDS:
+        fail(f"--fold must be one of {', '.join(_FOLDS)}, not {fold!r}")
+    with explained():
+        chosen: Any = fold
+        asked = [*clapnq(data, chosen, seed=seed), *refchecker(data, chosen)]
+        if limit is not None:
+            kinds = dict.fromkeys((one.kind, one.passages) for one in asked)
+            asked = [
+                one
+                for kind in kinds
+                for one in [a for a in asked if (a.kind, a.passages) == kind][:limit]
+            ]
+        with bar("checking") as tell:
+            rows = rows_of(Guard.offline(), asked, lambda done: tell(done, len(asked)))
+        found = table(rows)
+    if not as_json:
+        found = [{k: _rounded(v) for k, v in line.items()} for line in found]
+    show(found, as_json)
+
+
+def _rounded(value: Any) -> Any:
+    return f"{value:.3f}" if isinstance(value, float) else value

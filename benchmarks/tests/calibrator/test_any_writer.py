@@ -1,0 +1,85 @@
+"""The calibrator for any writer: its one number, its cuts and its promise."""
+
+import numpy as np
+import pytest
+
+from franq_bench.calibrator import any_writer
+from franq_bench.calibrator.any_writer import fit, label, mixture, uq_faith
+from franq_bench.calibrator.known_truth import Known
+from franq_bench.verdicts.rows import Row
+from franq_guard.calibration.promise import PromiseRefusedError
+
+RNG = np.random.default_rng(3)
+
+
+def row(kind, i, p, contradiction=0.05, entailment=0.9):
+    return Row(kind, f"q{i}", 1, f"claim {i}", "name", None, p, contradiction, entailment,
+               "supported")  # fmt: skip
+
+
+KNOWN = [Known("made", bool(RNG.random() < 0.9), 1.0) for _ in range(2000)]
+KNOWN += [Known("made", bool(RNG.random() < 0.5), 0.0) for _ in range(200)]
+FITTING = [row("grounded", i, 0.9) for i in range(400)]
+FITTING += [row("changed", i, 0.1, 0.95, 0.2) for i in range(400)]
+
+
+def made(stated):
+    return fit("long", KNOWN, FITTING, stated, fingerprint={"writer": "any"}, sources=["ours"])
+
+
+def test_uq_faith_is_the_share_of_faithful_claims_that_are_true():
+    found = uq_faith(np.array([1.0] * 9 + [0.0]), np.ones(10))
+    assert found == pytest.approx(0.9, abs=0.001)  # all faithful: the share itself
+    # unfaithful claims say nothing of it
+    same = uq_faith(np.array([1.0] * 9 + [0.0] * 5), np.array([1.0] * 10 + [0.0] * 4))
+    assert same == pytest.approx(0.9, abs=0.001)
+
+
+def test_the_formula_with_the_prior():
+    assert mixture(1.0, 0.9) == 0.9
+    assert mixture(0.0, 0.9) == 0.5
+    assert mixture(0.4, 0.9) == pytest.approx(0.4 * 0.9 + 0.6 * 0.5)
+
+
+def test_the_strictest_rule_that_keeps_the_promise_is_taken():
+    stated = [row("grounded", i, {0: 0.1, 1: 0.3}.get(i, 0.9)) for i in range(100)]
+    calibrator = made(stated)
+    promise = calibrator.promise
+    # of 100 claims 1 flagged gives a bound of .0383, 2 flagged of .0523
+    assert (promise["n"], promise["flagged"]) == (100, 1)
+    assert promise["bound"] == pytest.approx(0.0383, abs=1e-4)
+    # a cut of .30 would flag the claim of .3, too
+    assert calibrator.labels.supported_from == 0.28
+    flagged = [label(r, calibrator.labels, calibrator.faith.y[0]) for r in stated]
+    assert [i for i, found in enumerate(flagged) if found == "unsupported"] == [0]
+
+
+def test_a_prior_that_flags_too_much_is_refused():
+    with pytest.raises(PromiseRefusedError, match="most lenient"):
+        made([row("grounded", i, 0.0) for i in range(100)])
+    with pytest.raises(PromiseRefusedError, match="at least 45"):
+        made([row("grounded", i, 1.0) for i in range(44)])
+
+
+def test_a_claim_of_a_question_is_drawn_once():
+    stated = [row("grounded", i % 50, 0.9) for i in range(500)]
+    assert made(stated).promise["n"] == 50
+
+
+def test_cuts_come_from_claims_that_are_stated():
+    calibrator = made([row("grounded", i, 0.9) for i in range(100)])
+    # all stated claims are contradicted at .05: the cut is the least there is
+    assert calibrator.labels.contradiction == 0.5
+    # from .5 on every entailed claim is a stated one
+    assert calibrator.labels.entailment == 0.5
+    noisy = [*FITTING, *(row("grounded", i, 0.9, 0.97) for i in range(20))]
+    assert any_writer._contradiction_cut(noisy) == pytest.approx(0.97, abs=0.001)
+
+
+def test_what_is_stored_says_whom_it_is_for():
+    calibrator = made([row("grounded", i, 0.9) for i in range(100)])
+    assert calibrator.unfaith.y == (0.5,)
+    assert calibrator.fingerprint["writer"] == "any"
+    assert calibrator.labels.false_below is None
+    assert not calibrator.labels.unsupported_true
+    assert type(calibrator).from_json(calibrator.to_json()) == calibrator

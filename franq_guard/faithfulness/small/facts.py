@@ -1,0 +1,127 @@
+"""The facts of a claim looked up one by one: numbers, their words, names and their order.
+
+An encoder reads a claim as a whole and may average one changed number away. Each value here is
+decided by the worst fact of the claim.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import combinations
+from typing import Final
+
+from franq_guard.faithfulness.small.words import STOPWORDS, stem, words
+
+FACTS: Final = (
+    "number_absent",  # 1 where a number of the claim, spelled out or not, is nowhere in the text
+    "number_strange",  # 1 - share of the claim's words that stand near its strangest number
+    "name_absent",  # 1 where a name of the claim is nowhere in the text
+    "order",  # 1 where two names have changed places around the words between them
+)
+
+_NEAR: Final = 8
+
+
+def _counted(names_in_order: str, first: int, step: int = 1) -> dict[str, int]:
+    return {name: first + step * i for i, name in enumerate(names_in_order.split())}
+
+
+_TENS: Final = _counted("twenty thirty forty fifty sixty seventy eighty ninety", 20, 10)
+_FULL_TENS: Final = frozenset(str(tens) for tens in _TENS.values())
+#: Without "one", "first" and "second", which seldom count anything.
+_SPELLED: Final = {
+    **_counted("two three four five six seven eight nine ten eleven twelve thirteen fourteen", 2),
+    **_counted("fifteen sixteen seventeen eighteen nineteen", 15),
+    **_counted("third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth", 3),
+    **_TENS,
+}
+_ORDINAL_END: Final = re.compile(r"(?<=\d)(?:st|nd|rd|th)$")
+_NAME: Final = re.compile(
+    r"\b[A-Z][\w’'-]*[a-z][\w’'-]*(?: (?:[A-Z]\.|[A-Z][\w’'-]*[a-z][\w’'-]*))*"
+)
+_PASSIVE: Final = re.compile(r"\bby\b")
+
+
+def facts(claim: str, text: str) -> list[float]:
+    """Return the values of `FACTS` for a claim and the text it is compared with, each in [0, 1]."""
+    tokens, known = normalised(claim), normalised(text)
+    numbers = [i for i, token in enumerate(tokens) if token[0].isdigit()]
+    present = set(known)
+    absent = any(tokens[i] not in present for i in numbers)
+    strange = max((_strangeness(tokens, i, known) for i in numbers), default=0.0)
+    lower = text.lower()
+    missing = any(not any(w in lower for w in name.lower().split()) for name in names(claim))
+    return [float(absent), strange, float(missing), float(_swapped(claim, text))]
+
+
+@lru_cache(maxsize=4096)
+def normalised(text: str) -> tuple[str, ...]:
+    """Return the words of a text with spelled-out numbers and ordinals as digits."""
+    found: list[str] = []
+    for word in words(text):
+        number = _SPELLED.get(word)
+        if number is None:
+            found.append(_ORDINAL_END.sub("", word))
+        elif number < 10 and found and found[-1] in _FULL_TENS:
+            found[-1] = str(int(found[-1]) + number)  # twenty-five
+        else:
+            found.append(str(number))
+    return tuple(found)
+
+
+def _strangeness(tokens: tuple[str, ...], at: int, known: tuple[str, ...]) -> float:
+    """How few of the claim's other content words stand near this number in the text."""
+    around = {stem(t) for t in tokens if t not in STOPWORDS and not t[0].isdigit()}
+    if not around:
+        return 0.0
+    shares = [
+        len(around & {stem(t) for t in known[max(0, place - _NEAR) : place + _NEAR + 1]})
+        for place, token in enumerate(known)
+        if token == tokens[at]
+    ]
+    return 1 - max(shares, default=0) / len(around)
+
+
+@lru_cache(maxsize=4096)
+def names(text: str) -> tuple[str, ...]:
+    """Return the runs of capitalised words of a text, without a stop word that opens them."""
+    found = []
+    for match in _NAME.finditer(text):
+        first, _, rest = match.group().partition(" ")
+        name = rest if first.lower() in STOPWORDS else match.group()
+        if name and not (match.start() == 0 and " " not in name):
+            found.append(name)
+    return tuple(found)
+
+
+def _swapped(claim: str, text: str) -> bool:
+    """Whether two names stand in the other order than in the text, and the voice is the same.
+
+    Or in the same order while one of the two is passive and the other active.
+    """
+    lower, own = text.lower(), claim.lower()
+    found = [n.lower() for n in names(claim) if lower.count(n.lower()) == 1]
+    for a, b in combinations(dict.fromkeys(found), 2):
+        if a in b or b in a:
+            continue
+        here = _between(own, a, b)
+        there = _between(lower, a, b)
+        if here is None or there is None or not _relation(here[1]) & _relation(there[1]):
+            continue
+        turned = here[0] != there[0]
+        voice = bool(_PASSIVE.search(here[1])) != bool(_PASSIVE.search(there[1]))
+        if turned != voice:
+            return True
+    return False
+
+
+def _between(text: str, a: str, b: str) -> tuple[bool, str] | None:
+    """Whether `a` stands before `b`, and what stands between them; None where that is too long."""
+    i, j = text.find(a), text.find(b)
+    middle = text[i + len(a) : j] if i < j else text[j + len(b) : i]
+    return (i < j, middle) if len(middle) < 80 and "." not in middle else None
+
+
+def _relation(middle: str) -> set[str]:
+    return {stem(word) for word in words(middle) if word not in STOPWORDS}
