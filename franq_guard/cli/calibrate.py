@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -45,9 +45,16 @@ def calibrate(
 
     _check_wishes(calibration, at_most_flagged, confidence, [out, *([plot] if plot else [])])
     guard = guard_from(language_model=language_model)
-    rows, unread = _scored(guard, file)
-    wanted = {"at_most_flagged": at_most_flagged, "confidence": confidence, "source": file.name}
-    fitted = _fitted(guard, rows, calibration=calibration, name=out.stem, **wanted)
+    rows, unread, origin = _scored(guard, file)
+    settings = {
+        "fingerprint": {**guard.fingerprint, **origin},
+        "calibration": calibration,
+        "name": out.stem,
+        "at_most_flagged": at_most_flagged,
+        "confidence": confidence,
+        "source": file.name,
+    }
+    fitted = _fitted(rows, settings)
     fitted.save(out)
     if plot is not None:
         plot.write_text(reliability_svg(fitted.figures), encoding="utf-8")
@@ -75,21 +82,36 @@ def _check_wishes(
             fail(f"cannot write {file}: it is a folder")
 
 
-def _scored(guard: Guard, file: Path) -> tuple[list[dict[str, Any]], int]:
-    """The labelled claims of the file with their signals; how many rows could not be read."""
+def _scored(guard: Guard, file: Path) -> tuple[list[dict[str, Any]], int, dict[str, str]]:
+    """The labelled claims of the file with their signals; how many rows could not be read; origin.
+
+    The origin is the answers' ``writer`` and the ``source`` of their log-probabilities: "any" where
+    a writer is not known, or they are not all alike.
+    """
     from franq_guard.datasets.labelled import labelled_rows
 
     rows: list[dict[str, Any]] = []
     broken: list[RowError] = []
+    seen: set[tuple[str, str]] = set()
     with lines_of(file) as lines, counter("answers scored") as advance:
-        for of_answer in labelled_rows(guard, _readable(lines, broken)):
+        for of_answer in labelled_rows(guard, _readable(lines, broken, seen)):
             rows += of_answer
             advance(1)
-    return rows, len(broken)
+    writers, sources = {writer for writer, _ in seen}, {source for _, source in seen}
+    return rows, len(broken), {"writer": _one(writers), "source": _one(sources)}
 
 
-def _readable(lines: Iterable[str], broken: list[RowError]) -> Iterator[Trace]:
-    """The readable rows; the others are named on standard error and added to ``broken``."""
+def _one(values: set[str]) -> str:
+    return next(iter(values)) if len(values) == 1 else "any"
+
+
+def _readable(
+    lines: Iterable[str], broken: list[RowError], seen: set[tuple[str, str]]
+) -> Iterator[Trace]:
+    """The readable rows, their writer and source added to ``seen``.
+
+    The others are named on standard error and added to ``broken``.
+    """
     from franq_guard.rows.lines import RowError, read_traces
 
     for row in read_traces(lines):
@@ -97,16 +119,17 @@ def _readable(lines: Iterable[str], broken: list[RowError]) -> Iterator[Trace]:
             say(f"line {row.line}: {row.error}")
             broken.append(row)
         else:
+            seen.add((row.generation.writer or "any", row.generation.source))
             yield row
 
 
-def _fitted(guard: Guard, rows: Sequence[dict[str, Any]], **settings: Any) -> Calibrator:
+def _fitted(rows: Sequence[dict[str, Any]], settings: Mapping[str, Any]) -> Calibrator:
     """The calibrator; labels that do not suffice for one end the program with exit code 1."""
     from franq_guard.calibration.fit import fit_calibrator
     from franq_guard.datasets.labelled import uniform
 
     try:
-        return fit_calibrator(uniform(rows), fingerprint=guard.fingerprint, **settings)
+        return fit_calibrator(uniform(rows), **settings)
     except ValueError as error:
         say(f"no calibrator: {error}")
         raise typer.Exit(1) from None
