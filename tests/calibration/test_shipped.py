@@ -1,4 +1,4 @@
-"""The shipped calibrators are for the code they are shipped with: weights, splitter, methods, prompt.
+"""The shipped calibrators fit the code: weights, splitter, methods and prompt are those of today.
 
 Whoever changes one of these has to fit the calibrators again; this is what says so.
 """
