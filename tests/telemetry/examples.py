@@ -16,7 +16,10 @@ def trace(text=TEXT, id="run-1", **more):
 def guard(**more):
     """A guard whose language model reads every answer."""
     parts = {"language_model": FakeLanguageModel(), "faithfulness": FakeFaithfulness()}
-    return Guard(**parts | {"franq": Calibrator.uncalibrated(form=more.get("form", "long"))} | more)
+    form = more.get("form", "long")
+    if form != "auto":
+        parts["franq"] = Calibrator.uncalibrated(form=form)
+    return Guard(**parts | more)
 
 
 def raising(error):
