@@ -142,9 +142,9 @@ def _drawn(answers: Sequence[str], candidates: NDArray[np.bool_]) -> NDArray[np.
     for answer in answers:
         places[answer] = places.get(answer, -1) + 1
         names.append(str(places[answer]))
-    found = np.flatnonzero(candidates)
+    found: list[int] = np.flatnonzero(candidates).tolist()
     drawn = one_an_answer([answers[i] for i in found], [names[i] for i in found])
-    return found[np.asarray(drawn, np.intp)]
+    return np.array([found[i] for i in drawn], np.intp)
 
 
 def _check_enough(n: int, alpha: float, delta: float) -> None:

@@ -69,7 +69,7 @@ def in_another_language(answer: str, languages: Collection[str]) -> bool:
     english = sum(word.lower() in _ENGLISH for word in words)
     if "en" in languages and english >= _ENGLISH_SHARE * len(words):
         return False
-    found = dict(load().rank(text))
+    found: dict[str, float] = dict(load().rank(text))
     wanted = sum(found.pop(language, 0.0) for language in set(languages))
     return wanted < _UNLIKELY and max(found.values()) >= _LIKELY
 

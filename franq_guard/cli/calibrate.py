@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -46,9 +46,15 @@ def calibrate(
     _check_wishes(calibration, at_most_flagged, confidence, [out, *([plot] if plot else [])])
     guard = guard_from(language_model=language_model)
     rows, unread, origin = _scored(guard, file)
-    setting = {**guard.fingerprint, **origin}
-    wanted = {"at_most_flagged": at_most_flagged, "confidence": confidence, "source": file.name}
-    fitted = _fitted(rows, fingerprint=setting, calibration=calibration, name=out.stem, **wanted)
+    settings = {
+        "fingerprint": {**guard.fingerprint, **origin},
+        "calibration": calibration,
+        "name": out.stem,
+        "at_most_flagged": at_most_flagged,
+        "confidence": confidence,
+        "source": file.name,
+    }
+    fitted = _fitted(rows, settings)
     fitted.save(out)
     if plot is not None:
         plot.write_text(reliability_svg(fitted.figures), encoding="utf-8")
@@ -117,7 +123,7 @@ def _readable(
             yield row
 
 
-def _fitted(rows: Sequence[dict[str, Any]], **settings: Any) -> Calibrator:
+def _fitted(rows: Sequence[dict[str, Any]], settings: Mapping[str, Any]) -> Calibrator:
     """The calibrator; labels that do not suffice for one end the program with exit code 1."""
     from franq_guard.calibration.fit import fit_calibrator
     from franq_guard.datasets.labelled import uniform

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from franq_guard.faithfulness.base import FaithfulnessModel, PassageScorer
+from franq_guard.policy import MARKS
 from franq_guard.records import Claim, Evidence, Form, Reason, Trace
 from franq_guard.signals.stances import Stance, stances
+
+_MARKS = re.compile(rf"\s*(?:{'|'.join(map(re.escape, MARKS.values()))})")
 
 __all__ = ["Support", "context_of", "scores", "support"]
 
@@ -85,4 +89,7 @@ def _probability(score: float) -> float | None:
 def _stated(trace: Trace, claim: Claim, form: Form) -> str:
     # A short answer says nothing without its question: the paper scores both together. A claim's
     # context ("it: Rome") is not added: the models were trained on plain statements.
-    return f"{trace.question} {claim.text}" if form == "short" else claim.text
+    # Marks of a guard that stand in the answer already say nothing of the world.
+    plain = _MARKS.sub("", claim.text)
+    text = plain if any(map(str.isalnum, plain)) else claim.text
+    return f"{trace.question} {text}" if form == "short" else text
