@@ -3,6 +3,9 @@
 import runpy
 from pathlib import Path
 
+from franq_guard.policy import MARKS
+
+WRONG = ("Gustave Eiffel", "in San Francisco")
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
@@ -25,7 +28,12 @@ def test_short_form(capsys):
 def test_annotate_and_filter(capsys):
     results = runpy.run_path(str(EXAMPLES / "annotate_and_filter.py"))["main"]()
     labels = [v.label for v in results["annotate"].verdicts]
-    assert labels[:2] == ["supported", "false"]
-    assert "Gustave Eiffel [likely false]" in results["annotate"].text
+    # the wrong name, and what the passage does not say; what it states has no mark
+    assert labels[0] == labels[3] == "supported"
+    assert all(label in ("unsupported", "false") for label in labels[1:3])
+    marked = results["annotate"].text
+    assert all(
+        f"{words} {MARKS[label]}" in marked for words, label in zip(WRONG, labels[1:3], strict=True)
+    )
     assert "Eiffel" not in results["filter"].text
     assert capsys.readouterr().out.startswith("annotate: The Golden Gate Bridge")

@@ -26,7 +26,7 @@ ThresholdOption = Annotated[
     float | None,
     typer.Option(
         "--threshold",
-        help="A claim with P(true) below this is weak; default: the calibrator's.",
+        help="A claim with P(true) below this does not pass; default: the calibrator's.",
     ),
 ]
 FalseBelowOption = Annotated[
@@ -51,8 +51,9 @@ ModelOption = Annotated[
     typer.Option(
         "--language-model",
         metavar="bundled|FILE.gguf|FOLDER|URL[#NAME]",
-        help="What scores the answers: the bundled model (default), a GGUF file through llama.cpp, "
-        "a transformers folder, or a completions server with prompt log-probabilities "
+        help="What reads answers where a calibrator of yours asks for it: the bundled model "
+        "(default), a GGUF file through llama.cpp, a transformers folder, or a completions server "
+        "with prompt log-probabilities "
         "(such as http://localhost:8000/v1; its key in FRANQ_API_KEY).",
     ),
 ]

@@ -36,15 +36,25 @@ def stretches(verdict: Verdict, passages: Sequence[Passage]) -> Iterator[Stretch
 
 
 def stretch_for(verdict: Verdict, passages: Sequence[Passage]) -> Stretch | None:
-    """The stretch that supports the claim best; of an unfaithful claim, the one closest to it."""
-    # Of an unfaithful claim it supports nothing, but shows what the passages do say.
+    """The stretch that supports the claim best; of an unfaithful claim, the one closest to it.
+
+    The closest one supports nothing, but shows what the passages do say; None where that is the
+    stretch that speaks against the claim.
+    """
     states = (verdict.p_faithful or 0.0) > 0.5 or verdict.reason == "conflict"
+    if not states and _place(verdict.evidence) == _place(verdict.against):
+        return None
     return _stretch(verdict.evidence, passages, "{} says" if states else "closest is {}")
 
 
 def stretch_against(verdict: Verdict, passages: Sequence[Passage]) -> Stretch | None:
-    """The stretch that contradicts the claim most."""
-    return _stretch(verdict.against, passages, "{} says otherwise")
+    """The stretch that contradicts the claim most; without certainty where no label rests on it."""
+    certain = verdict.label == "false" or verdict.reason == "conflict"
+    return _stretch(verdict.against, passages, f"{{}} {'says' if certain else 'may say'} otherwise")
+
+
+def _place(found: Evidence | None) -> tuple[int, int, int] | None:
+    return None if found is None else (found.passage, found.start, found.end)
 
 
 def _stretch(found: Evidence | None, passages: Sequence[Passage], lead: str) -> Stretch | None:

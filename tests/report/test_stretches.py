@@ -42,6 +42,17 @@ def verdict(label, p=0.5, reason=None, **stretch):
             ],
         ),
         (verdict("false", against=AGAINST), ["passage 2 says otherwise: Bob built it."]),
+        # it was not enough for the label
+        (verdict("unsupported", against=AGAINST), ["passage 2 may say otherwise: Bob built it."]),
+        # the closest stretch is the one against it: shown once
+        (
+            verdict("false", evidence=AGAINST, against=AGAINST),
+            ["passage 2 says otherwise: Bob built it."],
+        ),
+        (
+            verdict("supported", 0.9, evidence=AGAINST, against=AGAINST),
+            ["passage 2 says: Bob built it.", "passage 2 may say otherwise: Bob built it."],
+        ),
         (verdict("unverified", None), []),
         (verdict("false", against=Evidence(7, 0, 1, 0.9)), []),  # of other passages than these
     ],

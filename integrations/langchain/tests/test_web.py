@@ -60,7 +60,7 @@ def test_passages_then_claims_then_the_end():
     assert [p["title"] for p in events[0][1]["passages"]] == ["Tower 7", "Tower 7"]
     assert texts(events) == (
         "The archive says that the tower of run 7 is tall. Masons began the tower of run 7 long "
-        "ago. Purple zebras sing loud tunes there at midnight [likely false]."
+        "ago. Purple zebras sing loud tunes there at midnight [not in the passages]."
     )
     first, _, last = (data["claims"][0] for name, data in events if name == "claim")
     assert first["label"] == "supported"
@@ -69,9 +69,9 @@ def test_passages_then_claims_then_the_end():
         "lead": "passage 1 (Tower 7) says",
         "text": "The archive says that the tower of run 7 is tall.",
     }
-    assert last["label"] == "false"
+    assert (last["label"], last["reason"]) == ("unsupported", "prior")
     assert last["text"] == FALSE
-    assert 0 <= last["p_true"] < 0.25
+    assert 0 <= last["p_true"] < 0.725
     assert events[-1][1]["status"] == "ok"
 
 
