@@ -4,6 +4,7 @@
 
 The answer of a few words is one claim. UQ_faith is its Semantic Entropy, UQ_unfaith the Sum of
 Eigenvalues of its samples (arXiv 2505.21072, section 3), drawn from one reading of the prompt.
+Where no methods are named nothing is drawn: the passages alone decide.
 """
 
 from franq_guard import Guard, GuardedAnswer, Passage, Trace
@@ -26,7 +27,9 @@ def answer(guard: Guard, question: str, passages: tuple[Passage, ...]) -> Guarde
 
 def main() -> list[GuardedAnswer]:
     """Answer every question over the passages that name its subject."""
-    guard = Guard.offline(form="short", n_samples=5)
+    guard = Guard.offline(
+        form="short", uq_faith="semantic-entropy", uq_unfaith="eigenvalues-entail", n_samples=5
+    )
     answers = []
     for question, subject in ASKED:
         passages = tuple(p for p in corpus() if subject in p.text)[:2]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from franq_guard import Guard, Passage, Policy, Trace
+from franq_guard import Generation, Guard, Passage, Policy, Trace
 
 PASSAGES = [
     "The Golden Gate Bridge opened on 27 May 1937. Its chief engineer was Joseph Strauss.",
@@ -16,10 +16,27 @@ def guard():
     return Guard.offline()
 
 
+def test_an_answer_by_any_writer_is_checked_without_the_language_model(monkeypatch):
+    from franq_guard.language_model.transformers import smollm2
+
+    def refuse():
+        raise AssertionError("the language model was loaded")
+
+    monkeypatch.setattr(smollm2, "load_bundled", refuse)
+    guard = Guard.offline()
+    result = guard.check(QUESTION, PASSAGES, "The Golden Gate Bridge opened on 27 May 1937.")
+    assert result.verdicts[0].label == "supported"
+    assert (result.likelihoods, result.calibrator) == ("none", guard.calibrator.name)
+    assert guard.calibrator.evidence_only
+    assert guard.calibrator.fingerprint["writer"] == "any"
+
+
 def test_the_shipped_calibrator_is_the_one_for_this_pair(guard):
-    assert guard.calibrator.calibration == "condition"
-    assert guard.calibrator.check(**guard.fingerprint) == []
-    figures = guard.calibrator.figures
+    own = Generation("", source="captured", writer=guard.language_model.fingerprint)
+    fitted = guard.calibrator_of(Trace(QUESTION, (), own))
+    assert fitted.calibration == "condition"
+    assert fitted.check(**guard.fingerprint, writer=own.writer, source="captured") == []
+    figures = fitted.figures
     assert figures["auroc"] > 0.6
     assert figures["ece"] < 0.1
 
@@ -43,7 +60,14 @@ def test_captured_and_teacher_forced_answers_get_the_same_verdicts(guard):
     prompt = model.render(rag_prompt(QUESTION, passages))
     (generation,) = model.generate([prompt], max_new_tokens=40)
     captured = guard.check_trace(Trace(QUESTION, passages, generation))
-    forced = guard.check(QUESTION, PASSAGES, generation.text)
+    assert captured.likelihoods == f"captured from {model.fingerprint}"
+    reading = Guard(
+        language_model=model,
+        faithfulness=guard.faithfulness,
+        franq=guard.calibrator_of(Trace(QUESTION, passages, generation)),
+    )
+    forced = reading.check(QUESTION, PASSAGES, generation.text)
+    assert forced.likelihoods == f"read by {model.fingerprint}"
     assert [v.claim for v in captured.verdicts] == [v.claim for v in forced.verdicts]
     for one, other in zip(captured.verdicts, forced.verdicts, strict=True):
         # the same tokens twice; retokenising the text may differ in a blank, so not to 1e-4 here

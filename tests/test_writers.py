@@ -122,17 +122,6 @@ def test_no_language_model_is_loaded_for_an_answer_that_was_given(form):
     assert guard.loaded_language_model is None
 
 
-def test_the_bundled_guard_does_without_its_language_model(monkeypatch):
-    from franq_guard.language_model.transformers import smollm2
-
-    monkeypatch.setattr(smollm2, "load_bundled", refuse)
-    guard = Guard.offline()
-    result = guard.check(QUESTION, ["Rome is the capital of Italy."], TEXT)
-    assert result.verdicts[0].label == "supported"
-    assert (result.likelihoods, result.calibrator) == ("none", guard.calibrator.name)
-    assert "any writer" in result.calibrator
-
-
 @pytest.mark.usefixtures("shipped")
 def test_a_model_that_cannot_be_had_costs_only_the_answers_that_need_it():
     tried = []

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import torch
@@ -87,7 +87,8 @@ def guarded(
     found = recorder.find(text)
     if found is None:
         raise RuntimeError("the generation was not captured")
-    result = guard.check_trace(Trace(question, passages, found))
+    written = replace(found, writer=model.fingerprint)
+    result = guard.check_trace(Trace(question, passages, written))
     seconds = perf_counter() - began
     recorder.detach()
     return seconds, len(result.verdicts), dict(result.timings)

@@ -31,7 +31,7 @@ from time import perf_counter, process_time
 import httpx
 from served import served
 
-from franq_guard import Guard
+from franq_guard import Calibrator, Guard
 from franq_guard.rows.traces import trace_of
 
 GUARDS = ("given", "teacher-forced")
@@ -71,7 +71,7 @@ def guard_named(name: str) -> Guard:
         return Guard(faithfulness=small, uq_faith="max-nli", uq_unfaith="faithfulness")
     if name == "fakes":
         return Guard(language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness())
-    return Guard.offline()
+    return Guard.offline(franq=Calibrator.uncalibrated())
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ guard's own language model reads the answer).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from franq_guard.capture.local import LocalModel
@@ -113,6 +113,8 @@ def written(
     prompt = prompts.rendered(writers.reader)
     lead = _lead(prompts, prompt, answer)
     made = server_generation(answer.removeprefix(lead), prompt, told)
+    if writers.only is not None:
+        made = replace(made, writer=writers.only.fingerprint)
     return Written(writers.reader, made, lead)
 
 

@@ -37,8 +37,9 @@ def calibrate(
 
     _check_wishes(calibration, threshold_for, [out, *([plot] if plot else [])])
     guard = guard_from(language_model=language_model)
-    rows, unread = _scored(guard, file)
-    fitted = _fitted(guard, rows, calibration, threshold_for, name=out.stem)
+    rows, unread, origin = _scored(guard, file)
+    setting = {**guard.fingerprint, **origin}
+    fitted = _fitted(setting, rows, calibration, threshold_for, name=out.stem)
     fitted.save(out)
     if plot is not None:
         plot.write_text(reliability_svg(fitted.figures), encoding="utf-8")
@@ -67,21 +68,36 @@ def _check_wishes(calibration: str, threshold_for: str | None, written: Sequence
             fail(f"cannot write {file}: it is a folder")
 
 
-def _scored(guard: Guard, file: Path) -> tuple[list[dict[str, Any]], int]:
-    """The labelled claims of the file with their signals; how many rows could not be read."""
+def _scored(guard: Guard, file: Path) -> tuple[list[dict[str, Any]], int, dict[str, str]]:
+    """The labelled claims of the file with their signals; how many rows could not be read; origin.
+
+    The origin is the answers' ``writer`` and the ``source`` of their log-probabilities: "any" where
+    a writer is not known, or they are not all alike.
+    """
     from franq_guard.datasets.labelled import labelled_rows
 
     rows: list[dict[str, Any]] = []
     broken: list[RowError] = []
+    seen: set[tuple[str, str]] = set()
     with lines_of(file) as lines, counter("answers scored") as advance:
-        for of_answer in labelled_rows(guard, _readable(lines, broken)):
+        for of_answer in labelled_rows(guard, _readable(lines, broken, seen)):
             rows += of_answer
             advance(1)
-    return rows, len(broken)
+    writers, sources = {writer for writer, _ in seen}, {source for _, source in seen}
+    return rows, len(broken), {"writer": _one(writers), "source": _one(sources)}
 
 
-def _readable(lines: Iterable[str], broken: list[RowError]) -> Iterator[Trace]:
-    """The readable rows; the others are named on standard error and added to ``broken``."""
+def _one(values: set[str]) -> str:
+    return next(iter(values)) if len(values) == 1 else "any"
+
+
+def _readable(
+    lines: Iterable[str], broken: list[RowError], seen: set[tuple[str, str]]
+) -> Iterator[Trace]:
+    """The readable rows, their writer and source added to ``seen``.
+
+    The others are named on standard error and added to ``broken``.
+    """
     from franq_guard.rows.lines import RowError, read_traces
 
     for row in read_traces(lines):
@@ -89,11 +105,12 @@ def _readable(lines: Iterable[str], broken: list[RowError]) -> Iterator[Trace]:
             say(f"line {row.line}: {row.error}")
             broken.append(row)
         else:
+            seen.add((row.generation.writer or "any", row.generation.source))
             yield row
 
 
 def _fitted(
-    guard: Guard,
+    setting: dict[str, str],
     rows: Sequence[dict[str, Any]],
     calibration: str,
     threshold_for: str | None,
@@ -110,7 +127,7 @@ def _fitted(
             uniform(rows),
             calibration=choice,
             name=name,
-            fingerprint=guard.fingerprint,
+            fingerprint=setting,
             threshold_for=threshold_for,
         )
     except ValueError as error:

@@ -41,6 +41,7 @@ def test_what_the_model_wrote_is_found_under_its_prompt(net, byte_level, guard):
     text = write(net, byte_level)
     found = own.generation(text, PROMPT)
     assert (found.text, found.prompt, found.source) == (text, PROMPT, "captured")
+    assert found.writer == own.fingerprint == own.guard.language_model.fingerprint
     assert own.generation(text, "Another prompt") is None
     assert own.generation("Nobody wrote this sentence.", PROMPT) is None
 
@@ -49,6 +50,7 @@ def test_it_is_recalled_where_its_prompt_holds_all_parts(net, byte_level, guard)
     own = LocalModel(guard, net, byte_level)
     text = write(net, byte_level)
     assert own.recalled(text, ["old town", "Many people"]).prompt == PROMPT
+    assert own.recalled(text, []).writer == own.fingerprint
     assert own.recalled(text, []).prompt == PROMPT
     assert own.recalled(text, ["old town", "new town"]) is None
     assert own.recalled("Nobody wrote this sentence.", []) is None

@@ -21,6 +21,8 @@ class Run:
 class Model:
     """A local model that wrote one text under one prompt."""
 
+    fingerprint = "own-model"
+
     def __init__(self, guard, wrote="", prompt=PROMPT):
         self.guard = guard
         half = len(wrote) // 2
@@ -84,6 +86,7 @@ def test_what_a_server_told_is_used_and_read_by_the_only_model():
     found = written(writers, Run("In Rome."), prompts(), TOLD, "In Rome.")
     assert (found.guard, found.generation.source) == ("own", "server")
     assert found.generation.prompt == f"{PROMPT} (own)"
+    assert found.generation.writer == "own-model"
     assert [t.logprob for t in found.generation.tokens] == [-0.5, -1.0]
 
 

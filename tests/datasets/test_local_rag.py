@@ -3,6 +3,7 @@
 import pytest
 
 from franq_guard import Guard, Passage
+from franq_guard.calibration import Calibrator
 from franq_guard.datasets.local_rag import local_rag
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
@@ -24,7 +25,8 @@ def guard(prompts):
         return "Rome is in Italy."
 
     model = FakeLanguageModel(answers=answer)
-    return Guard(language_model=model, faithfulness=FakeFaithfulness())
+    franq = Calibrator.uncalibrated()
+    return Guard(language_model=model, faithfulness=FakeFaithfulness(), franq=franq)
 
 
 def test_the_model_sees_what_was_found_and_the_guard_what_was_written(guard, prompts):
@@ -38,6 +40,7 @@ def test_the_model_sees_what_was_found_and_the_guard_what_was_written(guard, pro
     # four words of the prompt, each with the fake's 0.9: the captured ones, for it is asked once
     assert verdict.raw["uq_faith"] == pytest.approx(4 * -0.10536, abs=1e-4)
     assert len(prompts) == 1
+    assert done.answer.likelihoods == "captured from fake-language-model"
 
 
 def test_where_nothing_is_found_the_question_stands_alone(guard, prompts):

@@ -22,6 +22,7 @@ def assert_captured(model, reference, answer):
     ids = [t.id for t in answer.tokens]
     expected = reference(model.model, answer.prompt_token_ids, ids)
     assert answer.source == "captured"
+    assert answer.writer == model.fingerprint
     assert answer.text == model.tokenizer.decode(ids, skip_special_tokens=True)
     for token, row in zip(answer.tokens, expected, strict=True):
         assert token.logprob == pytest.approx(float(row[token.id]), abs=1e-4)

@@ -45,7 +45,7 @@ def test_scores_are_those_of_the_network(make, net, byte_level):
     answers = [Generation(text) for text in TEXTS]
     for a, b in zip(ours.score(PROMPTS, answers), theirs.score(PROMPTS, answers), strict=True):
         assert (a.text, a.prompt, a.prompt_token_ids) == (b.text, b.prompt, b.prompt_token_ids)
-        assert a.source == "teacher-forced"
+        assert (a.source, a.writer) == ("teacher-forced", None)
         assert [(t.id, t.start, t.end) for t in a.tokens] == [
             (t.id, t.start, t.end) for t in b.tokens
         ]
@@ -84,6 +84,7 @@ def test_answers_are_greedy_and_rescore_the_same(make, net, byte_level):
             b.text,
             "captured",
         )
+        assert (a.writer, b.writer) == (ours.fingerprint, theirs.fingerprint)
         assert values(a) == pytest.approx(values(b), abs=1e-4)
     again = ours.score([a.prompt_token_ids for a in written], written)
     assert values(again[0]) == pytest.approx(values(written[0]), abs=1e-4)

@@ -52,7 +52,7 @@ def test_equal_to_a_plain_forward_pass(model, reference, budget):
         ids = model.encoder.prompt_ids(prompt)
         expected = reference(model.model, ids, [t.id for t in answer.tokens])
         assert_same(scored, expected)
-        assert scored.source == "teacher-forced"
+        assert (scored.source, scored.writer) == ("teacher-forced", None)
         assert (scored.text, scored.prompt) == (answer.text, prompt)
         assert scored.prompt_token_ids == tuple(ids)
         assert [(t.start, t.end) for t in scored.tokens] == [

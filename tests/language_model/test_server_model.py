@@ -91,6 +91,7 @@ def test_a_guard_judges_alike_with_the_model_here_and_there(served, smollm):
 def test_answers_and_samples(served, smollm):
     [ours], [theirs] = (m.generate(PROMPTS[:1], max_new_tokens=8) for m in (served, smollm))
     assert (ours.text, ours.source, ours.prompt) == (theirs.text, "server", PROMPTS[0])
+    assert ours.writer == served.fingerprint
     assert [t.logprob for t in ours.tokens] == pytest.approx(
         [t.logprob for t in theirs.tokens], abs=1e-3
     )

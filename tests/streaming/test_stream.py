@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from franq_guard import Claim, Generation, Guard, Passage, Policy, Trace
+from franq_guard.calibration import Calibrator
 from franq_guard.claims import LLMSplitter, RuleSplitter
 from franq_guard.streaming.release import FactualityError, Release
 from franq_guard.streaming.stream import ClaimStream
@@ -44,7 +45,10 @@ def _quiet(caplog):
 
 
 def guard_of(*, fail=None, **options):
+    """A guard whose language model reads every answer."""
     faithfulness = FakeFaithfulness(fail=fail)
+    if not {"uq_faith", "form"} & set(options):
+        options.setdefault("franq", Calibrator.uncalibrated())
     return Guard(language_model=FakeLanguageModel(), faithfulness=faithfulness, **options)
 
 
@@ -168,7 +172,8 @@ def test_what_was_scored_once_is_not_scored_again():
             raise AssertionError("the answer is scored in its sessions")
 
     text = " ".join(SENTENCES[:5])
-    guard = Guard(language_model=Model(), faithfulness=Judge())
+    franq = Calibrator.uncalibrated()
+    guard = Guard(language_model=Model(), faithfulness=Judge(), franq=franq)
     streamed(guard, pieces_of(text))
     assert len(seen) == len(set(seen)) == len(RuleSplitter().split(text))
     for prompt in {prompt for prompt, _, _ in read}:
@@ -282,7 +287,8 @@ def test_only_the_model_that_wrote_the_answer_is_loaded():
     def missing():
         raise RuntimeError("no such file")
 
-    base = Guard(language_model=missing, faithfulness=FakeFaithfulness())
+    franq = Calibrator.uncalibrated()
+    base = Guard(language_model=missing, faithfulness=FakeFaithfulness(), franq=franq)
     own = base.using(language_model=FakeLanguageModel())
     _, answer = streamed(base, [SENTENCES[0]], lookup=lambda text: (own, trace(text)))
     assert answer.status == "ok"
@@ -410,3 +416,22 @@ class Whole(RuleSplitter):
 def test_what_cannot_be_done_claim_by_claim_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         ClaimStream(guard_of(**options), lambda text: None)
+
+
+def test_a_stream_of_any_writer_needs_no_language_model():
+    def missing():
+        raise AssertionError("the language model was loaded")
+
+    guard = Guard(language_model=missing, faithfulness=FakeFaithfulness())
+    text = " ".join(SENTENCES[:4])
+    stream = ClaimStream(guard, lambda so_far: (guard, trace(so_far)))
+    left = [stream.feed(piece) for piece in pieces_of(text)]
+    stream.end()
+    while (more := stream.wait()) is not None:
+        left.append(more)
+    answer = stream.answer()
+    stream.close()
+    whole = guard.check_trace(trace(text))
+    assert answer.verdicts == whole.verdicts
+    assert "".join(left) + stream.rest == answer.text == whole.text
+    assert (answer.calibrator, answer.likelihoods) == (whole.calibrator, "none")

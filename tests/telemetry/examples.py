@@ -1,6 +1,7 @@
 """Answers and guards that the tests of this room share."""
 
 from franq_guard import Generation, Guard, Passage, Trace
+from franq_guard.calibration import Calibrator
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
 PASSAGES = (Passage("The tower of Pisa leans. It is made of marble."),)
@@ -13,8 +14,12 @@ def trace(text=TEXT, id="run-1", **more):
 
 
 def guard(**more):
-    models = {"language_model": FakeLanguageModel(), "faithfulness": FakeFaithfulness()}
-    return Guard(**models | more)
+    """A guard whose language model reads every answer."""
+    parts = {"language_model": FakeLanguageModel(), "faithfulness": FakeFaithfulness()}
+    form = more.get("form", "long")
+    if form != "auto":
+        parts["franq"] = Calibrator.uncalibrated(form=form)
+    return Guard(**parts | more)
 
 
 def raising(error):

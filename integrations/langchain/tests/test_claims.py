@@ -21,6 +21,7 @@ from langchain_core.outputs import ChatGenerationChunk, GenerationChunk
 from langchain_core.runnables import RunnableGenerator, RunnableLambda, RunnablePassthrough
 
 from franq_guard import Guard, Policy
+from franq_guard.calibration import Calibrator
 from franq_guard.datasets.demo import corpus, questions
 from franq_guard.language_model import TransformersModel
 from franq_guard.language_model.transformers.prompt_cache import PromptCache
@@ -93,6 +94,7 @@ def guard_of(action="annotate", *, fail=None, **options) -> Guard:
         language_model=FakeLanguageModel(known=0.999),
         faithfulness=FakeFaithfulness(fail=fail),
         policy=Policy(action=action),
+        franq=Calibrator.uncalibrated(),
         **options,
     )
 
@@ -413,6 +415,7 @@ def test_a_scorer_that_fails_or_hangs_never_breaks_the_stream(way, on_error):
             language_model=FakeLanguageModel(known=0.999),
             faithfulness=FakeFaithfulness(fail=broken),
             policy=Policy(action="filter", on_error=on_error),
+            franq=Calibrator.uncalibrated(),
             deadline=0.2,
         )
         reports = []
@@ -544,7 +547,9 @@ def test_what_cannot_stream_by_claims_says_so():
 @WAYS
 def test_smollm2_in_the_chain(smollm2, way, monkeypatch):
     """Its tokens are found while it writes; no prompt is read twice."""
-    guard = Guard(language_model=smollm2, faithfulness=FakeFaithfulness())
+    guard = Guard(
+        language_model=smollm2, faithfulness=FakeFaithfulness(), franq=Calibrator.uncalibrated()
+    )
     inner = local_rag_chain(corpus(), smollm2, k=1, max_new_tokens=48)
     asked = questions()[0].question
     whole = guard_chain(inner, guard).invoke(asked)

@@ -20,6 +20,7 @@ from langchain_core.tools import tool
 from langchain_huggingface import ChatHuggingFace, HuggingFacePipeline
 
 from franq_guard import Guard, Passage
+from franq_guard.calibration import Calibrator
 from franq_guard.testing import FakeFaithfulness
 from langchain_franq import guard_chain, guard_node
 from langchain_franq._find import local_models
@@ -129,7 +130,9 @@ def test_eight_runs_at_once(pipe, smollm2):
 
 
 def test_the_local_chain_answers_and_is_checked(smollm2):
-    guard = Guard(language_model=smollm2, faithfulness=FakeFaithfulness())
+    guard = Guard(
+        language_model=smollm2, faithfulness=FakeFaithfulness(), franq=Calibrator.uncalibrated()
+    )
     ask = guarded_local_rag(PASSAGES, guard, k=1, max_new_tokens=16)
     done = ask(ASKED)
     assert [p.id for p in done.passages] == ["karsk"]
@@ -137,6 +140,7 @@ def test_the_local_chain_answers_and_is_checked(smollm2):
     (verdict, *_) = done.answer.verdicts
     assert verdict.p_true is not None
     assert verdict.raw["uq_faith"] < 0
+    assert done.answer.likelihoods == f"captured from {smollm2.fingerprint}"
 
 
 def test_the_local_chain_keeps_the_guard_and_its_calibrator(smollm2):

@@ -8,6 +8,7 @@ import pytest
 from langchain_core.caches import InMemoryCache
 
 from franq_guard import Guard, Policy
+from franq_guard.calibration import Calibrator
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 from langchain_franq import FactualityError
 
@@ -31,6 +32,7 @@ class Empty(RunRetriever):
 
 
 def guard_of(fault, **policy):
+    """A guard whose language model reads every answer, and what may be wrong with it."""
     options = {"language_model": FakeLanguageModel(), "faithfulness": FakeFaithfulness()}
     options |= {
         "timeout": {"faithfulness": FakeFaithfulness(fail=too_slow), "deadline": 0.01},
@@ -38,7 +40,7 @@ def guard_of(fault, **policy):
         "model error": {"language_model": FakeLanguageModel(fail=broken)},
         "no log-probabilities": {"language_model": None},
     }.get(fault, {})
-    return Guard(policy=Policy(**policy), **options)
+    return Guard(policy=Policy(**policy), franq=Calibrator.uncalibrated(), **options)
 
 
 REASONS = {
@@ -90,11 +92,11 @@ def test_what_could_not_be_verified_can_raise(surface, way):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("surface", SURFACES)
-def test_without_evidence_the_parametric_half_decides_and_it_is_said(surface, way):
+def test_without_evidence_nothing_is_verified_and_it_is_said(surface, way):
     _, report = report_of(surface, way, guard_of(None), retriever=Empty())
-    assert report.status == "ok"
+    assert report.status == "unverified"
     assert {(v.p_faithful, v.reason) for v in report.verdicts} == {(0.0, "no_evidence")}
-    assert all(v.p_true is not None for v in report.verdicts)
+    assert {(v.p_true, v.label) for v in report.verdicts} == {(None, "unverified")}
 
 
 @pytest.mark.parametrize("way", ["threads", "batch", "gather", "abatch"])

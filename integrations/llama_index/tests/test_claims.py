@@ -27,6 +27,7 @@ from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngin
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from franq_guard import Guard, Policy
+from franq_guard.calibration import Calibrator
 from franq_guard.datasets.demo import corpus, questions
 from franq_guard.language_model import TransformersModel
 from franq_guard.language_model.transformers.prompt_cache import PromptCache
@@ -112,6 +113,7 @@ def guard_of(action="annotate", *, fail=None, **options) -> Guard:
         language_model=FakeLanguageModel(known=0.999),
         faithfulness=FakeFaithfulness(fail=fail),
         policy=Policy(action=action),
+        franq=Calibrator.uncalibrated(),
         **options,
     )
 
@@ -288,6 +290,7 @@ def test_a_scorer_that_fails_or_hangs_never_breaks_the_stream(way, on_error):
             language_model=FakeLanguageModel(),
             faithfulness=FakeFaithfulness(fail=broken),
             policy=Policy(action="filter", on_error=on_error),
+            franq=Calibrator.uncalibrated(),
             deadline=0.2,
         )
         reports = []
@@ -424,7 +427,9 @@ def test_smollm2_in_the_engine(smollm2, way, monkeypatch):
     """Its tokens are found while it writes; no prompt is read twice."""
     from llama_index_franq.local import BM25NodeRetriever, llm_of
 
-    guard = Guard(language_model=smollm2, faithfulness=FakeFaithfulness())
+    guard = Guard(
+        language_model=smollm2, faithfulness=FakeFaithfulness(), franq=Calibrator.uncalibrated()
+    )
     nodes = [TextNode(text=p.text, id_=p.id, metadata={"title": p.title}) for p in corpus()]
     inner = RetrieverQueryEngine.from_args(
         BM25NodeRetriever(nodes, k=1), llm=llm_of(smollm2, max_new_tokens=48), streaming=True

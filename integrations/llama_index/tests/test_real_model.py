@@ -12,6 +12,7 @@ from llama_index.core.schema import TextNode
 from llama_index.llms.huggingface import HuggingFaceLLM
 
 from franq_guard import Guard
+from franq_guard.calibration import Calibrator
 from franq_guard.testing import FakeFaithfulness
 from llama_index_franq import guard_chat_engine, guard_query_engine
 from llama_index_franq.local import BM25NodeRetriever, llm_of
@@ -91,12 +92,13 @@ def test_a_query_engine_on_the_local_model(kind, way, smollm2, request):
 
 
 def test_the_guard_scores_with_the_engines_own_model(chat, smollm2):
-    guard = Guard(faithfulness=FakeFaithfulness())
+    guard = Guard(faithfulness=FakeFaithfulness(), franq=Calibrator.uncalibrated())
     engine = guard_query_engine(engine_on(chat), guard)
     (own,) = engine._watch.models.local
     assert own.guard.language_model.model is smollm2.model
     report = engine.query(ASKED).metadata["franq"]
     assert report["status"] == "ok"
+    assert report["likelihoods"] == f"captured from {own.fingerprint}"
     (verdict,) = report["verdicts"]
     assert 0 < verdict["uq_faith"] <= 1
     assert 0 < verdict["uq_unfaith"] <= 1

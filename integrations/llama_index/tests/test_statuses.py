@@ -12,6 +12,7 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import CustomQueryEngine
 
 from franq_guard import Guard, Policy
+from franq_guard.calibration import Calibrator
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 from llama_index_franq import FactualityError, guard_agent, guard_chat_engine, guard_query_engine
 
@@ -82,13 +83,14 @@ def broken():
 
 
 def guard_of(fault, **policy):
+    """A guard whose language model reads every answer, and what may be wrong with it."""
     options = {"language_model": FakeLanguageModel(), "faithfulness": FakeFaithfulness()}
     options |= {
         "timeout": {"faithfulness": FakeFaithfulness(fail=too_slow), "deadline": 0.01},
         "scorer error": {"faithfulness": FakeFaithfulness(fail=broken)},
         "no log-probabilities": {"language_model": None},
     }.get(fault, {})
-    return Guard(policy=Policy(**policy), **options)
+    return Guard(policy=Policy(**policy), franq=Calibrator.uncalibrated(), **options)
 
 
 REASONS = {
@@ -124,7 +126,7 @@ def test_what_could_not_be_verified_can_raise(way):
         run_once(way, guard_of("timeout"), raise_on=("unverified",))
 
 
-def test_without_evidence_the_parametric_half_decides_and_it_is_said():
+def test_without_evidence_nothing_is_verified_and_it_is_said():
     memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
     simple = SimpleChatEngine.from_defaults(llm=ScriptedChat(), memory=memory)
     response = guard_chat_engine(simple, guard_of(None)).chat(question(7))
@@ -132,9 +134,9 @@ def test_without_evidence_the_parametric_half_decides_and_it_is_said():
     result, _, _ = asyncio.run(run_of(agent, question(7)))
     reports = (response.metadata["franq"], result.response.additional_kwargs["franq"])
     for report in reports:
-        assert report["status"] == "ok"
+        assert report["status"] == "unverified"
         assert {v["reason"] for v in report["verdicts"]} == {"no_evidence"}
-        assert all(v["p_faithful"] == 0 and v["p_true"] is not None for v in report["verdicts"])
+        assert all(v["p_faithful"] == 0 and v["p_true"] is None for v in report["verdicts"])
 
 
 @pytest.mark.parametrize("way", WAYS[:8])
