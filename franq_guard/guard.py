@@ -8,9 +8,11 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Literal, Self
 
+from franq_guard.basics.deadline import Abandonable
 from franq_guard.basics.grouping import in_groups
 from franq_guard.calibration.store import Calibrator
 from franq_guard.claims import ClaimSplitter, RuleSplitter
@@ -66,8 +68,8 @@ class Guard:
         n_samples: samples drawn in the short form where a method compares them and the trace
             brings none; they show in ``timings``.
         deadline: seconds an answer may take; past it its claims are ``unverified``, reason
-            ``timeout``. Looked at between stages, so one stage may overrun it; loading the models
-            does not count.
+            ``timeout``. The check runs in a thread of its own, which is left behind where a call
+            hangs (it ends with that call); loading the models does not count.
         strict: a calibrator fitted for another writer or source, other models or methods makes
             every claim ``unverified`` (and :meth:`calibrator_of` raises) instead of only being
             warned of.
@@ -123,7 +125,7 @@ class Guard:
             strict=strict,
         )
         self._forms: dict[Form, Guard] = {}
-        self._lock = threading.RLock()
+        self._lock, self._steps = threading.RLock(), Abandonable()
 
     @classmethod
     def offline(
@@ -293,15 +295,27 @@ class Guard:
             if progress is not None:
                 progress(done)
 
-    def unverified(self, trace: Trace, reason: Reason, *, detail: str = "") -> GuardedAnswer:
-        """The answer of ``trace`` with every claim unverified; what a failure turns into."""
+    def unverified(
+        self,
+        trace: Trace,
+        reason: Reason,
+        *,
+        detail: str = "",
+        claims: Sequence[Claim] | None = None,
+    ) -> GuardedAnswer:
+        """The answer of ``trace`` with every claim unverified; what a failure turns into.
+
+        ``claims``: of the answer, where they are known already.
+        """
         if detail:
             _log.warning("answer %s not verified: %s: %s", trace.id or "", reason, detail)
-        return hooks.watched([trace], lambda _: [self._unverified(trace, reason)])[0]
+        return hooks.watched([trace], lambda _: [self._unverified(trace, reason, claims)])[0]
 
-    def _unverified(self, trace: Trace, reason: Reason) -> GuardedAnswer:
+    def _unverified(
+        self, trace: Trace, reason: Reason, claims: Sequence[Claim] | None
+    ) -> GuardedAnswer:
         try:
-            claims = self._claims_of(trace)
+            claims = self._claims_of(trace) if claims is None else claims
         except Exception as error:  # a guard that fails must still return a guarded answer
             _log.warning("splitting failed (%s); the answer is taken as one claim", error)
             claims = whole(trace.generation.text)
@@ -325,8 +339,6 @@ class Guard:
             if self.form == "auto":
                 return in_groups(batch, self._form_of, self._by_form)
             return in_groups(batch, lambda trace: id(self.calibrator_of(trace)), self._flow)
-        except DeadlineExceeded as error:
-            return [self.unverified(trace, "timeout", detail=str(error)) for trace in batch]
         except Exception as error:  # a live chain must not break on a failure of ours
             if len(batch) > 1:
                 return [answer for trace in batch for answer in self._check([trace])]
@@ -340,24 +352,45 @@ class Guard:
 
     def _flow(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
         """From traces of one calibrator to claims to signals to FRANQ to policy."""
-        clock, first = Clock(self.deadline), batch[0].generation
+        clock, claims = Clock(self.deadline), list[list[Claim]]()
+        step = partial(self._verdicts, batch, clock, claims)
+        try:
+            verdicts = step() if self.deadline is None else self._steps.run(step, self.deadline)
+        except DeadlineExceeded as error:
+            detail = f"{error} (stage {clock.at!r})"
+            split = claims or [self._claims_in_haste(trace) for trace in batch]
+            return [
+                self.unverified(trace, "timeout", detail=detail, claims=of)
+                for trace, of in zip(batch, split, strict=True)
+            ]
+        share = {stage: seconds / len(batch) for stage, seconds in clock.timings.items()}
+        return [self.finished(t, v, share) for t, v in zip(batch, verdicts, strict=True)]
+
+    def _verdicts(
+        self, batch: Sequence[Trace], clock: Clock, claims: list[list[Claim]]
+    ) -> list[list[Verdict]]:
+        """The verdicts of each trace; ``claims`` is told their claims once they are known."""
+        first = batch[0].generation
         calibrator, methods = self.choice.calibrator(first), self.choice.methods(first)
         form: Form = "short" if self.form == "short" else "long"
         with clock.stage("claims"):
-            claims = [self._claims_of(trace) for trace in batch]
+            claims += [self._claims_of(trace) for trace in batch]
         measured = measure(
             methods, batch, claims, self.choice.models(first), form=form, clock=clock
         )
         with clock.stage("franq"):
-            verdicts = [
+            return [
                 [
                     verdict(c, s, calibrator, self.policy, source=trace.generation.source)
                     for c, s in zip(of_trace, found, strict=True)
                 ]
                 for trace, of_trace, found in zip(batch, claims, measured, strict=True)
             ]
-        share = {stage: seconds / len(batch) for stage, seconds in clock.timings.items()}
-        return [self.finished(t, v, share) for t, v in zip(batch, verdicts, strict=True)]
+
+    def _claims_in_haste(self, trace: Trace) -> list[Claim]:
+        """By the rules, whatever the splitter: one that asks a model may hang."""
+        answer = trace.generation.text
+        return whole(answer) if self.form == "short" else RuleSplitter().split(answer)
 
     def _form_of(self, trace: Trace) -> Form:
         """Form ``auto``: short for an answer that states one claim, long for any other."""

@@ -16,6 +16,7 @@ from dataclasses import replace
 from time import process_time
 
 from franq_guard import Generation, Guard, Passage, Policy, Trace
+from franq_guard.calibration.store import Calibrator
 from franq_guard.streaming import ClaimStream
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
@@ -64,7 +65,12 @@ def answer(size: int, sentences: int) -> str:
 
 def seconds(text: str, policy: Policy) -> tuple[float, float]:
     """CPU seconds of ``check_trace`` and of a stream in pieces of five characters."""
-    guard = Guard(language_model=Reader(), faithfulness=FakeFaithfulness(), policy=policy)
+    guard = Guard(
+        language_model=Reader(),
+        faithfulness=FakeFaithfulness(),
+        policy=policy,
+        franq=Calibrator.uncalibrated(form="long"),  # it asks for likelihoods
+    )
     (whole,) = guard.language_model.score([PROMPT], [Generation(text, prompt=PROMPT)])
 
     def trace(so_far: str) -> Trace:

@@ -1,16 +1,16 @@
-"""Seconds by stage, and the deadline that is looked at between stages."""
+"""Seconds by stage, and the deadline: looked at between stages, and by models between batches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 from time import perf_counter
 
+from franq_guard.basics.deadline import DeadlineExceeded, until
 from franq_guard.telemetry import hooks
 
-
-class DeadlineExceeded(Exception):
-    """The time an answer may take is over."""
+__all__ = ["Clock", "DeadlineExceeded"]
 
 
 class Clock:
@@ -23,6 +23,8 @@ class Clock:
         self._began = perf_counter()
         self._deadline = deadline
         self.timings: dict[str, float] = {}
+        self.at = ""
+        """The stage that is going on, or was the last."""
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -34,6 +36,8 @@ class Clock:
         began = perf_counter()
         if self._deadline is not None and began - self._began > self._deadline:
             raise DeadlineExceeded(f"{self._deadline:.3g} s were over before stage {name!r}")
-        with hooks.stage(name):
+        self.at = name
+        ends = inf if self._deadline is None else self._began + self._deadline
+        with until(ends), hooks.stage(name):
             yield
             self.timings[name] = self.timings.get(name, 0.0) + perf_counter() - began

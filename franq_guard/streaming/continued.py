@@ -118,7 +118,7 @@ class ContinuedModel:
         if self._whole.tokens and hasattr(session, "recent"):
             made: Generation = session.recent(self._whole, self._since)
             return made
-        scored = session.score(self._whole)
+        scored: Generation = session.score(self._whole)
         if not self._whole.tokens:  # the other prompt is to read the same ids
             self._whole = scored
         return scored.since(self._since)

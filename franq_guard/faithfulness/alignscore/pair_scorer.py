@@ -12,6 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from franq_guard.basics.deadline import between_batches
+
 Ids = NDArray[np.int32]
 Rows = NDArray[np.float32]
 Encode = Callable[[Sequence[Ids]], Rows]
@@ -74,6 +76,7 @@ class PairScorer:
         known = self._recall(wanted)
         new = [(key, pair) for key, pair in wanted.items() if key not in known]
         for batch in _batches(new, self._batch_tokens):
+            between_batches()
             outputs = self._encode([self._assemble(pair) for _, pair in batch])
             found = {key: row.copy() for (key, _), row in zip(batch, outputs, strict=True)}
             known |= found

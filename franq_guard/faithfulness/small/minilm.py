@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from franq_guard.basics.deadline import between_batches
+
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from torch import Tensor
@@ -104,6 +106,7 @@ class Embedder:
         out = np.zeros((len(rows), 384), dtype=np.float32)
         with torch.inference_mode(), self._autocast:
             for batch in by_budget([len(row) for row in rows], self._batch_tokens):
+                between_batches()
                 width = max(len(rows[i]) for i in batch)
                 ids = torch.tensor([rows[i] + [0] * (width - len(rows[i])) for i in batch])
                 mask = torch.arange(width) < torch.tensor([[len(rows[i])] for i in batch])

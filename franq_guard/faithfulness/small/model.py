@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from franq_guard.basics.deadline import between_batches
 from franq_guard.faithfulness.small import blend
 from franq_guard.faithfulness.small.chunks import chunks, sentences, windows
 from franq_guard.faithfulness.small.encoder_input import (
@@ -282,6 +283,7 @@ class SmallFaithfulness:
         out = np.empty((len(pairs), 3), dtype=np.float32)
         with torch.inference_mode():
             for batch in by_budget([len(pair) for pair in pairs], self._batch_tokens):
+                between_batches()
                 ids, marks, mask, claim = map(torch.from_numpy, pad([pairs[i] for i in batch]))
                 extra = torch.from_numpy(values[batch])
                 seen = None if bool(mask.all()) else mask

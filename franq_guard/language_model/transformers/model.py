@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
+from franq_guard.basics.deadline import between_batches
 from franq_guard.language_model.base import (
     Contrast,
     LanguageModel,
@@ -137,6 +138,7 @@ class TransformersModel(LanguageModel):
         encoded = [self._prompt_for_generation(p, max_new_tokens) for p in prompts]
         done: dict[int, Generation] = {}
         for batch in self._generation_batches(encoded, max_new_tokens):
+            between_batches()
             rows = self._generate([encoded[i] for i in batch], max_new_tokens)
             for i, (ids, kept) in zip(batch, rows, strict=True):
                 done[i] = self.generation(prompts[i], encoded[i], ids, kept)

@@ -7,6 +7,7 @@ from itertools import groupby
 
 import torch
 
+from franq_guard.basics.deadline import between_batches
 from franq_guard.language_model.forward_passes import ForwardPass
 from franq_guard.language_model.transformers.network import Network
 from franq_guard.language_model.transformers.token_scores import TokenScores, cat, token_scores
@@ -22,6 +23,7 @@ def score(
     """What is kept of each job's targets (T,). ``budget``: padded tokens per forward pass."""
     done: dict[int, TokenScores] = {}
     for batch in _batches(work, budget):
+        between_batches()
         for i, kept in zip(batch, _forward(network, [work[i] for i in batch], top_k), strict=True):
             done[i] = kept
     return [done[i] for i in range(len(work))]

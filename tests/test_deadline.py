@@ -1,0 +1,131 @@
+"""A check ends at its deadline, whatever hangs; told by events, not by a clock."""
+
+import threading
+from contextvars import ContextVar
+
+import pytest
+
+from franq_guard import Claim, Guard
+from franq_guard.basics import deadline
+from franq_guard.basics.deadline import Abandonable, DeadlineExceeded, between_batches, until
+from franq_guard.claims import RuleSplitter
+from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
+
+PASSAGES = ["Rome is big. Rome is in Italy."]
+ANSWER = "Rome is big. Rome is in Italy."
+
+
+class Hanging:
+    """Waits until it is let go, once."""
+
+    def __init__(self):
+        self.go, self.begun, self.ended = threading.Event(), threading.Event(), threading.Event()
+
+    def __call__(self):
+        if not self.begun.is_set():
+            self.begun.set()
+            assert self.go.wait(30)
+            self.ended.set()
+
+
+@pytest.fixture
+def hanging():
+    found = Hanging()
+    yield found
+    found.go.set()
+
+
+def guard_of(**options):
+    given = {"faithfulness": FakeFaithfulness(), "language_model": FakeLanguageModel()}
+    return Guard(**(given | options))
+
+
+@pytest.mark.parametrize("form", ["long", "short"])
+def test_a_call_that_hangs_is_left_behind_and_the_guard_goes_on(hanging, form, caplog):
+    judge = FakeFaithfulness(fail=hanging)
+    guard = guard_of(faithfulness=judge, deadline=0.2, form=form)
+    answer = guard.check("What is Rome?", PASSAGES, ANSWER)
+    assert hanging.begun.is_set()
+    assert not hanging.ended.is_set()
+    assert {(v.label, v.reason) for v in answer.verdicts} == {("unverified", "timeout")}
+    assert answer.status == "unverified"
+    assert answer.verdicts[0].claim.text.startswith("Rome is big.")
+    assert "left behind (stage 'faithfulness')" in caplog.text
+    guard.deadline = 30.0  # the other call still hangs
+    assert guard.check("What is Rome?", PASSAGES, ANSWER).status == "ok"
+    assert not hanging.ended.is_set()
+    hanging.go.set()
+    assert hanging.ended.wait(30)
+    assert guard.check("What is Rome?", PASSAGES, ANSWER).status == "ok"
+
+
+@pytest.mark.parametrize("part", ["language_model", "claims"])
+def test_whatever_hangs(hanging, part):
+    class Splitter(RuleSplitter):
+        def split(self, answer, *, question=""):
+            hanging()
+            return [Claim(answer, ((0, len(answer)),))]
+
+    parts = {
+        "language_model": FakeLanguageModel(fail=hanging),
+        "claims": Splitter(),
+    }
+    guard = guard_of(**{part: parts[part]}, deadline=0.2, uq_faith="perplexity")
+    answer = guard.check("What is Rome?", PASSAGES, ANSWER)
+    assert not hanging.ended.is_set()
+    assert [v.claim.text for v in answer.verdicts] == ["Rome is big.", "Rome is in Italy."]
+    assert {v.reason for v in answer.verdicts} == {"timeout"}
+
+
+def test_each_answer_of_many_has_its_own_time(hanging):
+    from franq_guard import Generation, Passage, Trace
+
+    guard = guard_of(faithfulness=FakeFaithfulness(fail=hanging), deadline=0.5)
+    traces = [Trace("What is Rome?", (Passage(PASSAGES[0]),), Generation(ANSWER))] * 3
+    assert [a.status for a in guard.check_many(traces)] == ["unverified", "ok", "ok"]
+
+
+def test_without_a_deadline_no_thread_is_started():
+    seen = []
+    judge = FakeFaithfulness(fail=lambda: seen.append(threading.current_thread()))
+    guard_of(faithfulness=judge).check("What is Rome?", PASSAGES, ANSWER)
+    assert set(seen) == {threading.current_thread()}
+    guard_of(faithfulness=judge, deadline=60.0).check("What is Rome?", PASSAGES, ANSWER)
+    assert seen[-1] is not threading.current_thread()
+
+
+def test_what_a_step_returns_and_raises_comes_back_in_the_caller_s_context():
+    tenant = ContextVar("tenant", default="nobody")
+    tenant.set("a")
+    steps = Abandonable()
+    assert steps.run(tenant.get, 30) == "a"
+    with pytest.raises(TimeoutError, match="the step's own"):
+        steps.run(lambda: (_ for _ in ()).throw(TimeoutError("the step's own")), 30)
+
+
+def test_hanging_calls_do_not_fill_the_process_with_threads(monkeypatch):
+    monkeypatch.setattr(deadline, "_MOST", 3)
+    go, steps, ended = threading.Event(), Abandonable(), []
+
+    def hang():
+        go.wait(30)
+        ended.append(threading.current_thread())
+
+    for _ in range(3):
+        with pytest.raises(DeadlineExceeded, match="left behind"):
+            steps.run(hang, 0.01)
+    with pytest.raises(DeadlineExceeded, match="3 checks"):
+        steps.run(lambda: 1, 30)
+    hung = [t for t in threading.enumerate() if t.name == "franq-check"]
+    go.set()
+    for thread in hung:
+        thread.join(30)
+    assert len(ended) == 3
+    assert steps.run(lambda: 1, 30) == 1
+
+
+def test_a_long_stage_ends_between_its_batches():
+    between_batches()
+    with until(0.0), pytest.raises(DeadlineExceeded, match="between two batches"):
+        between_batches()
+    between_batches()
