@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.config import merge_configs
 
 from franq_guard import GuardedAnswer, Passage
 from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, chosen_passages
@@ -21,7 +20,7 @@ from franq_guard.streaming.release import Release
 from langchain_franq._beside import ALSO_CHECKED_KEY, given_texts, put_beside, texts_to_check
 from langchain_franq._capture import Capture
 from langchain_franq._job import job_of
-from langchain_franq._quiet import out_of_sight, unobserved
+from langchain_franq._quiet import observed_by, out_of_sight, unobserved
 from langchain_franq._shapes import Located, joined, locate, may_pass, question_of
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class Call:
         But for ``tail``, whose raw text is meant to be seen, the user's other handlers stay.
         """
         inside = config if self.watch.stream == "tail" else out_of_sight(config)
-        return merge_configs(inside, {"callbacks": [self.capture]})
+        return observed_by(self.capture, inside)
 
     def passes(self, chunk: Any) -> bool:
         """Whether a streamed chunk may leave now; what may hold the answer is kept either way."""

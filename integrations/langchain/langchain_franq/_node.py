@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
-from langchain_core.runnables.config import merge_configs
 
 from langchain_franq._capture import Capture
-from langchain_franq._quiet import out_of_sight
+from langchain_franq._quiet import observed_by, out_of_sight
 
 _FROM_RUNTIME = {"writer": "stream_writer", "store": "store", "previous": "previous"}
 
@@ -41,7 +40,7 @@ def runnable_of(writer: Any) -> Runnable[Any, Any] | None:
 
 def inside(config: RunnableConfig, capture: Capture) -> RunnableConfig:
     """The configuration for a writer: captured and out of sight."""
-    hidden = merge_configs(out_of_sight(config), {"callbacks": [capture]})
+    hidden = observed_by(capture, out_of_sight(config))
     hidden.pop("run_id", None)
     hidden.pop("run_name", None)
     return hidden

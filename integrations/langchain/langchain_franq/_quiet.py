@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
 from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.config import merge_configs, var_child_runnable_config
+from langchain_core.runnables.config import var_child_runnable_config
 
 _GRAPH_STREAM = "__pregel_stream"  # LangGraph's own keys: where a subgraph streams to,
 _GRAPH_TASK = "__pregel_call"  # and what runs an @task
@@ -47,21 +47,40 @@ def out_of_sight(config: RunnableConfig) -> RunnableConfig:
     if config.get("callbacks") is not None:
         hidden["callbacks"] = _without_streams(config["callbacks"])
     if given := config.get("configurable"):
-        inside = {key: value for key, value in given.items() if key != _GRAPH_STREAM}
-        if _GRAPH_TASK in inside:
-            inside[_GRAPH_TASK] = _refused
-        hidden["configurable"] = inside
+        # Replaced, not taken out: LangGraph adds what is missing from the run around.
+        others = {_GRAPH_STREAM: _Nowhere(), _GRAPH_TASK: _refused}
+        here = {key: value for key, value in others.items() if key in given}
+        hidden["configurable"] = {**given, **here}
     return hidden
 
 
+def observed_by(callback: BaseCallbackHandler, config: RunnableConfig) -> RunnableConfig:
+    """``config`` with one more handler, and nothing else.
+
+    ``merge_configs`` would add what the run around has, its streams among it.
+    """
+    known = config.get("callbacks")
+    if isinstance(known, BaseCallbackManager):
+        known = known.copy()
+        known.add_handler(callback, inherit=True)
+        return {**config, "callbacks": known}
+    return {**config, "callbacks": [*(known or ()), callback]}
+
+
 @contextmanager
-def running_out_of_sight(callback: BaseCallbackHandler) -> Iterator[None]:
+def running_out_of_sight(callback: BaseCallbackHandler | None = None) -> Iterator[None]:
     """Within, runs that find their configuration in the context are :func:`out_of_sight`.
 
-    ``callback`` observes them.
+    A graph of LangGraph looks there even where it is given one. ``callback`` observes the runs.
     """
-    config = out_of_sight(var_child_runnable_config.get() or {})
-    with _running_under(merge_configs(config, {"callbacks": [callback]})):
+    around = var_child_runnable_config.get()
+    if around is None and callback is None:
+        yield
+        return
+    config = out_of_sight(around or {})
+    if callback is not None:
+        config = observed_by(callback, config)
+    with _running_under(config):
         yield
 
 
@@ -113,6 +132,15 @@ class _SourcesOnly(BaseCallbackHandler):
     ignore_chat_model = property(lambda self: True)
     ignore_chain = property(lambda self: True)
     ignore_custom_event = property(lambda self: True)
+
+
+class _Nowhere:
+    """A stream of LangGraph that takes nothing, in no mode."""
+
+    modes: frozenset[str] = frozenset()
+
+    def __call__(self, chunk: Any) -> None:
+        """Let the chunk go."""
 
 
 def _refused(*_: Any, **__: Any) -> NoReturn:

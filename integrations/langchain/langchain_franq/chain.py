@@ -29,6 +29,7 @@ from langchain_franq._construction import refuse_structured, warn_of_memory
 from langchain_franq._find import is_compiled_graph
 from langchain_franq._models import models_of
 from langchain_franq._outlets import outlet_of
+from langchain_franq._quiet import running_out_of_sight
 
 if TYPE_CHECKING:
     from franq_guard import Guard
@@ -151,7 +152,9 @@ class GuardedChain(RunnableSerializable[Any, Any]):
 
         def run(value: Any, run_manager: ChainRun, config: RunnableConfig) -> Any:
             call = Call(self._watch, value, run_manager.run_id)
-            reading = call.read(self.bound.invoke(value, call.observed(config), **kwargs))
+            with running_out_of_sight():
+                output = self.bound.invoke(value, call.observed(config), **kwargs)
+            reading = call.read(output)
             return reading.deliver(reading.check())
 
         return self._call_with_config(run, input, config)
@@ -161,7 +164,8 @@ class GuardedChain(RunnableSerializable[Any, Any]):
 
         async def run(value: Any, run_manager: AsyncChainRun, config: RunnableConfig) -> Any:
             call = Call(self._watch, value, run_manager.run_id)
-            output = await self.bound.ainvoke(value, call.observed(config), **kwargs)
+            with running_out_of_sight():
+                output = await self.bound.ainvoke(value, call.observed(config), **kwargs)
             reading = call.read(output)
             return reading.deliver(await reading.acheck())
 
@@ -179,9 +183,10 @@ class GuardedChain(RunnableSerializable[Any, Any]):
 
         def run(values: list[Any], run_manager: list[ChainRun], config: Configs) -> list[Any]:
             calls, configs = self._calls(values, run_manager, config)
-            outputs = self.bound.batch(
-                values, configs, return_exceptions=return_exceptions, **kwargs
-            )
+            with running_out_of_sight():
+                outputs = self.bound.batch(
+                    values, configs, return_exceptions=return_exceptions, **kwargs
+                )
             return all_checked(calls, outputs)
 
         return self._batch_with_config(run, inputs, config, return_exceptions=return_exceptions)
@@ -200,9 +205,10 @@ class GuardedChain(RunnableSerializable[Any, Any]):
             values: list[Any], run_manager: list[AsyncChainRun], config: Configs
         ) -> list[Any]:
             calls, configs = self._calls(values, run_manager, config)
-            outputs = await self.bound.abatch(
-                values, configs, return_exceptions=return_exceptions, **kwargs
-            )
+            with running_out_of_sight():
+                outputs = await self.bound.abatch(
+                    values, configs, return_exceptions=return_exceptions, **kwargs
+                )
             return await asyncio.to_thread(all_checked, calls, outputs)
 
         return await self._abatch_with_config(

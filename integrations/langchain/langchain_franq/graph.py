@@ -28,7 +28,7 @@ from langchain_franq._construction import warn_of_memory
 from langchain_franq._job import job_of
 from langchain_franq._models import models_of
 from langchain_franq._node import inside, runnable_of
-from langchain_franq._quiet import unobserved
+from langchain_franq._quiet import running_out_of_sight, unobserved
 from langchain_franq._shapes import ANSWER_KEYS, STREAM_A_CHAIN, Located, locate, question_of
 from langchain_franq._state import Values, update_in, values_of, with_values
 
@@ -124,13 +124,16 @@ class _Node:
 
     def check(self, state: Any, config: RunnableConfig) -> Any:
         capture = Capture()
-        written = self.writer.invoke(state, inside(config, capture)) if self.writer else {}
+        with running_out_of_sight():
+            written = self.writer.invoke(state, inside(config, capture)) if self.writer else {}
         made = _Written(self, state, written, capture)
         return made.update(check_together(made.jobs))
 
     async def acheck(self, state: Any, config: RunnableConfig) -> Any:
         capture = Capture()
-        written = await self.writer.ainvoke(state, inside(config, capture)) if self.writer else {}
+        hidden = inside(config, capture)
+        with running_out_of_sight():
+            written = await self.writer.ainvoke(state, hidden) if self.writer else {}
         made = _Written(self, state, written, capture)
         return made.update(await asyncio.to_thread(check_together, made.jobs))
 
