@@ -1,1 +1,1 @@
-"""Helpers that know nothing of the rest: lazy names, clean text, background work."""
+"""Small helpers that know nothing of the rest: lazy names, clean text, background work."""
