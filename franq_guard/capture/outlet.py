@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
-from franq_guard.policy import MARKS
+from franq_guard.policy import MARKS, Policy
 from franq_guard.records import Verdict
 from franq_guard.streaming.release import OnClaim
 from franq_guard.streaming.stream import ClaimStream, check_streamable
@@ -21,6 +21,29 @@ StreamMode = Literal["buffer", "claims", "tail"]
 are; ``tail``: the raw text, then remarks on it."""
 
 STREAM_MODES: tuple[StreamMode, ...] = get_args(StreamMode)
+
+
+def check_guard(name: str, guard: object) -> None:
+    """Refuse what is no guard.
+
+    Args:
+        name: of the wrapper.
+        guard: what it was given.
+
+    Raises:
+        TypeError: with what to pass.
+    """
+    if isinstance(guard, Policy):
+        raise TypeError(
+            f"{name} wants the guard, not its policy: Guard.offline(policy=Policy(...))"
+        )
+    if isinstance(guard, type) or not callable(getattr(guard, "check_trace", None)):
+        given = guard.__name__ if isinstance(guard, type) else type(guard).__name__
+        kind = "the class " if isinstance(guard, type) else ""
+        raise TypeError(
+            f"{name} wants a guard, not {kind}{given}: pass Guard.offline(), or "
+            "Guard(faithfulness=..., language_model=...)"
+        )
 
 
 def check_stream_mode(guard: Guard, stream: str, on_claim: OnClaim | None) -> None:

@@ -11,10 +11,12 @@ from llama_index_franq.agent import guard_agent
 from llama_index_franq.chat_engine import GuardedChatEngine, guard_chat_engine
 from llama_index_franq.evaluator import FranqEvaluator
 from llama_index_franq.query_engine import GuardedQueryEngine, guard_query_engine
+from llama_index_franq.watching import FranqHandler
 
 __all__ = [
     "FactualityError",
     "FranqEvaluator",
+    "FranqHandler",
     "GuardedChatEngine",
     "GuardedQueryEngine",
     "guard_agent",

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.schema import NodeWithScore
 
-from franq_guard import Claim, GuardedAnswer, Trace
+from franq_guard import Claim, GuardedAnswer, Passage, Trace
+from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, check_evidence
 from franq_guard.capture.job import Job, gathered
 from franq_guard.capture.outlet import StreamMode, check_stream_mode, remarks
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport, Release
 from franq_guard.streaming.stream import ClaimStream
-from llama_index_franq._capture import Capture, announce, unobserved
+from llama_index_franq._capture import Capture, ModelRun, announce, unobserved
+from llama_index_franq._evidence import evidence_of, named_by_user, passage_of, usual_evidence
 from llama_index_franq._models import Models
 from llama_index_franq._trace import job_of
 
@@ -35,6 +37,8 @@ class Watch:
     models: Models
     release: Release
     stream: StreamMode = "buffer"
+    evidence: EvidenceFrom | None = None
+    no_passages: NoPassagesNote = field(default_factory=NoPassagesNote)
 
     @property
     def advisory(self) -> bool:
@@ -54,15 +58,19 @@ def watch_on(
     on_report: OnReport | None,
     on_claim: OnClaim | None = None,
     raise_on: Collection[Label],
+    evidence: EvidenceFrom | None = None,
 ) -> Watch:
     """The watch on ``engine``: its local models found, their recorders attached.
 
     Raises:
+        TypeError: for evidence that is no key, path or function.
         ValueError: for an unknown stream mode or label, ``on_claim`` in another mode than
             ``claims``, or a guard that cannot check claim by claim.
     """
+    check_evidence(evidence)
     check_stream_mode(guard, stream, on_claim)
-    return Watch(guard, Models(engine, guard), Release(on_report, raise_on, on_claim), stream)
+    release = Release(on_report, raise_on, on_claim)
+    return Watch(guard, Models(engine, guard), release, stream, evidence)
 
 
 @dataclass(frozen=True)
@@ -86,11 +94,20 @@ class Checked:
 
 @dataclass
 class Call:
-    """One run of a guarded engine; lives and dies with it."""
+    """One run of a guarded engine; lives and dies with it.
+
+    Attributes:
+        response: of the engine inside, once it is there.
+        given: the passages that the wrapper itself found for this call.
+        earlier: the nodes of the conversation's last turn that had any.
+    """
 
     watch: Watch
     question: str
     capture: Capture = field(default_factory=Capture)
+    response: Any = None
+    given: Sequence[Passage] = ()
+    earlier: Sequence[NodeWithScore] = ()
 
     def check(
         self, text: str, nodes: Sequence[NodeWithScore], claims: Sequence[Claim] | None = None
@@ -110,7 +127,8 @@ class Call:
         Withheld where it has a claim of a label that stops answers.
         """
         with unobserved():
-            answer = self._job(text, nodes, None, question).check()
+            aside = replace(self, question=question or self.question, response=None, given=())
+            answer = aside.job(text, nodes).check()
         stops = any(verdict.label in self.watch.release.raise_on for verdict in answer.verdicts)
         return WITHHELD if stops else answer.text
 
@@ -118,7 +136,7 @@ class Call:
         """A stream of what is answered from ``nodes``, checked claim by claim."""
         return ClaimStream(
             self.watch.guard,
-            lambda text: self._job(text, nodes, None).of_a_stream(),
+            lambda text: self.job(text, nodes).of_a_stream(),
             release=self.watch.release,
         )
 
@@ -132,7 +150,7 @@ class Call:
         self, text: str, nodes: Sequence[NodeWithScore], claims: Sequence[Claim] | None
     ) -> Checked:
         with unobserved():
-            job = self._job(text, nodes, claims)
+            job = self.job(text, nodes, claims)
             answer = job.check()
         return Checked(answer, report_of(answer, job.traces[0]), self.watch.advisory)
 
@@ -141,28 +159,39 @@ class Call:
         announce(checked.text)
         return checked
 
-    def _job(
-        self,
-        text: str,
-        nodes: Sequence[NodeWithScore],
-        claims: Sequence[Claim] | None,
-        question: str = "",
+    def job(
+        self, text: str, nodes: Sequence[NodeWithScore], claims: Sequence[Claim] | None = None
     ) -> Job:
-        watch, question = self.watch, question or self.question
+        """All that was captured of ``text``, ready to be checked; its failures are caught."""
+        watch = self.watch
         return gathered(
             lambda: job_of(
                 watch.guard,
                 watch.models,
                 self.capture,
-                question=question,
+                question=self.question,
                 answer=text,
-                nodes=nodes,
+                evidence=lambda run: self._passages(nodes, run),
                 claims=claims,
             ),
             watch.guard,
             text,
-            question=question,
+            question=self.question,
         )
+
+    def _passages(self, nodes: Sequence[NodeWithScore], run: ModelRun | None) -> Sequence[Passage]:
+        """The evidence: what the user names, else nodes, else what the usual places hold."""
+        named = self.watch.evidence
+        if named is not None and self.response is not None:
+            return named_by_user(named, self.question, self.response)
+        found = (
+            list(self.given)
+            or evidence_of(nodes, self.capture, run)
+            or usual_evidence(self.response, self.capture, run)
+            or [passage_of(node) for node in self.earlier]
+        )
+        self.watch.no_passages(None if run is None else run.seen, found)
+        return found
 
 
 def report_of(answer: GuardedAnswer, trace: Trace) -> dict[str, Any]:

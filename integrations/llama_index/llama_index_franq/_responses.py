@@ -31,6 +31,7 @@ def guarded(call: Call, response: RESPONSE_TYPE) -> RESPONSE_TYPE:
     Raises:
         TypeError: for a response of another kind: what cannot be read is not let through.
     """
+    call.response = response
     if isinstance(response, Response):
         checked = call.check(response.response or "", response.source_nodes)
         return _answered(call, response, checked)
@@ -43,6 +44,7 @@ def guarded(call: Call, response: RESPONSE_TYPE) -> RESPONSE_TYPE:
 
 async def aguarded(call: Call, response: RESPONSE_TYPE) -> RESPONSE_TYPE:
     """:func:`guarded`, with the check in a thread."""
+    call.response = response
     if isinstance(response, Response):
         checked = await call.acheck(response.response or "", response.source_nodes)
         return await asyncio.to_thread(_answered, call, response, checked)

@@ -12,7 +12,8 @@ from llama_index.core.response_synthesizers.context_only import ContextOnly
 from llama_index.core.response_synthesizers.no_text import NoText
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from franq_guard.capture.outlet import StreamMode
+from franq_guard.capture.evidence import EvidenceFrom
+from franq_guard.capture.outlet import StreamMode, check_guard
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport
 from llama_index_franq._call import Watch, watch_on
@@ -31,6 +32,7 @@ def guard_query_engine(
     on_report: OnReport | None = None,
     on_claim: OnClaim | None = None,
     raise_on: Collection[Label] = (),
+    evidence: EvidenceFrom | None = None,
 ) -> GuardedQueryEngine:
     """``engine`` with every answer checked by ``guard`` before it leaves.
 
@@ -56,13 +58,18 @@ def guard_query_engine(
             caller.
         raise_on: labels, such as ``("false",)``; an answer with a claim of that label raises
             :class:`FactualityError` instead of leaving.
+        evidence: where the passages are that no retriever and no ``source_nodes`` tell of: a key or
+            dotted path in the response or its metadata (``"metadata.docs"``), or a function of the
+            question and the response. Default: the nodes, else what stands under a usual name
+            (``documents``, ``context`` ...) in the metadata or in the prompt's template.
 
     Raises:
-        TypeError: if ``engine`` is not a query engine.
+        TypeError: if ``engine`` is not a query engine, or ``guard`` no guard.
         ValueError: for an unknown ``stream`` mode or label, ``on_claim`` in another mode
             than ``claims``, a guard that cannot check claim by claim, or an engine that writes no
             answers (``response_mode="no_text"`` or ``"context_only"``).
     """
+    check_guard("guard_query_engine", guard)
     if not isinstance(engine, BaseQueryEngine):
         raise TypeError(
             f"guard_query_engine guards a LlamaIndex query engine, not {type(engine).__name__}"
@@ -73,7 +80,13 @@ def guard_query_engine(
             "to check. Use another response mode, or the retriever itself"
         )
     watch = watch_on(
-        engine, guard, stream=stream, on_report=on_report, on_claim=on_claim, raise_on=raise_on
+        engine,
+        guard,
+        stream=stream,
+        on_report=on_report,
+        on_claim=on_claim,
+        raise_on=raise_on,
+        evidence=evidence,
     )
     return GuardedQueryEngine(engine, watch)
 
