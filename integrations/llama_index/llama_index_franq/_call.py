@@ -11,14 +11,23 @@ from llama_index.core.schema import NodeWithScore
 
 from franq_guard import Claim, GuardedAnswer, Passage, Trace
 from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, check_evidence
-from franq_guard.capture.job import Job, gathered
+from franq_guard.capture.job import Job, check_together, gathered, joined
 from franq_guard.capture.outlet import StreamMode, check_stream_mode, remarks
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport, Release
 from franq_guard.streaming.stream import ClaimStream
 from llama_index_franq._capture import Capture, ModelRun, announce, unobserved
 from llama_index_franq._evidence import evidence_of, named_by_user, passage_of, usual_evidence
+from llama_index_franq._fields import (
+    BEFORE_THE_PARSER,
+    check_fields,
+    texts_at,
+    with_texts,
+    without_texts,
+)
+from llama_index_franq._find import writes_objects
 from llama_index_franq._models import Models
+from llama_index_franq._structured import Fields, keeps
 from llama_index_franq._trace import job_of
 
 if TYPE_CHECKING:
@@ -38,7 +47,20 @@ class Watch:
     release: Release
     stream: StreamMode = "buffer"
     evidence: EvidenceFrom | None = None
+    fields: tuple[str, ...] = ()
     no_passages: NoPassagesNote = field(default_factory=NoPassagesNote)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What it was made with by :func:`watch_on`: a copy of an engine is watched anew."""
+        return {
+            "stream": self.stream,
+            "on_report": self.release.on_report,
+            "on_claim": self.release.on_claim,
+            "raise_on": self.release.raise_on,
+            "evidence": self.evidence,
+            "fields": self.fields,
+        }
 
     @property
     def advisory(self) -> bool:
@@ -59,18 +81,26 @@ def watch_on(
     on_claim: OnClaim | None = None,
     raise_on: Collection[Label],
     evidence: EvidenceFrom | None = None,
+    fields: Collection[str] = (),
 ) -> Watch:
     """The watch on ``engine``: its local models found, their recorders attached.
 
     Raises:
         TypeError: for evidence that is no key, path or function.
         ValueError: for an unknown stream mode or label, ``on_claim`` in another mode than
-            ``claims``, or a guard that cannot check claim by claim.
+            ``claims``, a guard that cannot check claim by claim, or a structured model without
+            ``fields``.
     """
     check_evidence(evidence)
+    named = check_fields(fields, stream)
+    if not named and writes_objects(engine):
+        raise ValueError(
+            "the engine's model writes objects as JSON (as_structured_llm), which carry no marks: "
+            + BEFORE_THE_PARSER
+        )
     check_stream_mode(guard, stream, on_claim)
     release = Release(on_report, raise_on, on_claim)
-    return Watch(guard, Models(engine, guard), release, stream, evidence)
+    return Watch(guard, Models(engine, guard), release, stream, evidence, named)
 
 
 @dataclass(frozen=True)
@@ -131,6 +161,33 @@ class Call:
             answer = aside.job(text, nodes).check()
         stops = any(verdict.label in self.watch.release.raise_on for verdict in answer.verdicts)
         return WITHHELD if stops else answer.text
+
+    def check_object(self, found: Any, nodes: Sequence[NodeWithScore]) -> tuple[Checked, Any]:
+        """A structured answer and what leaves of it; None where the policy takes something out.
+
+        Texts that the watch's ``fields`` name are checked one by one and leave as the policy says;
+        any other field is one claim, and stays or takes the object with it.
+        """
+        named = self.watch.fields
+        texts = texts_at(found, named)
+        rest = Fields(without_texts(found, named) if named else found)
+        jobs = [self.job(rest.text, nodes, rest.claims)]
+        jobs += [self.job(text, nodes) for text in texts.values()]
+        with unobserved():
+            answers = check_together(jobs)
+        glue = ["", *(f"\n{place}: " for place in texts)]
+        whole = joined(glue, answers) if texts else answers[0]
+        checked = Checked(whole, report_of(whole, jobs[0].traces[0]), self.watch.advisory)
+        self._told(checked)
+        left = dict(zip(texts, (answer.text for answer in answers[1:]), strict=True))
+        stays = keeps(self.watch.guard.policy, answers[0])
+        return checked, with_texts(found, left, named) if stays else None
+
+    async def acheck_object(
+        self, found: Any, nodes: Sequence[NodeWithScore]
+    ) -> tuple[Checked, Any]:
+        """:meth:`check_object` in a thread."""
+        return await asyncio.to_thread(self.check_object, found, nodes)
 
     def claims(self, nodes: Sequence[NodeWithScore]) -> ClaimStream:
         """A stream of what is answered from ``nodes``, checked claim by claim."""

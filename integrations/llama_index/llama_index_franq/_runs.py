@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from inspect import BoundArguments
@@ -46,6 +46,7 @@ class Answering:
     Attributes:
         span: that opened it.
         inside: answers of engines within it that have ended, should it have none of its own.
+        spans: all of its own: events of a stream name a span that has ended long ago.
     """
 
     span: str
@@ -56,6 +57,7 @@ class Answering:
     models: Models | None
     capture: Capture = field(default_factory=Capture)
     inside: list[tuple[Answering, Said]] = field(default_factory=list)
+    spans: list[str] = field(default_factory=list)
 
     @property
     def captures(self) -> list[Capture]:
@@ -109,20 +111,24 @@ class Runs:
         call = self._at(id_)
         if id_.split("-", 1)[0].rpartition(".")[2] in _WRITES:
             self._written(instance)
-        if call is None or call.span != id_ or not call.watched:
-            self._forget(id_)
+        if call is None or call.span != id_:
+            return
+        if not call.watched:
+            self._forget(call)
         elif isinstance(result, StreamingAgentChatResponse):
             self._will_write(call, result)
         elif isinstance(result, StreamingResponse) and result.response_txt is None:
-            result.response_gen = self._read(call, result)  # type: ignore[assignment]
+            result.response_gen = self._read(call, result, result.response_gen)  # type: ignore[assignment]
         elif isinstance(result, AsyncStreamingResponse) and result.response_txt is None:
-            result.response_gen = self._aread(call, result)
+            result.response_gen = self._aread(call, result, result.response_gen)
         else:
             self.end(call, result)
 
     def drop(self, id_: str) -> None:
-        """A span fails or is cancelled: its run has no answer."""
-        self._forget(id_)
+        """A span fails or is cancelled: what it should have answered has no answer."""
+        call = self._at(id_)
+        if call is not None and call.span == id_:
+            self._forget(call)
 
     def captures(self, id_: str | None) -> list[Capture]:
         """Whom to tell of an event in a span."""
@@ -131,7 +137,7 @@ class Runs:
 
     def end(self, call: Answering, result: Any, pieces: list[Any] | None = None) -> None:
         """A call that answers has ended; ``pieces`` is what its stream gave."""
-        self._forget(call.span)
+        self._forget(call)
         said = said_by(result, pieces)
         if call.outer is not None:
             call.outer.inside.append((call, said))
@@ -145,26 +151,28 @@ class Runs:
 
     # Streams ----------------------------------------------------------------------------------
 
-    def _read(self, call: Answering, response: StreamingResponse) -> Iterator[Any]:
+    def _read(self, call: Answering, response: Any, chunks: Iterable[Any]) -> Iterator[Any]:
         """The very chunks, noted as they are read."""
-        chunks, pieces = response.response_gen, list[Any]()
+        pieces: list[Any] = []
         try:
             for piece in steps(call.capture, chunks):
                 pieces.append(piece)
                 yield piece
         except BaseException:
-            self._forget(call.span)
+            self._forget(call)
             raise
         self._ended(call, response, pieces)
 
-    async def _aread(self, call: Answering, response: AsyncStreamingResponse) -> AsyncIterator[Any]:
-        chunks, pieces = response.response_gen, list[Any]()
+    async def _aread(
+        self, call: Answering, response: Any, chunks: AsyncIterable[Any]
+    ) -> AsyncIterator[Any]:
+        pieces: list[Any] = []
         try:
             async for piece in asteps(call.capture, chunks):
                 pieces.append(piece)
                 yield piece
         except BaseException:
-            self._forget(call.span)
+            self._forget(call)
             raise
         self._ended(call, response, pieces)
 
@@ -220,12 +228,15 @@ class Runs:
     def _put(self, id_: str, call: Answering) -> None:
         with self._lock:
             self._open[id_] = call
+            call.spans.append(id_)
             if len(self._open) > _MOST:
                 self._open.popitem(last=False)
 
-    def _forget(self, id_: str) -> None:
+    def _forget(self, call: Answering) -> None:
         with self._lock:
-            self._open.pop(id_, None)
+            for id_ in call.spans:
+                self._open.pop(id_, None)
+            call.spans.clear()
 
 
 def question_in(arguments: Mapping[str, Any]) -> str:

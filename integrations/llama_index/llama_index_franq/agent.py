@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from copy import copy
+from copy import copy, deepcopy
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from llama_index.core.agent.workflow import (
@@ -65,6 +65,7 @@ def guard_agent(
     on_report: OnReport | None = None,
     raise_on: Collection[Label] = (),
     evidence: EvidenceFrom | None = None,
+    fields: Collection[str] = (),
 ) -> AgentT:
     """``agent`` with every final answer checked by ``guard`` before it leaves or is remembered.
 
@@ -93,6 +94,9 @@ def guard_agent(
         evidence: where the passages are: a key or dotted path in what the tools returned or in the
             agent's state, or a function of the question and the list of ``ToolCallResult``.
             Default: what the tools of this run returned, else of the last run that called any.
+        fields: of a structured answer: the text fields to check one by one, each leaving as the
+            policy says (``("summary", "findings.text")``; ``("*",)``: all). The other fields are
+            a claim each, and the object stays or goes as a whole.
 
     Raises:
         TypeError: for another kind of agent, or if ``guard`` is no guard.
@@ -105,9 +109,11 @@ def guard_agent(
         "on_report": on_report,
         "raise_on": raise_on,
         "evidence": evidence,
+        "fields": fields,
     }
     if isinstance(agent, AgentWorkflow):
         team: AgentT = _team(agent, guard, options)
+        object.__setattr__(team, "_franq_made_of", (agent, guard, options))
         return team
     if not isinstance(agent, _KINDS):
         raise TypeError(
@@ -115,7 +121,14 @@ def guard_agent(
             f"of them, not {type(agent).__name__}"
         )
     watch = watch_on(agent, guard, **options)
-    one: AgentT = _guarded(agent, _GuardedSteps, _franq=watch, _structure=Structure.of(agent))
+    made_of = agent, guard, options
+    one: AgentT = _guarded(
+        agent,
+        _GuardedSteps,
+        _franq=watch,
+        _structure=Structure.of(agent),
+        _franq_made_of=made_of,
+    )
     return one
 
 
@@ -141,11 +154,26 @@ def _guarded(agent: Any, steps: type, **attributes: Any) -> Any:
     return guarded
 
 
+def _again(agent: Any, guard: Guard, options: dict[str, Any]) -> Any:
+    """A copy or an unpickled agent, watched anew: locks and recorders belong to one process."""
+    return guard_agent(agent, guard, **options)
+
+
 class _QuietSteps(Workflow):
     """Steps that stream nothing a model wrote but what is checked; mixed into agents and teams."""
 
     async def _watch_in(self, ctx: Any) -> Watch:
         raise NotImplementedError
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        made: Any = self
+        return _again, made._franq_made_of
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Any:
+        """A copy with an agent of its own; the guard is shared."""
+        made: Any = self
+        agent, guard, options = made._franq_made_of
+        return _again(deepcopy(agent, memo), guard, options)
 
     @step
     async def run_agent_step(self, ctx: Context, ev: AgentSetup) -> AgentOutput:
@@ -196,6 +224,7 @@ class _GuardedSteps(_QuietSteps, BaseWorkflowAgent):
 
     _franq: Watch = PrivateAttr()
     _structure: Structure | None = PrivateAttr()
+    _franq_made_of: tuple[Any, ...] = PrivateAttr()
 
     async def _watch_in(self, ctx: Any) -> Watch:
         return self._franq

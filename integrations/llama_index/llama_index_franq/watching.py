@@ -38,9 +38,9 @@ class FranqHandler:
     inside. A stream is reported once it was read to its end; failed and cancelled runs and streams
     left early are not. Answers of guarded engines are checked already and passed over.
 
-    The log-probabilities are those a server sent along, or of a ``HuggingFaceLLM`` in an engine
-    (recorded from its second answer on: it is only met as it runs); otherwise the guard's own
-    language model reads the answer.
+    The log-probabilities are those a server sent along, or of a ``HuggingFaceLLM`` that the engine,
+    chat engine or agent holds; of models that only a Workflow's steps know, and with
+    :meth:`callback_handler`, the guard's own language model reads the answer.
 
     Args:
         guard: checks the answers; shared by anything else.

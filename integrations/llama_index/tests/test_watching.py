@@ -14,7 +14,8 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.chat_engine import CondenseQuestionChatEngine, ContextChatEngine
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.memory import ChatMemoryBuffer
-from llama_index.core.query_engine import CustomQueryEngine
+from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
+from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 
 from franq_guard import Policy
@@ -162,6 +163,11 @@ def test_a_workflow_and_several_answers_in_a_run(watch, guard):
     assert_own(two, 2)
 
 
+class Slow(RunRetriever):
+    async def _aretrieve(self, query_bundle):
+        await asyncio.sleep(60)
+
+
 class Failing(ScriptedLLM):
     def answer(self, prompt):
         raise LookupError("the model is gone")
@@ -177,8 +183,8 @@ def test_failed_cancelled_and_abandoned_runs_report_nothing_and_leave_nothing(wa
         list(rag(Failing(), streaming=True).query(question(3)).response_gen)
 
     async def cancelled():
-        task = asyncio.create_task(rag(ScriptedLLM()).aquery(question(4)))
-        await asyncio.sleep(0)
+        task = asyncio.create_task(rag(ScriptedLLM(), Slow()).aquery(question(4)))
+        await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -278,8 +284,9 @@ def legacy(guard):
 
 def with_manager(manager, streaming=False):
     llm = ScriptedLLM(callback_manager=manager)
+    synthesizer = get_response_synthesizer(llm=llm, callback_manager=manager, streaming=streaming)
     retriever = RunRetriever(callback_manager=manager)
-    return rag(llm, retriever, callback_manager=manager, streaming=streaming)
+    return RetrieverQueryEngine(retriever, synthesizer, callback_manager=manager)
 
 
 @pytest.mark.parametrize("way", ["query", "aquery", "stream", "astream"])
