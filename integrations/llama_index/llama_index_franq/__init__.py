@@ -10,13 +10,18 @@ from franq_guard.streaming.release import FactualityError
 from llama_index_franq.agent import guard_agent
 from llama_index_franq.chat_engine import GuardedChatEngine, guard_chat_engine
 from llama_index_franq.evaluator import FranqEvaluator
+from llama_index_franq.manual import Captured, capture
 from llama_index_franq.query_engine import GuardedQueryEngine, guard_query_engine
+from llama_index_franq.watching import FranqHandler
 
 __all__ = [
+    "Captured",
     "FactualityError",
     "FranqEvaluator",
+    "FranqHandler",
     "GuardedChatEngine",
     "GuardedQueryEngine",
+    "capture",
     "guard_agent",
     "guard_chat_engine",
     "guard_query_engine",

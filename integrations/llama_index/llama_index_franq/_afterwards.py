@@ -15,6 +15,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.memory import BaseMemory
 from llama_index.core.workflow import StopEvent
+from pydantic_core import to_jsonable_python
 
 from franq_guard.capture.outlet import REPORT_KEY
 from llama_index_franq._call import Watch
@@ -22,7 +23,6 @@ from llama_index_franq._capture import observed
 from llama_index_franq._memory import HeldMemory
 from llama_index_franq._messages import with_text
 from llama_index_franq._quiet import calls_alone, known_input
-from llama_index_franq._structured import Fields, keeps
 from llama_index_franq._tools import evidence_in
 
 STRUCTURED_KEY = "franq_structured"
@@ -60,13 +60,12 @@ class Structure:
             made = await self._made(agent, await memory.aget())
         if made is None:
             return
-        fields = Fields(made)
-        nodes = await evidence_in(ctx)
-        checked = await call.acheck(fields.text, nodes, fields.claims)
+        found = to_jsonable_python(made, fallback=str)
+        checked, left = await call.acheck_object(found, await evidence_in(ctx))
         final.response.additional_kwargs[STRUCTURED_KEY] = checked.report
-        if keeps(watch.guard.policy, checked.answer):
-            final.structured_response = fields.value
-            ctx.write_event_to_stream(AgentStreamStructuredOutput(output=fields.value))
+        if left is not None:
+            final.structured_response = left
+            ctx.write_event_to_stream(AgentStreamStructuredOutput(output=left))
 
     async def _made(self, agent: Any, messages: list[ChatMessage]) -> Any:
         try:

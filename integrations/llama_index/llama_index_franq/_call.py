@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.schema import NodeWithScore
 
-from franq_guard import Claim, GuardedAnswer, Policy, Trace, Verdict
-from franq_guard.capture.job import Job, gathered
+from franq_guard import Claim, GuardedAnswer, Passage, Policy, Trace, Verdict
+from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, check_evidence
+from franq_guard.capture.job import Job, check_together, gathered, joined
 from franq_guard.capture.outlet import StreamMode, check_stream_mode, remarks
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport, Release
 from franq_guard.streaming.stream import ClaimStream
-from llama_index_franq._capture import Capture, announce, unobserved
+from llama_index_franq._capture import Capture, ModelRun, announce, unobserved
+from llama_index_franq._evidence import evidence_of, named_by_user, passage_of, usual_evidence
+from llama_index_franq._fields import (
+    BEFORE_THE_PARSER,
+    check_fields,
+    texts_at,
+    with_texts,
+    without_texts,
+)
+from llama_index_franq._find import writes_objects
 from llama_index_franq._models import Models
+from llama_index_franq._structured import Fields, keeps
 from llama_index_franq._trace import job_of
 
 if TYPE_CHECKING:
@@ -35,6 +46,21 @@ class Watch:
     models: Models
     release: Release
     stream: StreamMode = "buffer"
+    evidence: EvidenceFrom | None = None
+    fields: tuple[str, ...] = ()
+    no_passages: NoPassagesNote = field(default_factory=NoPassagesNote)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What it was made with by :func:`watch_on`: a copy of an engine is watched anew."""
+        return {
+            "stream": self.stream,
+            "on_report": self.release.on_report,
+            "on_claim": self.release.on_claim,
+            "raise_on": self.release.raise_on,
+            "evidence": self.evidence,
+            "fields": self.fields,
+        }
 
     @property
     def advisory(self) -> bool:
@@ -54,15 +80,27 @@ def watch_on(
     on_report: OnReport | None,
     on_claim: OnClaim | None = None,
     raise_on: Collection[Label],
+    evidence: EvidenceFrom | None = None,
+    fields: Collection[str] = (),
 ) -> Watch:
     """The watch on ``engine``: its local models found, their recorders attached.
 
     Raises:
+        TypeError: for evidence that is no key, path or function.
         ValueError: for an unknown stream mode or label, ``on_claim`` in another mode than
-            ``claims``, or a guard that cannot check claim by claim.
+            ``claims``, a guard that cannot check claim by claim, or a structured model without
+            ``fields``.
     """
+    check_evidence(evidence)
+    named = check_fields(fields, stream)
+    if not named and writes_objects(engine):
+        raise ValueError(
+            "the engine's model writes objects as JSON (as_structured_llm), which carry no marks: "
+            + BEFORE_THE_PARSER
+        )
     check_stream_mode(guard, stream, on_claim)
-    return Watch(guard, Models(engine, guard), Release(on_report, raise_on, on_claim), stream)
+    release = Release(on_report, raise_on, on_claim)
+    return Watch(guard, Models(engine, guard), release, stream, evidence, named)
 
 
 @dataclass(frozen=True)
@@ -92,11 +130,20 @@ class Checked:
 
 @dataclass
 class Call:
-    """One run of a guarded engine; lives and dies with it."""
+    """One run of a guarded engine; lives and dies with it.
+
+    Attributes:
+        response: of the engine inside, once it is there.
+        given: the passages that the wrapper itself found for this call.
+        earlier: the nodes of the conversation's last turn that had any.
+    """
 
     watch: Watch
     question: str
     capture: Capture = field(default_factory=Capture)
+    response: Any = None
+    given: Sequence[Passage] = ()
+    earlier: Sequence[NodeWithScore] = ()
 
     def check(
         self, text: str, nodes: Sequence[NodeWithScore], claims: Sequence[Claim] | None = None
@@ -116,15 +163,43 @@ class Call:
         Withheld where it has a claim of a label that stops answers.
         """
         with unobserved():
-            answer = self._job(text, nodes, None, question).check()
+            aside = replace(self, question=question or self.question, response=None, given=())
+            answer = aside.job(text, nodes).check()
         stops = any(verdict.label in self.watch.release.raise_on for verdict in answer.verdicts)
         return WITHHELD if stops else answer.text
+
+    def check_object(self, found: Any, nodes: Sequence[NodeWithScore]) -> tuple[Checked, Any]:
+        """A structured answer and what leaves of it; None where the policy takes something out.
+
+        Texts that the watch's ``fields`` name are checked one by one and leave as the policy says;
+        any other field is one claim, and stays or takes the object with it.
+        """
+        named = self.watch.fields
+        texts = texts_at(found, named)
+        rest = Fields(without_texts(found, named) if named else found)
+        jobs = [self.job(rest.text, nodes, rest.claims)]
+        jobs += [self.job(text, nodes) for text in texts.values()]
+        with unobserved():
+            answers = check_together(jobs)
+        glue = ["", *(f"\n{place}: " for place in texts)]
+        whole = joined(glue, answers) if texts else answers[0]
+        checked = Checked(whole, report_of(whole, jobs[0].traces[0]), self.watch.advisory)
+        self._told(checked)
+        left = dict(zip(texts, (answer.text for answer in answers[1:]), strict=True))
+        stays = keeps(self.watch.guard.policy, answers[0])
+        return checked, with_texts(found, left, named) if stays else None
+
+    async def acheck_object(
+        self, found: Any, nodes: Sequence[NodeWithScore]
+    ) -> tuple[Checked, Any]:
+        """:meth:`check_object` in a thread."""
+        return await asyncio.to_thread(self.check_object, found, nodes)
 
     def claims(self, nodes: Sequence[NodeWithScore]) -> ClaimStream:
         """A stream of what is answered from ``nodes``, checked claim by claim."""
         return ClaimStream(
             self.watch.guard,
-            lambda text: self._job(text, nodes, None).of_a_stream(),
+            lambda text: self.job(text, nodes).of_a_stream(),
             release=self.watch.release,
         )
 
@@ -138,7 +213,7 @@ class Call:
         self, text: str, nodes: Sequence[NodeWithScore], claims: Sequence[Claim] | None
     ) -> Checked:
         with unobserved():
-            job = self._job(text, nodes, claims)
+            job = self.job(text, nodes, claims)
             answer = job.check()
         report, policy = report_of(answer, job.traces[0]), self.watch.guard.policy
         return Checked(answer, report, policy, self.watch.advisory)
@@ -148,28 +223,39 @@ class Call:
         announce(checked.text)
         return checked
 
-    def _job(
-        self,
-        text: str,
-        nodes: Sequence[NodeWithScore],
-        claims: Sequence[Claim] | None,
-        question: str = "",
+    def job(
+        self, text: str, nodes: Sequence[NodeWithScore], claims: Sequence[Claim] | None = None
     ) -> Job:
-        watch, question = self.watch, question or self.question
+        """All that was captured of ``text``, ready to be checked; its failures are caught."""
+        watch = self.watch
         return gathered(
             lambda: job_of(
                 watch.guard,
                 watch.models,
                 self.capture,
-                question=question,
+                question=self.question,
                 answer=text,
-                nodes=nodes,
+                evidence=lambda run: self._passages(nodes, run),
                 claims=claims,
             ),
             watch.guard,
             text,
-            question=question,
+            question=self.question,
         )
+
+    def _passages(self, nodes: Sequence[NodeWithScore], run: ModelRun | None) -> Sequence[Passage]:
+        """The evidence: what the user names, else nodes, else what the usual places hold."""
+        named = self.watch.evidence
+        if named is not None and self.response is not None:
+            return named_by_user(named, self.question, self.response)
+        found = (
+            list(self.given)
+            or evidence_of(nodes, self.capture, run)
+            or usual_evidence(self.response, self.capture, run)
+            or [passage_of(node) for node in self.earlier]
+        )
+        self.watch.no_passages(None if run is None else run.seen, found)
+        return found
 
 
 def report_of(answer: GuardedAnswer, trace: Trace) -> dict[str, Any]:

@@ -141,9 +141,14 @@ class Capture:
         with self._lock:
             return {text for text in self._released if text.strip()}
 
-    def answer_run(self, answer: str) -> ModelRun | None:
-        """The run that wrote ``answer``: same text, else one in the other, else the last one."""
-        return call_that_wrote(answer, self.runs)
+    def answer_run(self, answer: str, *, about: str = "") -> ModelRun | None:
+        """The run that wrote ``answer``: same text, else one in the other, else the last one.
+
+        Of several that wrote the same text the newest one that was asked ``about`` that.
+        """
+        runs = self.runs
+        wrote = [run for run in runs if run.text.strip() == answer.strip() and about in run.seen]
+        return wrote[-1] if about and wrote else call_that_wrote(answer, runs)
 
     def template_args(self, run: ModelRun) -> dict[str, Any]:
         """What filled the template of ``run``'s prompt; empty where it was built otherwise.
@@ -217,12 +222,13 @@ class _Router(BaseEventHandler):
     def handle(self, event: BaseEvent, **_: Any) -> None:
         for capture in _captures.get():
             try:
-                _tell(capture, event)
+                tell(capture, event)
             except Exception:  # the dispatcher would swallow it without a word
                 _log.warning("an event was not captured", exc_info=True)
 
 
-def _tell(capture: Capture, event: BaseEvent) -> None:
+def tell(capture: Capture, event: BaseEvent) -> None:
+    """Have ``capture`` remember what an event tells."""
     if isinstance(event, RetrievalEndEvent):
         capture.on_nodes(event.nodes)
     elif isinstance(event, (LLMPredictStartEvent, LLMStructuredPredictStartEvent)):

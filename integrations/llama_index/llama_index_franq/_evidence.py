@@ -1,14 +1,27 @@
-"""Which nodes are the evidence of an answer, and a node as a passage."""
+"""Which nodes are the evidence of an answer, and a node as a passage.
+
+Where no node travels with the answer, passages are looked for where applications usually put them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from llama_index.core.schema import MetadataMode, NodeWithScore
 
 from franq_guard import Passage
+from franq_guard.capture.evidence import (
+    EvidenceFrom,
+    chosen_passages,
+    passages_of,
+    usual_passages,
+)
 from franq_guard.capture.matching import shown
 from llama_index_franq._capture import Capture, ModelRun
+
+# What LlamaIndex's synthesizers call the evidence in a template.
+CONTEXT_KEYS = ("context_str", "context_msg", "context_messages")
 
 
 def passage_of(node: NodeWithScore) -> Passage:
@@ -38,6 +51,31 @@ def evidence_of(
     # Retrieval is told before re-ranking and filtering: what was dropped supports nothing.
     seen = None if run is None else run.seen
     return shown([passage_of(node) for node in capture.nodes], seen)
+
+
+def named_by_user(evidence: EvidenceFrom, question: str, response: Any) -> list[Passage]:
+    """The passages that ``evidence=`` names.
+
+    Args:
+        evidence: a function of the question and the response; or a key or dotted path in the
+            response or its metadata.
+        question: as the user asked it.
+        response: of the engine inside.
+
+    Raises:
+        KeyError: if the path leads nowhere; what the function raises.
+    """
+    if not isinstance(evidence, str):
+        return passages_of(evidence(question, response))
+    return chosen_passages(evidence, response, getattr(response, "metadata", None) or {})
+
+
+def usual_evidence(response: Any, capture: Capture, run: ModelRun | None) -> list[Passage]:
+    """Passages under the usual names in the response's metadata, or in the prompt's template."""
+    found = usual_passages(getattr(response, "metadata", None) or {})
+    args = {} if run is None or found else capture.template_args(run)
+    context = [args[key] for key in CONTEXT_KEYS if isinstance(args.get(key), str)]
+    return found or usual_passages(args) or passages_of(context)
 
 
 def _written(

@@ -26,6 +26,12 @@ def language_models(engine: Any) -> list[Any]:
     return [llm for llm in found.values() if not isinstance(getattr(llm, "llm", None), BaseLLM)]
 
 
+def writes_objects(engine: Any) -> bool:
+    """Whether ``engine`` answers with a StructuredLLM: objects, put as JSON text."""
+    parts = parts_in(engine, _inside)
+    return any(isinstance(part, BaseLLM) and is_named(part, "StructuredLLM") for part in parts)
+
+
 def local_model(llm: Any) -> tuple[Any, Any] | None:
     """The live (model, tokenizer) of a HuggingFaceLLM; of a LlamaCPP (Llama, None).
 

@@ -23,7 +23,6 @@ from llama_index.core.schema import NodeWithScore
 
 from llama_index_franq._call import Call, Checked
 from llama_index_franq._streams import END, areleased_of, asteps, released_of, steps
-from llama_index_franq._structured import Fields, keeps
 
 
 def released_text_or_object(
@@ -47,11 +46,10 @@ def released_text_or_object(
         if call.watch.advisory:
             yield last
         state = next(left, END)
-    fields = Fields(last)
-    checked = call.check(fields.text, nodes, fields.claims)
+    checked, kept = call.check_object(last, nodes)
     done(checked)
-    if _leaves(call, checked):
-        yield last
+    if kept is not None and not call.watch.advisory:
+        yield kept
 
 
 async def areleased_text_or_object(
@@ -72,15 +70,10 @@ async def areleased_text_or_object(
         if call.watch.advisory:
             yield last
         state = await anext(left, END)
-    fields = Fields(last)
-    checked = await call.acheck(fields.text, nodes, fields.claims)
+    checked, kept = await call.acheck_object(last, nodes)
     await done(checked)
-    if _leaves(call, checked):
-        yield last
-
-
-def _leaves(call: Call, checked: Checked) -> bool:
-    return not call.watch.advisory and keeps(call.watch.guard.policy, checked.answer)
+    if kept is not None and not call.watch.advisory:
+        yield kept
 
 
 def _object(state: Any) -> Any:

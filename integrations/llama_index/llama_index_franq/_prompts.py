@@ -9,12 +9,12 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from franq_guard.capture.matching import prompt_of_messages
 from llama_index_franq._capture import Capture, ModelRun
+from llama_index_franq._evidence import CONTEXT_KEYS
 
 if TYPE_CHECKING:
     from franq_guard import Guard, Passage
 
-# What LlamaIndex's synthesizers call the evidence, and the answer of an earlier pass over it.
-_EVIDENCE = ("context_str", "context_msg", "context_messages")
+# What LlamaIndex's synthesizers call the answer of an earlier pass over the evidence.
 _EARLIER = "existing_answer"
 _QUESTION = "query_str"
 _TOOLS = (MessageRole.TOOL, MessageRole.FUNCTION)
@@ -66,7 +66,7 @@ def _evidence_in(args: Mapping[str, Any], passages: Sequence[Passage]) -> list[s
     return [
         value
         for name, value in values.items()
-        if name in _EVIDENCE or any(text in value for text in texts)
+        if name in CONTEXT_KEYS or any(text in value for text in texts)
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,8 +19,8 @@ from llama_index.core.base.response.schema import (
 from franq_guard.capture.outlet import REPORT_KEY
 from llama_index_franq._beside import Beside
 from llama_index_franq._call import Call, Checked
+from llama_index_franq._fields import json_in
 from llama_index_franq._objects import areleased_text_or_object, released_text_or_object
-from llama_index_franq._structured import Fields, keeps
 
 
 def guarded(call: Call, response: RESPONSE_TYPE) -> RESPONSE_TYPE:
@@ -31,25 +32,27 @@ def guarded(call: Call, response: RESPONSE_TYPE) -> RESPONSE_TYPE:
     Raises:
         TypeError: for a response of another kind: what cannot be read is not let through.
     """
+    call.response = response
+    found = _object(call, response)
+    nodes = getattr(response, "source_nodes", [])
+    if found is not None:
+        return _structured(call, response, *call.check_object(found, nodes))
     if isinstance(response, Response):
-        checked = call.check(response.response or "", response.source_nodes)
-        return _answered(call, response, checked)
-    if isinstance(response, PydanticResponse):
-        fields = Fields(response.response)
-        checked = call.check(fields.text, response.source_nodes, fields.claims)
-        return _structured(call, response, checked)
+        return _answered(call, response, call.check(response.response or "", nodes))
     return _stream(call, response)
 
 
 async def aguarded(call: Call, response: RESPONSE_TYPE) -> RESPONSE_TYPE:
     """:func:`guarded`, with the check in a thread."""
+    call.response = response
+    found = _object(call, response)
+    nodes = getattr(response, "source_nodes", [])
+    if found is not None:
+        checked, left = await call.acheck_object(found, nodes)
+        return await asyncio.to_thread(_structured, call, response, checked, left)
     if isinstance(response, Response):
-        checked = await call.acheck(response.response or "", response.source_nodes)
+        checked = await call.acheck(response.response or "", nodes)
         return await asyncio.to_thread(_answered, call, response, checked)
-    if isinstance(response, PydanticResponse):
-        fields = Fields(response.response)
-        checked = await call.acheck(fields.text, response.source_nodes, fields.claims)
-        return await asyncio.to_thread(_structured, call, response, checked)
     return await asyncio.to_thread(_stream, call, response)
 
 
@@ -64,15 +67,25 @@ def _answered(call: Call, response: Response, checked: Checked) -> Response:
     )
 
 
-def _structured(call: Call, response: PydanticResponse, checked: Checked) -> PydanticResponse:
-    """The object stays, or goes as a whole."""
-    keep = keeps(call.watch.guard.policy, checked.answer)
+def _object(call: Call, response: Any) -> Any:
+    """A structured answer: of a PydanticResponse, or as JSON where ``fields=`` says so."""
+    if isinstance(response, PydanticResponse):
+        return {} if response.response is None else response.response
+    if call.watch.fields and isinstance(response, Response):
+        return json_in(response.response or "")
+    return None
+
+
+def _structured(call: Call, response: Any, checked: Checked, left: Any) -> Any:
+    """The response with what leaves of its object."""
     beside = Beside(call, response.source_nodes)
-    return PydanticResponse(
-        response.response if keep else None,
-        source_nodes=beside.nodes(response.source_nodes),
-        metadata=_metadata(beside, response, checked.report),
-    )
+    nodes = beside.nodes(response.source_nodes)
+    metadata = _metadata(beside, response, checked.report)
+    if isinstance(response, Response):
+        text = "" if left is None else json.dumps(left, ensure_ascii=False)
+        return replace(response, response=text, source_nodes=nodes, metadata=metadata)
+    kept = None if response.response is None else left
+    return PydanticResponse(kept, source_nodes=nodes, metadata=metadata)
 
 
 def _metadata(beside: Beside, response: Any, report: Mapping[str, Any]) -> dict[str, Any]:

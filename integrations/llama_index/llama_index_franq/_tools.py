@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from llama_index.core.agent.workflow import ToolCallResult
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.schema import NodeWithScore, TextNode
 
+from franq_guard import Passage
+from franq_guard.capture.evidence import chosen_passages, passages_of, usual_passages
 from franq_guard.capture.outlet import REPORT_KEY
+from llama_index_franq._call import Call
 from llama_index_franq._capture import Capture
 from llama_index_franq._evidence import passage_of
 
@@ -70,10 +75,39 @@ def nodes_in(
     return list(distinct.values())
 
 
+async def find_named(call: Call, ctx: Any) -> None:
+    """Give ``call`` the passages that the user's ``evidence=`` names in this run."""
+    named = call.watch.evidence
+    if named is None:
+        return
+    results = await calls_in(ctx)
+    if not isinstance(named, str):
+        found = named(call.question, results)
+        call.given = passages_of(await found if inspect.isawaitable(found) else found)
+        return
+    state = await ctx.store.get("state", default=None)
+    places = [state, *(result.tool_output.raw_output for result in results)]
+    call.given = [passage for place in places for passage in _at(named, place)]
+
+
+def _at(path: str, place: Any) -> list[Passage]:
+    with suppress(KeyError):  # a tool that was not asked for documents has none
+        return chosen_passages(path, place)
+    return []
+
+
 def _own_nodes(call: ToolCallResult) -> list[NodeWithScore]:
+    """The nodes or documents that a tool returned as such."""
     raw = call.tool_output.raw_output
     nodes = getattr(raw, "source_nodes", None) or (raw if isinstance(raw, (list, tuple)) else ())
-    return [node for node in nodes if isinstance(node, NodeWithScore)]
+    kept = [node for node in nodes if isinstance(node, NodeWithScore)]
+    if kept or not isinstance(raw, (list, tuple, Mapping)):
+        return kept
+    found = usual_passages(raw) if isinstance(raw, Mapping) else passages_of(raw)
+    return [
+        _noted(p.text, p.id or f"{call.tool_id}-{i}", p.title or call.tool_name)
+        for i, p in enumerate(found)
+    ]
 
 
 def _text_of(call: ToolCallResult) -> NodeWithScore:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from llama_index.core.schema import NodeWithScore
-
-from franq_guard import Claim, Trace
+from franq_guard import Claim, Passage, Trace
 from franq_guard.capture.job import Job
 from franq_guard.capture.writing import Prompts, Writers, Written, unseen, written
 from llama_index_franq._capture import Capture, ModelRun
-from llama_index_franq._evidence import evidence_of
 from llama_index_franq._models import Models
 from llama_index_franq._prompts import contrast_prompt, prompt_for
 
@@ -21,7 +18,7 @@ if TYPE_CHECKING:
 
 # How the accumulating synthesizers put the answers to each node together.
 _RESPONSE = re.compile(r"(?:\A|\n-{5,}\n)Response \d+: ")
-_EMPTY = "Empty Response"  # what synthesizers say when there is nothing to ask about
+_EMPTY = "Empty Response"  # what synthesizers say where there is nothing to ask, or no answer
 
 
 def job_of(
@@ -31,27 +28,33 @@ def job_of(
     *,
     question: str,
     answer: str,
-    nodes: Sequence[NodeWithScore],
+    evidence: Callable[[ModelRun | None], Sequence[Passage]],
     claims: Sequence[Claim] | None = None,
 ) -> Job:
     """All that was captured about ``answer`` as traces for the right guard.
 
-    ``claims`` are given where the answer is no prose. An accumulated answer becomes a trace for
-    each of its responses: each had a prompt of its own.
+    An accumulated answer becomes a trace for each of its responses: each had a prompt of its own.
+
+    Args:
+        guard: for answers of no local model.
+        models: the local ones.
+        capture: of the call.
+        question: that was asked.
+        answer: the model's text.
+        evidence: gives the passages of the run that wrote the answer.
+        claims: where the answer is no prose.
     """
-    if answer.strip() == _EMPTY and not capture.runs and not nodes:
-        claims = [Claim(answer, ((0, len(answer)),), not_a_claim="nothing was asked of the model")]
     glue, bodies = _responses(answer, capture)
-    passages = tuple(evidence_of(nodes, capture, capture.answer_run(answer)))
+    passages = tuple(evidence(capture.answer_run(answer, about=question)))
     traces: list[Trace] = []
-    for body in bodies:
-        run = capture.answer_run(body)
+    for body, run in zip(bodies, _runs_of(bodies, capture, passages, question), strict=True):
         found = _written(guard, models, run, body)
         contrast = None
         if run is not None:
             prompt = found.generation.prompt or prompt_for(found.guard, run)
             contrast = contrast_prompt(found.guard, capture, run, prompt, passages)
-        traces.append(found.trace(question, passages, claims=claims, contrast_prompt=contrast))
+        stated = claims if _says_something(body, capture) else _no_claim(body, capture)
+        traces.append(found.trace(question, passages, claims=stated, contrast_prompt=contrast))
     return Job(found.guard, tuple(traces), glue)
 
 
@@ -66,6 +69,41 @@ def _responses(answer: str, capture: Capture) -> tuple[tuple[str, ...], tuple[st
     if any(body.strip() not in wrote for body in bodies):
         return ("",), (answer,)
     return tuple(head.group() for head in heads), tuple(bodies)
+
+
+def _runs_of(
+    bodies: Sequence[str], capture: Capture, passages: Sequence[Passage], question: str
+) -> list[ModelRun | None]:
+    """The run that wrote each body; equal bodies in the order of the passages they were asked of.
+
+    The calls of one accumulated answer may end in any order.
+    """
+    if len(bodies) == 1:
+        return [capture.answer_run(bodies[0], about=question)]
+    left = sorted(capture.runs, key=lambda run: _first_shown(run, passages))
+    runs: list[ModelRun | None] = []
+    for body in bodies:
+        place = next((i for i, run in enumerate(left) if run.text.strip() == body.strip()), None)
+        runs.append(None if place is None else left.pop(place))
+    return runs
+
+
+def _first_shown(run: ModelRun, passages: Sequence[Passage]) -> int:
+    """The place of the first passage that the run was given."""
+    shown = (i for i, p in enumerate(passages) if p.text.strip() and p.text.strip() in run.seen)
+    return next(shown, len(passages))
+
+
+def _says_something(body: str, capture: Capture) -> bool:
+    """Whether a model wrote the body, and not the framework in its place."""
+    if body.strip() == _EMPTY:
+        return any(run.text.strip() == _EMPTY for run in capture.runs)
+    return bool(body.strip())
+
+
+def _no_claim(body: str, capture: Capture) -> list[Claim]:
+    why = "the model said nothing" if capture.runs else "nothing was asked of the model"
+    return [Claim(body, ((0, len(body)),), not_a_claim=why)] if body.strip() else []
 
 
 def _written(guard: Guard, models: Models, run: ModelRun | None, answer: str) -> Written:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from copy import copy
+from copy import copy, deepcopy
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from llama_index.core.agent.workflow import (
@@ -25,7 +25,8 @@ from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import AsyncBaseTool
 from llama_index.core.workflow import Context, StopEvent, Workflow, step
 
-from franq_guard.capture.outlet import REPORT_KEY, StreamMode, only_buffered
+from franq_guard.capture.evidence import EvidenceFrom
+from franq_guard.capture.outlet import REPORT_KEY, StreamMode, check_guard, only_buffered
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnReport
 from llama_index_franq._afterwards import (
@@ -40,7 +41,14 @@ from llama_index_franq._call import Call, Watch, watch_on
 from llama_index_franq._capture import observed
 from llama_index_franq._notes import answer_in, forget_words, note_answer, note_returned
 from llama_index_franq._quiet import QuietContext, settle_result, shown_result, without_words
-from llama_index_franq._tools import calls_in, evidence_in, is_handoff, keep_found, report_in
+from llama_index_franq._tools import (
+    calls_in,
+    evidence_in,
+    find_named,
+    is_handoff,
+    keep_found,
+    report_in,
+)
 
 if TYPE_CHECKING:
     from franq_guard import Guard
@@ -56,21 +64,24 @@ def guard_agent(
     stream: StreamMode = "buffer",
     on_report: OnReport | None = None,
     raise_on: Collection[Label] = (),
+    evidence: EvidenceFrom | None = None,
+    fields: Collection[str] = (),
 ) -> AgentT:
     """``agent`` with every final answer checked by ``guard`` before it leaves or is remembered.
 
     The result is a copy that runs as ``agent`` does; ``agent`` itself is not changed. Evidence is
     what the tools of the run returned: the source nodes of query engine tools, the nodes of
-    retriever tools, else the text. Streamed text is held until the step is done; the checked answer
-    then comes as one ``AgentStream`` event. The report (schema ``franq.answer/1``) is in
+    retriever tools, documents, what was retrieved inside, else the text. Streamed text is held; the
+    checked answer comes as one ``AgentStream`` event. The report (schema ``franq.answer/1``) is in
     ``result.response.additional_kwargs["franq"]``; the memory has the guarded answer without it.
 
     Structured output is made from the checked answer and checked field by field: it stays, or is
     left out where the policy takes something out; its report is under ``franq_structured`` beside
     the answer's. An answer generated at the iteration limit is checked like any other.
 
-    What a tool returned is visible in its own events, and what a model says beside a tool call is
-    not checked: for an answer that a tool writes, guard the tool's query engine.
+    What a model says beside a tool call (thoughts, plans, text that does not parse) is shown to
+    nobody and not remembered. An answer that a tool's own engine wrote is checked before its event
+    and the agent see it, as if that engine were guarded.
 
     Args:
         agent: a FunctionAgent, a ReActAgent, a CodeActAgent, or an AgentWorkflow of them.
@@ -80,15 +91,29 @@ def guard_agent(
             caller.
         raise_on: labels, such as ``("false",)``; an answer with a claim of that label raises
             :class:`FactualityError` instead of leaving: the run fails.
+        evidence: where the passages are: a key or dotted path in what the tools returned or in the
+            agent's state, or a function of the question and the list of ``ToolCallResult``.
+            Default: what the tools of this run returned, else of the last run that called any.
+        fields: of a structured answer: the text fields to check one by one, each leaving as the
+            policy says (``("summary", "findings.text")``; ``("*",)``: all). The other fields are
+            a claim each, and the object stays or goes as a whole.
 
     Raises:
-        TypeError: for another kind of agent.
+        TypeError: for another kind of agent, or if ``guard`` is no guard.
         ValueError: for an unknown ``stream`` mode or label.
     """
     only_buffered("guard_agent", stream, instead="query and chat engines stream claims")
-    options: dict[str, Any] = {"stream": stream, "on_report": on_report, "raise_on": raise_on}
+    check_guard("guard_agent", guard)
+    options: dict[str, Any] = {
+        "stream": stream,
+        "on_report": on_report,
+        "raise_on": raise_on,
+        "evidence": evidence,
+        "fields": fields,
+    }
     if isinstance(agent, AgentWorkflow):
         team: AgentT = _team(agent, guard, options)
+        object.__setattr__(team, "_franq_made_of", (agent, guard, options))
         return team
     if not isinstance(agent, _KINDS):
         raise TypeError(
@@ -96,7 +121,14 @@ def guard_agent(
             f"of them, not {type(agent).__name__}"
         )
     watch = watch_on(agent, guard, **options)
-    one: AgentT = _guarded(agent, _GuardedSteps, _franq=watch, _structure=Structure.of(agent))
+    made_of = agent, guard, options
+    one: AgentT = _guarded(
+        agent,
+        _GuardedSteps,
+        _franq=watch,
+        _structure=Structure.of(agent),
+        _franq_made_of=made_of,
+    )
     return one
 
 
@@ -122,11 +154,26 @@ def _guarded(agent: Any, steps: type, **attributes: Any) -> Any:
     return guarded
 
 
+def _again(agent: Any, guard: Guard, options: dict[str, Any]) -> Any:
+    """A copy or an unpickled agent, watched anew: locks and recorders belong to one process."""
+    return guard_agent(agent, guard, **options)
+
+
 class _QuietSteps(Workflow):
     """Steps that stream nothing a model wrote but what is checked; mixed into agents and teams."""
 
     async def _watch_in(self, ctx: Any) -> Watch:
         raise NotImplementedError
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        made: Any = self
+        return _again, made._franq_made_of
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Any:
+        """A copy with an agent of its own; the guard is shared."""
+        made: Any = self
+        agent, guard, options = made._franq_made_of
+        return _again(deepcopy(agent, memo), guard, options)
 
     @step
     async def run_agent_step(self, ctx: Context, ev: AgentSetup) -> AgentOutput:
@@ -177,6 +224,7 @@ class _GuardedSteps(_QuietSteps, BaseWorkflowAgent):
 
     _franq: Watch = PrivateAttr()
     _structure: Structure | None = PrivateAttr()
+    _franq_made_of: tuple[Any, ...] = PrivateAttr()
 
     async def _watch_in(self, ctx: Any) -> Watch:
         return self._franq
@@ -247,6 +295,7 @@ class _GuardedSteps(_QuietSteps, BaseWorkflowAgent):
         *,
         streamed: bool,
     ) -> AgentOutput:
+        await find_named(call, ctx)
         checked = await call.acheck(text, nodes)
         await note_answer(self, ctx, checked.text)
         if streamed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Generator
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,8 @@ from llama_index.core.memory import BaseMemory
 from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import ToolOutput
 
-from franq_guard.capture.outlet import REPORT_KEY, StreamMode
+from franq_guard.capture.evidence import EvidenceFrom
+from franq_guard.capture.outlet import REPORT_KEY, StreamMode, check_guard
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport
 from llama_index_franq._beside import Beside
@@ -42,6 +43,7 @@ def guard_chat_engine(
     on_report: OnReport | None = None,
     on_claim: OnClaim | None = None,
     raise_on: Collection[Label] = (),
+    evidence: EvidenceFrom | None = None,
 ) -> GuardedChatEngine:
     """``engine`` with every answer checked by ``guard`` before it leaves or is remembered.
 
@@ -66,12 +68,18 @@ def guard_chat_engine(
             caller.
         raise_on: labels, such as ``("false",)``; an answer with a claim of that label raises
             :class:`FactualityError` instead of leaving or being remembered.
+        evidence: where the passages are that no retriever and no source tells of: a key or dotted
+            path in the response or its metadata, or a function of the message and the response.
+            Default: the nodes of this turn, else what stands under a usual name in the metadata or
+            in the prompt's template, else the nodes of the last turn that had any.
 
     Raises:
-        TypeError: if ``engine`` is no chat engine, or keeps no memory where the guard finds it.
+        TypeError: if ``engine`` is no chat engine, or keeps no memory where the guard finds it; if
+            ``guard`` is no guard.
         ValueError: for an unknown ``stream`` mode or label, ``on_claim`` in another mode
             than ``claims``, a guard that cannot check claim by claim.
     """
+    check_guard("guard_chat_engine", guard)
     if not isinstance(engine, BaseChatEngine):
         raise TypeError(
             f"guard_chat_engine guards a LlamaIndex chat engine, not {type(engine).__name__}"
@@ -82,7 +90,13 @@ def guard_chat_engine(
             "its history. Keep the history in a BaseMemory of that name"
         )
     watch = watch_on(
-        engine, guard, stream=stream, on_report=on_report, on_claim=on_claim, raise_on=raise_on
+        engine,
+        guard,
+        stream=stream,
+        on_report=on_report,
+        on_claim=on_claim,
+        raise_on=raise_on,
+        evidence=evidence,
     )
     return GuardedChatEngine(engine, watch)
 
@@ -97,15 +111,24 @@ class GuardedChatStream(StreamingAgentChatResponse):
 class GuardedChatEngine(BaseChatEngine):
     """A chat engine and its guard; made by :func:`guard_chat_engine`.
 
-    Event handlers and tracers observe the inner engine and do see the raw text.
+    It can be copied deeply and pickled where the engine can. Event handlers and tracers observe the
+    inner engine and do see the raw text.
     """
 
     def __init__(self, engine: BaseChatEngine, watch: Watch) -> None:
         self._engine, self._watch = engine, watch
+        self._last = _LastTurn()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self._engine, self._watch.guard, _options(self._watch))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> GuardedChatEngine:
+        """A copy with an engine of its own; the guard is shared."""
+        return _again(deepcopy(self._engine, memo), self._watch.guard, _options(self._watch))
 
     def chat(self, message: str, chat_history: History = None) -> AgentChatResponse:
         """Answer, checked."""
-        turn = self._turn(message)
+        turn = self._turn(message, chat_history)
         with observed(turn.call.capture):
             response = turn.engine.chat(message, chat_history)
         turn.heard(response)
@@ -115,7 +138,7 @@ class GuardedChatEngine(BaseChatEngine):
 
     async def achat(self, message: str, chat_history: History = None) -> AgentChatResponse:
         """:meth:`chat`, with the check in a thread."""
-        turn = self._turn(message)
+        turn = self._turn(message, chat_history)
         with observed(turn.call.capture):
             response = await turn.engine.achat(message, chat_history)
         turn.heard(response)
@@ -125,7 +148,7 @@ class GuardedChatEngine(BaseChatEngine):
 
     def stream_chat(self, message: str, chat_history: History = None) -> GuardedChatStream:
         """Answer as a stream that gives the checked text in one piece."""
-        turn = self._turn(message)
+        turn = self._turn(message, chat_history)
         with observed(turn.call.capture):
             response = turn.engine.stream_chat(message, chat_history)
         turn.heard(response)
@@ -144,7 +167,7 @@ class GuardedChatEngine(BaseChatEngine):
 
     async def astream_chat(self, message: str, chat_history: History = None) -> GuardedChatStream:
         """:meth:`stream_chat`, async."""
-        turn = self._turn(message)
+        turn = self._turn(message, chat_history)
         with observed(turn.call.capture):
             response = await turn.engine.astream_chat(message, chat_history)
         turn.heard(response)
@@ -164,16 +187,28 @@ class GuardedChatEngine(BaseChatEngine):
     def reset(self) -> None:
         """Forget the conversation."""
         self._engine.reset()
+        self._last.nodes = []
 
     @property
     def chat_history(self) -> list[ChatMessage]:
         """The conversation, answers as they were after the guard."""
         return self._engine.chat_history
 
-    def _turn(self, message: str) -> _Turn:
+    def _turn(self, message: str, history: History) -> _Turn:
         engine: Any = copy(self._engine)
         engine._memory = memory = HeldMemory(engine._memory)
-        return _Turn(engine, memory, self._watch.call(message))
+        call = self._watch.call(message)
+        if history is not None:  # another conversation: its earlier turns are not known here
+            self._last.nodes = []
+        call.earlier = list(self._last.nodes)
+        return _Turn(engine, memory, call, self._last)
+
+
+@dataclass
+class _LastTurn:
+    """The nodes of a conversation's last turn that had any."""
+
+    nodes: list[NodeWithScore] = field(default_factory=list)
 
 
 @dataclass
@@ -183,9 +218,12 @@ class _Turn:
     engine: Any
     memory: HeldMemory
     call: Call
+    last: _LastTurn
 
     def heard(self, response: Any) -> None:
-        """Take the stand-alone question where the engine condensed the conversation into one."""
+        """Keep what the response tells of the evidence; the stand-alone question it asked."""
+        self.call.response = response
+        self.last.nodes = nodes_of(response) or self.call.capture.nodes or self.last.nodes
         for source in response.sources:
             if source.tool_name == "query_engine":
                 self.call.question = str(source.raw_input.get("query") or self.call.question)
@@ -244,3 +282,12 @@ def _settled(beside: Beside, place: int, source: ToolOutput, text: str | None) -
 
 def _chunk(text: str) -> ChatResponse:
     return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, content=text), delta=text)
+
+
+def _again(engine: BaseChatEngine, guard: Guard, options: dict[str, Any]) -> GuardedChatEngine:
+    """A copy or an unpickled engine, watched anew: locks and recorders belong to one process."""
+    return guard_chat_engine(engine, guard, **options)
+
+
+def _options(watch: Watch) -> dict[str, Any]:
+    return {name: value for name, value in watch.options.items() if name != "fields"}

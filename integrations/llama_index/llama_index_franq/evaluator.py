@@ -11,7 +11,7 @@ from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.prompts.mixin import PromptDictType
 
 from franq_guard import Generation, GuardedAnswer, Passage, Trace, Verdict
-from franq_guard.capture.outlet import REPORT_KEY
+from franq_guard.capture.outlet import REPORT_KEY, check_guard
 from llama_index_franq._evidence import passage_of
 
 if TYPE_CHECKING:
@@ -31,9 +31,13 @@ class FranqEvaluator(BaseEvaluator):
 
     Args:
         guard: shared by any number of evaluators and threads.
+
+    Raises:
+        TypeError: if ``guard`` is no guard.
     """
 
     def __init__(self, guard: Guard) -> None:
+        check_guard("FranqEvaluator", guard)
         self._guard = guard
 
     def _get_prompts(self) -> PromptDictType:

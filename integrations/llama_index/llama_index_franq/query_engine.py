@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import RESPONSE_TYPE
-from llama_index.core.prompts.mixin import PromptMixinType
+from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.response_synthesizers.context_only import ContextOnly
 from llama_index.core.response_synthesizers.no_text import NoText
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from franq_guard.capture.outlet import StreamMode
+from franq_guard.capture.evidence import EvidenceFrom
+from franq_guard.capture.outlet import StreamMode, check_guard
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport
 from llama_index_franq._call import Watch, watch_on
@@ -31,6 +33,8 @@ def guard_query_engine(
     on_report: OnReport | None = None,
     on_claim: OnClaim | None = None,
     raise_on: Collection[Label] = (),
+    evidence: EvidenceFrom | None = None,
+    fields: Collection[str] = (),
 ) -> GuardedQueryEngine:
     """``engine`` with every answer checked by ``guard`` before it leaves.
 
@@ -56,13 +60,21 @@ def guard_query_engine(
             caller.
         raise_on: labels, such as ``("false",)``; an answer with a claim of that label raises
             :class:`FactualityError` instead of leaving.
+        evidence: where the passages are that no retriever and no ``source_nodes`` tell of: a key or
+            dotted path in the response or its metadata (``"metadata.docs"``), or a function of the
+            question and the response. Default: the nodes, else what stands under a usual name
+            (``documents``, ``context`` ...) in the metadata or in the prompt's template.
+        fields: of a structured answer: the text fields to check one by one, each leaving as the
+            policy says (``("summary", "findings.text")``; ``("*",)``: all). The other fields are
+            a claim each, and the object stays or goes as a whole.
 
     Raises:
-        TypeError: if ``engine`` is not a query engine.
+        TypeError: if ``engine`` is not a query engine, or ``guard`` no guard.
         ValueError: for an unknown ``stream`` mode or label, ``on_claim`` in another mode
             than ``claims``, a guard that cannot check claim by claim, or an engine that writes no
             answers (``response_mode="no_text"`` or ``"context_only"``).
     """
+    check_guard("guard_query_engine", guard)
     if not isinstance(engine, BaseQueryEngine):
         raise TypeError(
             f"guard_query_engine guards a LlamaIndex query engine, not {type(engine).__name__}"
@@ -73,7 +85,14 @@ def guard_query_engine(
             "to check. Use another response mode, or the retriever itself"
         )
     watch = watch_on(
-        engine, guard, stream=stream, on_report=on_report, on_claim=on_claim, raise_on=raise_on
+        engine,
+        guard,
+        stream=stream,
+        on_report=on_report,
+        on_claim=on_claim,
+        raise_on=raise_on,
+        evidence=evidence,
+        fields=fields,
     )
     return GuardedQueryEngine(engine, watch)
 
@@ -81,15 +100,30 @@ def guard_query_engine(
 class GuardedQueryEngine(BaseQueryEngine):
     """A query engine and its guard; made by :func:`guard_query_engine`.
 
-    Event handlers and tracers observe the inner engine and do see the raw text.
+    Its prompts are the engine's, under the same names (``get_prompts``, ``update_prompts``). It can
+    be copied deeply and pickled where the engine can. Event handlers and tracers observe the inner
+    engine and do see the raw text.
     """
 
     def __init__(self, engine: BaseQueryEngine, watch: Watch) -> None:
         super().__init__(getattr(engine, "callback_manager", None))
         self._engine, self._watch = engine, watch
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self._engine, self._watch.guard, self._watch.options)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> GuardedQueryEngine:
+        """A copy with an engine of its own; the guard is shared."""
+        return _again(deepcopy(self._engine, memo), self._watch.guard, self._watch.options)
+
+    def _get_prompts(self) -> PromptDictType:
+        return self._engine._get_prompts()
+
     def _get_prompt_modules(self) -> PromptMixinType:
-        return {"query_engine": self._engine}
+        return self._engine._get_prompt_modules()
+
+    def _update_prompts(self, prompts_dict: PromptDictType) -> None:
+        self._engine._update_prompts(prompts_dict)
 
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
         call = self._watch.call(query_bundle.query_str)
@@ -136,3 +170,8 @@ class GuardedQueryEngine(BaseQueryEngine):
         with observed(call.capture):
             response = await self._engine.asynthesize(query_bundle, nodes, additional_source_nodes)
         return await aguarded(call, response)
+
+
+def _again(engine: BaseQueryEngine, guard: Guard, options: dict[str, Any]) -> GuardedQueryEngine:
+    """A copy or an unpickled engine, watched anew: locks and recorders belong to one process."""
+    return guard_query_engine(engine, guard, **options)

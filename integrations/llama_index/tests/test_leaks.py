@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -67,8 +71,65 @@ async def cells(name: str, mode: str, run: int = RUN) -> dict[str, str]:
     return {place: verdict(found.get(place), run) for place in PLACES}
 
 
+@cache
+def found_in(name: str, mode: str) -> dict[str, str]:
+    return asyncio.run(cells(name, mode))
+
+
 @pytest.mark.parametrize(("name", "mode"), CASES)
 def test_nothing_raw_leaves(name, mode):
-    found = asyncio.run(cells(name, mode))
-    assert "raw" not in found.values(), found
+    found = found_in(name, mode)
+    assert set(found.values()) <= {"checked", "hidden", "refused"}, found
     assert found["answer"] in ("checked", "refused"), found
+
+
+def table() -> str:
+    """What was found, a row for each surface and the ways to ask it that show the same."""
+    lines = [f"| surface | asked by | {' | '.join(PLACES)} |", "|---" * (len(PLACES) + 2) + "|"]
+    for name, surface in SURFACES.items():
+        rows: dict[tuple[str, ...], list[str]] = {}
+        for mode in surface.modes:
+            found = found_in(name, mode)
+            rows.setdefault(tuple(found[place] for place in PLACES), []).append(mode)
+        lines += [f"| {name} | {', '.join(m)} | {' | '.join(row)} |" for row, m in rows.items()]
+    return "\n".join(lines)
+
+
+def test_the_readme_has_the_table_that_was_found():
+    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    assert table() in readme, f"put this into README.md:\n{table()}"
+
+
+# Many at once -----------------------------------------------------------------------------------
+
+
+def foreign(value: Any, run: int) -> set[str]:
+    """The runs other than ``run`` of which anything shows."""
+    return set(re.findall(r"zebra-(\d+)-x|of run (\d+)", shown_in(value))) - {
+        (str(run), ""),
+        ("", str(run)),
+    }
+
+
+async def mixed(runs: range) -> None:
+    async def one(run: int) -> None:
+        name, mode = ASKABLE[run % len(ASKABLE)]
+        found = await SURFACES[name].ask(mode, SHARED, run)
+        for place, value in found.items():
+            assert verdict(value, run) != "raw", (name, mode, place)
+            assert not foreign(value, run), (name, mode, place)
+
+    await asyncio.gather(*map(one, runs))
+
+
+ASKABLE = [(name, mode) for name, mode in CASES if "claims" not in mode or "Agent" not in name]
+SHARED = guard()
+
+
+@pytest.mark.parametrize("runs", [500, pytest.param(5000, marks=pytest.mark.slow)])
+def test_of_many_mixed_runs_none_is_mixed_and_none_is_early(runs):
+    """Each run has a secret of its own, which no text may show before its check."""
+    shares = [range(1000 + i, 1000 + runs, 4) for i in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(asyncio.run, mixed(share)) for share in shares]:
+            done.result()

@@ -15,6 +15,7 @@ from llama_index.core.base.response.schema import (
     StreamingResponse,
 )
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.prompts import PromptTemplate
 from llama_index.core.query_engine import (
     CitationQueryEngine,
     CustomQueryEngine,
@@ -314,10 +315,16 @@ def test_retrieve_and_synthesize():
         assert response.response == f"{said('run 8')} [checked: Tower 8,Tower 8,Tower 9]"
 
 
-def test_prompts_of_the_engine_are_reached_through_the_guard():
-    engine = guard_query_engine(rag(ScriptedLLM()), ScriptedGuard())
-    key = "query_engine:response_synthesizer:text_qa_template"
-    assert key in engine.get_prompts()
+def test_prompts_of_the_engine_are_read_and_changed_under_their_own_names():
+    llm = ScriptedLLM()
+    plain = rag(llm)
+    engine = guard_query_engine(plain, ScriptedGuard())
+    key = "response_synthesizer:text_qa_template"
+    assert [*engine.get_prompts()] == [*plain.get_prompts()]
+    engine.update_prompts({key: PromptTemplate("Be brief. {context_str} {query_str}")})
+    response = engine.query(question(7))
+    assert response.response == marked(7)
+    assert llm.prompts[-1].startswith("Be brief. ")
 
 
 def test_report_goes_to_on_report_and_what_it_raises_to_the_caller():

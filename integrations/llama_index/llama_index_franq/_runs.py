@@ -1,0 +1,270 @@
+"""Which open run each span belongs to, and what of a run that has ended is its answer."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from inspect import BoundArguments
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
+from llama_index.core.chat_engine.types import BaseChatEngine, StreamingAgentChatResponse
+from llama_index.core.workflow import Workflow
+
+from franq_guard.capture.evidence import EvidenceFrom
+from franq_guard.capture.watching import Watcher
+from franq_guard.streaming.release import Release
+from llama_index_franq._call import Call, Watch
+from llama_index_franq._capture import Capture
+from llama_index_franq._models import Models
+from llama_index_franq._said import Said, said_by
+from llama_index_franq._streams import asteps, steps
+
+if TYPE_CHECKING:
+    from franq_guard import Guard
+
+_log = logging.getLogger(__name__)
+_ANSWERING = (
+    (BaseQueryEngine, ("query", "aquery", "synthesize", "asynthesize")),
+    (BaseChatEngine, ("chat", "achat", "stream_chat", "astream_chat")),
+    (Workflow, ("run",)),
+)
+_WRITES = ("write_response_to_history", "awrite_response_to_history")
+_ASKED = ("str_or_query_bundle", "query_bundle", "message", "user_msg", "query", "question")
+_MOST = 100_000  # open spans; more are runs that never ended
+
+
+@dataclass(eq=False)
+class Answering:
+    """An open call of an engine, chat engine or workflow, the innermost one of its spans.
+
+    Attributes:
+        span: that opened it.
+        inside: answers of engines within it that have ended, should it have none of its own.
+        spans: all of its own: events of a stream name a span that has ended long ago.
+    """
+
+    span: str
+    question: str
+    instance: Any
+    outer: Answering | None
+    watched: bool
+    models: Models | None
+    capture: Capture = field(default_factory=Capture)
+    inside: list[tuple[Answering, Said]] = field(default_factory=list)
+    spans: list[str] = field(default_factory=list)
+
+    @property
+    def captures(self) -> list[Capture]:
+        """Of this call and of those around it."""
+        return [self.capture, *(self.outer.captures if self.outer else ())] if self.watched else []
+
+
+class Runs:
+    """The open runs of a process; safe to use from many threads.
+
+    Nothing of a run is kept once it has ended; of runs that never end a bounded number.
+    """
+
+    def __init__(self, guard: Guard, watcher: Watcher, evidence: EvidenceFrom | None) -> None:
+        self._guard, self._watcher, self._evidence = guard, watcher, evidence
+        self._open: OrderedDict[str, Answering] = OrderedDict()
+        self._writing: dict[int, Answering] = {}
+        self._models: OrderedDict[int, tuple[Any, Models]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    # Spans ------------------------------------------------------------------------------------
+
+    def enter(self, id_: str, args: BoundArguments, instance: Any, parent: str | None) -> None:
+        """A span begins."""
+        with self._lock:
+            outer = self._open.get(parent or "")
+        if _answers(instance, id_) and not (outer and outer.instance is instance):
+            self.open(id_, question_in(args.arguments), instance, outer)
+        elif outer is not None:
+            self._put(id_, outer)
+
+    def open(self, id_: str, question: str, instance: Any, outer: Answering | None) -> None:
+        """A call that answers begins."""
+        watched = self._watcher.watches(id_) if outer is None else outer.watched
+        models = self._models_in(instance) if watched and instance is not None else None
+        self._put(id_, Answering(id_, question, instance, outer, watched, models))
+
+    def open_event(self, id_: str, question: str, parent: str | None) -> None:
+        """:meth:`open` for callback events, which do not tell the engine."""
+        self.open(id_, question, None, self._at(parent or ""))
+
+    def belongs(self, id_: str, parent: str | None) -> None:
+        """A span or event that is part of what is open at ``parent``."""
+        with self._lock:
+            outer = self._open.get(parent or "")
+        if outer is not None:
+            self._put(id_, outer)
+
+    def exit(self, id_: str, instance: Any, result: Any) -> None:
+        """A span ends with a result."""
+        call = self._at(id_)
+        if id_.split("-", 1)[0].rpartition(".")[2] in _WRITES:
+            self._written(instance)
+        if call is None or call.span != id_:
+            return
+        if not call.watched:
+            self._forget(call)
+        elif isinstance(result, StreamingAgentChatResponse):
+            self._will_write(call, result)
+        elif isinstance(result, StreamingResponse) and result.response_txt is None:
+            result.response_gen = self._read(call, result, result.response_gen)  # type: ignore[assignment]
+        elif isinstance(result, AsyncStreamingResponse) and result.response_txt is None:
+            result.response_gen = self._aread(call, result, result.response_gen)
+        else:
+            self.end(call, result)
+
+    def drop(self, id_: str) -> None:
+        """A span fails or is cancelled: what it should have answered has no answer."""
+        call = self._at(id_)
+        if call is not None and call.span == id_:
+            self._forget(call)
+
+    def captures(self, id_: str | None) -> list[Capture]:
+        """Whom to tell of an event in a span."""
+        call = self._at(id_ or "")
+        return [] if call is None else call.captures
+
+    def end(self, call: Answering, result: Any, pieces: list[Any] | None = None) -> None:
+        """A call that answers has ended; ``pieces`` is what its stream gave."""
+        self._forget(call)
+        said = said_by(result, pieces)
+        if call.outer is not None:
+            call.outer.inside.append((call, said))
+            if said.text is None:
+                call.outer.inside.extend(call.inside)
+            return
+        found = [(call, said)] if said.text is not None else call.inside
+        for one, its in found:
+            if its.text is not None and not its.guarded:
+                self._offer(one, its)
+
+    # Streams ----------------------------------------------------------------------------------
+
+    def _read(self, call: Answering, response: Any, chunks: Iterable[Any]) -> Iterator[Any]:
+        """The very chunks, noted as they are read."""
+        pieces: list[Any] = []
+        try:
+            for piece in steps(call.capture, chunks):
+                pieces.append(piece)
+                yield piece
+        except BaseException:
+            self._forget(call)
+            raise
+        self._ended(call, response, pieces)
+
+    async def _aread(
+        self, call: Answering, response: Any, chunks: AsyncIterable[Any]
+    ) -> AsyncIterator[Any]:
+        pieces: list[Any] = []
+        try:
+            async for piece in asteps(call.capture, chunks):
+                pieces.append(piece)
+                yield piece
+        except BaseException:
+            self._forget(call)
+            raise
+        self._ended(call, response, pieces)
+
+    def _ended(self, call: Answering, response: Any, pieces: list[Any]) -> None:
+        with suppressed():
+            self.end(call, response, pieces)
+
+    def _will_write(self, call: Answering, response: StreamingAgentChatResponse) -> None:
+        """A chat's answer is known once it was written to the history, in a thread of its own."""
+        with self._lock:
+            self._writing[id(response)] = call
+            if len(self._writing) > _MOST:
+                self._writing.pop(next(iter(self._writing)))
+        if response.is_done:
+            self._written(response)
+
+    def _written(self, response: Any) -> None:
+        with self._lock:
+            call = self._writing.pop(id(response), None)
+        if call is not None:
+            self.end(call, response)
+
+    # The rest ---------------------------------------------------------------------------------
+
+    def _offer(self, call: Answering, said: Said) -> None:
+        watch = Watch(
+            self._guard,
+            call.models or Models(None, self._guard),
+            Release(),
+            evidence=self._evidence,
+        )
+        own = Call(watch, call.question, call.capture, response=said.response)
+        text = said.text or ""
+        self._watcher.offer(lambda: own.job(text, said.nodes, said.claims))
+
+    def _models_in(self, instance: Any) -> Models:
+        """The local models of an engine, looked for once."""
+        with self._lock:
+            known = self._models.get(id(instance))
+        if known is not None and known[0] is instance:
+            return known[1]
+        models = Models(instance, self._guard)
+        with self._lock:
+            self._models[id(instance)] = instance, models
+            if len(self._models) > 100:
+                self._models.popitem(last=False)
+        return models
+
+    def _at(self, id_: str) -> Answering | None:
+        with self._lock:
+            return self._open.get(id_)
+
+    def _put(self, id_: str, call: Answering) -> None:
+        with self._lock:
+            self._open[id_] = call
+            call.spans.append(id_)
+            if len(self._open) > _MOST:
+                self._open.popitem(last=False)
+
+    def _forget(self, call: Answering) -> None:
+        with self._lock:
+            for id_ in call.spans:
+                self._open.pop(id_, None)
+            call.spans.clear()
+
+
+def question_in(arguments: Mapping[str, Any]) -> str:
+    """What was asked, out of the arguments of a call; empty where nothing tells."""
+    start = arguments.get("start_event")
+    named = {**arguments, **(arguments.get("kwargs") or {})}
+    for name in _ASKED:
+        value = named.get(name)
+        if value is None and start is not None:
+            value = start.get(name, None)
+        text = getattr(value, "query_str", None) or getattr(value, "content", None) or value
+        if isinstance(text, str) and text.strip():
+            return text
+    return ""
+
+
+def _answers(instance: Any, id_: str) -> bool:
+    method = id_.split("-", 1)[0].rpartition(".")[2]
+    return any(isinstance(instance, kind) and method in names for kind, names in _ANSWERING)
+
+
+class suppressed(suppress):
+    """Whatever is raised within is logged: who watches must not break what is watched."""
+
+    def __init__(self) -> None:
+        super().__init__(Exception)
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+        if isinstance(error, Exception):
+            _log.warning("a run was not watched: %s: %s", type(error).__name__, error)
+        return bool(super().__exit__(kind, error, trace))

@@ -1,0 +1,64 @@
+"""The answer in what an engine, chat engine or workflow returned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llama_index.core.agent.workflow import AgentOutput, ToolCallResult
+from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.schema import NodeWithScore
+from llama_index.core.workflow import StopEvent
+
+from franq_guard import Claim
+from franq_guard.capture.outlet import REPORT_KEY
+from llama_index_franq._structured import Fields
+from llama_index_franq._tools import nodes_in
+
+
+@dataclass(frozen=True)
+class Said:
+    """An answer: its ``text`` (None: there is none), nodes, and claims where it is no prose.
+
+    ``guarded``: a guard has checked it already.
+    """
+
+    text: str | None
+    nodes: Sequence[NodeWithScore] = ()
+    claims: Sequence[Claim] | None = None
+    guarded: bool = False
+    response: Any = None
+
+
+def said_by(result: Any, pieces: list[Any] | None = None) -> Said:
+    """What ``result`` says; ``pieces`` are what a stream gave."""
+    if isinstance(result, StopEvent):
+        result = result.result if type(result) is StopEvent else result
+    if isinstance(result, str):
+        return Said(result, response=result)
+    if isinstance(result, AgentOutput):
+        return _of_agent(result)
+    nodes = list(getattr(result, "source_nodes", None) or ())
+    guarded = REPORT_KEY in (getattr(result, "metadata", None) or {})
+    found = _answer_in(result, pieces)
+    if isinstance(found, str):
+        return Said(found, nodes, None, guarded, result)
+    if isinstance(found, BaseModel) or (isinstance(found, list) and found):
+        fields = Fields(found)
+        return Said(fields.text, nodes, fields.claims, guarded, result)
+    return Said(None, nodes, None, guarded, result)
+
+
+def _answer_in(result: Any, pieces: list[Any] | None) -> Any:
+    if pieces is None:
+        return getattr(result, "response", None) or getattr(result, "response_txt", None)
+    if all(isinstance(piece, str) for piece in pieces):
+        return "".join(pieces)
+    return pieces[-1]
+
+
+def _of_agent(output: AgentOutput) -> Said:
+    calls = [call for call in output.tool_calls if isinstance(call, ToolCallResult)]
+    guarded = REPORT_KEY in output.response.additional_kwargs
+    return Said(output.response.content or "", nodes_in(calls), None, guarded, output)

@@ -1,0 +1,197 @@
+"""FranqHandler: answers checked off their path, for applications that are not (yet) rewrapped."""
+
+from __future__ import annotations
+
+from inspect import BoundArguments
+from typing import TYPE_CHECKING, Any, Self
+
+from llama_index.core.callbacks.base_handler import BaseCallbackHandler
+from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
+from llama_index.core.instrumentation.event_handlers import BaseEventHandler
+from llama_index.core.instrumentation.events import BaseEvent
+from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
+from pydantic import PrivateAttr
+
+from franq_guard.capture.evidence import EvidenceFrom, check_evidence
+from franq_guard.capture.outlet import check_guard
+from franq_guard.capture.watching import Watcher
+from franq_guard.streaming.release import OnReport
+from llama_index_franq._capture import tell
+from llama_index_franq._legacy import LegacyHandler
+from llama_index_franq._runs import Runs, suppressed
+
+if TYPE_CHECKING:
+    from franq_guard import Guard
+
+
+class FranqHandler:
+    """Watches every engine, chat engine, agent and workflow of the process; changes none.
+
+        with FranqHandler(guard, on_report=print).attach() as watch:
+            ...                      # the application as it is
+            watch.flush()
+
+    It sees the retrieved nodes, the prompts, and the final answer of each root run; checks it in a
+    thread of its own and reports. An answer is never changed or held back, and nothing is raised
+    into it: when too many wait, they are dropped and counted. Of nested engines the outermost
+    answer is reported; where that is no text (a workflow that returns a dict), each of the answers
+    inside. A stream is reported once it was read to its end; failed and cancelled runs and streams
+    left early are not. Answers of guarded engines are checked already and passed over.
+
+    The log-probabilities are those a server sent along, or of a ``HuggingFaceLLM`` that the engine,
+    chat engine or agent holds; of models that only a Workflow's steps know, and with
+    :meth:`callback_handler`, the guard's own language model reads the answer.
+
+    Args:
+        guard: checks the answers; shared by anything else.
+        on_report: called with each :class:`~franq_guard.GuardedAnswer`, in the thread of the checks
+            and the context in which the run ended. What it raises is logged.
+        sample: the share of root runs that is watched, in [0, 1].
+        evidence: as for :func:`guard_query_engine`.
+        queue_size: how many answers may wait to be checked.
+
+    Raises:
+        TypeError, ValueError: for arguments that cannot work.
+    """
+
+    def __init__(
+        self,
+        guard: Guard,
+        *,
+        on_report: OnReport | None = None,
+        sample: float = 1.0,
+        evidence: EvidenceFrom | None = None,
+        queue_size: int = 1000,
+    ) -> None:
+        check_guard("FranqHandler", guard)
+        check_evidence(evidence)
+        self._watcher = Watcher(on_report, sample=sample, queue_size=queue_size)
+        self._runs = Runs(guard, self._watcher, evidence)
+        self._spans, self._events = _Spans(self._runs), _Events(self._runs)
+
+    def attach(self) -> Self:
+        """Listen to LlamaIndex's instrumentation from now on; a second time does nothing."""
+        root = get_dispatcher()
+        if not any(handler is self._spans for handler in root.span_handlers):
+            root.add_span_handler(self._spans)
+            root.add_event_handler(self._events)
+        return self
+
+    def detach(self) -> None:
+        """Listen no longer; runs under way are not reported."""
+        root = get_dispatcher()
+        root.span_handlers = [h for h in root.span_handlers if h is not self._spans]
+        root.event_handlers = [h for h in root.event_handlers if h is not self._events]
+
+    def callback_handler(self) -> BaseCallbackHandler:
+        """The same for an app that still uses ``CallbackManager([...])``: instead of attaching.
+
+        It watches the engines of that manager alone. Answers of agents are not told there.
+        """
+        return LegacyHandler(self._runs)
+
+    @property
+    def checked(self) -> int:
+        """How many answers were checked and reported."""
+        return self._watcher.checked
+
+    @property
+    def dropped(self) -> int:
+        """How many were not checked because too many waited."""
+        return self._watcher.dropped
+
+    @property
+    def failed(self) -> int:
+        """How many could not be checked or reported; the log says why."""
+        return self._watcher.failed
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until all that has ended is reported; False where ``timeout`` seconds are over."""
+        return self._watcher.flush(timeout)
+
+    def close(self, timeout: float | None = 2.0) -> bool:
+        """Detach, take nothing more, and :meth:`flush`."""
+        self.detach()
+        return self._watcher.close(timeout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Spans(BaseSpanHandler[Any]):
+    """Which run each span belongs to. Errors are logged: the dispatcher would swallow them."""
+
+    _runs: Runs = PrivateAttr()
+
+    def __init__(self, runs: Runs) -> None:
+        super().__init__()
+        self._runs = runs
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "FranqSpans"
+
+    def span_enter(
+        self,
+        id_: str,
+        bound_args: BoundArguments,
+        instance: Any = None,
+        parent_id: str | None = None,
+        tags: dict[str, Any] | None = None,
+        **_: Any,
+    ) -> None:
+        with suppressed():
+            self._runs.enter(id_, bound_args, instance, parent_id)
+
+    def span_exit(
+        self,
+        id_: str,
+        bound_args: BoundArguments,
+        instance: Any = None,
+        result: Any = None,
+        **_: Any,
+    ) -> None:
+        with suppressed():
+            self._runs.exit(id_, instance, result)
+
+    def span_drop(
+        self,
+        id_: str,
+        bound_args: BoundArguments,
+        instance: Any = None,
+        err: BaseException | None = None,
+        **_: Any,
+    ) -> None:
+        with suppressed():
+            self._runs.drop(id_)
+
+    def new_span(self, *args: Any, **kwargs: Any) -> None:
+        """No span objects are kept."""
+
+    def prepare_to_exit_span(self, *args: Any, **kwargs: Any) -> None:
+        """No span objects are kept."""
+
+    def prepare_to_drop_span(self, *args: Any, **kwargs: Any) -> None:
+        """No span objects are kept."""
+
+
+class _Events(BaseEventHandler):
+    """Tells the run of an event's span what happened."""
+
+    _runs: Runs = PrivateAttr()
+
+    def __init__(self, runs: Runs) -> None:
+        super().__init__()
+        self._runs = runs
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "FranqEvents"
+
+    def handle(self, event: BaseEvent, **_: Any) -> None:
+        with suppressed():
+            for capture in self._runs.captures(event.span_id):
+                tell(capture, event)

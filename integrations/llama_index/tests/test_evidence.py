@@ -1,0 +1,322 @@
+"""Evidence that reaches the guard in other ways than a retriever of this very call."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import pytest
+from llama_index.core.base.response.schema import Response
+from llama_index.core.chat_engine import ContextChatEngine, SimpleChatEngine
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.prompts import PromptTemplate
+from llama_index.core.query_engine import CustomQueryEngine
+from llama_index.core.schema import QueryBundle
+from llama_index.core.tools import FunctionTool
+from llama_index.core.workflow import Context, StartEvent, StopEvent, Workflow, step
+from pydantic import Field
+
+from franq_guard import Policy
+from llama_index_franq import (
+    FranqEvaluator,
+    capture,
+    guard_agent,
+    guard_chat_engine,
+    guard_query_engine,
+)
+
+from .agent_fakes import ScriptedCaller, function_agent, look_up, run_of
+from .fakes import (
+    RunRetriever,
+    ScriptedChat,
+    ScriptedGuard,
+    ScriptedLLM,
+    node,
+    question,
+    rag,
+    said,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
+DOCUMENT = "The archive says that the tower of run 7 is tall."
+
+
+class Searching(CustomQueryEngine):
+    """Finds documents by a call of its own (a vector store's, a search service's)."""
+
+    llm: ScriptedLLM
+    metadata: dict = Field(default_factory=dict)
+    template: str = ""
+
+    def custom_query(self, query_str):
+        if self.template:
+            text = self.llm.predict(PromptTemplate(self.template), docs=DOCUMENT, query=query_str)
+        else:
+            text = self.llm.complete(f"{DOCUMENT}\n{query_str}").text
+        return Response(text, metadata=self.metadata or None)
+
+
+def passages(engine_options, **options):
+    guard = ScriptedGuard()
+    engine = guard_query_engine(Searching(llm=ScriptedLLM(), **engine_options), guard, **options)
+    engine.query(question(7))
+    asyncio.run(engine.aquery(question(7)))
+    first, second = guard.traces
+    assert first.passages == second.passages
+    return [passage.text for passage in first.passages]
+
+
+@pytest.mark.parametrize("key", ["documents", "context", "docs", "passages"])
+def test_documents_under_a_usual_name_in_the_metadata(key):
+    assert passages({"metadata": {key: [DOCUMENT]}}) == [DOCUMENT]
+    assert passages({"metadata": {key: DOCUMENT}}) == [DOCUMENT]
+    assert passages({"metadata": {key: [node(7, "tall")]}}) == [DOCUMENT]
+
+
+def test_documents_in_the_template_of_the_prompt():
+    assert passages({"template": "{docs}\n{query}"}) == [DOCUMENT]
+
+
+def test_evidence_as_a_key_a_path_and_a_function():
+    held = {"metadata": {"found": {"hits": [{"text": DOCUMENT, "id": "a"}]}}}
+    assert passages(held, evidence="found.hits") == [DOCUMENT]
+    assert passages(held, evidence="metadata.found.hits") == [DOCUMENT]
+    assert passages(held, evidence=lambda asked, response: response.metadata["found"]["hits"]) == [
+        DOCUMENT
+    ]
+    assert passages({}, evidence=lambda asked, response: [f"told of {asked}"]) == [
+        f"told of {question(7)}"
+    ]
+
+
+def test_evidence_that_is_not_there_leaves_the_answer_unverified():
+    guard = ScriptedGuard()
+    engine = guard_query_engine(Searching(llm=ScriptedLLM()), guard, evidence="found")
+    assert engine.query(question(7)).response.endswith("[unverified]")
+
+
+@pytest.mark.parametrize("wrap", [guard_query_engine, guard_chat_engine, guard_agent])
+def test_what_is_no_evidence_and_no_guard_is_refused_at_once(wrap):
+    engine = {
+        guard_query_engine: lambda: rag(ScriptedLLM()),
+        guard_chat_engine: lambda: SimpleChatEngine.from_defaults(llm=ScriptedChat()),
+        guard_agent: function_agent,
+    }[wrap]()
+    with pytest.raises(TypeError, match="evidence= takes a key"):
+        wrap(engine, ScriptedGuard(), evidence=3)
+    with pytest.raises(TypeError, match=r"wants the guard, not its policy: Guard.offline\(policy="):
+        wrap(engine, Policy())
+    with pytest.raises(TypeError, match="wants a guard, not the class FakeGuard"):
+        wrap(engine, ScriptedGuard)
+    with pytest.raises(TypeError, match=r"pass Guard.offline\(\)"):
+        FranqEvaluator(engine)
+
+
+def test_a_long_prompt_without_passages_is_told_once(caplog):
+    caplog.set_level(logging.WARNING)
+    llm = ScriptedLLM()
+
+    class Hidden(CustomQueryEngine):
+        def custom_query(self, query_str):
+            return llm.complete(f"{DOCUMENT * 40}\n{query_str}").text
+
+    engine = guard_query_engine(Hidden(), ScriptedGuard())
+    for _ in range(3):
+        engine.query(question(7))
+    told = [record for record in caplog.records if "evidence=" in record.getMessage()]
+    assert len(told) == 1
+
+
+# Conversations ----------------------------------------------------------------------------------
+
+
+class Once(RunRetriever):
+    """Finds nothing for a message that is no question."""
+
+    def _retrieve(self, query_bundle):
+        return super()._retrieve(query_bundle) if "?" in query_bundle.query_str else []
+
+
+def talk(guard, **options):
+    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    inner = SimpleChatEngine.from_defaults(llm=ScriptedChat(), memory=memory)
+    context = ContextChatEngine.from_defaults(Once(), llm=ScriptedChat(), memory=memory)
+
+    class Turns(type(context)):
+        """Retrieves for a question; otherwise goes on from the conversation."""
+
+        def chat(self, message, chat_history=None):
+            if "?" in message:
+                return super().chat(message, chat_history)
+            inner._memory = self._memory
+            return inner.chat(message)
+
+    context.__class__ = Turns
+    return guard_chat_engine(context, guard, **options)
+
+
+def test_a_follow_up_turn_is_checked_against_the_evidence_of_the_turn_before():
+    guard = ScriptedGuard()
+    engine = talk(guard)
+    engine.chat(question(7))
+    engine.chat("And in feet, please, for run 7.")
+    engine.reset()
+    engine.chat("Thanks for run 7.")
+    ids = [[p.id for p in trace.passages] for trace in guard.traces]
+    assert ids == [["7-tall", "7-old"], ["7-tall", "7-old"], []]
+
+
+def test_another_conversation_has_no_earlier_turns():
+    guard = ScriptedGuard()
+    engine = talk(guard)
+    engine.chat(question(7))
+    engine.chat("Thanks for run 7.", chat_history=[])
+    assert guard.traces[-1].passages == ()
+
+
+def follow_up_agent(script):
+    return function_agent(ScriptedCaller(script=script))
+
+
+CALL = ("towers", {"input": "run 4"})
+
+
+@pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable key")
+@pytest.mark.parametrize("kept", ["context", "memory"])
+def test_an_agents_follow_up_without_a_tool_call(kept):
+    guard = ScriptedGuard()
+    agent = guard_agent(follow_up_agent([CALL, said("run 4"), "It is tall indeed."]), guard)
+
+    async def two_turns():
+        same = {"memory": ChatMemoryBuffer.from_defaults(token_limit=3000)}
+        if kept == "context":
+            same["ctx"] = Context(agent)
+        await run_of(agent, question(4), **same)
+        await run_of(agent, "Are you sure?", **same)
+
+    asyncio.run(two_turns())
+    first, second = guard.traces
+    assert [p.text for p in first.passages] == [look_up("run 4")]
+    assert [p.text for p in second.passages] == [look_up("run 4")]
+    assert second.question == "Are you sure?"
+
+
+def test_what_was_retrieved_inside_a_tool_that_returns_text():
+    def towers(input: str) -> str:
+        """Looks a tower up and sums it up."""
+        found = RunRetriever().retrieve(QueryBundle(input))
+        return f"{len(found)} documents of run 4"
+
+    guard = ScriptedGuard()
+    tool = FunctionTool.from_defaults(towers)
+    asyncio.run(run_of(guard_agent(function_agent(tools=[tool]), guard), question(4)))
+    (trace,) = guard.traces
+    assert [p.id for p in trace.passages] == ["4-tall", "4-old"]
+
+
+def test_documents_that_a_tool_returns_and_evidence_of_an_agent():
+    def towers(input: str) -> dict:
+        """Looks a tower up."""
+        return {"documents": [{"text": look_up(input), "id": "a"}], "hits": 1}
+
+    def passages_of_run(**options):
+        guard = ScriptedGuard()
+        agent = function_agent(tools=[FunctionTool.from_defaults(towers)])
+        asyncio.run(run_of(guard_agent(agent, guard, **options), question(4)))
+        (trace,) = guard.traces
+        return [p.text for p in trace.passages]
+
+    assert passages_of_run() == [look_up("run 4")]
+    assert passages_of_run(evidence="documents") == [look_up("run 4")]
+    told = passages_of_run(evidence=lambda asked, calls: [f"{asked} {len(calls)}"])
+    assert told == [f"{question(4)} 1"]
+
+
+# Plain code and workflows -----------------------------------------------------------------------
+
+
+def test_capture_in_plain_code():
+    guard, llm = ScriptedGuard(), ScriptedLLM()
+    with capture(llm, guard=guard) as run:
+        nodes = RunRetriever().retrieve(question(7))
+        text = llm.complete(f"{nodes[0].node.text}\n{nodes[1].node.text}\n{question(7)}").text
+    result = run.check(question(7), text)
+    assert result.text == f"{said('run 7')} [checked: Tower 7,Tower 7]"
+    (trace,) = guard.traces
+    assert [p.id for p in trace.passages] == ["7-tall", "7-old"]
+    assert trace.generation.prompt.endswith(question(7))
+
+
+def test_capture_with_evidence_of_ones_own():
+    guard, llm = ScriptedGuard(), ScriptedLLM()
+    with capture() as run:
+        text = llm.complete(f"{DOCUMENT}\n{question(7)}").text
+    result = asyncio.run(run.acheck(question(7), text, guard=guard, evidence=[DOCUMENT]))
+    assert result.original == said("run 7")
+    assert [p.text for p in guard.traces[0].passages] == [DOCUMENT]
+    with pytest.raises(TypeError, match="wants a guard"):
+        run.check(question(7), text)
+    with pytest.raises(TypeError, match="wants the guard, not its policy"), capture(guard=Policy()):
+        pass
+
+
+class Steps(Workflow):
+    """A workflow whose last step is guarded."""
+
+    guard: object = None
+
+    @step
+    async def answer(self, ev: StartEvent) -> StopEvent:
+        with capture(guard=self.guard) as run:
+            nodes = await RunRetriever().aretrieve(ev.query)
+            texts = "\n".join(found.node.text for found in nodes)
+            written = await ScriptedLLM().acomplete(f"{texts}\n{ev.query}")
+        return StopEvent(result=(await run.acheck(ev.query, written.text)).text)
+
+
+def test_capture_in_many_runs_of_a_workflow():
+    guard = ScriptedGuard()
+    workflow = Steps()
+    workflow.guard = guard
+
+    async def all_of_them():
+        return await asyncio.gather(*(workflow.run(query=question(i)) for i in range(20)))
+
+    texts = asyncio.run(all_of_them())
+    assert texts == [f"{said(f'run {i}')} [checked: Tower {i},Tower {i}]" for i in range(20)]
+
+
+# Matching -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_equal_texts_from_two_nodes_are_matched_in_order(asynchronous):
+    guard = ScriptedGuard()
+    llm = ScriptedLLM(script=["It is so."] * 2)
+    engine = guard_query_engine(rag(llm, response_mode="accumulate"), guard)
+    asked = question(3)
+    text = (asyncio.run(engine.aquery(asked)) if asynchronous else engine.query(asked)).response
+    assert text.count("It is so. [checked") == 2
+    one, two = (trace.generation.prompt for trace in guard.traces)
+    assert "run 3 is tall" in one
+    assert "run 3 is old" in two
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\n"])
+def test_a_model_that_says_nothing_makes_no_claim(text):
+    guard = ScriptedGuard()
+    engine = guard_query_engine(rag(ScriptedLLM(script=[text])), guard)
+    engine.query(question(3))
+    (trace,) = guard.traces
+    assert not trace.claims
+    assert trace.claims is not None or not trace.generation.text.strip()
+
+
+def test_empty_response_of_a_model_that_was_asked_is_no_claim_either():
+    guard = ScriptedGuard()
+    llm = ScriptedLLM(script=["", "It is old."])
+    engine = guard_query_engine(rag(llm, response_mode="accumulate"), guard)
+    assert "Empty Response" in engine.query(question(3)).response
+    first, second = guard.traces
+    assert [claim.not_a_claim for claim in first.claims] == ["the model said nothing"]
+    assert second.claims is None

@@ -1,0 +1,356 @@
+"""FranqHandler: what it sees and reports of applications that it does not touch."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from llama_index.core.base.response.schema import Response
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.chat_engine import CondenseQuestionChatEngine, ContextChatEngine
+from llama_index.core.instrumentation import get_dispatcher
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
+from llama_index.core.response_synthesizers import get_response_synthesizer
+from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
+
+from franq_guard import Policy
+from llama_index_franq import FranqHandler, guard_query_engine
+
+from .agent_fakes import function_agent, look_up, run_of
+from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, ScriptedLLM, question, rag, said
+from .leak_surfaces import OneQuestion, sub_question, tool_of
+from .test_concurrency import alive
+
+pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
+
+
+@pytest.fixture
+def guard():
+    return ScriptedGuard()
+
+
+@pytest.fixture
+def watch(guard):
+    with FranqHandler(guard).attach() as handler:
+        yield handler
+
+
+def reported(watch, guard):
+    assert watch.flush(30)
+    assert watch.failed == watch.dropped == 0
+    return guard.traces
+
+
+def assert_own(trace, run, ids=("tall", "old")):
+    assert trace.question == question(run)
+    assert trace.generation.text == said(f"run {run}")
+    assert [p.id for p in trace.passages] == [f"{run}-{part}" for part in ids]
+    assert f"run {run} is tall" in trace.generation.prompt
+
+
+async def _read(response):
+    return "".join([piece async for piece in response.async_response_gen()])
+
+
+async def _astream(engine, asked):
+    return await _read(await engine.aquery(asked))
+
+
+QUERY_WAYS = {
+    "query": lambda asked: rag(ScriptedLLM()).query(asked).response,
+    "aquery": lambda asked: asyncio.run(rag(ScriptedLLM()).aquery(asked)).response,
+    "stream": lambda asked: "".join(rag(ScriptedLLM(), streaming=True).query(asked).response_gen),
+    "astream": lambda asked: asyncio.run(_astream(rag(ScriptedChat(), streaming=True), asked)),
+}
+
+
+@pytest.mark.parametrize("way", QUERY_WAYS)
+def test_a_query_engine_is_seen_and_left_as_it_is(watch, guard, way):
+    assert QUERY_WAYS[way](question(7)) == said("run 7")
+    (trace,) = reported(watch, guard)
+    assert_own(trace, 7)
+
+
+def chat(kind):
+    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    if kind == "context":
+        return ContextChatEngine.from_defaults(RunRetriever(), llm=ScriptedChat(), memory=memory)
+    return CondenseQuestionChatEngine.from_defaults(
+        rag(ScriptedLLM()), llm=ScriptedLLM(), memory=memory
+    )
+
+
+async def _achat(engine, asked):
+    return (await engine.achat(asked)).response
+
+
+async def _astream_chat(engine, asked):
+    return await _read(await engine.astream_chat(asked))
+
+
+CHAT_WAYS = {
+    "chat": lambda engine, asked: engine.chat(asked).response,
+    "achat": lambda engine, asked: asyncio.run(_achat(engine, asked)),
+    "stream": lambda engine, asked: "".join(engine.stream_chat(asked).response_gen),
+    "astream": lambda engine, asked: asyncio.run(_astream_chat(engine, asked)),
+}
+
+
+@pytest.mark.parametrize("kind", ["context", "condense"])
+@pytest.mark.parametrize("way", CHAT_WAYS)
+def test_a_chat_engine(watch, guard, way, kind):
+    engine = chat(kind)
+    assert CHAT_WAYS[way](engine, question(7)) == said("run 7")
+    assert engine.chat_history[-1].content == said("run 7")
+    (trace,) = reported(watch, guard)
+    assert_own(trace, 7)
+
+
+def test_an_agent(watch, guard):
+    result, _, streamed = asyncio.run(run_of(function_agent(), question(7)))
+    assert str(result) == streamed == said("run 7")
+    (trace,) = reported(watch, guard)
+    assert trace.question == question(7)
+    assert [p.text for p in trace.passages] == [look_up("run 7")]
+
+
+def test_of_nested_engines_the_outermost_answer_is_reported(watch, guard):
+    sub_question(False, rag(ScriptedLLM())).query(question(7))
+    tool = tool_of(rag(ScriptedLLM()))
+    asyncio.run(run_of(function_agent(tools=[tool]), question(8)))
+    first, second = reported(watch, guard)
+    assert first.question == question(7)
+    assert_own(second, 8)
+    assert OneQuestion  # the engines' own questions are no answers
+
+
+class Telling(Workflow):
+    """A workflow of its own steps: it retrieves, asks a model, and returns text."""
+
+    @step
+    async def answer(self, ev: StartEvent) -> StopEvent:
+        nodes = await RunRetriever().aretrieve(ev.query)
+        context = "\n".join(node.node.get_content() for node in nodes)
+        written = await ScriptedLLM().acomplete(f"{context}\n{ev.query}")
+        return StopEvent(result=written.text)
+
+
+class Both(Workflow):
+    """Two answers in one run; the result is no text."""
+
+    @step
+    async def answer(self, ev: StartEvent) -> StopEvent:
+        engine = rag(ScriptedLLM())
+        one, two = await engine.aquery(question(1)), await engine.aquery(question(2))
+        return StopEvent(result={"one": one.response, "two": two.response})
+
+
+async def _run(workflow, **options):
+    return await workflow.run(**options)
+
+
+def test_a_workflow_and_several_answers_in_a_run(watch, guard):
+    assert asyncio.run(_run(Telling(), query=question(7))) == said("run 7")
+    assert asyncio.run(_run(Both()))["two"] == said("run 2")
+    whole, one, two = reported(watch, guard)
+    assert_own(whole, 7)
+    assert_own(one, 1)
+    assert_own(two, 2)
+
+
+class Slow(RunRetriever):
+    async def _aretrieve(self, query_bundle):
+        await asyncio.sleep(60)
+
+
+class Failing(ScriptedLLM):
+    def answer(self, prompt):
+        raise LookupError("the model is gone")
+
+
+def test_failed_cancelled_and_abandoned_runs_report_nothing_and_leave_nothing(watch, guard):
+    with pytest.raises(LookupError, match="the model is gone"):
+        rag(Failing()).query(question(1))
+    stream = rag(ScriptedLLM(), streaming=True).query(question(2)).response_gen
+    next(stream)
+    stream.close()
+    with pytest.raises(LookupError):
+        list(rag(Failing(), streaming=True).query(question(3)).response_gen)
+
+    async def cancelled():
+        task = asyncio.create_task(rag(ScriptedLLM(), Slow()).aquery(question(4)))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert reported(watch, guard) == []
+    assert not watch._runs._open
+
+
+def test_a_guarded_engine_is_not_checked_again(watch, guard):
+    other = ScriptedGuard()
+    guard_query_engine(rag(ScriptedLLM()), other).query(question(7))
+    assert reported(watch, guard) == []
+    assert len(other.traces) == 1
+
+
+def test_nothing_it_does_is_raised_and_everything_is_counted(guard, caplog):
+    class Broken(ScriptedGuard):
+        def check_trace(self, trace):
+            raise LookupError("no scorer")
+
+    caplog.set_level(logging.WARNING)
+    with FranqHandler(Broken()).attach() as watch:
+        assert rag(ScriptedLLM()).query(question(7)).response == said("run 7")
+        watch.flush(30)
+        assert (watch.checked, watch.failed) == (0, 1)
+    seen = []
+    held, go = threading.Event(), threading.Event()
+
+    def report(answer):
+        seen.append(answer.original)
+        held.set()
+        go.wait(30)
+
+    with FranqHandler(guard, on_report=report, queue_size=1).attach() as watch:
+        rag(ScriptedLLM()).query(question(1))
+        assert held.wait(30)  # the first is being reported, the second waits, the third is dropped
+        rag(ScriptedLLM()).query(question(2))
+        rag(ScriptedLLM()).query(question(3))
+        go.set()
+        watch.flush(30)
+        assert watch.dropped == 1
+    assert seen == [said("run 1"), said("run 2")]
+    assert rag(ScriptedLLM()).query(question(4)).response == said("run 4")
+    assert len(seen) == 2  # detached
+
+
+def test_a_share_of_the_runs(guard):
+    with FranqHandler(guard, sample=0.0).attach() as watch:
+        rag(ScriptedLLM()).query(question(7))
+        sub_question(False, rag(ScriptedLLM())).query(question(7))
+        assert watch.flush(30)
+    assert guard.traces == []
+
+
+def test_attached_once_and_detached():
+    handler = FranqHandler(ScriptedGuard())
+    root = get_dispatcher()
+    before = len(root.span_handlers), len(root.event_handlers)
+    handler.attach().attach()
+    assert (len(root.span_handlers), len(root.event_handlers)) == (before[0] + 1, before[1] + 1)
+    handler.close()
+    assert (len(root.span_handlers), len(root.event_handlers)) == before
+
+
+def test_wrong_arguments_are_refused():
+    with pytest.raises(TypeError, match="wants the guard, not its policy"):
+        FranqHandler(Policy())
+    with pytest.raises(ValueError, match="sample is a share"):
+        FranqHandler(ScriptedGuard(), sample=3)
+
+
+class Plain(CustomQueryEngine):
+    """Documents that no retriever found."""
+
+    def custom_query(self, query_str):
+        text = ScriptedLLM().complete(f"run 7 is tall. {query_str}").text
+        return Response(text, metadata={"documents": ["The tower of run 7 is tall."]})
+
+
+def test_a_custom_engine_with_documents_of_its_own(watch, guard):
+    Plain().query(question(7))
+    (trace,) = reported(watch, guard)
+    assert [p.text for p in trace.passages] == ["The tower of run 7 is tall."]
+
+
+# CallbackManager -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def legacy(guard):
+    handler = FranqHandler(guard)
+    manager = CallbackManager([handler.callback_handler()])
+    yield handler, manager
+    handler.close()
+
+
+def with_manager(manager, streaming=False):
+    llm = ScriptedLLM(callback_manager=manager)
+    synthesizer = get_response_synthesizer(llm=llm, callback_manager=manager, streaming=streaming)
+    retriever = RunRetriever(callback_manager=manager)
+    return RetrieverQueryEngine(retriever, synthesizer, callback_manager=manager)
+
+
+@pytest.mark.parametrize("way", ["query", "aquery", "stream", "astream"])
+def test_a_callback_manager(guard, legacy, way):
+    handler, manager = legacy
+    engine = with_manager(manager, "stream" in way)
+    if way == "astream":
+        text = asyncio.run(_astream(engine, question(7)))
+    elif way == "aquery":
+        text = asyncio.run(engine.aquery(question(7))).response
+    else:
+        response = engine.query(question(7))
+        text = "".join(response.response_gen) if way == "stream" else response.response
+    assert text == said("run 7")
+    (trace,) = reported(handler, guard)
+    assert_own(trace, 7)
+
+
+def test_a_callback_manager_never_raises_into_the_engine(legacy, monkeypatch):
+    handler, manager = legacy
+    monkeypatch.setattr(handler._runs, "open_event", lambda *args: 1 / 0)
+    monkeypatch.setattr(handler._runs, "captures", lambda *args: 1 / 0)
+    assert with_manager(manager).query(question(7)).response == said("run 7")
+
+
+# Many runs at once ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("runs", [100, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("way", ["tasks", "streams", "threads", "callbacks"])
+def test_of_many_runs_at_once_none_is_mixed(guard, runs, way):
+    handler = FranqHandler(guard, queue_size=10_000)
+    manager = CallbackManager([handler.callback_handler()] if way == "callbacks" else [])
+    if way != "callbacks":
+        handler.attach()
+    engine = with_manager(manager, way == "streams")
+
+    async def all_of_them():
+        one = _astream if way == "streams" else lambda e, q: e.aquery(q)
+        return await asyncio.gather(*(one(engine, question(i)) for i in range(runs)))
+
+    if way == "threads":
+        with ThreadPoolExecutor(16) as pool:
+            list(pool.map(lambda i: engine.query(question(i)), range(runs)))
+    else:
+        asyncio.run(all_of_them())
+    traces = reported(handler, guard)
+    handler.close()
+    assert sorted(t.question for t in traces) == sorted(question(i) for i in range(runs))
+    for trace in traces:
+        assert_own(trace, int(trace.passages[0].id.split("-")[0]))
+
+
+def test_nothing_of_a_run_is_kept(watch, guard):
+    engine, streaming = rag(ScriptedLLM()), rag(ScriptedLLM(), streaming=True)
+
+    def runs(n):
+        for i in range(n):
+            engine.query(question(i))
+            str(streaming.query(question(i)))
+        reported(watch, guard).clear()
+        gc.collect()
+
+    runs(3)
+    before = alive()
+    runs(20)
+    assert alive() == before
