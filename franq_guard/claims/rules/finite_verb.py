@@ -111,7 +111,8 @@ def subject_start(words: Sequence[Word]) -> int:
         if comma is None:
             break
         start = comma + 1
-    if start == 0 and len(words) > 2 and words[0].low in w.PREPOSITIONS and words[1].is_number:
+    dated = len(words) > 2 and words[0].low in w.PREPOSITIONS and words[1].is_number
+    if start == 0 and dated and not _is_amount(words, 0):
         return 2  # "In 1903 she left"
     if len(words) > 3 and words[2].low in {"later", "earlier", "ago", "before", "after"}:
         timed = words[1].low.removesuffix("s") in {"year", "month", "week", "day", "decade", "hour"}
