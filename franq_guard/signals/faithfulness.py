@@ -75,5 +75,6 @@ def _probability(score: float) -> float | None:
 
 def _stated(trace: Trace, claim: Claim, form: Form) -> str:
     # A short answer says nothing without its question: the paper scores both together. A claim's
-    # context ("it: Rome") is not added: the models were trained on plain statements.
-    return f"{trace.question} {claim.text}" if form == "short" else claim.text
+    # context ("it: Rome") is not added: the models were trained on plain statements. Its text in
+    # full is one: "He died in 1989." is scored as "Christiaan Barnard died in 1989."
+    return f"{trace.question} {claim.text}" if form == "short" else claim.in_full

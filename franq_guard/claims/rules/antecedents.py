@@ -153,7 +153,7 @@ def certain(
     start = subject_start(frame) if main > comma else _after_verb(frame, main, first)
     rivals = _rivals(frame[start:first])
     if frame[comma + 1].low in {"who", "whose"}:
-        return not any(_person(x) for x in rivals)
+        return not any(is_person(x) for x in rivals)
     wanted = None if verb is None else verb_number(frame, verb)
     return not rivals or (
         wanted is not None
@@ -194,7 +194,7 @@ def _verbal(word: Word) -> bool:
     )
 
 
-def _person(phrase: Sequence[Word]) -> bool:
+def is_person(phrase: Sequence[Word]) -> bool:
     """Whether the phrase may name a person."""
     noun = head(phrase)
     return noun is not None and (
