@@ -66,6 +66,8 @@ def safe(frame: Sequence[Word], main: int, first: int, members: Sequence[Sequenc
     if _identity(frame, main, first) or _one_name(frame, first, members):
         return False
     cores = [*members[:-1], core(members[-1])]
+    if any(x.low in w.COORDINATORS and not x.shielded for x in members[-1][len(cores[-1]) :]):
+        return False
     if any(not 0 < len(m) <= MAX_MEMBER or _has_verb(m) for m in cores):
         return False
     if any(is_finite(members[-1], k) for k in range(len(_before_relative(members[-1])))):
@@ -135,6 +137,8 @@ def _one_name(frame: Sequence[Word], first: int, members: Sequence[Sequence[Word
     if any(len(m) == 1 and m[0].low in _SHARING for m in members[:-1]):
         return True
     if members[0][0].low in _SHARED_TITLES or "'s" in members[0][-1].low[-2:]:
+        return True
+    if governor == "by" and all(m[0].is_name and x for m, x in zip(members[1:], short[1:], strict=True)):
         return True
     last = core(members[-1])
     tail = not last[-1].is_name and last[-1].is_word and len(last) > 1
