@@ -100,6 +100,8 @@ class Claim:
     ``context`` names what a reader needs besides (a pronoun's antecedent, a heading).
     ``not_a_claim`` gives the reason where the stretch states nothing that can be true or false.
     ``aligned`` in [0, 1] says how well ``text`` was found in the answer (1: by construction).
+    ``full`` is ``text`` with the name in place of a pronoun or "the film", where only one can be
+    meant; None: ``text`` has none, or it is not sure.
     """
 
     text: str
@@ -107,6 +109,12 @@ class Claim:
     context: str | None = None
     not_a_claim: str | None = None
     aligned: float = 1.0
+    full: str | None = None
+
+    @property
+    def in_full(self) -> str:
+        """The text for scoring: with names for what it refers to, where they are sure."""
+        return self.full or self.text
 
 
 @dataclass(frozen=True, slots=True)

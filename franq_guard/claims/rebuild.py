@@ -17,6 +17,7 @@ _BARE_COMMA = re.compile(r",(?!\s*(?:but|yet|so|nor|while|whereas|although|thoug
 _CONTRAST = re.compile(r"(?:although|though|while|whereas)\b", re.IGNORECASE)
 _HANGING = re.compile(r"[\s,;:–—]+(?:and|or|but|yet|while|whereas|so)$", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
+_NOTE_MARK = re.compile(r"\[\d{1,3}\]")
 _MIN_ALIGNED = 0.5
 
 
@@ -212,6 +213,7 @@ def _tidy(sentence: str, mark: str) -> str:
     """No hanging comma or conjunction, the final mark back, emphasis marks in pairs."""
     body = sentence.removesuffix(mark) if mark else sentence
     body = body.rstrip(_EDGE)
+    mark = _still_open(body, mark)
     while (hanging := _HANGING.search(body)) is not None:
         body = body[: hanging.start()].rstrip(_EDGE)
     sentence = body + mark
@@ -219,3 +221,15 @@ def _tidy(sentence: str, mark: str) -> str:
         if sentence.count(marker) % 2:
             sentence = sentence.replace(marker, "")
     return sentence
+
+
+def _still_open(body: str, mark: str) -> str:
+    """``mark`` without the closing quotes and brackets whose opening words are gone."""
+    for opener, closer in (("(", ")"), ("[", "]"), ("“", "”"), ('"', '"')):
+        if opener == closer:
+            gone = closer in mark and body.count(closer) % 2 == 0
+        else:
+            gone = closer in mark and body.count(opener) <= body.count(closer)
+        if gone and not _NOTE_MARK.search(mark):
+            mark = mark.replace(closer, "")
+    return mark

@@ -88,8 +88,10 @@ def _probability(score: float) -> float | None:
 
 def _stated(trace: Trace, claim: Claim, form: Form) -> str:
     # A short answer says nothing without its question: the paper scores both together. A claim's
-    # context ("it: Rome") is not added: the models were trained on plain statements.
+    # context ("it: Rome") is not added: the models were trained on plain statements. Its text in
+    # full is one: "He died in 1989." is scored as "Christiaan Barnard died in 1989."
     # Marks of a guard that stand in the answer already say nothing of the world.
-    plain = _MARKS.sub("", claim.text)
-    text = plain if any(map(str.isalnum, plain)) else claim.text
+    stated = claim.text if form == "short" else claim.in_full
+    plain = _MARKS.sub("", stated)
+    text = plain if any(map(str.isalnum, plain)) else stated
     return f"{trace.question} {text}" if form == "short" else text

@@ -81,7 +81,9 @@ def _may_hold_verb(frame: Sequence[Word], k: int, comma: int) -> bool:
     low = frame[k].low
     if comma - k < 2 or frame[k].is_name or frame[k - 1].low in w.PREPOSITIONS:
         return False
-    return low in verbs.BASE_FORMS | verbs.PARTICIPLES or low in verbs.GERUNDS or verbs.is_ed_form(low)
+    return (
+        low in verbs.BASE_FORMS | verbs.PARTICIPLES or low in verbs.GERUNDS or verbs.is_ed_form(low)
+    )
 
 
 def _links(frame: Sequence[Word], k: int) -> bool:
@@ -148,12 +150,14 @@ def certain(
     first = next((k for k, x in enumerate(frame) if x is antecedent[0]), None)
     if first is None or all(x.is_number or not x.is_word for x in antecedent):
         return False
-    if (verb is not None and not agree(antecedent, frame, verb)) or frame[first - 1].low in w.COORDINATORS | {"or"}:
+    if (verb is not None and not agree(antecedent, frame, verb)) or frame[
+        first - 1
+    ].low in w.COORDINATORS | {"or"}:
         return False
     start = subject_start(frame) if main > comma else _after_verb(frame, main, first)
     rivals = _rivals(frame[start:first])
     if frame[comma + 1].low in {"who", "whose"}:
-        return not any(_person(x) for x in rivals)
+        return not any(is_person(x) for x in rivals)
     wanted = None if verb is None else verb_number(frame, verb)
     return not rivals or (
         wanted is not None
@@ -170,7 +174,9 @@ def _after_verb(frame: Sequence[Word], main: int, stop: int) -> int:
         while k < len(frame) - 1 and (is_adverb(frame[k]) or frame[k].low in forms):
             k += 1
     for j in range(k, stop):
-        if frame[j].low in {"and", "but"} and is_finite(frame, after_adverbs(frame, j + 1), loose=True):
+        if frame[j].low in {"and", "but"} and is_finite(
+            frame, after_adverbs(frame, j + 1), loose=True
+        ):
             k = after_adverbs(frame, j + 1) + 1  # "lived in Ulm and moved to Paris, which ..."
     return k
 
@@ -194,7 +200,7 @@ def _verbal(word: Word) -> bool:
     )
 
 
-def _person(phrase: Sequence[Word]) -> bool:
+def is_person(phrase: Sequence[Word]) -> bool:
     """Whether the phrase may name a person."""
     noun = head(phrase)
     return noun is not None and (

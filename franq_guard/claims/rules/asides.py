@@ -6,7 +6,14 @@ from collections.abc import Callable, Sequence
 
 from franq_guard.claims.rules import appositions, relatives
 from franq_guard.claims.rules.clause import Clause
-from franq_guard.claims.rules.finite_verb import main_verb, subject_start
+from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.finite_verb import (
+    after_adverbs,
+    is_finite,
+    main_verb,
+    subject_start,
+)
+from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.standing import parts
 
 Kind = Callable[[Clause, int, int], tuple[Clause, Clause] | None]
@@ -47,6 +54,8 @@ def _first_aside(clause: Clause, kinds: Sequence[Kind]) -> tuple[Clause, Clause]
     frame = clause.frame
     main = main_verb(frame, subject_start(frame))
     if main is None:
+        main = _verb_behind(frame)
+    if main is None:
         return None
     for comma in range(max(1, subject_start(frame)), len(frame) - 2):
         if not frame[comma].is_comma or not clause.can_cut(comma):
@@ -56,3 +65,12 @@ def _first_aside(clause: Clause, kinds: Sequence[Kind]) -> tuple[Clause, Clause]
             if cut is not None and cut[0].own and cut[1].own:
                 return cut
     return None
+
+
+def _verb_behind(frame: Sequence[Word]) -> int | None:
+    """The verb right after the second comma of "The gate, which is shut at night, leads ..."."""
+    commas = [k for k, x in enumerate(frame[:-2]) if x.is_comma]
+    if len(commas) < 2 or frame[commas[0] + 1].low in w.COORDINATORS:
+        return None
+    k = after_adverbs(frame, commas[1] + 1)
+    return k if is_finite(frame, k, loose=True) else None

@@ -6,9 +6,11 @@ import re
 from dataclasses import replace
 
 from franq_guard.claims.blocks import Block
+from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.finite_verb import find_verb, subject
 from franq_guard.claims.rules.lexer import lex
-from franq_guard.claims.rules.render import plain
+from franq_guard.claims.rules.mentions import Mentions
+from franq_guard.claims.rules.render import plain, render
 from franq_guard.claims.rules.words import DETERMINERS, THIRD_PERSON
 from franq_guard.records import Claim
 
@@ -28,6 +30,7 @@ class Reader:
         self._heading = ""
         self._lead = ""
         self._last = ""
+        self._mentions = Mentions(self._question)
 
     def heading(self, text: str) -> None:
         """A heading stands above what follows."""
@@ -35,6 +38,8 @@ class Reader:
 
     def block(self, block: Block) -> None:
         """A block begins: items keep the sentence that announced their list."""
+        if self._last:
+            self._mentions.paragraph()
         if block.kind != "item":
             self._lead = ""
         elif self._last.endswith(":"):
@@ -44,11 +49,20 @@ class Reader:
     def passed(self, sentence: str) -> None:
         """A sentence was read: its subject, where it is a name, is what a pronoun may mean."""
         self._last = plain(sentence).strip()
+        self._mentions.passed(sentence)
         words = tuple(lex(sentence[:400], 0, min(len(sentence), 400)))
         found = subject(words)
         named = found and any(x.is_name and x.low not in DETERMINERS for x in found)
         if found and named and found[0].low not in THIRD_PERSON:
             self._antecedent = plain(sentence[found[0].start : found[-1].end]).strip()
+
+    def in_full(self, answer: str, start: int, clause: Clause) -> str | None:
+        """The text of a clause of the sentence at ``start`` with names for what it refers to.
+
+        None where nothing is to be named, or where more than one thing could be meant.
+        """
+        named = self._mentions.resolved(answer, start, clause)
+        return None if named is None else render(answer, named)
 
     def place(self, claim: Claim) -> Claim:
         """The claim with its context; a list item that is no sentence gets the list's opening."""

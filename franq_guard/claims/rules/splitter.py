@@ -115,7 +115,12 @@ class RuleSplitter:
             claims: tuple[Claim, ...] = (Claim(text, ((start, end),), not_a_claim=why),)
             if why is None:
                 found = _clauses(answer, start, end)
-                claims = tuple(reader.place(Claim(render(answer, c), c.spans())) for c in found)
+                claims = tuple(
+                    reader.place(
+                        Claim(render(answer, c), c.spans(), full=reader.in_full(answer, start, c))
+                    )
+                    for c in found
+                )
             reader.passed(text)
             yield Unit((start, end), claims)
 

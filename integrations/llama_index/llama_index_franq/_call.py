@@ -183,7 +183,9 @@ class Call:
             answers = check_together(jobs)
         glue = ["", *(f"\n{place}: " for place in texts)]
         whole = joined(glue, answers) if texts else answers[0]
-        checked = Checked(whole, report_of(whole, jobs[0].traces[0]), self.watch.advisory)
+        checked = Checked(
+            whole, report_of(whole, jobs[0].traces[0]), self.watch.guard.policy, self.watch.advisory
+        )
         self._told(checked)
         left = dict(zip(texts, (answer.text for answer in answers[1:]), strict=True))
         stays = keeps(self.watch.guard.policy, answers[0])
