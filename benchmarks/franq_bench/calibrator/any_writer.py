@@ -51,6 +51,7 @@ _SOURCES: Final = {
     ),
     "short": ("SQuAD 1.1 (XQuAD-en): CC BY-SA 4.0", "NQ-open: CC BY-SA 3.0", *KNOWN_SOURCES),
 }
+_PROMISED_ON: Final = {"long": ("CLAP-NQ", "RefChecker"), "short": ("SQuAD", "NQ-open")}
 _FALSE_ALARM: Final = 0.005
 _PRECISION: Final = 0.95
 
@@ -63,6 +64,7 @@ def fit(
     *,
     fingerprint: dict[str, Any],
     sources: Sequence[str],
+    promised_on: Sequence[str],
 ) -> Calibrator:
     """The calibrator of a form.
 
@@ -73,6 +75,7 @@ def fit(
         stated: claims that their passages state, of the thresholds fold: the promise rests on them.
         fingerprint: of the guard that checked them.
         sources: names and licences of the data.
+        promised_on: names of the data of ``stated``.
 
     Raises:
         PromiseRefusedError: too few claims, or no rule keeps the promise.
@@ -97,7 +100,7 @@ def fit(
         faith=Knots((0.0,), (u,)),
         unfaith=Knots((0.0,), (PRIOR,)),
         labels=rules[promise.rule],
-        promise=_told(promise, sources, day),
+        promise=_told(promise, rules[promise.rule].threshold, promised_on, day),
         name=f"any writer, evidence alone, {form} form",
         figures={"uq_faith": u, "known_truth": _by_source(known)},
         fingerprint={**fingerprint, "n_train": len(known), "date": day, "sources": list(sources)},
@@ -160,15 +163,18 @@ def label(row: Row, rule: LabelRule, u: float) -> str:
     )
 
 
-def _told(promise: Promise, sources: Sequence[str], day: str) -> dict[str, Any]:
+def _told(promise: Promise, threshold: float, sources: Sequence[str], day: str) -> dict[str, Any]:
     return {
-        "alpha": promise.alpha,
-        "confidence": round(1 - promise.delta, 6),
         "of": "claims that the passages state",
+        "at_most_flagged": promise.alpha,
+        "confidence": round(1 - promise.delta, 6),
+        "threshold": threshold,
         "n": promise.n,
         "flagged": promise.flagged,
-        "bound": round(promise.bound, 4),
-        "data": list(sources),
+        "bound": round(promise.bound, 6),
+        "caught": 0,
+        "others": 0,
+        "data": ", ".join(sources),
         "date": day,
     }
 
@@ -222,6 +228,7 @@ def build(folder: Path, form: Form, *, seed: int, progress: Bar) -> Calibrator:
         stated,
         fingerprint={**Calibrator.evidence(form=form).fingerprint, **setting},
         sources=_SOURCES[form],
+        promised_on=_PROMISED_ON[form],
     )
 
 
