@@ -22,7 +22,7 @@ from franq_bench.calibrator.known_truth import SOURCES as KNOWN_SOURCES
 from franq_bench.calibrator.known_truth import Known, known_truth
 from franq_bench.data.folds import Fold
 from franq_bench.progress import Bar, Show
-from franq_bench.verdicts.answers import Asked, clapnq, refchecker
+from franq_bench.verdicts.answers import Asked, Kind, clapnq, refchecker
 from franq_bench.verdicts.rows import Row, rows_of
 from franq_bench.verdicts.short_answers import short_answers
 from franq_guard.calibration.promise import Promise, at_most_flagged, one_an_answer
@@ -235,7 +235,10 @@ def build(folder: Path, form: Form, *, seed: int, progress: Bar) -> Calibrator:
 def _asked(folder: Path, fold: Fold, form: Form, seed: int) -> list[Asked]:
     if form == "short":
         return short_answers(folder, fold, limit=_SHORT, seed=seed)
-    return [*clapnq(folder, fold, seed=seed), *refchecker(folder, fold)]
+    kinds: tuple[Kind, ...] = ("grounded", "changed", "unfounded")
+    if fold == "thresholds":
+        kinds = ("grounded",)  # the promise is about these alone
+    return [*clapnq(folder, fold, kinds=kinds, seed=seed), *refchecker(folder, fold)]
 
 
 def _checked(guard: Guard, asked: Sequence[Asked], bar: AbstractContextManager[Show]) -> list[Row]:
