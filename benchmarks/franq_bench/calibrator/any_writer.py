@@ -22,7 +22,7 @@ from franq_bench.calibrator.known_truth import SOURCES as KNOWN_SOURCES
 from franq_bench.calibrator.known_truth import Known, known_truth
 from franq_bench.data.folds import Fold
 from franq_bench.progress import Bar, Show
-from franq_bench.verdicts.answers import Asked, clapnq, refchecker
+from franq_bench.verdicts.answers import Asked, Kind, clapnq, refchecker
 from franq_bench.verdicts.rows import Row, rows_of
 from franq_bench.verdicts.short_answers import short_answers
 from franq_guard.calibration.promise import Promise, at_most_flagged, one_an_answer
@@ -51,6 +51,7 @@ _SOURCES: Final = {
     ),
     "short": ("SQuAD 1.1 (XQuAD-en): CC BY-SA 4.0", "NQ-open: CC BY-SA 3.0", *KNOWN_SOURCES),
 }
+_PROMISED_ON: Final = {"long": ("CLAP-NQ", "RefChecker"), "short": ("SQuAD", "NQ-open")}
 _FALSE_ALARM: Final = 0.005
 _PRECISION: Final = 0.95
 
@@ -63,6 +64,7 @@ def fit(
     *,
     fingerprint: dict[str, Any],
     sources: Sequence[str],
+    promised_on: Sequence[str],
 ) -> Calibrator:
     """The calibrator of a form.
 
@@ -73,6 +75,7 @@ def fit(
         stated: claims that their passages state, of the thresholds fold: the promise rests on them.
         fingerprint: of the guard that checked them.
         sources: names and licences of the data.
+        promised_on: names of the data of ``stated``.
 
     Raises:
         PromiseRefusedError: too few claims, or no rule keeps the promise.
@@ -97,7 +100,7 @@ def fit(
         faith=Knots((0.0,), (u,)),
         unfaith=Knots((0.0,), (PRIOR,)),
         labels=rules[promise.rule],
-        promise=_told(promise, sources, day),
+        promise=_told(promise, rules[promise.rule].threshold, promised_on, day),
         name=f"any writer, evidence alone, {form} form",
         figures={"uq_faith": u, "known_truth": _by_source(known)},
         fingerprint={**fingerprint, "n_train": len(known), "date": day, "sources": list(sources)},
@@ -160,15 +163,18 @@ def label(row: Row, rule: LabelRule, u: float) -> str:
     )
 
 
-def _told(promise: Promise, sources: Sequence[str], day: str) -> dict[str, Any]:
+def _told(promise: Promise, threshold: float, sources: Sequence[str], day: str) -> dict[str, Any]:
     return {
-        "alpha": promise.alpha,
-        "confidence": round(1 - promise.delta, 6),
         "of": "claims that the passages state",
+        "at_most_flagged": promise.alpha,
+        "confidence": round(1 - promise.delta, 6),
+        "threshold": threshold,
         "n": promise.n,
         "flagged": promise.flagged,
-        "bound": round(promise.bound, 4),
-        "data": list(sources),
+        "bound": round(promise.bound, 6),
+        "caught": 0,
+        "others": 0,
+        "data": ", ".join(sources),
         "date": day,
     }
 
@@ -222,13 +228,17 @@ def build(folder: Path, form: Form, *, seed: int, progress: Bar) -> Calibrator:
         stated,
         fingerprint={**Calibrator.evidence(form=form).fingerprint, **setting},
         sources=_SOURCES[form],
+        promised_on=_PROMISED_ON[form],
     )
 
 
 def _asked(folder: Path, fold: Fold, form: Form, seed: int) -> list[Asked]:
     if form == "short":
         return short_answers(folder, fold, limit=_SHORT, seed=seed)
-    return [*clapnq(folder, fold, seed=seed), *refchecker(folder, fold)]
+    kinds: tuple[Kind, ...] = ("grounded", "changed", "unfounded")
+    if fold == "thresholds":
+        kinds = ("grounded",)  # the promise is about these alone
+    return [*clapnq(folder, fold, kinds=kinds, seed=seed), *refchecker(folder, fold)]
 
 
 def _checked(guard: Guard, asked: Sequence[Asked], bar: AbstractContextManager[Show]) -> list[Row]:

@@ -157,8 +157,8 @@ def _bounded(
     def loss(theta: Floats) -> tuple[float, Floats]:
         score = sign * (rows @ theta[:-1] + theta[-1])
         wrong = -sign * weights / (1 + np.exp(np.clip(score, -50, 50)))
-        value = float(weights @ np.logaddexp(0, -score)) + theta[:-1] @ theta[:-1] / (2 * strength)
-        return value, np.append(rows.T @ wrong + theta[:-1] / strength, wrong.sum())
+        value = weights @ np.logaddexp(0, -score) + theta[:-1] @ theta[:-1] / (2 * strength)
+        return float(value), np.append(rows.T @ wrong + theta[:-1] / strength, wrong.sum())
 
     start = np.zeros(rows.shape[1] + 1)
     limits = [*bounds, (None, None)]

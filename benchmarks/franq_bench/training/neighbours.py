@@ -84,7 +84,7 @@ def _of_the_subject(
     elif pronouns and question.title and _one_subject(question.passage, title):
         sentence = rng.choice(pronouns)
         for name, label in ((title, SUPPORTED), (other, UNSUPPORTED)):
-            claim = _PRONOUN.sub(lambda _, name=name: name, sentence, count=1)
+            claim = name + sentence[len(sentence.split()[0]) :]
             yield Example("generated-subject", shown, claim, label)
 
 

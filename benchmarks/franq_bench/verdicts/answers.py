@@ -56,13 +56,21 @@ class Asked:
     change: str = ""
 
 
-def clapnq(folder: Path, fold: Fold, *, counts: Sequence[int] = COUNTS, seed: int) -> list[Asked]:
+def clapnq(
+    folder: Path,
+    fold: Fold,
+    *,
+    counts: Sequence[int] = COUNTS,
+    kinds: Sequence[Kind] = ("grounded", "changed", "unfounded"),
+    seed: int,
+) -> list[Asked]:
     """Answers of a fold, each as it is, with one fact changed, and without its passage.
 
     Args:
         folder: of the data.
         fold: whose questions are taken.
         counts: numbers of passages shown.
+        kinds: what is asked of each answer.
         seed: of the passages' order and the changes.
     """
     folds = Folds.read(folder)
@@ -78,7 +86,7 @@ def clapnq(folder: Path, fold: Fold, *, counts: Sequence[int] = COUNTS, seed: in
     for row in rows:
         others = _others(row, [pool[i] for i, _ in search.best(row["question"])])
         found += _of_row(row, others, counts, names, random.Random(f"{seed}/{row['id']}"))  # noqa: S311
-    return found
+    return [one for one in found if one.kind in kinds]
 
 
 def refchecker(folder: Path, fold: Fold) -> list[Asked]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from franq_bench.data.folds import Fold, Folds
 from franq_bench.data.pairs import PASSAGE_SOURCES
 from franq_bench.training import perturb
-from franq_bench.verdicts.answers import Asked
+from franq_bench.verdicts.answers import Asked, Kind
 from franq_guard.datasets.jsonl import json_rows
 from franq_guard.records import Passage
 from franq_guard.rows.traces import trace_of
@@ -53,11 +53,12 @@ def _of_row(row: dict[str, Any], foreign: str, rng: random.Random) -> list[Asked
     shown = [Passage(f"{p['title']}: {p['text']}") for p in chosen]
     question, right = row["question"], row["answers"][0]
     wrong = _wrong(right, row["answers"], gold[0]["text"], foreign, rng)
+    kinds: tuple[tuple[Kind, str], ...] = (("grounded", right), ("changed", wrong))
     return [
         Asked(kind, row["id"], len(shown), trace_of(question, shown, answer))
-        for kind, answer in (("grounded", right), ("changed", wrong))
+        for kind, answer in kinds
         if answer
-    ]  # fmt: skip
+    ]
 
 
 def _wrong(right: str, every: list[str], passage: str, foreign: str, rng: random.Random) -> str:

@@ -24,7 +24,8 @@ FITTING += [row("changed", i, 0.1, 0.95, 0.2) for i in range(400)]
 
 
 def made(stated):
-    return fit("long", KNOWN, FITTING, stated, fingerprint={"writer": "any"}, sources=["ours"])
+    return fit("long", KNOWN, FITTING, stated, fingerprint={"writer": "any"}, sources=["ours: MIT"],
+               promised_on=["ours"])  # fmt: skip
 
 
 def test_uq_faith_is_the_share_of_faithful_claims_that_are_true():
@@ -46,7 +47,8 @@ def test_the_strictest_rule_that_keeps_the_promise_is_taken():
     calibrator = made(stated)
     promise = calibrator.promise
     # of 100 claims 1 flagged gives a bound of .0383, 2 flagged of .0523
-    assert (promise["n"], promise["flagged"]) == (100, 1)
+    assert (promise["n"], promise["flagged"], promise["data"]) == (100, 1, "ours")
+    assert promise["threshold"] == calibrator.labels.threshold
     assert promise["bound"] == pytest.approx(0.0383, abs=1e-4)
     # a cut of .30 would flag the claim of .3, too
     assert calibrator.labels.supported_from == 0.28
