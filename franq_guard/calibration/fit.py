@@ -61,9 +61,14 @@ class Labelled(NamedTuple):
 
     def only(self, chosen: NDArray[np.bool_]) -> Labelled:
         """The chosen claims (n,)."""
-        faithful = None if self.faithful is None else self.faithful[chosen]
-        kept = (column[chosen] for column in (self.groups, self.answers, self.nli))
-        return Labelled(self.signals[chosen], self.is_true[chosen], faithful, *kept)
+        return Labelled(
+            signals=self.signals[chosen],
+            is_true=self.is_true[chosen],
+            faithful=None if self.faithful is None else self.faithful[chosen],
+            groups=self.groups[chosen],
+            answers=self.answers[chosen],
+            nli=self.nli[chosen],
+        )
 
 
 def labelled(rows: Iterable[Mapping[str, Any]]) -> Labelled:
