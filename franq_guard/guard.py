@@ -385,14 +385,14 @@ class Guard:
             _log.warning("the policy's action failed: %s: %s", type(error).__name__, error)
             text = self.policy.on_failure(answer, verdicts)
         checked = any(found.p_true is not None for found in verdicts)
-        choice, written = self._choice_of(trace), trace.generation
+        choice, written = self._choice_of(trace) if checked else None, trace.generation
         return GuardedAnswer(
             text=text,
             original=answer,
             verdicts=tuple(verdicts),
             status=status_of(verdicts) if answer.strip() else "unverified",
-            calibrator=choice.calibrator(written).name if checked else None,
+            calibrator=choice.calibrator(written).name if choice else None,
             timings=timings,
             id=trace.id,
-            likelihoods=choice.likelihoods(written) if checked else "none",
+            likelihoods=choice.likelihoods(written) if choice else "none",
         )
