@@ -47,5 +47,5 @@ REASON_WORDS: Mapping[Reason, str] = {
 
 def why(reason: str | None) -> str:
     """A verdict's reason in plain words; one that is not in the table is shown as it is."""
-    words: Mapping[str, str] = {**REASON_WORDS}
-    return words.get(reason or "", (reason or "").replace("_", " "))
+    known = (words for name, words in REASON_WORDS.items() if name == reason)
+    return next(known, (reason or "").replace("_", " "))

@@ -26,8 +26,8 @@ class FranqEvaluator(BaseEvaluator):
     policy fails closed). ``feedback`` has a line for each claim. A result where nothing could be
     verified is invalid, and says why.
 
-    Nothing is captured here, so the guard's own language model reads the answers; one without it
-    cannot verify them.
+    Nothing is captured here, so the contexts alone decide, unless the guard has a calibrator or
+    methods of yours: then its own language model reads the answers.
 
     Args:
         guard: shared by any number of evaluators and threads.

@@ -114,7 +114,10 @@ def test_in_the_batch_runner():
     good, bad = results["franq"]
     assert good.passing
     assert not bad.passing
-    assert good.score > 0.9 > 0.1 > bad.score
+    # nobody knows who wrote them: of what the context does not say, nothing is known
+    assert good.score > 0.9
+    assert bad.score == 0.5
+    assert bad.feedback == "[unsupported 0.50] Dragons built every lighthouse. (prior)"
     responses = [Response(a, source_nodes=[node(i, "old")]) for i, a in enumerate(answers)]
     results = asyncio.run(runner.aevaluate_responses(["A?", "B?"], responses))
     assert len(results["franq"]) == 2
