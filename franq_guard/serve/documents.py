@@ -152,6 +152,7 @@ _VERDICT: Schema = {
         "reason": {"type": ["string", "null"]},
         "evidence": {"type": ["object", "null"]},
         "against": {"type": ["object", "null"]},
+        "citations": {"type": "array", "items": {"type": "object"}},
     },
 }
 ANSWER_SCHEMA: Schema = {
