@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from typing import Literal, Self
 
@@ -34,12 +33,13 @@ from franq_guard.rows.traces import trace_of
 from franq_guard.signals.choice import Choice
 from franq_guard.signals.clock import Clock, DeadlineExceeded
 from franq_guard.signals.components import DEFAULTS, Components, check_form, components
+from franq_guard.signals.flow import Checking, claims_in_haste
 from franq_guard.signals.lazy import Lazy, check_kind
-from franq_guard.signals.measure import measure
-from franq_guard.signals.verdict import unchecked, verdict
+from franq_guard.signals.verdict import unchecked
 from franq_guard.telemetry import hooks
 
 _log = logging.getLogger(__name__)
+_WARMING = Passage("Rome is a town.")
 
 
 class Guard:
@@ -185,6 +185,31 @@ class Guard:
         """The two methods of uncertainty, where likelihoods are read."""
         return self.choice.components
 
+    def warm(self) -> Self:
+        """Load the models and run one tiny check, so that the first answer does not wait for it.
+
+        Returns:
+            The guard itself.
+
+        Raises:
+            Exception: whatever stands in the way: a missing model, a model that cannot score.
+        """
+        model = self.choice.model()
+        if model is not None:
+            model.score([_WARMING.text], [Generation(_WARMING.text)])
+        guard = self._of_form("long") if self.form == "auto" else self
+        trace = Trace("What is Rome?", (_WARMING,), Generation(_WARMING.text))
+        Checking(guard.choice, self.policy, [trace], guard._claims_of, Clock(None))()
+        return self
+
+    def __getstate__(self) -> dict[str, object]:
+        """For pickle and deepcopy: all but the locks, which are made again."""
+        return {k: v for k, v in vars(self).items() if k not in ("_lock", "_steps")}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        vars(self).update(state)
+        self._lock, self._steps = threading.RLock(), Abandonable()
+
     @property
     def calibrator(self) -> Calibrator:
         """What turns the signals of an answer into P(true) whose writer is not known."""
@@ -235,7 +260,7 @@ class Guard:
         """A guard of this very class and settings that chooses otherwise."""
         other = copy(self)
         other.choice, other.form = choice, choice.form
-        other._forms, other._lock = {}, threading.RLock()
+        other._forms, other._steps = {}, self._steps
         return other
 
     def check(self, question: str, passages: Sequence[str | Passage], answer: str) -> GuardedAnswer:
@@ -352,45 +377,19 @@ class Guard:
 
     def _flow(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
         """From traces of one calibrator to claims to signals to FRANQ to policy."""
-        clock, claims = Clock(self.deadline), list[list[Claim]]()
-        step = partial(self._verdicts, batch, clock, claims)
+        clock = Clock(self.deadline)
+        step = Checking(self.choice, self.policy, batch, self._claims_of, clock)
         try:
             verdicts = step() if self.deadline is None else self._steps.run(step, self.deadline)
         except DeadlineExceeded as error:
             detail = f"{error} (stage {clock.at!r})"
-            split = claims or [self._claims_in_haste(trace) for trace in batch]
+            split = step.claims or [claims_in_haste(trace, self.form) for trace in batch]
             return [
                 self.unverified(trace, "timeout", detail=detail, claims=of)
                 for trace, of in zip(batch, split, strict=True)
             ]
         share = {stage: seconds / len(batch) for stage, seconds in clock.timings.items()}
         return [self.finished(t, v, share) for t, v in zip(batch, verdicts, strict=True)]
-
-    def _verdicts(
-        self, batch: Sequence[Trace], clock: Clock, claims: list[list[Claim]]
-    ) -> list[list[Verdict]]:
-        """The verdicts of each trace; ``claims`` is told their claims once they are known."""
-        first = batch[0].generation
-        calibrator, methods = self.choice.calibrator(first), self.choice.methods(first)
-        form: Form = "short" if self.form == "short" else "long"
-        with clock.stage("claims"):
-            claims += [self._claims_of(trace) for trace in batch]
-        measured = measure(
-            methods, batch, claims, self.choice.models(first), form=form, clock=clock
-        )
-        with clock.stage("franq"):
-            return [
-                [
-                    verdict(c, s, calibrator, self.policy, source=trace.generation.source)
-                    for c, s in zip(of_trace, found, strict=True)
-                ]
-                for trace, of_trace, found in zip(batch, claims, measured, strict=True)
-            ]
-
-    def _claims_in_haste(self, trace: Trace) -> list[Claim]:
-        """By the rules, whatever the splitter: one that asks a model may hang."""
-        answer = trace.generation.text
-        return whole(answer) if self.form == "short" else RuleSplitter().split(answer)
 
     def _form_of(self, trace: Trace) -> Form:
         """Form ``auto``: short for an answer that states one claim, long for any other."""
@@ -411,19 +410,19 @@ class Guard:
         self, trace: Trace, verdicts: Sequence[Verdict], timings: Mapping[str, float]
     ) -> GuardedAnswer:
         """The checked answer: the policy applied, whatever its action does."""
-        answer = trace.generation.text
+        answer, failed = trace.generation.text, False
         try:
             text = self.policy.apply(answer, verdicts)
         except Exception as error:  # a user's action must not break the chain; on_error decides
             _log.warning("the policy's action failed: %s: %s", type(error).__name__, error)
-            text = self.policy.on_failure(answer, verdicts)
+            text, failed = self.policy.on_failure(answer, verdicts), True
         checked = any(found.p_true is not None for found in verdicts)
         choice, written = self._choice_of(trace) if checked else None, trace.generation
         return GuardedAnswer(
             text=text,
             original=answer,
             verdicts=tuple(verdicts),
-            status=status_of(verdicts) if answer.strip() else "unverified",
+            status="policy_error" if failed else status_of(verdicts, answer),
             calibrator=choice.calibrator(written).name if choice else None,
             timings=timings,
             id=trace.id,

@@ -174,8 +174,13 @@ class Policy:
         return kept if kept.strip() else ""
 
 
-def status_of(verdicts: Sequence[Verdict]) -> Status:
-    """``ok`` when every claim has a P(true), ``unverified`` when none has, else ``partial``."""
+def status_of(verdicts: Sequence[Verdict], answer: str = "...") -> Status:
+    """``ok`` when every claim has a P(true), ``unverified`` when none has, else ``partial``.
+
+    A blank answer is ``unverified``: there is nothing in it.
+    """
+    if not answer.strip():
+        return "unverified"
     checked = [verdict.p_true is not None for verdict in verdicts if verdict.label != "not-a-claim"]
     if all(checked):
         return "ok"

@@ -20,7 +20,9 @@ Source = Literal["captured", "server", "teacher-forced", "none"]
 Label = Literal[
     "supported", "unsupported-true", "unsupported", "doubtful", "false", "unverified", "not-a-claim"
 ]
-Status = Literal["ok", "partial", "unverified"]
+Status = Literal["ok", "partial", "unverified", "policy_error"]
+"""Whether every claim was verified, some or none; ``policy_error``: whatever was, the policy's
+action failed, and the text is what ``on_error`` makes of it."""
 Reason = Literal[
     "no_evidence",
     "no_prompt",
@@ -237,6 +239,37 @@ class LabelRule:
         return self.contradicts(contradiction) and self.entails(entailment)
 
 
+CitedAs = Literal["right", "wrong passage", "nowhere"]
+"""``right``: the cited passage says it; ``wrong passage``: the passages say it, but not that one;
+``nowhere``: no passage says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CitationFinding:
+    """What came of checking a citation against the passage it names.
+
+    ``name`` is as the answer writes it and ``span`` its place there; ``passage`` is the index of
+    the passage it names, None where there is no such passage; ``p_faithful`` is how well that
+    passage alone supports the claim, in [0, 1].
+    """
+
+    name: str
+    span: Span
+    passage: int | None
+    p_faithful: float | None
+    finding: CitedAs
+
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as JSON-ready values."""
+        return {
+            "name": self.name,
+            "span": [int(position) for position in self.span],
+            "passage": None if self.passage is None else int(self.passage),
+            "p_faithful": _finite(self.p_faithful),
+            "finding": self.finding,
+        }
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What the guard says of one claim.
@@ -244,6 +277,7 @@ class Verdict:
     ``p_true``, ``p_faithful``, ``uq_faith``, ``uq_unfaith`` are in [0, 1]; the two ``uq_*`` are the
     calibrated values that entered the formula (arXiv 2505.21072, eq. 1). ``evidence`` is the
     stretch that supports the claim best, ``against`` the one that contradicts it most.
+    ``citations`` has a finding for each passage that the answer cites for the claim.
     """
 
     claim: Claim
@@ -256,6 +290,7 @@ class Verdict:
     reason: str | None = None
     evidence: Evidence | None = None
     against: Evidence | None = None
+    citations: tuple[CitationFinding, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as JSON-ready values, as in ``franq.answer/1``; numbers not finite: null."""
@@ -276,6 +311,7 @@ class Verdict:
             "reason": self.reason,
             "evidence": _stretch(self.evidence),
             "against": _stretch(self.against),
+            **({"citations": [one.to_dict() for one in self.citations]} if self.citations else {}),
         }
 
 

@@ -122,11 +122,12 @@ def joined(glue: Sequence[str], answers: Sequence[GuardedAnswer]) -> GuardedAnsw
         ]
         text, original = text + answer.text, original + answer.original
         timings.update(answer.timings)
+    failed = [answer.status for answer in answers if answer.status == "policy_error"]
     return GuardedAnswer(
         text=text,
         original=original,
         verdicts=tuple(verdicts),
-        status=status_of(verdicts),
+        status=failed[0] if failed else status_of(verdicts),
         calibrator=answers[0].calibrator,
         timings=dict(timings),
         likelihoods=answers[0].likelihoods,

@@ -27,6 +27,12 @@ _ABBREVIATION = re.compile(
 )
 _ENUMERATOR = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z])[.)]$")
 _LOWER_VERB = re.compile(r"(?:is|was|has|had|are|were|and|or|in|for|to|of|by|that|which|who)\b")
+_GERMAN_DAY = re.compile(
+    r"(?:^|\s)(?P<before>(?:am|vom|zum|bis|der|dem|den|des|ab|seit|im|und|oder)\s)?\d{1,2}\.$", re.I
+)
+_GERMAN_MONTH = re.compile(r"(?:Januar|Jänner|Februar|März|Mai|Juni|Juli|Oktober|Dezember)\b")
+_AFTER_ORDINAL = re.compile(r"(?:April|August|September|November|Jahrhundert|Weltkrieg)")
+"""After an ordinal only where a German word stands before it: the months are English, too."""
 _NOTE = re.compile(r"\s*(?:\[\d{1,3}\])+\s*$")
 
 
@@ -82,6 +88,9 @@ def _belongs(part: str, before: Span, after: Span) -> bool:
         return True
     if not tail.endswith("."):
         return False
+    day = _GERMAN_DAY.search(tail)
+    if day and (_GERMAN_MONTH.match(head) or (day["before"] and _AFTER_ORDINAL.match(head))):
+        return True
     return (lower or head[0].isdigit()) and (
         _ABBREVIATION.search(tail) is not None
         or (lower and re.search(r"[\d.]\.$|(?:^|\s)\w\.$", tail) is not None)

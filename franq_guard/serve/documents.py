@@ -177,6 +177,7 @@ _VERDICT: Schema = {
             **_STRETCH,
             "description": "The stretch that contradicts the claim most; null where none does.",
         },
+        "citations": {"type": "array", "items": {"type": "object"}},
     },
 }
 ANSWER_SCHEMA: Schema = {

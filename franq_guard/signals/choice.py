@@ -53,6 +53,14 @@ class Choice:
     _chosen: dict[tuple[Source, str | None], Calibrator] = field(init=False, default_factory=dict)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
+    def __getstate__(self) -> dict[str, object]:
+        """For pickle and deepcopy: all but the lock, which is made again."""
+        return {k: v for k, v in vars(self).items() if k != "_lock"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        vars(self).update(state)
+        self._lock = threading.Lock()
+
     def reads(self, answer: Generation) -> bool:
         """Whether the language model may be needed; loads nothing.
 

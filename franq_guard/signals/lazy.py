@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar, cast
@@ -17,6 +18,7 @@ class Lazy(Generic[T]):
 
     def __init__(self, given: T | Callable[[], T]) -> None:
         self._given = given
+        self._first = given
         self._lock = threading.Lock()
 
     @property
@@ -30,6 +32,25 @@ class Lazy(Generic[T]):
             if self.loaded is None:
                 self._given = cast("Callable[[], T]", self._given)()
             return cast("T", self._given)
+
+    def __deepcopy__(self, memo: object) -> Lazy[T]:
+        """The same: copies of a guard share its models."""
+        return self
+
+    def __reduce__(self) -> tuple[type[Lazy[T]], tuple[T | Callable[[], T]]]:
+        """Pickled as it was given: a loader stays one, and the model is loaded where it arrives.
+
+        Raises:
+            TypeError: where that cannot be pickled, saying what can.
+        """
+        try:
+            pickle.dumps(self._first)
+        except Exception as error:
+            raise TypeError(
+                f"{self._first!r} cannot be pickled ({error}): give the guard a function or class "
+                "method that loads the model, defined in a module"
+            ) from error
+        return type(self), (self._first,)
 
 
 def check_kind(name: str, value: object, method: str, *, loader: bool = False) -> None:

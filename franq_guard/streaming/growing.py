@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from franq_guard.records import Claim, Trace, Verdict
 from franq_guard.signals.clock import Clock
 from franq_guard.signals.components import EVIDENCE
+from franq_guard.signals.flow import cited
 from franq_guard.signals.likelihoods import has_logprobs
 from franq_guard.signals.measure import measure, read_ahead
 from franq_guard.signals.request import Models
@@ -67,6 +68,7 @@ class GrowingAnswer:
                 verdict(claim, signals, calibrator, policy, source=written.source)
                 for claim, signals in zip(claims, measured, strict=True)
             ]
+        found = cited(guard.choice, trace, found, clock)
         self._add(clock.timings)
         return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from franq_guard.claims.citations import TAKEN_OUT
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.lexer import Word
 
@@ -15,6 +16,7 @@ _EMPHASIS = re.compile(
 _LINK = re.compile(r"!?\[([^\]\[]*)\]\([^()\s]*\)")
 _NUMBERING = re.compile(r"^\(?\d{1,2}[.)] (?=\D)")
 _BLANKS = re.compile(r"\s+")
+_TAKEN_OUT = re.compile(rf"\s*{TAKEN_OUT}\s*(?=[.,;:!?])")
 _LOOSE_END = " ,;:—–-"
 _CLOSED = (".", "!", "?", "。", "！", "？", "…", '."', ".”", '!"', '?"', ".)")
 
@@ -56,7 +58,9 @@ def _gap(answer: str, last: Word, word: Word) -> str:
 
 def as_sentence(text: str) -> str:
     """Markdown emphasis and footnote marks out, blanks single, a capital first and a mark last."""
-    text = _NUMBERING.sub("", _BLANKS.sub(" ", plain(text)).strip().strip(_LOOSE_END))
+    text = _NUMBERING.sub(
+        "", _BLANKS.sub(" ", _TAKEN_OUT.sub("", plain(text))).strip().strip(_LOOSE_END)
+    )
     if not text:
         return text
     first = text.split(" ", 1)[0]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from franq_guard.claims.blocks import Block, blocks
+from franq_guard.claims.citations import Stated
 from franq_guard.claims.rules.asides import without_asides, without_examples
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.context import Reader
@@ -67,15 +68,17 @@ class RuleSplitter:
         Only those that end behind character ``after``: the claims before are not looked for.
         ``reader``: one that has read what stands before ``answer``; it reads on.
         """
-        reader = reader or Reader(answer, question)
+        reader, stated = reader or Reader(answer, question), Stated(answer)
         head: Sequence[str] = ()
         for block in blocks(answer):
             span = (block.start, block.end)
             if block.kind in {"paragraph", "item"}:
-                yield from self._prose(answer, block, reader, after)
+                yield from self._prose(answer, stated, block, reader, after)
                 continue
             if block.kind == "row":
-                claims = tuple(reader.place(claim) for claim in _row(answer, block, head))
+                claims = tuple(
+                    reader.place(stated.clear(c)) for c in _row(stated.text, block, head)
+                )
             else:
                 claims = _not_claims(answer, block)
             if block.kind == "table_head":
@@ -104,25 +107,29 @@ class RuleSplitter:
         """
         return settled(answer, language=self.language, known=known)
 
-    def _prose(self, answer: str, block: Block, reader: Reader, after: int) -> Iterator[Unit]:
+    def _prose(
+        self, answer: str, stated: Stated, block: Block, reader: Reader, after: int
+    ) -> Iterator[Unit]:
         reader.block(block)
         for start, end in sentences(answer, block.start, block.end, language=self.language):
             text = answer[start:end]
             if end <= after:
                 reader.passed(text)
                 continue
-            why = reason(text)
+            why = reason(text) or (None if stated.says_something(start, end) else "citation")
             claims: tuple[Claim, ...] = (Claim(text, ((start, end),), not_a_claim=why),)
             if why is None:
-                found = _clauses(answer, start, end)
-                claims = tuple(
-                    reader.place(
-                        Claim(render(answer, c), c.spans(), full=reader.in_full(answer, start, c))
-                    )
-                    for c in found
-                )
+                found = _clauses(stated.text, start, end)
+                made = (_claim(stated, reader, start, clause) for clause in found)
+                claims = tuple(reader.place(claim) for claim in made)
             reader.passed(text)
             yield Unit((start, end), claims)
+
+
+def _claim(stated: Stated, reader: Reader, start: int, clause: Clause) -> Claim:
+    """A clause of the sentence at ``start`` as a claim, without citations."""
+    full = reader.in_full(stated.text, start, clause)
+    return stated.clear(Claim(render(stated.text, clause), clause.spans(), full=full))
 
 
 def _clauses(answer: str, start: int, end: int) -> list[Clause]:

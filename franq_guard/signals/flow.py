@@ -1,0 +1,84 @@
+"""From traces and their claims to verdicts: signals, FRANQ, what was cited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from franq_guard.claims import RuleSplitter
+from franq_guard.claims.spans import whole
+from franq_guard.policy import Policy
+from franq_guard.records import Claim, Form, Trace, Verdict
+from franq_guard.signals.choice import Choice
+from franq_guard.signals.citations import cites, with_citations
+from franq_guard.signals.clock import Clock
+from franq_guard.signals.measure import measure
+from franq_guard.signals.verdict import verdict
+
+__all__ = ["Checking", "cited", "claims_in_haste"]
+
+
+class Checking:
+    """One check of traces that have one calibrator, of which the claims are known before its end.
+
+    Args:
+        choice: the calibrator, methods and models of the answers.
+        policy: may override numbers of the labels' rule.
+        batch: the traces.
+        claims_of: splits an answer.
+        clock: is told the seconds of each stage.
+
+    Attributes:
+        claims: of each trace, once they are known: also where the check is left behind later.
+    """
+
+    def __init__(
+        self,
+        choice: Choice,
+        policy: Policy,
+        batch: Sequence[Trace],
+        claims_of: Callable[[Trace], list[Claim]],
+        clock: Clock,
+    ) -> None:
+        self._choice, self._policy, self._batch = choice, policy, batch
+        self._claims_of, self._clock = claims_of, clock
+        self.claims: list[list[Claim]] | None = None
+
+    def __call__(self) -> list[list[Verdict]]:
+        """The verdicts of each trace.
+
+        Raises:
+            DeadlineExceeded: by the clock.
+            Exception: whatever a model raises.
+        """
+        choice, clock, first = self._choice, self._clock, self._batch[0].generation
+        calibrator, methods = choice.calibrator(first), choice.methods(first)
+        form: Form = "short" if choice.form == "short" else "long"
+        with clock.stage("claims"):
+            self.claims = claims = [self._claims_of(trace) for trace in self._batch]
+        models = choice.models(first)
+        measured = measure(methods, self._batch, claims, models, form=form, clock=clock)
+        with clock.stage("franq"):
+            verdicts = [
+                [
+                    verdict(c, s, calibrator, self._policy, source=trace.generation.source)
+                    for c, s in zip(of_trace, found, strict=True)
+                ]
+                for trace, of_trace, found in zip(self._batch, claims, measured, strict=True)
+            ]
+        return [
+            cited(choice, trace, of, clock) for trace, of in zip(self._batch, verdicts, strict=True)
+        ]
+
+
+def cited(choice: Choice, trace: Trace, verdicts: list[Verdict], clock: Clock) -> list[Verdict]:
+    """The verdicts with a finding for each citation of a passage."""
+    if choice.form == "short" or not cites(trace, verdicts):
+        return verdicts
+    with clock.stage("citations"):
+        return with_citations(choice.faithfulness(), trace, verdicts)
+
+
+def claims_in_haste(trace: Trace, form: str) -> list[Claim]:
+    """By the rules, whatever the splitter: one that asks a model may hang."""
+    answer = trace.generation.text
+    return whole(answer) if form == "short" else RuleSplitter().split(answer)
