@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.agreement import agree, head, number, verb_number
 from franq_guard.claims.rules.finite_verb import (
     after_adverbs,
     find_verb,
@@ -15,7 +16,6 @@ from franq_guard.claims.rules.finite_verb import (
     is_plural,
     subject_start,
 )
-from franq_guard.claims.rules.agreement import agree, head, number, verb_number
 from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.lexicon import word_set
 

@@ -167,6 +167,7 @@ def _holds_clause(frame: Sequence[Word], main: int, comma: int) -> bool:
         frame[k].is_comma
         or frame[k].low in w.RELATIVES | w.SUBORDINATORS - {"as", "since", "before", "after"}
         or is_finite(frame, k)
+        or (frame[k].low == "to" and frame[k + 1].low in verbs.BASE_FORMS)
         for k in range(main + 1, comma)
     )
 
@@ -205,7 +206,7 @@ def with_amount(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] 
     if not amount.is_number and amount.low not in _AMOUNTS:
         return None
     carried = subject(frame)
-    if carried is None:
+    if carried is None or any(x.is_comma or x.low == "and" for x in frame[comma + 2 :]):
         return None
     past = is_past_tense(frame[main])
     plural = number(carried) == "plural"

@@ -122,7 +122,7 @@ def _governs(frame: Sequence[Word], k: int, main: int) -> bool:
     return (
         k == main
         or word.text == ":"
-        or (word.low in w.PREPOSITIONS and word.low != "of")
+        or (word.low in w.PREPOSITIONS and word.low != "of" and not word.is_name)
         or (word.low in w.AUXILIARIES and word.low not in w.MODALS)
         or (frame[k - 1].low in w.MODALS and word.low in verbs.BASE_FORMS)
         or (word.low == "of" and frame[k - 1].low in {"capital", "author", "director", "founder"})

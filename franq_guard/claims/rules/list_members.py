@@ -72,6 +72,8 @@ def safe(frame: Sequence[Word], main: int, first: int, members: Sequence[Sequenc
     if _identity(frame, main, first) or _one_name(frame, first, members):
         return False
     cores = [*members[:-1], core(members[-1])]
+    if any(x.text == "%" for m in members for x in m):
+        return False  # "has 55% of its pupils and 60% of its teachers from Rome"
     if any(x.low in w.COORDINATORS and not x.shielded for x in members[-1][len(cores[-1]) :]):
         return False
     if any(not 0 < len(m) <= MAX_MEMBER or _has_verb(m) for m in cores):
