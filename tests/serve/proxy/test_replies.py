@@ -31,9 +31,9 @@ def test_the_text_is_replaced_and_reported(replying, kit):
     assert body["usage"] == {"prompt_tokens": 9, "completion_tokens": 7, "total_tokens": 16}
     (choice,) = body["franq"]["choices"]
     assert choice["answer"]["schema"] == "franq.answer/1"
-    assert [v["label"] for v in choice["answer"]["verdicts"]] == ["supported", "unsupported"]
+    assert [v["label"] for v in choice["answer"]["verdicts"]] == ["supported", "false"]
     assert reply.headers["x-franq-status"] == "ok"
-    assert reply.headers["x-franq-warnings"] == "unsupported"
+    assert reply.headers["x-franq-warnings"] == "false"
     id = reply.headers["x-franq-report-id"]
     assert proxy.http.get(f"/v1/reports/{id}").json() == body["franq"]
     assert proxy.http.get("/v1/reports/other").status_code == 404
