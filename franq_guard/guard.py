@@ -184,11 +184,7 @@ class Guard:
         return self.choice.components
 
     def warm(self) -> Self:
-        """Load the models and run one tiny check, so that the first answer need not wait for it.
-
-        Raises:
-            Exception: whatever stands in the way: a missing model, a model that cannot score.
-        """
+        """Load the models and run one tiny check. Raises whatever stands in the way."""
         guard = self._of_form("long") if self.form == "auto" else self
         warm(guard.choice, self.policy, guard._claims_of)
         return self
