@@ -236,7 +236,7 @@ class Guard:
         return self._with(replace(self.choice, franq=flat))
 
     def _of_form(self, form: Form) -> Guard:
-        """A guard of form ``auto`` for one form only, with that form's methods and calibrator."""
+        """A guard of form ``auto`` for one form only."""
         with self._lock:
             if form not in self._forms:
                 chosen = replace(self.choice, form=form, components=DEFAULTS[form])
@@ -397,4 +397,6 @@ class Guard:
         self, trace: Trace, verdicts: Sequence[Verdict], timings: Mapping[str, float]
     ) -> GuardedAnswer:
         """The checked answer: the policy applied, whatever its action does."""
-        return finished(self._choice_of(trace), self.policy, trace, verdicts, timings)
+        checked = any(found.p_true is not None for found in verdicts)
+        choice = self._choice_of(trace) if checked else None
+        return finished(choice, self.policy, trace, verdicts, timings)

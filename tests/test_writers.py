@@ -329,3 +329,16 @@ def test_a_policys_number_decides_over_the_calibrators():
     sure = Policy(false_below=0.6)
     guard = Guard(faithfulness=FakeFaithfulness(), policy=sure)
     assert guard.check(QUESTION, PASSAGES, "Bears eat fish.").verdicts[0].label == "false"
+
+
+@pytest.mark.parametrize("form", ["long", "short", "auto"])
+def test_a_splitter_that_fails_breaks_nothing_in_any_form(form):
+    class Broken:
+        fingerprint = "broken"
+
+        def split(self, answer, *, question=""):
+            raise RuntimeError("no claims today")
+
+    result = guard_of(claims=Broken(), form=form).check_trace(trace())
+    wanted = "ok" if form == "short" else "unverified"  # the short form splits nothing
+    assert (result.status, result.original) == (wanted, TEXT)

@@ -99,28 +99,30 @@ def warm(choice: Choice, policy: Policy, claims_of: Callable[[Trace], list[Claim
 
 
 def finished(
-    choice: Choice,
+    choice: Choice | None,
     policy: Policy,
     trace: Trace,
     verdicts: Sequence[Verdict],
     timings: Mapping[str, float],
 ) -> GuardedAnswer:
-    """The checked answer: the policy applied, whatever its action does."""
+    """The checked answer: the policy applied, whatever its action does.
+
+    ``choice`` is that of the answer, None where no claim of it has a P(true).
+    """
     answer, failed = trace.generation.text, False
     try:
         text = policy.apply(answer, verdicts)
     except Exception as error:  # a user's action must not break the chain; on_error decides
         _log.warning("the policy's action failed: %s: %s", type(error).__name__, error)
         text, failed = policy.on_failure(answer, verdicts), True
-    checked = any(found.p_true is not None for found in verdicts)
     written = trace.generation
     return GuardedAnswer(
         text=text,
         original=answer,
         verdicts=tuple(verdicts),
         status="policy_error" if failed else status_of(verdicts, answer),
-        calibrator=choice.calibrator(written).name if checked else None,
+        calibrator=choice.calibrator(written).name if choice else None,
         timings=timings,
         id=trace.id,
-        likelihoods=choice.likelihoods(written) if checked else "none",
+        likelihoods=choice.likelihoods(written) if choice else "none",
     )

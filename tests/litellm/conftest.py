@@ -35,13 +35,18 @@ def page_settings(**more):
 
 
 def service_app(action="filter"):
-    from franq_guard import Guard, Policy
+    from franq_guard import Calibrator, Guard, Policy
     from franq_guard.serve.app import create_app
     from franq_guard.serve.settings import ServeSettings
     from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
-    models = {"language_model": FakeLanguageModel(), "faithfulness": FakeFaithfulness()}
-    return create_app(Guard(**models, policy=Policy(action=action)), ServeSettings(tokens=(TOKEN,)))
+    guard = Guard(
+        language_model=FakeLanguageModel(),
+        faithfulness=FakeFaithfulness(),
+        policy=Policy(action=action),
+        franq=Calibrator.uncalibrated(),
+    )
+    return create_app(guard, ServeSettings(tokens=(TOKEN,)))
 
 
 @contextmanager

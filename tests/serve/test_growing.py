@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from franq_guard import Guard
+from franq_guard.calibration import Calibrator
 from franq_guard.policy import Policy
 from franq_guard.rows.traces import trace_of
 from franq_guard.serve.growing import Settled, holdback, settle, with_settled
@@ -19,7 +20,12 @@ POLICIES = [Policy(), Policy(action="filter", threshold=0.7), Policy(action="fil
 
 
 def guard_with(policy):
-    return Guard(language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness(), policy=policy)
+    return Guard(
+        language_model=FakeLanguageModel(),
+        faithfulness=FakeFaithfulness(),
+        policy=policy,
+        franq=Calibrator.uncalibrated(),
+    )
 
 
 def emitted(guard, answer, cuts):

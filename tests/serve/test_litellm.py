@@ -3,6 +3,7 @@
 import pytest
 
 from franq_guard import Guard
+from franq_guard.calibration import Calibrator
 from franq_guard.policy import Policy
 from franq_guard.serve.checker import Checker
 from franq_guard.serve.litellm import Gateway
@@ -39,6 +40,7 @@ def real(action="annotate", **policy):
         language_model=FakeLanguageModel(),
         faithfulness=FakeFaithfulness(),
         policy=Policy(action=action, **policy),
+        franq=Calibrator.uncalibrated(),
     )
 
 

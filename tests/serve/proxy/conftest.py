@@ -11,6 +11,7 @@ import pytest
 import uvicorn
 
 from franq_guard import Guard, Policy
+from franq_guard.calibration import Calibrator
 from franq_guard.serve.app import create_app
 from franq_guard.serve.settings import ServeSettings
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
@@ -137,6 +138,7 @@ def guard_of(action="filter", *, fail=None, faithfulness=None, **policy):
         language_model=FakeLanguageModel(known=0.99),
         faithfulness=faithfulness or FakeFaithfulness(fail=fail),
         policy=Policy(action=action, **policy),
+        franq=Calibrator.uncalibrated(),
     )
 
 
