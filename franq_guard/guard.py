@@ -18,7 +18,7 @@ from franq_guard.claims import ClaimSplitter, RuleSplitter
 from franq_guard.claims.spans import whole
 from franq_guard.faithfulness.base import FaithfulnessModel
 from franq_guard.language_model.base import LanguageModel
-from franq_guard.policy import Policy, status_of
+from franq_guard.policy import Policy
 from franq_guard.records import (
     Claim,
     Form,
@@ -32,14 +32,14 @@ from franq_guard.records import (
 from franq_guard.rows.traces import trace_of
 from franq_guard.signals.choice import Choice
 from franq_guard.signals.clock import Clock, DeadlineExceeded
-from franq_guard.signals.components import DEFAULTS, Components, check_form, components
-from franq_guard.signals.flow import Checking, claims_in_haste
-from franq_guard.signals.lazy import Lazy, check_kind
+from franq_guard.signals.components import DEFAULTS, Components, components
+from franq_guard.signals.flow import Checking, claims_in_haste, finished, warm
+from franq_guard.signals.lazy import Lazy
+from franq_guard.signals.settings import check_settings
 from franq_guard.signals.verdict import unchecked
 from franq_guard.telemetry import hooks
 
 _log = logging.getLogger(__name__)
-_WARMING = Passage("Rome is a town.")
 
 
 class Guard:
@@ -93,22 +93,20 @@ class Guard:
         deadline: float | None = None,
         strict: bool = False,
     ) -> None:
-        check_form(form, n_samples, chosen=bool(uq_faith or uq_unfaith or franq))
-        if deadline is not None and not deadline > 0:
-            raise ValueError("deadline must be a positive number of seconds")
-        check_kind("faithfulness", faithfulness, "score", loader=True)
-        if language_model is not None:
-            check_kind("language_model", language_model, "score", loader=True)
-        wanted = {
-            "claims": (claims, "split"),
-            "policy": (policy, "apply"),
-            "franq": (franq, "apply"),
-        }
-        for name, (part, method) in wanted.items():
-            if part is not None:
-                check_kind(name, part, method)
-        if franq is not None and franq.form != form:
-            raise ValueError(f"the calibrator is for form {franq.form!r}, the guard's is {form!r}")
+        check_settings(
+            {
+                "faithfulness": (faithfulness, "score"),
+                "language_model": (language_model, "score"),
+                "claims": (claims, "split"),
+                "policy": (policy, "apply"),
+                "franq": (franq, "apply"),
+            },
+            form=form,
+            franq=franq,
+            n_samples=n_samples,
+            deadline=deadline,
+            chosen=bool(uq_faith or uq_unfaith or franq),
+        )
         self.policy = policy or Policy()
         self.claims = claims or RuleSplitter()
         self.form: Form | Literal["auto"] = form
@@ -186,20 +184,9 @@ class Guard:
         return self.choice.components
 
     def warm(self) -> Self:
-        """Load the models and run one tiny check, so that the first answer does not wait for it.
-
-        Returns:
-            The guard itself.
-
-        Raises:
-            Exception: whatever stands in the way: a missing model, a model that cannot score.
-        """
-        model = self.choice.model()
-        if model is not None:
-            model.score([_WARMING.text], [Generation(_WARMING.text)])
+        """Load the models and run one tiny check. Raises whatever stands in the way."""
         guard = self._of_form("long") if self.form == "auto" else self
-        trace = Trace("What is Rome?", (_WARMING,), Generation(_WARMING.text))
-        Checking(guard.choice, self.policy, [trace], guard._claims_of, Clock(None))()
+        warm(guard.choice, self.policy, guard._claims_of)
         return self
 
     def __getstate__(self) -> dict[str, object]:
@@ -249,7 +236,7 @@ class Guard:
         return self._with(replace(self.choice, franq=flat))
 
     def _of_form(self, form: Form) -> Guard:
-        """A guard of form ``auto`` for one form only, with that form's methods and calibrator."""
+        """A guard of form ``auto`` for one form only."""
         with self._lock:
             if form not in self._forms:
                 chosen = replace(self.choice, form=form, components=DEFAULTS[form])
@@ -410,21 +397,6 @@ class Guard:
         self, trace: Trace, verdicts: Sequence[Verdict], timings: Mapping[str, float]
     ) -> GuardedAnswer:
         """The checked answer: the policy applied, whatever its action does."""
-        answer, failed = trace.generation.text, False
-        try:
-            text = self.policy.apply(answer, verdicts)
-        except Exception as error:  # a user's action must not break the chain; on_error decides
-            _log.warning("the policy's action failed: %s: %s", type(error).__name__, error)
-            text, failed = self.policy.on_failure(answer, verdicts), True
         checked = any(found.p_true is not None for found in verdicts)
-        choice, written = self._choice_of(trace) if checked else None, trace.generation
-        return GuardedAnswer(
-            text=text,
-            original=answer,
-            verdicts=tuple(verdicts),
-            status="policy_error" if failed else status_of(verdicts, answer),
-            calibrator=choice.calibrator(written).name if choice else None,
-            timings=timings,
-            id=trace.id,
-            likelihoods=choice.likelihoods(written) if choice else "none",
-        )
+        choice = self._choice_of(trace) if checked else None
+        return finished(choice, self.policy, trace, verdicts, timings)

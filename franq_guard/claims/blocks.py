@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
+from franq_guard.claims.forms import Laid, Nothing, laid_out
 from franq_guard.records import Span
 
-Kind = Literal["paragraph", "item", "heading", "code", "table_head", "row"]
+Kind = Literal["paragraph", "item", "heading", "code", "reasoning", "citation", "table_head", "row"]
+NOTHING = frozenset(get_args(Nothing))
+"""Kinds of which nothing is a claim."""
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}(?=[ \t]|$)")
@@ -46,7 +49,8 @@ class Block:
 
 def blocks(text: str) -> list[Block]:
     """The blocks of ``text`` in order. Blank lines, rules and fence lines are in none."""
-    return _join_wrapped(text, _tables(text, list(_line_blocks(text))))
+    laid = laid_out(text)
+    return _join_wrapped(laid.text, _tables(laid.text, list(_line_blocks(laid))))
 
 
 def _lines(text: str) -> Iterator[tuple[int, int, bool]]:
@@ -64,9 +68,14 @@ def _lines(text: str) -> Iterator[tuple[int, int, bool]]:
         blank = False
 
 
-def _line_blocks(text: str) -> Iterator[Block]:
-    fence = ""
+def _line_blocks(laid: Laid) -> Iterator[Block]:
+    fence, text, nothing = "", laid.text, list(laid.nothing)
     for start, end, blank in _lines(text):
+        while nothing and nothing[0][1] <= start:
+            nothing.pop(0)
+        if nothing and nothing[0][0] < end:
+            yield Block(nothing[0][2], *_strip(text, start, end), after_blank=blank)
+            continue
         fenced = _FENCE.match(text, start, end)
         if fenced and (not fence or fenced.group(1).startswith(fence)):
             fence = "" if fence else fenced.group(1)
@@ -159,8 +168,8 @@ def _join_wrapped(text: str, found: list[Block]) -> list[Block]:
                 last.kind, last.start, block.end, last.cells, last.marker, last.numbered,
                 last.indent, last.after_blank,
             )  # fmt: skip
-        elif block.kind == "code" and out and out[-1].kind == "code":
-            out[-1] = Block("code", out[-1].start, block.end)
+        elif block.kind in NOTHING and out and out[-1].kind == block.kind:
+            out[-1] = Block(block.kind, out[-1].start, block.end)
         else:
             out.append(block)
     return out

@@ -13,6 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from franq_guard.claims.forms import INLINE_TAG
 from franq_guard.claims.sentences import sentences
 from franq_guard.claims.spans import subtract
 from franq_guard.records import Claim, Passage, Span
@@ -21,6 +22,9 @@ __all__ = ["TAKEN_OUT", "Citation", "Stated", "citations", "cited_by", "passages
 
 TAKEN_OUT = "\x1f"
 """Stands for each character that was taken out; it counts as a blank."""
+
+NO_ANSWER = frozenset({"Empty Response"})
+"""What a framework writes where its model wrote nothing (LlamaIndex)."""
 
 _NUMBERS = r"\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*"
 _AUTHOR = (
@@ -84,13 +88,20 @@ class Stated:
             links = list(_LINK.finditer(answer))
             taken += [m.span(group) for m in links for group in (1, 2)]
             taken += [m.span() for m in _ADDRESS.finditer(answer)]
+        if "<" in answer:
+            taken += [m.span() for m in INLINE_TAG.finditer(answer)]
+        self._is_empty = answer.strip() in NO_ANSWER
         self._taken = sorted(set(taken))
         self._starts = [start for start, _ in self._taken]
         self.text = _blanked(answer, self._taken)
 
-    def says_something(self, start: int, end: int) -> bool:
-        """Whether words are left of ``answer[start:end]``."""
-        return any(c.isalnum() for c in self.text[start:end])
+    def why_nothing(self, start: int, end: int) -> str | None:
+        """Why ``answer[start:end]`` states nothing; None where it may state something."""
+        if self._is_empty:
+            return "no answer"
+        left = self.text[start:end]
+        gone = TAKEN_OUT in left and not any(c.isalnum() for c in left)
+        return "citation" if gone else None
 
     def clear(self, claim: Claim) -> Claim:
         """The claim without the spans of what was taken out."""

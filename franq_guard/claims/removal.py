@@ -53,7 +53,7 @@ def remove_claims(text: str, claims: Sequence[Claim], drop: Collection[int]) -> 
         else:
             edits.extend(change)
     edits.extend(_renumbered(text, found, gone))
-    return _apply(text, [*edits, *_without_lines(text, gone)])
+    return _apply(text, [*edits, *_without_lines(text, found, gone)])
 
 
 class _Placed:
@@ -149,12 +149,24 @@ def _renumbered(text: str, found: Sequence[Block], gone: Sequence[Block]) -> Ite
         runs[block.indent] = (value + 1, shift)
 
 
-def _without_lines(text: str, gone: Sequence[Block]) -> Iterator[_Edit]:
-    """The lines of emptied blocks, and one of two blank lines that would meet."""
-    for block in gone:
+def _without_lines(text: str, found: Sequence[Block], gone: Sequence[Block]) -> Iterator[_Edit]:
+    """The lines of emptied blocks, and one of two blank lines that would meet.
+
+    Of a line that holds several blocks (HTML) only the emptied one goes.
+    """
+    lost = {block.start for block in gone}
+    for i, block in enumerate(found):
+        if block.start not in lost:
+            continue
         start = max(text.rfind("\n", 0, block.start) + 1, 0)
         end = text.find("\n", block.end)
         end = len(text) if end < 0 else end + 1
+        shared = (i > 0 and found[i - 1].end > start) or (
+            i + 1 < len(found) and found[i + 1].start < end
+        )
+        if shared:
+            yield _Edit(block.start, block.end)
+            continue
         if start == 0 or text[:start].endswith("\n\n"):
             while end < len(text) and text[end] == "\n":
                 end += 1

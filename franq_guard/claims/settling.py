@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
-from franq_guard.claims.blocks import ENDS, WRAP_WIDTH, Block, blocks
+from franq_guard.claims.blocks import ENDS, NOTHING, WRAP_WIDTH, Block, blocks
 from franq_guard.claims.sentences import sentences
 
 LOOK_AHEAD = 40
@@ -87,7 +87,7 @@ def restart(text: str, end: int) -> Restart | None:
     block = found[within]
     if block.start < end and _may_begin_at(text, block, end):
         return Restart(end, is_block=False)
-    if not within or block.kind in {"code", "row", "table_head"}:
+    if not within or block.kind in {*NOTHING, "row", "table_head"}:
         return None
     before = found[within - 1]
     at = text.rfind("\n", 0, block.start) + 1

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 
 from franq_guard.claims import RuleSplitter
 from franq_guard.claims.spans import whole
-from franq_guard.policy import Policy
-from franq_guard.records import Claim, Form, Trace, Verdict
+from franq_guard.policy import Policy, status_of
+from franq_guard.records import Claim, Form, Generation, GuardedAnswer, Passage, Trace, Verdict
 from franq_guard.signals.choice import Choice
 from franq_guard.signals.citations import cites, with_citations
 from franq_guard.signals.clock import Clock
 from franq_guard.signals.measure import measure
 from franq_guard.signals.verdict import verdict
 
-__all__ = ["Checking", "cited", "claims_in_haste"]
+__all__ = ["Checking", "cited", "claims_in_haste", "finished", "warm"]
+
+_log = logging.getLogger(__name__)
+_WARMING = Passage("Rome is a town.")
 
 
 class Checking:
@@ -82,3 +86,43 @@ def claims_in_haste(trace: Trace, form: str) -> list[Claim]:
     """By the rules, whatever the splitter: one that asks a model may hang."""
     answer = trace.generation.text
     return whole(answer) if form == "short" else RuleSplitter().split(answer)
+
+
+def warm(choice: Choice, policy: Policy, claims_of: Callable[[Trace], list[Claim]]) -> None:
+    """Load the models and run each once. Raises whatever stands in the way."""
+    answer, model = Generation(_WARMING.text), choice.model()
+    if model is not None:
+        model.score([_WARMING.text], [answer])
+    Checking(
+        choice, policy, [Trace("What is Rome?", (_WARMING,), answer)], claims_of, Clock(None)
+    )()
+
+
+def finished(
+    choice: Choice | None,
+    policy: Policy,
+    trace: Trace,
+    verdicts: Sequence[Verdict],
+    timings: Mapping[str, float],
+) -> GuardedAnswer:
+    """The checked answer: the policy applied, whatever its action does.
+
+    ``choice`` is that of the answer, None where no claim of it has a P(true).
+    """
+    answer, failed = trace.generation.text, False
+    try:
+        text = policy.apply(answer, verdicts)
+    except Exception as error:  # a user's action must not break the chain; on_error decides
+        _log.warning("the policy's action failed: %s: %s", type(error).__name__, error)
+        text, failed = policy.on_failure(answer, verdicts), True
+    written = trace.generation
+    return GuardedAnswer(
+        text=text,
+        original=answer,
+        verdicts=tuple(verdicts),
+        status="policy_error" if failed else status_of(verdicts, answer),
+        calibrator=choice.calibrator(written).name if choice else None,
+        timings=timings,
+        id=trace.id,
+        likelihoods=choice.likelihoods(written) if choice else "none",
+    )

@@ -189,7 +189,7 @@ def _signals(
     n = len(statistics.samples.texts) if statistics.samples is not None else 0
     signals = []
     for i, one in enumerate(supports):
-        own = {name: float(values[i]) for name, values in found.items()}
+        own: Mapping[str, float] = {name: float(values[i]) for name, values in found.items()}
         if stated is not None and components.token_rule.first_statement:
             own = stated.first(plan.request.claims[i], own)
         signals.append(_of_claim(components, plan, one, own, n, form))

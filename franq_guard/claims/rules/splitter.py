@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from franq_guard.claims.blocks import Block, blocks
+from franq_guard.claims.blocks import NOTHING, Block, blocks
 from franq_guard.claims.citations import Stated
 from franq_guard.claims.rules.asides import without_asides, without_examples
 from franq_guard.claims.rules.clause import Clause
@@ -116,7 +116,7 @@ class RuleSplitter:
             if end <= after:
                 reader.passed(text)
                 continue
-            why = reason(text) or (None if stated.says_something(start, end) else "citation")
+            why = stated.why_nothing(start, end) or reason(text)
             claims: tuple[Claim, ...] = (Claim(text, ((start, end),), not_a_claim=why),)
             if why is None:
                 found = _clauses(stated.text, start, end)
@@ -171,7 +171,7 @@ def _not_claims(answer: str, block: Block) -> tuple[Claim, ...]:
     if block.kind == "table_head":
         spans = tuple(cell for cell in block.cells if cell[0] < cell[1])
         return (Claim(text, spans, not_a_claim="table header"),) if spans else ()
-    why = "code" if block.kind == "code" else reason(text) or "heading"
+    why = block.kind if block.kind in NOTHING else reason(text) or "heading"
     return (Claim(text, ((block.start, block.end),), not_a_claim=why),) if text else ()
 
 

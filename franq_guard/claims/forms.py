@@ -1,0 +1,145 @@
+"""Which stretches of an answer are no text that states something, before it is split.
+
+Reasoning (``<think>``), tool calls (tags or JSON), scripts, lists of sources; and HTML, whose tags
+are markup: a tag of a block ends a line, ``<li>`` begins a list item. Everything is decided by what
+stands up to a place, never by what follows later, so an answer that is still being written is seen
+in the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["INLINE_TAG", "Laid", "Nothing", "laid_out"]
+
+Nothing = Literal["code", "reasoning", "citation"]
+"""What states nothing: also the reason why it is no claim."""
+
+_REASONING = "think|thinking|thought|reasoning|scratchpad"
+_TAGGED = re.compile(
+    rf"<(?P<tag>{_REASONING}|tool_calls?|tool_use|function_calls?|script|style)\b[^<>]*>"
+    r"(?P<body>.*?)(?P<end></(?P=tag)\s*>|\Z)",
+    re.I | re.S,
+)
+_BLOCK_TAG = re.compile(
+    r"</?(?P<tag>p|div|br|hr|h[1-6]|ul|ol|li|table|thead|tbody|tr|section|article|blockquote|html"
+    r"|body|head|dl|dt|dd|header|footer|main|nav|figure)\b[^<>\n]*>|<!--.*?-->",
+    re.I | re.S,
+)
+INLINE_TAG = re.compile(
+    r"</?(?:b|i|u|em|strong|a|span|sup|sub|small|mark|font|code|td|th|cite|q|abbr|img)"
+    r"(?:\s[^<>\n]*)?/?>",
+    re.I,
+)
+_ARGUMENTS = r'"(?:arguments|parameters|args|input|action_input|tool_input)"'
+_TOOL_CALL = re.compile(
+    r'^[ \t]*(?:\[\s*)?\{\s*"(?:name|tool|tool_name|function|action)"\s*:\s*"[^"\n]*"\s*,\s*'
+    rf"{_ARGUMENTS}\s*:",
+    re.M,
+)
+_SOURCES = re.compile(
+    r"^[ \t#*_]*(?:sources?|references?|bibliography|citations|quellen(?:verzeichnis)?"
+    r"|literatur(?:verzeichnis)?)[ \t*_]*:?[ \t*_]*$",
+    re.I,
+)
+_SOURCE = re.compile(r"[ \t]*(?:[-*+•][ \t]+)?\[\^?\d{1,3}\]|[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
+_FOOTNOTE = re.compile(r"[ \t]*\[\^?\d{1,3}\]:[ \t]")
+_NUMBERED_SOURCE = re.compile(r"[ \t]*(?:[-*+•][ \t]+)?\[\^?\d{1,3}\]")
+_FEW = 12  # words of a source that is named without a number or an address
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """An answer as lines.
+
+    ``text`` is as long as the answer, with tags of blocks as line breaks; ``nothing`` holds the
+    stretches (start, end, why) that state nothing, in order.
+    """
+
+    text: str
+    nothing: tuple[tuple[int, int, Nothing], ...]
+
+
+def laid_out(answer: str) -> Laid:
+    """The answer as lines, and what of it states nothing."""
+    text, found = answer, list[tuple[int, int, Nothing]]()
+    if "<" in answer:
+        for match in _TAGGED.finditer(answer):
+            why: Nothing = "reasoning" if match["tag"].lower() in _WORDS else "code"
+            found.append((*match.span("body"), why))
+        text = _TAGGED.sub(_as_lines, text)
+        text = _BLOCK_TAG.sub(_as_break, text)
+    if '"' in answer:
+        found += [(m.start(), _end_of_json(text, m.start()), "code") for m in _calls(text, found)]
+    if "[" in answer or ":" in answer or "#" in answer or "http" in answer:
+        found += [(start, end, "citation") for start, end in _sources(text)]
+    return Laid(text, tuple(sorted(found)))
+
+
+_WORDS = frozenset(_REASONING.split("|"))
+
+
+def _as_lines(match: re.Match[str]) -> str:
+    opening = match.start("body") - match.start()
+    closing = match.end() - match.end("body")
+    return _break(opening) + match["body"] + _break(closing)
+
+
+def _as_break(match: re.Match[str]) -> str:
+    size = len(match.group())
+    if (match["tag"] or "").lower() == "li" and not match.group().startswith("</"):
+        return "\n" + " " * (size - 3) + "- "
+    return "\n\n".ljust(size)
+
+
+def _break(size: int) -> str:
+    return "\n" + " " * (size - 2) + "\n" if size > 1 else " " * size
+
+
+def _calls(text: str, found: list[tuple[int, int, Nothing]]) -> list[re.Match[str]]:
+    inside = [(start, end) for start, end, _ in found]
+    return [m for m in _TOOL_CALL.finditer(text) if not any(a <= m.start() < b for a, b in inside)]
+
+
+def _end_of_json(text: str, start: int) -> int:
+    """Where the brackets that open at ``start`` are closed, or the end of the text."""
+    depth, quoted, at = 0, False, start
+    while at < len(text):
+        char = text[at]
+        if quoted:
+            at += char == "\\"
+            quoted = char != '"'
+        elif char == '"':
+            quoted = True
+        elif char in "{[":
+            depth += 1
+        elif char in "}]":
+            depth -= 1
+            if depth == 0:
+                return at + 1
+        at += 1
+    return len(text)
+
+
+def _sources(text: str) -> list[tuple[int, int]]:
+    """Lines of a list under "Sources", and footnotes."""
+    found, listing, at = list[tuple[int, int]](), False, 0
+    for line in text.split("\n"):
+        if _FOOTNOTE.match(line) or (listing and _is_source(line)):
+            found.append((at, at + len(line)))
+        elif line.strip():
+            listing = _SOURCES.match(line) is not None
+        at += len(line) + 1
+    return found
+
+
+def _is_source(line: str) -> bool:
+    """A line of a list of sources; a sentence in such a list still states something."""
+    if _NUMBERED_SOURCE.match(line) or line.lstrip().startswith(("http://", "https://", "www.")):
+        return True
+    if not _SOURCE.match(line):
+        return False
+    short = len(line.split()) <= _FEW and not line.rstrip().endswith((".", "!", "?"))
+    return short or "://" in line

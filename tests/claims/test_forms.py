@@ -1,0 +1,65 @@
+"""What is claim text and what is not: reasoning, tool calls, HTML, sources, no answer, dates."""
+
+import pytest
+
+from franq_guard import Generation, Guard, Passage, Trace
+from franq_guard.claims import RuleSplitter, remove_claims
+from franq_guard.streaming import ClaimStream
+from franq_guard.testing import FakeFaithfulness
+
+CALL = '{"name": "search", "arguments": {"q": "Rome is big. {x} Yes."}}'
+FORMS = {
+    "<think>It may be. Or not.\n```x```</think>Rome is big. Paris is old.":
+        (["Rome is big.", "Paris is old."], ["reasoning"]),
+    "<think>It may be.\n\nOr not.": ([], ["reasoning"]),
+    f"Rome is big.\n{CALL}\nParis is old.": (["Rome is big.", "Paris is old."], ["code"]),
+    f"<tool_call>{CALL}</tool_call>\nRome is big.": (["Rome is big."], ["code"]),
+    "<p>Rome is <b>big</b>.</p><ul><li>Paris is old.</li><li>Bonn is small.</li></ul>":
+        (["Rome is big.", "Paris is old.", "Bonn is small."], []),
+    "<!-- no claim. --> Rome is big.<br>Bonn is small.": (["Rome is big.", "Bonn is small."], []),
+    "Rome is big [1].\n\nSources:\n[1] Towns. Rome, 1990.\n- Paris, a guide\n- Paris is old.":
+        (["Rome is big.", "Paris is old."], ["citation", "citation"]),
+    "Rome is big[^1].\n\n[^1]: Towns of Italy, page 3.": (["Rome is big."], ["citation"]),
+    "Empty Response": ([], ["no answer"]),
+    "Die Brücke wurde am 27. Mai 1930 eröffnet. Im 19. Jahrhundert war sie neu.":
+        (["Die Brücke wurde am 27. Mai 1930 eröffnet.", "Im 19. Jahrhundert war sie neu."], []),
+    "It has 27. April was cold.": (["It has 27.", "April was cold."], []),
+    '{"name": "Rome", "text": "Rome is big."}': (['{"name": "Rome", "text": "Rome is big."}.'], []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FORMS)
+def test_what_states_something(text):
+    stated, nothing = FORMS[text]
+    found = RuleSplitter().split(text)
+    assert [claim.text for claim in found if claim.not_a_claim is None] == stated
+    assert [claim.not_a_claim for claim in found if claim.not_a_claim] == nothing
+
+
+@pytest.mark.parametrize("text", FORMS)
+def test_a_stream_sees_the_same(text, caplog):
+    caplog.set_level("CRITICAL")
+    guard = Guard(faithfulness=FakeFaithfulness())
+    passages = (Passage("Rome is big. Bonn is small."),)
+
+    def trace(so_far):
+        return Trace("Which town?", passages, Generation(so_far))
+
+    stream = ClaimStream(guard, lambda so_far: (guard, trace(so_far)))
+    for char in text:
+        stream.feed(char)
+        while stream.wait() is not None:
+            pass
+    stream.end()
+    while stream.wait() is not None:
+        pass
+    answer = stream.answer()
+    stream.close()
+    assert answer.verdicts == guard.check_trace(trace(text)).verdicts
+
+
+def test_what_is_removed_leaves_its_neighbours():
+    text = "<p>Rome is big.</p><ul><li>Paris is old.</li><li>Bonn is small.</li></ul>"
+    claims = RuleSplitter().split(text)
+    kept = remove_claims(text, claims, [1])
+    assert kept == "<p>Rome is big.</p><ul><li></li><li>Bonn is small.</li></ul>"
