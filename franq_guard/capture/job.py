@@ -130,5 +130,6 @@ def joined(glue: Sequence[str], answers: Sequence[GuardedAnswer]) -> GuardedAnsw
         status=failed[0] if failed else status_of(verdicts),
         calibrator=answers[0].calibrator,
         timings=dict(timings),
+        id=answers[0].id,
         likelihoods=answers[0].likelihoods,
     )

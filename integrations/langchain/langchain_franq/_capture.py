@@ -14,7 +14,7 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
-from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import LLMResult
 
 from franq_guard import Passage
@@ -63,6 +63,7 @@ class Capture(BaseCallbackHandler):
         self._parents: dict[UUID, UUID | None] = {}
         self._retrieved: dict[UUID, Sequence[Document]] = {}
         self._retrievers: list[UUID] = []
+        self._queries: list[str] = []
         self._models: dict[UUID, ModelRun] = {}
         self._tool_outputs: list[Any] = []
         self._steps: list[Passage] = []
@@ -121,6 +122,7 @@ class Capture(BaseCallbackHandler):
         with self._lock:
             self._parents[run_id] = parent_run_id
             self._retrievers.append(run_id)
+            self._queries.append(query)
 
     def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **_: Any) -> None:
         """Keep the documents."""
@@ -236,6 +238,13 @@ class Capture(BaseCallbackHandler):
             wrote = {id: run for id, run in self._models.items() if run.text is not None}
             runs = [run for id, run in wrote.items() if not self._inside_retriever(id)]
         return call_that_wrote(answer, runs or list(wrote.values()))
+
+    def asked(self, answer: str) -> str:
+        """The question, where the input does not tell it: of the model's messages, or searched."""
+        run = self.answer_run(answer)
+        messages = () if run is None else run.messages or ()
+        human = [str(m.text) for m in messages if isinstance(m, HumanMessage)]
+        return next(iter([*human[-1:], *self._queries[:1]]), "")
 
     @property
     def prompts(self) -> list[str]:

@@ -153,8 +153,8 @@ def _in_input(value: Mapping[str, Any], input_key: str | None) -> str:
     if input_key is not None:
         return question_of(value.get(input_key))
     for key in (*QUESTION_KEYS, "messages"):
-        if key in value:
-            return question_of(value[key])
+        if key in value and (found := question_of(value[key])):
+            return found
     texts = [text for text in value.values() if isinstance(text, str)]
     return texts[0] if len(texts) == 1 else ""
 

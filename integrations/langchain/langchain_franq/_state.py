@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._evidence import as_messages
 
 if TYPE_CHECKING:
@@ -47,14 +48,25 @@ def with_values(written: Any, values: Values) -> Any:
         names = {field.name for field in fields(written)}
         return replace(written, **{key: v for key, v in values.items() if key in names})
     if isinstance(written, (list, tuple)):
-        return list({**dict(written), **values}.items())
+        if all(map(_is_pair, written)):
+            return list({**dict(written), **values}.items())
+        return [with_values(one, _of(one, values, first=i == 0)) for i, one in enumerate(written)]
     return {**(written or {}), **values}
 
 
 def update_in(written: Any) -> Values:
-    """The values that a writer returned, also within a ``Command``."""
-    command = command_in(written)
-    return values_of(written if command is None else command.update)
+    """The values that a writer returned, also within a ``Command``, or several in a list."""
+    if (command := command_in(written)) is not None:
+        return update_in(command.update)
+    if isinstance(written, (list, tuple)) and not all(map(_is_pair, written)):
+        return {key: value for one in written for key, value in update_in(one).items()}
+    return values_of(written)
+
+
+def _of(one: Any, values: Values, *, first: bool) -> Values:
+    """Those of the values that belong to one of several updates; new ones go to the first."""
+    own = update_in(one)
+    return {key: v for key, v in values.items() if key in own or (first and key == REPORT_KEY)}
 
 
 def _is_pair(item: Any) -> bool:

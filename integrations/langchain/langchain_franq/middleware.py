@@ -20,6 +20,7 @@ from franq_guard.capture.evidence import (
     usual_passages,
 )
 from franq_guard.capture.job import Job, check_together, gathered
+from franq_guard.capture.local import LocalModel
 from franq_guard.capture.outlet import StreamMode, check_guard, only_buffered
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnReport, Release
@@ -95,11 +96,10 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any]:
         """Call the model out of sight, check what it said."""
-        self._refuse_structured(request)
-        capture = Capture()
-        with running_out_of_sight(capture):
+        call = self._call(request)
+        with running_out_of_sight(call.capture):
             response = handler(request)
-        said = _Said(self, request, response, capture)
+        said = _Said(self, call, response)
         return said.delivered(check_together(said.jobs))
 
     async def awrap_model_call(
@@ -108,41 +108,38 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
         """:meth:`wrap_model_call` with the check in a thread."""
-        self._refuse_structured(request)
-        capture = Capture()
-        with running_out_of_sight(capture):
+        call = self._call(request)
+        with running_out_of_sight(call.capture):
             response = await handler(request)
-        said = _Said(self, request, response, capture)
+        said = _Said(self, call, response)
         return said.delivered(await asyncio.to_thread(check_together, said.jobs))
 
-    def _refuse_structured(self, request: ModelRequest[Any]) -> None:
+    def _call(self, request: ModelRequest[Any]) -> _Call:
+        """What is needed before the model is called: its recorder, if it is a local one."""
         if request.response_format is not None and not self._fields:
             raise ValueError(
                 "FranqMiddleware checks text: name the text fields of the structured answer, "
                 "FranqMiddleware(guard, fields=('summary',)), or remove response_format from the "
                 "agent: guard the text before a parser makes an object of it"
             )
+        return _Call(request, Capture(), models_of(request.model, self._guard))
 
-    def job(
-        self, request: ModelRequest[Any], text: str, message: BaseMessage, capture: Capture
-    ) -> Job:
+    def job(self, call: _Call, text: str, message: BaseMessage) -> Job:
         """What is known of a text of the model's message."""
         return gathered(
-            lambda: self._gather(request, text, message, capture),
+            lambda: self._gather(call, text, message),
             self._guard,
             text,
             id=message.id,
             unobserved=unobserved,
         )
 
-    def _gather(
-        self, request: ModelRequest[Any], text: str, message: BaseMessage, capture: Capture
-    ) -> Job:
-        run = capture.answer_run(text) or _as_asked(request, message)
-        found = written(self._guard, models_of(request.model, self._guard), run, text)
-        passages = self._passages(request, run, capture)
+    def _gather(self, call: _Call, text: str, message: BaseMessage) -> Job:
+        run = call.capture.answer_run(text) or _as_asked(call.request, message)
+        found = written(self._guard, call.models, run, text)
+        passages = self._passages(call.request, run, call.capture)
         self._note(found.generation.prompt, passages)
-        return job_from(found, question_of(request.messages), passages, id=message.id)
+        return job_from(found, question_of(call.request.messages), passages, id=message.id)
 
     def _passages(
         self, request: ModelRequest[Any], run: ModelRun, capture: Capture
@@ -170,6 +167,15 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
 
 
 @dataclass(frozen=True)
+class _Call:
+    """One call of the model: what it is asked, what is seen of it, the local models in it."""
+
+    request: ModelRequest[Any]
+    capture: Capture
+    models: Sequence[LocalModel]
+
+
+@dataclass(frozen=True)
 class _Text:
     """A text to check: of the message at ``index`` of a response, or of its structured answer."""
 
@@ -184,15 +190,14 @@ class _Said:
     def __init__(
         self,
         middleware: FranqMiddleware,
-        request: ModelRequest[Any],
+        call: _Call,
         response: ModelResponse[Any],
-        capture: Capture,
     ) -> None:
         self._middleware, self._response = middleware, response
         structured = response.structured_response
         last = next((m for m in reversed(response.result) if isinstance(m, AIMessage)), None)
         self._texts = [
-            _Text(i, str(m.text), middleware.job(request, str(m.text), m, capture))
+            _Text(i, str(m.text), middleware.job(call, str(m.text), m))
             for i, m in enumerate(response.result)
             if isinstance(m, AIMessage)
             and m.text.strip()
@@ -200,7 +205,7 @@ class _Said:
         ]
         if structured is not None and last is not None:
             self._texts += [
-                _Text(None, text, middleware.job(request, text, last, capture))
+                _Text(None, text, middleware.job(call, text, last))
                 for path, text in texts_in(structured)
                 if text.strip() and is_named_by(middleware.fields, path)
             ]
