@@ -7,6 +7,7 @@ from typing import Any
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.chat_engine.types import BaseChatEngine
+from llama_index.core.memory import BaseMemory
 from llama_index.core.prompts.mixin import PromptMixin
 from llama_index.core.tools import BaseTool
 from llama_index.core.workflow import Workflow
@@ -30,6 +31,15 @@ def writes_objects(engine: Any) -> bool:
     """Whether ``engine`` answers with a StructuredLLM: objects, put as JSON text."""
     parts = parts_in(engine, _inside)
     return any(isinstance(part, BaseLLM) and is_named(part, "StructuredLLM") for part in parts)
+
+
+def remembers(engine: Any) -> str | None:
+    """The name of a part of ``engine`` that keeps a conversation in a memory; None where none."""
+    return next((type(p).__name__ for p in parts_in(engine, _inside) if _has_memory(p)), None)
+
+
+def _has_memory(part: Any) -> bool:
+    return any(isinstance(value, BaseMemory) for value in _inside(part) or ())
 
 
 def local_model(llm: Any) -> tuple[Any, Any] | None:

@@ -71,18 +71,20 @@ def _object(call: Call, response: Any) -> Any:
     """A structured answer: of a PydanticResponse, or as JSON where ``fields=`` says so."""
     if isinstance(response, PydanticResponse):
         return {} if response.response is None else response.response
-    if call.watch.fields and isinstance(response, Response):
-        return json_in(response.response or "")
-    return None
+    said: Any = response.response if isinstance(response, Response) else None
+    if isinstance(said, str) or said is None:
+        return json_in(said) if said and call.watch.fields else None
+    return said  # a StructuredLLM's engine puts the object where the text should be
 
 
-def _structured(call: Call, response: Any, checked: Checked, left: Any) -> Any:
+def _structured(call: Call, response: Any, checked: Checked, left: Any) -> RESPONSE_TYPE:
     """The response with what leaves of its object."""
     beside = Beside(call, response.source_nodes)
     nodes = beside.nodes(response.source_nodes)
     metadata = _metadata(beside, response, checked.report)
     if isinstance(response, Response):
-        text = "" if left is None else json.dumps(left, ensure_ascii=False)
+        was_text = isinstance(response.response, str)
+        text: Any = json.dumps(left, ensure_ascii=False) if left and was_text else left
         return replace(response, response=text, source_nodes=nodes, metadata=metadata)
     kept = None if response.response is None else left
     return PydanticResponse(kept, source_nodes=nodes, metadata=metadata)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport
 from llama_index_franq._call import Watch, watch_on
 from llama_index_franq._capture import observed
+from llama_index_franq._find import remembers
 from llama_index_franq._responses import aguarded, guarded
 
 if TYPE_CHECKING:
@@ -83,6 +85,14 @@ def guard_query_engine(
         raise ValueError(
             "the engine's response mode writes no answer (no_text, context_only): there is nothing "
             "to check. Use another response mode, or the retriever itself"
+        )
+    kept = remembers(engine)
+    if kept is not None:
+        warnings.warn(
+            f"the {kept} inside the guarded engine remembers raw answers, and later turns build on "
+            "them: guard the chat engine itself with guard_chat_engine, which keeps checked ones",
+            UserWarning,
+            stacklevel=2,
         )
     watch = watch_on(
         engine,

@@ -36,6 +36,7 @@ from .fakes import (
     rag,
     said,
 )
+from .leak_surfaces import memory_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
 DOCUMENT = "The archive says that the tower of run 7 is tall."
@@ -99,7 +100,9 @@ def test_evidence_that_is_not_there_leaves_the_answer_unverified():
 def test_what_is_no_evidence_and_no_guard_is_refused_at_once(wrap):
     engine = {
         guard_query_engine: lambda: rag(ScriptedLLM()),
-        guard_chat_engine: lambda: SimpleChatEngine.from_defaults(llm=ScriptedChat()),
+        guard_chat_engine: lambda: SimpleChatEngine.from_defaults(
+            llm=ScriptedChat(), memory=memory_of()
+        ),
         guard_agent: function_agent,
     }[wrap]()
     with pytest.raises(TypeError, match="evidence= takes a key"):
@@ -308,8 +311,7 @@ def test_a_model_that_says_nothing_makes_no_claim(text):
     engine = guard_query_engine(rag(ScriptedLLM(script=[text])), guard)
     engine.query(question(3))
     (trace,) = guard.traces
-    assert not trace.claims
-    assert trace.claims is not None or not trace.generation.text.strip()
+    assert all(claim.not_a_claim for claim in trace.claims)
 
 
 def test_empty_response_of_a_model_that_was_asked_is_no_claim_either():

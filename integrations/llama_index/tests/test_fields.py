@@ -10,6 +10,7 @@ from copy import deepcopy
 import pytest
 from llama_index.core.base.response.schema import PydanticResponse, StreamingResponse
 from llama_index.core.chat_engine import SimpleChatEngine
+from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import CustomQueryEngine
 from pydantic import BaseModel
 
@@ -97,11 +98,27 @@ def test_a_model_that_writes_objects_is_refused_before_it_is_paid():
         guard_query_engine(Writing(), real_guard(), fields=("title",), stream="claims")
 
 
-def test_json_of_a_structured_model_field_by_field():
+def test_what_a_structured_model_wrote_field_by_field():
     engine = guard_query_engine(as_json(), ScriptedGuard(), fields=("title",))
+    found = engine.query(question(5)).response
+    assert found.title.startswith("Tour 5 [checked: Tower 5")
+    assert found.findings == [Finding(text="It is tall.", page=3)]
+
+
+class Text(CustomQueryEngine):
+    """JSON that nothing has parsed yet."""
+
+    def custom_query(self, query_str):
+        return json.dumps(FOUND.model_dump())
+
+
+def test_json_field_by_field():
+    engine = guard_query_engine(Text(), ScriptedGuard(), fields=("findings.text",))
     found = json.loads(engine.query(question(5)).response)
-    assert found["title"].startswith("Tour 5 [checked: Tower 5")
-    assert found["findings"] == [{"text": "It is tall.", "page": 3}]
+    assert found == {
+        "title": "Tour 5",
+        "findings": [{"text": "It is tall. [checked: ]", "page": 3}],
+    }
 
 
 def test_structured_output_of_an_agent_field_by_field():
@@ -140,7 +157,9 @@ def written_by(guard):
 
 
 def test_a_guarded_chat_engine_is_copied():
-    engine = guard_chat_engine(SimpleChatEngine.from_defaults(llm=ScriptedChat()), ScriptedGuard())
+    memory = ChatMemoryBuffer.from_defaults(token_limit=3000, tokenizer_fn=str.split)
+    inner = SimpleChatEngine.from_defaults(llm=ScriptedChat(), memory=memory)
+    engine = guard_chat_engine(inner, ScriptedGuard())
     other = deepcopy(engine)
     other.chat(question(1))
     assert engine.chat_history == []

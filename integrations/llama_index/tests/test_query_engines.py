@@ -14,6 +14,8 @@ from llama_index.core.base.response.schema import (
     Response,
     StreamingResponse,
 )
+from llama_index.core.chat_engine import SimpleChatEngine
+from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.query_engine import (
@@ -135,6 +137,21 @@ def test_wrong_arguments_are_refused():
         guard_query_engine("engine", ScriptedGuard())
     with pytest.raises(ValueError, match="buffer"):
         guard_query_engine(rag(ScriptedLLM()), ScriptedGuard(), stream="fast")
+
+
+class Talking(CustomQueryEngine):
+    chat: object
+
+    def custom_query(self, query_str):
+        return self.chat.chat(query_str).response
+
+
+def test_a_memory_of_raw_answers_inside_is_warned_of():
+    chat = SimpleChatEngine.from_defaults(
+        llm=ScriptedChat(), memory=ChatMemoryBuffer.from_defaults(token_limit=3000)
+    )
+    with pytest.warns(UserWarning, match="SimpleChatEngine inside .* guard_chat_engine"):
+        guard_query_engine(Talking(chat=chat), ScriptedGuard())
 
 
 class KeepLast(BaseNodePostprocessor):
