@@ -142,7 +142,8 @@ def _in_mapping(value: Mapping[Any, Any]) -> Iterator[Passage]:
     text = next((value[k] for k in _TEXT_KEYS if isinstance(value.get(k), str)), None)
     if text is not None:
         about = value.get("metadata")
-        yield from _made(text, {**(about if isinstance(about, Mapping) else {}), **_named(value)})
+        known = {**(about if isinstance(about, Mapping) else {}), **_named(value)}
+        yield from _made(text, known, None)
         return
     under = [value[key] for key in PASSAGE_KEYS if key in value]
     yield from _passages(under or [value[key] for key in value if key not in _NO_PASSAGES])
@@ -163,14 +164,13 @@ def _document(value: Any) -> Iterator[Passage]:
     if not isinstance(text, str):
         return
     about = getattr(node, "metadata", None)
-    known = dict(about) if isinstance(about, Mapping) else {}
     own = getattr(node, "id", None) or getattr(node, "node_id", None)
-    yield from _made(text, known if own is None else {**known, "id": own})
+    yield from _made(text, about if isinstance(about, Mapping) else {}, own)
 
 
-def _made(text: str, about: Mapping[str, Any]) -> Iterator[Passage]:
+def _made(text: str, about: Mapping[str, Any], own: object) -> Iterator[Passage]:
     if text.strip():
-        number = about.get("id") or about.get("source")
+        number = own or about.get("id") or about.get("source")
         title = about.get("title") or about.get("file_name") or ""
         yield Passage(
             text, title=str(title), id=None if number is None else str(number), metadata=about
@@ -178,9 +178,9 @@ def _made(text: str, about: Mapping[str, Any]) -> Iterator[Passage]:
 
 
 def _distinct(passages: Iterator[Passage]) -> list[Passage]:
-    seen: dict[tuple[str | None, str], Passage] = {}
+    seen: dict[str, Passage] = {}
     for passage in passages:
-        seen.setdefault((passage.id, passage.text), passage)
+        seen.setdefault(passage.text, passage)
     return list(seen.values())
 
 

@@ -129,4 +129,5 @@ def joined(glue: Sequence[str], answers: Sequence[GuardedAnswer]) -> GuardedAnsw
         status=status_of(verdicts),
         calibrator=answers[0].calibrator,
         timings=dict(timings),
+        id=answers[0].id,
     )

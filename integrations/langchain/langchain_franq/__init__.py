@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from franq_guard.streaming.release import FactualityError
+from langchain_franq.callback import FranqCallback
 from langchain_franq.chain import GuardedChain, guard_chain
 from langchain_franq.feedback import feedback_to
 from langchain_franq.graph import guard_node
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Captured",
     "FactualityError",
+    "FranqCallback",
     "FranqMiddleware",
     "GuardedChain",
     "capture",

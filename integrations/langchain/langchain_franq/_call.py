@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.config import merge_configs
 
-from franq_guard import GuardedAnswer
+from franq_guard import GuardedAnswer, Passage
+from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, chosen_passages
 from franq_guard.capture.job import Job, check_together, gathered
+from franq_guard.capture.job import joined as joined_answers
 from franq_guard.capture.local import LocalModel
 from franq_guard.capture.outlet import StreamMode, remarks
 from franq_guard.streaming.release import Release
+from langchain_franq._beside import ALSO_CHECKED_KEY, given_texts, put_beside, texts_to_check
 from langchain_franq._capture import Capture
 from langchain_franq._job import job_of
-from langchain_franq._quiet import unobserved
+from langchain_franq._quiet import observed_by, out_of_sight, unobserved
 from langchain_franq._shapes import Located, joined, locate, may_pass, question_of
 
 if TYPE_CHECKING:
@@ -34,6 +37,9 @@ class Watch:
     stream: StreamMode
     input_key: str | None
     output_key: str | None
+    fields: tuple[str, ...] = ()
+    evidence: EvidenceFrom | None = None
+    note: NoPassagesNote | None = None
 
 
 @dataclass
@@ -48,12 +54,16 @@ class Call:
     held: list[Any] = field(default_factory=list)
 
     def observed(self, config: RunnableConfig) -> RunnableConfig:
-        """``config`` for the guarded chain: this call's capture beside the user's handlers."""
-        return merge_configs(config, {"callbacks": [self.capture]})
+        """``config`` for the guarded chain: captured, and out of sight of every stream around it.
+
+        But for ``tail``, whose raw text is meant to be seen, the user's other handlers stay.
+        """
+        inside = config if self.watch.stream == "tail" else out_of_sight(config)
+        return observed_by(self.capture, inside)
 
     def passes(self, chunk: Any) -> bool:
         """Whether a streamed chunk may leave now; what may hold the answer is kept either way."""
-        free = may_pass(chunk, self.value)
+        free = may_pass(chunk, self.value, self.watch.output_key)
         (self.passed if free else self.held).append(chunk)
         return free or self.watch.stream == "tail"
 
@@ -62,13 +72,17 @@ class Call:
         return self.read(joined(self.held))
 
     def read(self, output: Any) -> Reading:
-        """Find the answer in ``output`` and gather its trace.
+        """Find the answer in ``output``, and all texts beside it, and gather their traces.
 
         Raises:
             TypeError, KeyError: when no answer can be found in the output.
         """
-        located = locate(output, self.watch.output_key)
-        return Reading(self, located, self.job(output, located.text))
+        located = locate(output, self.watch.output_key, self.watch.fields)
+        found = texts_to_check(output, located, self.value, self.capture.texts)
+        own = [] if located.fields else [located.text]
+        texts = [*own, *(text for text in found if text not in own)]
+        jobs = tuple(self.job(output, text) for text in texts)
+        return Reading(self, located, jobs, {text: path[0] for text, path in found.items() if path})
 
     def job(self, output: Any, answer: str) -> Job:
         """What was captured about an answer (so far), whose output carries along ``output``."""
@@ -82,54 +96,97 @@ class Call:
 
     def _gather(self, output: Any, answer: str) -> Job:
         given = {key: value for chunk in self.passed for key, value in chunk.items()}
-        whole = {**given, **output} if isinstance(output, Mapping) else output
+        whole = {**given, **output} if isinstance(output, Mapping) else output or given
         return job_of(
             self.watch.guard,
             self.watch.models,
             self.capture,
             question=question_of(self.value, self.watch.input_key),
             answer=answer,
-            documents=self.capture.evidence(whole),
+            passages=self._evidence(whole, answer),
+            note=self.watch.note,
             id=str(self.run_id),
         )
+
+    def _evidence(self, output: Any, answer: str) -> list[Passage]:
+        if self.watch.evidence is not None:
+            return chosen_passages(self.watch.evidence, self.value, output)
+        return self.capture.evidence(output, self.value, answer)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """An answer found in a call's output, and what was captured about it."""
+    """The texts found in a call's output, and what was captured about each.
+
+    ``jobs`` are of the answer, then of the texts beside it; of a structured output, of its texts.
+    ``beside`` has those besides, or in the structure, with the key that each stands under.
+    """
 
     call: Call
     located: Located
-    job: Job
+    jobs: tuple[Job, ...]
+    beside: Mapping[str, str]
 
-    def deliver(self, checked: GuardedAnswer) -> Any:
-        """The call's output with the checked text and the report; what the release raises."""
-        answer = self.call.watch.release(checked)
-        return self.located.put(self.job.lead + answer.text, answer.to_dict())
+    def deliver(self, checked: Sequence[GuardedAnswer]) -> Any:
+        """The call's output with the checked texts and the report; what the release raises."""
+        text, report = self._released(checked)
+        return self._mapped(self.located.put(text, report), checked)
 
-    def last_chunk(self, checked: GuardedAnswer) -> Any:
+    def last_chunk(self, checked: Sequence[GuardedAnswer]) -> Any:
         """What ends a stream: the checked text, or in ``tail`` mode remarks on the raw one."""
         if self.call.watch.stream != "tail":
             return self.deliver(checked)
-        answer = self.call.watch.release(checked)
-        return self.located.after(remarks(answer.verdicts), answer.to_dict())
+        _, report = self._released(checked)
+        return self.located.after(remarks([v for a in checked for v in a.verdicts]), report)
 
-    def checked(self) -> Any:
-        """Check the answer and deliver."""
-        return self.deliver(self.job.check())
+    def rest(self, text: str, answer: GuardedAnswer) -> Any:
+        """What ends a stream of claims: its last ``text``, the report and all else, checked."""
+        others = check_together(self.jobs[1:])
+        report = self._report(answer)
+        for other in others:
+            self.call.watch.release(other)
+        return self._mapped(self.located.put(text, report), [answer, *others])
 
-    async def achecked(self) -> Any:
-        """:meth:`checked` without blocking the event loop."""
-        return self.deliver(await self.job.acheck())
+    def check(self) -> list[GuardedAnswer]:
+        """Check all texts."""
+        return [self.jobs[0].check()] if len(self.jobs) == 1 else check_together(self.jobs)
+
+    async def acheck(self) -> list[GuardedAnswer]:
+        """:meth:`check` without blocking the event loop."""
+        if len(self.jobs) == 1:
+            return [await self.jobs[0].acheck()]
+        return await asyncio.to_thread(check_together, self.jobs)
+
+    def _released(self, checked: Sequence[GuardedAnswer]) -> tuple[str, dict[str, Any]]:
+        """The answer's checked text, and the report."""
+        if self.located.fields:
+            whole = joined_answers(("", *["\n"] * (len(checked) - 1)), checked)
+            answer = self.call.watch.release(replace(whole, id=str(self.call.run_id)))
+            return "", self._report(answer)
+        main, *_ = [self.call.watch.release(answer) for answer in checked]
+        return self.jobs[0].lead + main.text, self._report(main)
+
+    def _report(self, answer: GuardedAnswer) -> dict[str, Any]:
+        report = answer.to_dict()
+        if self.beside:
+            report[ALSO_CHECKED_KEY] = sorted(set(self.beside.values()))
+        return report
+
+    def _mapped(self, output: Any, checked: Sequence[GuardedAnswer]) -> Any:
+        texts = {
+            job.lead + a.original: job.lead + a.text
+            for job, a in zip(self.jobs, checked, strict=True)
+        }
+        return put_beside(output, texts, given_texts(self.call.value))
 
 
 def all_checked(calls: Sequence[Call], outputs: Sequence[Any]) -> list[Any]:
     """Check the answers of a batch together; an exception stands in the place of its own item."""
     delivered: list[Any] = [_or_error(c.read, o) for c, o in zip(calls, outputs, strict=True)]
     readings = {i: found for i, found in enumerate(delivered) if isinstance(found, Reading)}
-    answers = check_together([reading.job for reading in readings.values()])
-    for (i, reading), answer in zip(readings.items(), answers, strict=True):
-        delivered[i] = _or_error(reading.deliver, answer)
+    answers = iter(check_together([job for reading in readings.values() for job in reading.jobs]))
+    for i, reading in readings.items():
+        delivered[i] = _or_error(reading.deliver, [next(answers) for _ in reading.jobs])
     return delivered
 
 

@@ -14,12 +14,19 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
-from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import LLMResult
 
+from franq_guard import Passage
+from franq_guard.capture.evidence import passages_of, usual_passages
 from franq_guard.capture.matching import call_that_wrote
-from langchain_franq._evidence import artifact_documents, distinct
-from langchain_franq._shapes import documents_in
+from langchain_franq._evidence import (
+    artifact_passages,
+    messages_in,
+    passages_of_turns,
+    quoted,
+    step_passages,
+)
 
 
 @dataclass
@@ -38,6 +45,13 @@ class ModelRun:
     info: Mapping[str, Any] | None = None
     ended: bool = False
 
+    @property
+    def seen(self) -> str:
+        """All that the model was given, as one text."""
+        if self.messages is None:
+            return self.prompt or ""
+        return "\n\n".join(str(message.text) for message in self.messages)
+
 
 class Capture(BaseCallbackHandler):
     """A callback handler that remembers the runs of one call; safe to call from many threads."""
@@ -49,8 +63,11 @@ class Capture(BaseCallbackHandler):
         self._parents: dict[UUID, UUID | None] = {}
         self._retrieved: dict[UUID, Sequence[Document]] = {}
         self._retrievers: list[UUID] = []
+        self._queries: list[str] = []
         self._models: dict[UUID, ModelRun] = {}
         self._tool_outputs: list[Any] = []
+        self._steps: list[Passage] = []
+        self._texts: list[str] = []
 
     # Events -----------------------------------------------------------------------------------
 
@@ -65,6 +82,15 @@ class Capture(BaseCallbackHandler):
     ) -> None:
         """Keep the run tree."""
         self._enter(run_id, parent_run_id)
+
+    def on_chain_end(self, outputs: Any, **_: Any) -> None:
+        """Keep the documents, or texts, that a step returned: functions search, too."""
+        found = step_passages(outputs)
+        values = outputs.values() if isinstance(outputs, dict) else [outputs]
+        texts = [str(value) for value in values if isinstance(value, str)]
+        with self._lock:
+            self._steps += found
+            self._texts += texts
 
     def on_tool_start(
         self,
@@ -96,6 +122,7 @@ class Capture(BaseCallbackHandler):
         with self._lock:
             self._parents[run_id] = parent_run_id
             self._retrievers.append(run_id)
+            self._queries.append(query)
 
     def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **_: Any) -> None:
         """Keep the documents."""
@@ -152,7 +179,7 @@ class Capture(BaseCallbackHandler):
 
     # What happened ----------------------------------------------------------------------------
 
-    def retrieved(self) -> list[Document]:
+    def retrieved(self) -> list[Passage]:
         """Documents of the outermost retriever runs, in the order the runs started, each once.
 
         Re-ranking, compressing and multi-query retrievers run others inside: what the outermost
@@ -160,24 +187,47 @@ class Capture(BaseCallbackHandler):
         """
         with self._lock:
             outermost = [run for run in self._retrievers if not self._inside_retriever(run)]
-            found = [doc for run in outermost for doc in self._retrieved.get(run, ())]
-        return distinct(found)
+            return passages_of([self._retrieved.get(run, ()) for run in outermost])
 
-    def evidence(self, output: Any = None) -> list[Document]:
-        """The first of: retrieved documents, tool artifacts, those in ``output``, tool texts."""
+    def evidence(self, output: Any = None, given: Any = None, answer: str = "") -> list[Passage]:
+        """Passages, from the first of these that has any.
+
+        Retrievers; artifacts of tools; the ``output``, then the input (``given``), under a usual
+        key; documents that a step returned; texts of tools; tools of the conversation; texts that a
+        step returned and that stand in the prompt of the ``answer``.
+        """
         return (
             self.retrieved()
-            or distinct([d for made in self._tool_outputs for d in artifact_documents(made)])
-            or documents_in(output)
-            or [Document(text) for text in self._tool_texts()]
+            or passages_of([artifact_passages(made) for made in self._tool_outputs])
+            or usual_passages(output, given)
+            or passages_of(self._steps)
+            or passages_of(list(self._tool_texts()))
+            or passages_of_turns(messages_in(output, given))
+            or self._quoted(answer, given)
         )
 
-    def _tool_texts(self) -> list[str]:
-        texts = (
-            output.text if isinstance(output, ToolMessage) else output
-            for output in self._tool_outputs
+    def _quoted(self, answer: str, given: Any) -> list[Passage]:
+        run = self.answer_run(answer)
+        if run is None:
+            return []
+        asked = {given} if isinstance(given, str) else set()
+        with self._lock:
+            texts, written = list(self._texts), [r.text or "" for r in self._models.values()]
+        return quoted(
+            texts, run.seen, lambda text: text in asked or text in map(str.strip, written)
         )
-        return [str(text) for text in texts if isinstance(text, str) and text.strip()]
+
+    def _tool_texts(self) -> Iterator[str]:
+        for output in self._tool_outputs:
+            text = output.text if isinstance(output, ToolMessage) else output
+            if isinstance(text, str):
+                yield str(text)
+
+    @property
+    def texts(self) -> list[str]:
+        """What the models wrote."""
+        with self._lock:
+            return [run.text for run in self._models.values() if run.text]
 
     def answer_run(self, answer: str) -> ModelRun | None:
         """The run that wrote ``answer``: same text, else one within the other, else the last one.
@@ -188,6 +238,13 @@ class Capture(BaseCallbackHandler):
             wrote = {id: run for id, run in self._models.items() if run.text is not None}
             runs = [run for id, run in wrote.items() if not self._inside_retriever(id)]
         return call_that_wrote(answer, runs or list(wrote.values()))
+
+    def asked(self, answer: str) -> str:
+        """The question, where the input does not tell it: of the model's messages, or searched."""
+        run = self.answer_run(answer)
+        messages = () if run is None else run.messages or ()
+        human = [str(m.text) for m in messages if isinstance(m, HumanMessage)]
+        return next(iter([*human[-1:], *self._queries[:1]]), "")
 
     @property
     def prompts(self) -> list[str]:

@@ -1,56 +1,80 @@
-"""Which documents an answer was written from."""
+"""Which passages an answer was written from."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from langchain_core.documents import Document
-from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage, convert_to_messages
 
 from franq_guard import Passage
+from franq_guard.capture.evidence import passages_of, usual_passages
+
+_QUOTED = 80  # characters: a shorter text may stand in a prompt by chance
 
 
 def passage_of(document: Document) -> Passage:
     """A Document as a Passage; ``title`` and ``id`` come from its metadata where they are there."""
-    about = document.metadata
-    number = document.id or about.get("id") or about.get("source")
-    return Passage(
-        document.page_content,
-        title=str(about.get("title") or ""),
-        id=None if number is None else str(number),
-        metadata=about,
-    )
+    return (passages_of(document) or [Passage(document.page_content)])[0]
 
 
-def documents_of_turn(messages: Sequence[BaseMessage]) -> list[Document]:
-    """What the tools of the current turn found: Documents in artifacts, else the tools' text.
+def passages_of_turns(messages: Sequence[BaseMessage], *, earlier: bool = True) -> list[Passage]:
+    """What the tools of the current turn found; where it used none, those of ``earlier`` turns.
 
-    The turn begins after the last human message: with a checkpointer, earlier turns and their
-    evidence are still among the messages.
+    A turn begins with a human message: with a checkpointer, earlier turns and their evidence are
+    still among the messages, and a follow-up question is answered from them.
     """
     begins = max((i for i, m in enumerate(messages) if isinstance(m, HumanMessage)), default=-1)
-    found: list[Document] = []
-    for message in messages[begins + 1 :]:
-        if isinstance(message, ToolMessage):
-            text = str(message.text)
-            as_text = [Document(text)] if text.strip() else []
-            found += artifact_documents(message) or as_text
-    return distinct(found)
+    found = _of_tools(messages[begins + 1 :])
+    return found or (_of_tools(messages[: begins + 1]) if earlier else [])
 
 
-def artifact_documents(output: object) -> list[Document]:
-    """The Documents in a tool message's ``artifact``."""
-    artifact = getattr(output, "artifact", None)
-    if isinstance(artifact, Document):
-        return [artifact]
-    if isinstance(artifact, (list, tuple)):
-        return [item for item in artifact if isinstance(item, Document)]
+def messages_in(*places: Any) -> list[BaseMessage]:
+    """The messages of a state, an output or an input: the first of them that has any."""
+    for place in places:
+        given = (
+            place.get("messages") if isinstance(place, dict) else getattr(place, "messages", None)
+        )
+        if isinstance(given, (list, tuple)) and given:
+            return as_messages(given)
     return []
 
 
-def distinct(documents: Sequence[Document]) -> list[Document]:
-    """Each document once, in order."""
-    seen: dict[tuple[str | None, str], Document] = {}
-    for document in documents:
-        seen.setdefault((document.id, document.page_content), document)
-    return list(seen.values())
+def as_messages(given: Iterable[Any]) -> list[BaseMessage]:
+    """Messages, also where they are tuples or dicts; none where anything else is among them."""
+    try:
+        return convert_to_messages(list(given))
+    except (ValueError, NotImplementedError, TypeError):
+        return [message for message in given if isinstance(message, BaseMessage)]
+
+
+def artifact_passages(output: object) -> list[Passage]:
+    """The documents in a tool message's ``artifact``."""
+    artifact = getattr(output, "artifact", None)
+    if isinstance(artifact, (list, tuple)):
+        return passages_of([item for item in artifact if not isinstance(item, str)])
+    return passages_of(artifact) if isinstance(artifact, Document) else usual_passages(artifact)
+
+
+def step_passages(output: Any) -> list[Passage]:
+    """The documents that a step of a chain returned: a function may search without a retriever."""
+    if isinstance(output, Document) or (
+        isinstance(output, (list, tuple)) and any(isinstance(item, Document) for item in output)
+    ):
+        return passages_of(output)
+    return usual_passages(output) if isinstance(output, dict) else []
+
+
+def quoted(texts: Iterable[str], prompt: str, but: Callable[[str], bool]) -> list[Passage]:
+    """Those of the ``texts`` that stand in the prompt, and are not all of it, as passages."""
+    long = (text.strip() for text in texts if len(text) >= _QUOTED)
+    return passages_of([t for t in long if t in prompt and t != prompt.strip() and not but(t)])
+
+
+def _of_tools(messages: Sequence[BaseMessage]) -> list[Passage]:
+    found: list[Passage] = []
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            found += artifact_passages(message) or passages_of(str(message.text))
+    return passages_of(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -22,11 +23,24 @@ def local_models(chain: Any) -> list[tuple[Any, Any]]:
     function's body makes is not seen.
     """
     pairs: dict[int, tuple[Any, Any]] = {}
-    for part in parts_in(chain, _inside):
+    for part in parts_of(chain):
         pair = _pipeline(part) or _llama(part)
         if pair is not None:
             pairs.setdefault(id(pair[0]), pair)
     return list(pairs.values())
+
+
+def parts_of(chain: Any) -> Iterator[Any]:
+    """All parts of a chain, as :func:`local_models` follows them."""
+    return parts_in(chain, _inside)
+
+
+def values_used_in(chain: Any) -> Iterator[Any]:
+    """What the attributes of the parts are, and what the functions among them close over."""
+    for part in parts_of(chain):
+        held = [*getattr(part, "__dict__", {}).values()]
+        yield from held
+        yield from (used for child in held for used in _used_by(child))
 
 
 def is_compiled_graph(chain: Any) -> bool:
@@ -49,14 +63,18 @@ def _inside(part: Any) -> list[Any] | None:
     return held + [used for child in held for used in _used_by(child)]
 
 
-def _used_by(function: Any) -> list[Any]:
-    """What a plain function refers to outside itself, and the attributes of a method's object."""
+def _used_by(function: Any, depth: int = 2) -> list[Any]:
+    """What a plain function refers to outside itself, and the attributes of a method's object.
+
+    Functions that it refers to are looked into as well, ``depth`` levels of them.
+    """
     if isinstance(function, MethodType):
         return [*getattr(function.__self__, "__dict__", {}).values()]
-    if not isinstance(function, FunctionType):
+    if not isinstance(function, FunctionType) or not depth:
         return []
     named = get_function_nonlocals(function)  # llm.invoke in the body gives the bound method
-    return [*named, *(getattr(used, "__self__", None) for used in named)]
+    held = [*named, *(getattr(used, "__self__", None) for used in named)]
+    return held + [inner for used in named for inner in _used_by(used, depth - 1)]
 
 
 def _pipeline(part: Any) -> tuple[Any, Any] | None:

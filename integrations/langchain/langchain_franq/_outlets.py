@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
 
 from langchain_core.messages import BaseMessageChunk
 
 from franq_guard import Guard, Trace
+from franq_guard.capture.evidence import PASSAGE_KEYS
 from franq_guard.capture.outlet import aremaining, remaining
 from franq_guard.streaming.stream import ClaimStream
-from langchain_franq._call import Call
-from langchain_franq._shapes import ANSWER_KEYS, CONTEXT_KEYS, Located, joined, locate
+from langchain_franq._call import Call, Reading
+from langchain_franq._shapes import ANSWER_KEYS, Located, locate
 
 
 def outlet_of(call: Call) -> Whole | Claims:
@@ -34,13 +36,13 @@ class Whole:
         """What is left when the chain is done."""
         if self._call.held:
             reading = self._call.streamed()
-            yield reading.last_chunk(reading.job.check())
+            yield reading.last_chunk(reading.check())
 
     async def arest(self) -> AsyncIterator[Any]:
         """:meth:`rest`, with the check in a thread."""
         if self._call.held:
             reading = self._call.streamed()
-            yield reading.last_chunk(await reading.job.acheck())
+            yield reading.last_chunk(await reading.acheck())
 
     def close(self) -> None:
         """Nothing is held beyond the call."""
@@ -77,23 +79,29 @@ class Claims:
         """What is checked after the chain is done, then the report with all else."""
         if not self._call.held:
             return
-        located, text = self._over()
-        yield from self._parts(text, located)
+        reading = self._call.streamed()
+        if reading.located.fields:
+            yield reading.deliver(reading.check())
+            return
+        yield from self._over(reading)
         for more in remaining(self._stream):
-            yield from self._parts(more, located)
-        yield from self._last(located)
+            yield from self._parts(more, reading.located)
+        yield from self._last(reading)
 
     async def arest(self) -> AsyncIterator[Any]:
         """:meth:`rest`, waiting in a thread."""
         if not self._call.held:
             return
-        located, text = self._over()
-        for part in self._parts(text, located):
+        reading = self._call.streamed()
+        if reading.located.fields:
+            yield reading.deliver(await reading.acheck())
+            return
+        for part in self._over(reading):
             yield part
         async for more in aremaining(self._stream):
-            for part in self._parts(more, located):
+            for part in self._parts(more, reading.located):
                 yield part
-        for part in self._last(located):
+        for part in await asyncio.to_thread(list, self._last(reading)):
             yield part
 
     def close(self) -> None:
@@ -102,20 +110,20 @@ class Claims:
 
     def _lookup(self, text: str) -> tuple[Guard, Trace]:
         held = [chunk for chunk in self._call.held if isinstance(chunk, Mapping)]
-        carried = {k: v for chunk in held for k, v in chunk.items() if k in CONTEXT_KEYS}
+        carried = {k: v for chunk in held for k, v in chunk.items() if k in PASSAGE_KEYS}
         return self._call.job(carried, text).of_a_stream()
 
-    def _over(self) -> tuple[Located, str]:
-        """The whole output, with all its text fed, and what that lets out."""
-        located = locate(joined(self._call.held), self._call.watch.output_key)
-        if not located.text.startswith(self._text.seen):
+    def _over(self, reading: Reading) -> Iterator[Any]:
+        """Feed what is left of the text; what that lets out."""
+        text = reading.located.text
+        if not text.startswith(self._text.seen):
             raise TypeError(
                 "the chunks of this stream do not add up to its answer: use stream='buffer'"
             )
-        left = self._text.add(located.text[len(self._text.seen) :]) + self._text.end()
-        text = self._stream.feed(left)
+        left = self._text.add(text[len(self._text.seen) :]) + self._text.end()
+        more = self._stream.feed(left)
         self._stream.end()
-        return located, text
+        return self._parts(more, reading.located)
 
     def _parts(self, text: str, located: Located) -> Iterator[Any]:
         if text and self._streamable:
@@ -123,10 +131,10 @@ class Claims:
             self._shown = True
             yield located.after(lead + text, None)
 
-    def _last(self, located: Located) -> Iterator[Any]:
+    def _last(self, reading: Reading) -> Iterator[Any]:
         answer = self._stream.answer()
         text = self._stream.rest if self._shown else self._text.lead + answer.text
-        chunk = located.put(text, answer.to_dict())
+        chunk = reading.rest(text, answer)
         if chunk != "" or not self._shown:
             yield chunk
 

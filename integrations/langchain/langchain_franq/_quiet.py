@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any, NoReturn
 
+from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
+from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 
-NO_STREAM = "nostream"  # LangGraph's own tag: tokens of such calls do not enter the stream
+_GRAPH_STREAM = "__pregel_stream"  # LangGraph's own keys: where a subgraph streams to,
+_GRAPH_TASK = "__pregel_call"  # and what runs an @task
+_SOURCES = (
+    "on_retriever_start",
+    "on_retriever_end",
+    "on_retriever_error",
+    "on_tool_start",
+    "on_tool_end",
+    "on_tool_error",
+)
 
 
 @contextmanager
@@ -17,8 +29,122 @@ def unobserved() -> Iterator[None]:
     Otherwise an outer guard would take their text for the chain's answer, and a stream would show
     it to the user.
     """
-    token = var_child_runnable_config.set(None)
+    with _running_under(None):
+        yield
+
+
+def out_of_sight(config: RunnableConfig) -> RunnableConfig:
+    """``config`` for what runs inside a guard: no stream around the guard shows anything of it.
+
+    LangGraph's streams of messages and tools, ``astream_events`` and ``astream_log`` listen by
+    callback handlers that every run inherits; subgraphs stream by an entry of ``configurable``.
+    These are left out, whatever model runs inside. Retriever and tool events still reach
+    ``astream_events``; all other handlers (tracers) see everything. A tag would not do: it hides
+    neither a subgraph nor a run that has its node's name, and it also cuts off streams that are
+    read inside the guard.
+    """
+    hidden: RunnableConfig = {**config}
+    if config.get("callbacks") is not None:
+        hidden["callbacks"] = _without_streams(config["callbacks"])
+    if given := config.get("configurable"):
+        # Replaced, not taken out: LangGraph adds what is missing from the run around.
+        others = {_GRAPH_STREAM: _Nowhere(), _GRAPH_TASK: _refused}
+        here = {key: value for key, value in others.items() if key in given}
+        hidden["configurable"] = {**given, **here}
+    return hidden
+
+
+def observed_by(callback: BaseCallbackHandler, config: RunnableConfig) -> RunnableConfig:
+    """``config`` with one more handler, and nothing else.
+
+    ``merge_configs`` would add what the run around has, its streams among it.
+    """
+    known = config.get("callbacks")
+    if isinstance(known, BaseCallbackManager):
+        known = known.copy()
+        known.add_handler(callback, inherit=True)
+        return {**config, "callbacks": known}
+    return {**config, "callbacks": [*(known or ()), callback]}
+
+
+@contextmanager
+def running_out_of_sight(callback: BaseCallbackHandler | None = None) -> Iterator[None]:
+    """Within, runs that find their configuration in the context are :func:`out_of_sight`.
+
+    A graph of LangGraph looks there even where it is given one. ``callback`` observes the runs.
+    """
+    around = var_child_runnable_config.get()
+    if around is None and callback is None:
+        yield
+        return
+    config = out_of_sight(around or {})
+    if callback is not None:
+        config = observed_by(callback, config)
+    with _running_under(config):
+        yield
+
+
+@contextmanager
+def _running_under(config: RunnableConfig | None) -> Iterator[None]:
+    token = var_child_runnable_config.set(config)
     try:
         yield
     finally:
         var_child_runnable_config.reset(token)
+
+
+def _without_streams(callbacks: Any) -> Any:
+    if isinstance(callbacks, BaseCallbackManager):
+        fewer = callbacks.copy()
+        fewer.handlers = _quiet(callbacks.handlers)
+        fewer.inheritable_handlers = _quiet(callbacks.inheritable_handlers)
+        return fewer
+    return _quiet(callbacks)
+
+
+def _quiet(handlers: Sequence[BaseCallbackHandler]) -> list[BaseCallbackHandler]:
+    kept = []
+    for handler in handlers:
+        if not _streams(handler):
+            kept.append(handler)
+        elif _tells_events(handler):
+            kept.append(_SourcesOnly(handler))
+    return kept
+
+
+def _streams(handler: BaseCallbackHandler) -> bool:
+    return hasattr(handler, "tap_output_iter") or type(handler).__module__.startswith("langgraph.")
+
+
+def _tells_events(handler: BaseCallbackHandler) -> bool:
+    return any(kind.__name__ == "_AstreamEventsCallbackHandler" for kind in type(handler).__mro__)
+
+
+class _SourcesOnly(BaseCallbackHandler):
+    """Hands a handler the events of retrievers and tools, no text of a model or chain."""
+
+    def __init__(self, handler: BaseCallbackHandler) -> None:
+        self.run_inline = handler.run_inline
+        for event in _SOURCES:
+            setattr(self, event, getattr(handler, event))
+
+    ignore_llm = property(lambda self: True)
+    ignore_chat_model = property(lambda self: True)
+    ignore_chain = property(lambda self: True)
+    ignore_custom_event = property(lambda self: True)
+
+
+class _Nowhere:
+    """A stream of LangGraph that takes nothing, in no mode."""
+
+    modes: frozenset[str] = frozenset()
+
+    def __call__(self, chunk: Any) -> None:
+        """Let the chunk go."""
+
+
+def _refused(*_: Any, **__: Any) -> NoReturn:
+    raise TypeError(
+        "a @task inside a guarded node streams its result unchecked: call a plain function there, "
+        "or guard the chain inside the task with guard_chain"
+    )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 from langchain_core.documents import Document
@@ -19,13 +20,12 @@ from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables.utils import AddableDict
 
 from franq_guard.capture.outlet import REPORT_KEY
+from langchain_franq._messages import Report, with_text
+from langchain_franq._texts import ALL, Path, texts_in
 
 QUESTION_KEYS = ("question", "input", "query")
 ANSWER_KEYS = ("answer", "output", "result", "response", "text")
-CONTEXT_KEYS = ("context", "source_documents", "documents")
 STREAM_A_CHAIN = "to stream claims, guard a chain: guard_chain(chain, guard, stream='claims')"
-
-Report = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -33,21 +33,32 @@ class Located:
     """The answer ``text`` in an output.
 
     ``put(text, report)`` is that output with another text; ``after(text, report)`` is a chunk of
-    its kind that adds ``text`` (and the report, if any) to it.
+    its kind that adds ``text`` (and the report, if any) to it. ``path`` is where in the output it
+    stands. An output of several values (a list, a pydantic object) has no one text, but ``fields``:
+    those to check, each for itself.
     """
 
     text: str
     put: Callable[[str, Report | None], Any]
     after: Callable[[str, Report | None], Any]
+    path: Path = ()
+    fields: tuple[str, ...] = ()
 
 
-def locate(output: Any, output_key: str | None = None) -> Located:
-    """The answer in a string, a message, or a mapping that holds one of them.
+def locate(output: Any, output_key: str | None = None, fields: Collection[str] = ()) -> Located:
+    """The answer in a string, number, message, or a mapping that holds one of them.
+
+    Args:
+        output: what a chain returned.
+        output_key: the key of the answer in a mapping, or a dotted path.
+        fields: of a structured output; see :func:`~langchain_franq._texts.is_named_by`.
 
     Raises:
-        TypeError: for any other output: what cannot be read is not let through unchecked.
+        TypeError: for an output without any text: what cannot be read is not let through unchecked.
         KeyError: if a mapping has no answer under ``output_key`` or one of the usual names.
     """
+    if fields:
+        return _structured(output, fields)
     if isinstance(output, str):
         kind = TextAccessor if isinstance(output, TextAccessor) else str
         return Located(str(output), lambda text, _: kind(text), lambda text, _: text)
@@ -57,54 +68,69 @@ def locate(output: Any, output_key: str | None = None) -> Located:
             lambda text, report: with_text(output, text, report),
             lambda text, report: with_text(AIMessageChunk(content="", id=output.id), text, report),
         )
+    if output is None or isinstance(output, (bool, int, float)):
+        said = "" if output is None else str(output)  # a number stays one unless it is marked
+        return Located(said, lambda text, _: output if text == said else text, lambda text, _: text)
     if isinstance(output, Mapping):
         return _in_mapping(output, output_key)
-    raise TypeError(
-        f"guard_chain cannot read an answer from {type(output).__name__}: let the chain return a "
-        "string, a message, or a dict that holds one of them"
-    )
+    return _structured(output, (ALL,))
+
+
+def _structured(output: Any, fields: Collection[str]) -> Located:
+    if not any(text.strip() for _, text in texts_in(output)):
+        raise TypeError(
+            f"guard_chain cannot read an answer from {type(output).__name__}: let the chain return "
+            "a string, a message, or a dict that holds one of them"
+        )
+
+    def put(_: str, report: Report | None) -> Any:
+        if report is None or not isinstance(output, Mapping):
+            return output
+        return type(output)({**output, REPORT_KEY: report})
+
+    return Located("", put, put, fields=tuple(fields))
 
 
 def _in_mapping(output: Mapping[str, Any], output_key: str | None) -> Located:
+    key, below = _key_of(output, output_key)
+    value = output[key]
+    kind = AddableDict if isinstance(output, AddableDict) else dict
+    listed = isinstance(value, list) and bool(value) and isinstance(value[-1], BaseMessage)
+    inner = locate(value[-1] if listed else value, below)
+
+    def whole(new: Any) -> Any:
+        return [*value[:-1], new] if listed else new
+
+    def on_it(report: Report | None) -> Report | None:
+        return report if listed else None  # a message carries its report wherever it goes
+
+    def told(report: Report | None) -> dict[str, Any]:
+        return {} if report is None else {REPORT_KEY: report}
+
+    return Located(
+        inner.text,
+        lambda text, report: kind(
+            {**output, key: whole(inner.put(text, on_it(report))), **told(report)}
+        ),
+        lambda text, report: kind({key: inner.after(text, None), **told(report)}),
+        path=(key, *inner.path),
+        fields=tuple(f"{key}.{name}" if name != ALL else key for name in inner.fields),
+    )
+
+
+def _key_of(output: Mapping[str, Any], output_key: str | None) -> tuple[str, str | None]:
+    """The key of the answer, and the rest of a dotted path."""
     key = output_key or next((key for key in ANSWER_KEYS if key in output), "messages")
+    first, _, below = key.partition(".")
+    if key not in output and below and isinstance(output.get(first), Mapping):
+        return first, below
     if key not in output:
         raise KeyError(
             f"the chain returned a dict with keys {sorted(map(str, output))}: name the one that "
             "holds the answer, guard_chain(..., output_key=...); "
             f"looked for {output_key or ANSWER_KEYS}"
         )
-    value = output[key]
-    kind = AddableDict if isinstance(output, AddableDict) else dict
-    listed = isinstance(value, list) and bool(value) and isinstance(value[-1], BaseMessage)
-    inner = locate(value[-1] if listed else value)
-
-    def whole(new: Any) -> Any:
-        return [*value[:-1], new] if listed else new
-
-    return Located(
-        inner.text,
-        lambda text, report: kind(
-            {**output, key: whole(inner.put(text, None)), REPORT_KEY: report}
-        ),
-        lambda text, report: kind(
-            {key: inner.after(text, None)} | ({} if report is None else {REPORT_KEY: report})
-        ),
-    )
-
-
-def with_text(message: BaseMessage, text: str, report: Report | None) -> BaseMessage:
-    """``message`` with another text; its id, tool calls and other blocks stay as they are."""
-    update: dict[str, Any] = {"content": _content(message.content, text)}
-    if report is not None:
-        update["response_metadata"] = {**message.response_metadata, REPORT_KEY: report}
-    return message.model_copy(update=update)
-
-
-def _content(content: str | list[str | dict[str, Any]], text: str) -> str | list[Any]:
-    if isinstance(content, str):
-        return text
-    other = [b for b in content if isinstance(b, dict) and b.get("type") != "text"]
-    return [*other, {"type": "text", "text": text}]
+    return key, None
 
 
 def question_of(value: Any, input_key: str | None = None) -> str:
@@ -127,37 +153,28 @@ def _in_input(value: Mapping[str, Any], input_key: str | None) -> str:
     if input_key is not None:
         return question_of(value.get(input_key))
     for key in (*QUESTION_KEYS, "messages"):
-        if key in value:
-            return question_of(value[key])
+        if key in value and (found := question_of(value[key])):
+            return found
     texts = [text for text in value.values() if isinstance(text, str)]
     return texts[0] if len(texts) == 1 else ""
 
 
-def documents_in(output: Any) -> list[Document]:
-    """Documents that a dict output carries along under one of the usual names."""
-    if not isinstance(output, Mapping):
-        return []
-    for key in CONTEXT_KEYS:
-        value = output.get(key)
-        if isinstance(value, (list, tuple)) and value:
-            return [_document(item) for item in value if isinstance(item, (str, Document))]
-    return []
-
-
-def _document(item: str | Document) -> Document:
-    return Document(page_content=item) if isinstance(item, str) else item
-
-
-def may_pass(chunk: Any, given: Any) -> bool:
+def may_pass(chunk: Any, given: Any, output_key: str | None = None) -> bool:
     """Whether a streamed chunk can leave at once: a mapping in which nothing can be the answer.
 
-    Documents, numbers and what the caller gave (``given``) are no answers. Text, messages and
-    anything unknown may be.
+    Documents, numbers and what the caller gave (``given``) are no answers, unless they stand where
+    the answer does. Text, messages and anything unknown may be.
     """
     if not isinstance(chunk, Mapping) or not chunk:
         return False
+    answers = ANSWER_KEYS if output_key is None else (output_key, output_key.partition(".")[0])
     known = given if isinstance(given, Mapping) else {}
-    return all(_harmless(v) or v is given or known.get(k) is v for k, v in chunk.items())
+
+    def free(key: str, value: Any) -> bool:
+        is_given = value is given or (value is not None and known.get(key) is value)
+        return is_given or (_harmless(value) and key not in answers)
+
+    return all(free(key, value) for key, value in chunk.items())
 
 
 def _harmless(value: Any) -> bool:
@@ -169,10 +186,14 @@ def _harmless(value: Any) -> bool:
 def joined(chunks: Sequence[Any]) -> Any:
     """Streamed chunks as the one value that ``invoke`` would have returned.
 
+    Chunks that each repeat the one before and go on (of a JsonOutputParser) are the last one.
+
     Raises:
         TypeError: for chunks that are neither text nor messages nor mappings, or cannot be added.
     """
     kinds = {k for k in (str, BaseMessage, Mapping) if any(isinstance(c, k) for c in chunks)}
+    if _grow(chunks) or (len(chunks) == 1 and not isinstance(chunks[0], tuple)):
+        return chunks[-1]
     if len(kinds) != 1 or not all(isinstance(c, tuple(kinds)) for c in chunks):
         names = sorted({type(chunk).__name__ for chunk in chunks})
         raise TypeError(
@@ -184,3 +205,22 @@ def joined(chunks: Sequence[Any]) -> Any:
     if kinds == {Mapping}:
         return reduce(lambda held, chunk: held + chunk, chunks[1:], AddableDict(chunks[0]))
     return reduce(lambda held, chunk: held + chunk, chunks)
+
+
+def _grow(chunks: Sequence[Any]) -> bool:
+    """Whether each chunk is the one before and more: whole values so far, no pieces to add."""
+    plain = all(type(chunk) in (dict, list) for chunk in chunks)
+    return plain and all(_goes_on(a, b) for a, b in pairwise(chunks))
+
+
+def _goes_on(before: Any, now: Any) -> bool:
+    if isinstance(before, str):
+        return isinstance(now, str) and now.startswith(before)
+    if isinstance(before, dict):
+        return isinstance(now, dict) and all(
+            k in now and _goes_on(v, now[k]) for k, v in before.items()
+        )
+    if isinstance(before, list):
+        longer = isinstance(now, list) and len(now) >= len(before)
+        return longer and all(_goes_on(a, b) for a, b in zip(before, now, strict=False))
+    return True

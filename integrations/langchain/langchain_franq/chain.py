@@ -19,14 +19,17 @@ from langchain_core.runnables.graph import Graph
 from langchain_core.utils.pydantic import TypeBaseModel
 from pydantic import ConfigDict, PrivateAttr
 
+from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, check_evidence
 from franq_guard.capture.local import LocalModel
-from franq_guard.capture.outlet import StreamMode, check_stream_mode
+from franq_guard.capture.outlet import StreamMode, check_guard, check_stream_mode
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport, Release
 from langchain_franq._call import Call, Watch, all_checked
+from langchain_franq._construction import refuse_structured, warn_of_memory
 from langchain_franq._find import is_compiled_graph
 from langchain_franq._models import models_of
 from langchain_franq._outlets import outlet_of
+from langchain_franq._quiet import running_out_of_sight
 
 if TYPE_CHECKING:
     from franq_guard import Guard
@@ -40,6 +43,8 @@ def guard_chain(
     *,
     output_key: str | None = None,
     input_key: str | None = None,
+    evidence: EvidenceFrom | None = None,
+    fields: Collection[str] = (),
     stream: StreamMode = "buffer",
     on_report: OnReport | None = None,
     on_claim: OnClaim | None = None,
@@ -50,17 +55,26 @@ def guard_chain(
     The result is a Runnable that takes and returns what ``chain`` does: a string, a message or a
     dict with the answer in it (``create_retrieval_chain``, an agent's ``messages``). The report
     (schema ``franq.answer/1``) is under ``"franq"``: an extra key of a dict, or of a message's
-    ``response_metadata``. A local Hugging Face model in the chain is found, its token
-    probabilities are captured as it writes, and the guard scores with that very model.
+    ``response_metadata``. Texts of a model beside the answer (AI messages, drafts, steps) are
+    checked as well, reasoning is taken out. Nothing that runs inside enters a stream around the
+    guarded chain, neither LangGraph's nor ``astream_events``. A local Hugging Face model in the
+    chain is found, its token probabilities are captured as it writes, and the guard scores with
+    that very model.
 
     Args:
         chain: any Runnable that retrieves and answers.
         guard: shared by any number of chains and threads.
-        output_key: the key of the answer in a dict output; default: the first of ``answer``,
-            ``output``, ``result``, ``response``, ``text``, ``messages``. Other keys are returned as
-            they are.
+        output_key: the key (or dotted path) of the answer in a dict output; default: the first of
+            ``answer``, ``output``, ``result``, ``response``, ``text``, ``messages``.
         input_key: the key of the question in a dict input; default: ``question``, ``input``,
             ``query``, or the last human message.
+        evidence: where the passages are: a key or dotted path of the output or input, or a function
+            of both, ``evidence(input, output)``. Default: what retrievers and tools returned, a
+            usual key of the output or input (``context``, ``documents`` ...), documents that a step
+            of the chain returned, tool messages of the conversation.
+        fields: of a structured output (a parser's object, a list): the text fields to check, each
+            for itself, as dotted paths (lists are walked through), or ``("*",)``. The report of
+            all is given to ``on_report`` and stands in a dict.
         stream: concerns ``stream`` and ``astream`` alone. ``buffer``: the answer comes as one last
             chunk, while documents and numbers in dict chunks pass at once. ``claims``: each
             sentence leaves as soon as its claims are checked, the report with the last chunk
@@ -77,18 +91,28 @@ def guard_chain(
             ``claims`` mode what stands before such a claim may have left.)
 
     Raises:
-        TypeError: if ``chain`` is not a Runnable.
+        TypeError: if ``chain`` is not a Runnable, or ``guard`` not a guard.
         ValueError: for an unknown ``stream`` mode or label, an ``on_claim`` in another mode than
-            ``claims``, or a guard that cannot check claim by claim.
+            ``claims``, a guard that cannot check claim by claim, or a chain that ends in a parser
+            of objects without ``fields``.
+
+    Warns:
+        UserWarning: where memory inside the chain would keep raw answers.
     """
+    check_guard("guard_chain", guard)
     if not isinstance(chain, Runnable):
         raise TypeError(f"guard_chain guards a LangChain Runnable, not {type(chain).__name__}")
     check_stream_mode(guard, stream, on_claim)
+    check_evidence(evidence)
+    refuse_structured(chain, output_key, fields, stream)
+    warn_of_memory("guard_chain", chain)
     return GuardedChain(
         bound=chain,
         guard=guard,
         output_key=output_key,
         input_key=input_key,
+        evidence=evidence,
+        fields=tuple(fields),
         stream_mode=stream,
         release=Release(on_report, raise_on, on_claim),
     )
@@ -98,7 +122,7 @@ class GuardedChain(RunnableSerializable[Any, Any]):
     """A chain and its guard; made by :func:`guard_chain`.
 
     An output or stream in which no answer can be found raises instead of passing unchecked.
-    Tracers and ``astream_events`` observe the inner runs and do see the raw text.
+    Tracers observe the inner runs and do see the raw text.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -107,9 +131,12 @@ class GuardedChain(RunnableSerializable[Any, Any]):
     guard: Any
     output_key: str | None = None
     input_key: str | None = None
+    evidence: Any = None
+    fields: tuple[str, ...] = ()
     stream_mode: StreamMode = "buffer"
     release: Release
     _models: list[LocalModel] = PrivateAttr(default_factory=list)
+    _note: NoPassagesNote = PrivateAttr(default_factory=NoPassagesNote)
 
     def model_post_init(self, context: Any, /) -> None:
         """Find the chain's own models and start recording them."""
@@ -125,7 +152,10 @@ class GuardedChain(RunnableSerializable[Any, Any]):
 
         def run(value: Any, run_manager: ChainRun, config: RunnableConfig) -> Any:
             call = Call(self._watch, value, run_manager.run_id)
-            return call.read(self.bound.invoke(value, call.observed(config), **kwargs)).checked()
+            with running_out_of_sight():
+                output = self.bound.invoke(value, call.observed(config), **kwargs)
+            reading = call.read(output)
+            return reading.deliver(reading.check())
 
         return self._call_with_config(run, input, config)
 
@@ -134,8 +164,10 @@ class GuardedChain(RunnableSerializable[Any, Any]):
 
         async def run(value: Any, run_manager: AsyncChainRun, config: RunnableConfig) -> Any:
             call = Call(self._watch, value, run_manager.run_id)
-            output = await self.bound.ainvoke(value, call.observed(config), **kwargs)
-            return await call.read(output).achecked()
+            with running_out_of_sight():
+                output = await self.bound.ainvoke(value, call.observed(config), **kwargs)
+            reading = call.read(output)
+            return reading.deliver(await reading.acheck())
 
         return await self._acall_with_config(run, input, config)
 
@@ -151,9 +183,10 @@ class GuardedChain(RunnableSerializable[Any, Any]):
 
         def run(values: list[Any], run_manager: list[ChainRun], config: Configs) -> list[Any]:
             calls, configs = self._calls(values, run_manager, config)
-            outputs = self.bound.batch(
-                values, configs, return_exceptions=return_exceptions, **kwargs
-            )
+            with running_out_of_sight():
+                outputs = self.bound.batch(
+                    values, configs, return_exceptions=return_exceptions, **kwargs
+                )
             return all_checked(calls, outputs)
 
         return self._batch_with_config(run, inputs, config, return_exceptions=return_exceptions)
@@ -172,9 +205,10 @@ class GuardedChain(RunnableSerializable[Any, Any]):
             values: list[Any], run_manager: list[AsyncChainRun], config: Configs
         ) -> list[Any]:
             calls, configs = self._calls(values, run_manager, config)
-            outputs = await self.bound.abatch(
-                values, configs, return_exceptions=return_exceptions, **kwargs
-            )
+            with running_out_of_sight():
+                outputs = await self.bound.abatch(
+                    values, configs, return_exceptions=return_exceptions, **kwargs
+                )
             return await asyncio.to_thread(all_checked, calls, outputs)
 
         return await self._abatch_with_config(
@@ -237,6 +271,9 @@ class GuardedChain(RunnableSerializable[Any, Any]):
             self.stream_mode,
             input_key=self.input_key,
             output_key=self.output_key,
+            fields=self.fields,
+            evidence=self.evidence,
+            note=self._note,
         )
 
     def _refuse_graph(self) -> None:

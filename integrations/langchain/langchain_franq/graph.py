@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
-from langchain_core.runnables.config import merge_configs
 
-from franq_guard import GuardedAnswer
-from franq_guard.capture.job import Job, gathered
+from franq_guard import GuardedAnswer, Passage
+from franq_guard.capture.evidence import (
+    EvidenceFrom,
+    NoPassagesNote,
+    check_evidence,
+    chosen_passages,
+    usual_passages,
+)
+from franq_guard.capture.job import Job, check_together, gathered
 from franq_guard.capture.local import LocalModel
-from franq_guard.capture.outlet import REPORT_KEY, StreamMode, only_buffered
+from franq_guard.capture.outlet import REPORT_KEY, StreamMode, check_guard, only_buffered
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnReport, Release
+from langchain_franq._beside import ALSO_CHECKED_KEY, given_texts, put_beside, texts_to_check
 from langchain_franq._capture import Capture
-from langchain_franq._evidence import documents_of_turn
+from langchain_franq._construction import warn_of_memory
 from langchain_franq._job import job_of
 from langchain_franq._models import models_of
-from langchain_franq._quiet import NO_STREAM, unobserved
-from langchain_franq._shapes import STREAM_A_CHAIN, documents_in, locate, question_of
+from langchain_franq._node import inside, runnable_of
+from langchain_franq._quiet import running_out_of_sight, unobserved
+from langchain_franq._shapes import ANSWER_KEYS, STREAM_A_CHAIN, Located, locate, question_of
+from langchain_franq._state import Values, update_in, values_of, with_values
 
 if TYPE_CHECKING:
     from franq_guard import Guard
-
-State = Mapping[str, Any]
-Update = dict[str, Any]
 
 
 def guard_node(
@@ -35,33 +41,44 @@ def guard_node(
     writer: Runnable[Any, Any] | Callable[..., Any] | None = None,
     *,
     question: str | None = None,
-    context: str = "context",
+    context: str | None = None,
     answer: str | None = None,
+    evidence: EvidenceFrom | None = None,
+    fields: Collection[str] = (),
     model: Any = None,
     stream: StreamMode = "buffer",
     on_report: OnReport | None = None,
     raise_on: Collection[Label] = (),
-) -> Runnable[State, Update]:
+) -> Runnable[Any, Any]:
     """A node that checks the answer: around the ``writer`` node, or after it.
 
         graph.add_node("write", guard_node(guard, write))
 
     Around the writer nothing raw leaves, in any stream mode: its update is checked before the graph
-    sees it, and tokens of the models inside are hidden. A node after the writer (``writer=None``)
-    corrects the state, but the writer's own update has been streamed by then.
+    sees it, every text of a model in it (not the answer alone), and what runs inside, subgraphs
+    included, is out of sight. A node after the writer (``writer=None``) corrects the state, but the
+    writer's own update has been streamed by then. What a writer itself sends to LangGraph's stream
+    writer is its own affair.
 
     The answer is replaced in place; the report is under ``"franq"`` (declare that key in the state
-    to keep it).
+    to keep it), and where the answer is a message, in its ``response_metadata["franq"]`` as well.
 
     Args:
         guard: the guard.
-        writer: the function (state, or state and config) or Runnable that writes the answer.
+        writer: what writes the answer, as LangGraph takes it: a function of the state (a dict, a
+            dataclass, a pydantic model), sync or async, with ``config``, ``runtime``, ``writer``,
+            ``store`` or ``previous`` injected, or a Runnable, also a compiled graph. It returns an
+            update or a ``Command``.
         question: state key of the question; default ``question``, ``input``, ``query``, or the
             last human message.
-        context: state key of the documents; where it is empty, what the writer retrieved, or what
-            tools of the current turn left in ``messages``.
+        context: state key of the documents, the same as a key for ``evidence``.
         answer: state key of the answer, a string or a message; default the first of ``answer``,
             ``output``, ``result``, ``response``, ``text``, or the last of ``messages``.
+        evidence: where the passages are: a key or dotted path of the state, or a function of it.
+            Default: a usual key (``context``, ``documents`` ...), then what the writer retrieved,
+            then what tools left in ``messages``.
+        fields: of a structured answer: the text fields of the update to check, each for itself, as
+            dotted paths (lists are walked through).
         model: what writes the answer, where ``writer`` does not show it: the tokens of a local
             Hugging Face model in it are captured, and it is used for scoring.
         stream: ``buffer`` alone: an answer enters the graph's state as a whole.
@@ -69,18 +86,25 @@ def guard_node(
         raise_on: labels that raise :class:`~langchain_franq.FactualityError`.
 
     Raises:
+        TypeError: for something else than a guard, a writer or evidence.
         ValueError: for another ``stream`` mode.
 
     Raises (in a run):
         TypeError, KeyError: when the state holds no answer.
     """
+    check_guard("guard_node", guard)
+    check_evidence(evidence)
     only_buffered("guard_node", stream, instead=STREAM_A_CHAIN)
-    inner = RunnableLambda(writer) if callable(writer) else writer
+    inner = runnable_of(writer)
+    warn_of_memory("guard_node", inner)
     node = _Node(
         guard=guard,
         writer=inner,
         models=models_of([inner, model], guard),
-        keys=(question, context, answer),
+        question=question,
+        answer=answer,
+        evidence=evidence if evidence is not None else context,
+        fields=tuple(fields),
         release=Release(on_report, raise_on),
     )
     return RunnableLambda(node.check, node.acheck, name="franq")
@@ -91,59 +115,104 @@ class _Node:
     guard: Guard
     writer: Runnable[Any, Any] | None
     models: Sequence[LocalModel]
-    keys: tuple[str | None, str, str | None]
+    question: str | None
+    answer: str | None
+    evidence: EvidenceFrom | None
+    fields: tuple[str, ...]
     release: Release
+    note: NoPassagesNote = field(default_factory=NoPassagesNote)
 
-    def check(self, state: State, config: RunnableConfig) -> Update:
+    def check(self, state: Any, config: RunnableConfig) -> Any:
         capture = Capture()
-        written = self.writer.invoke(state, _inside(config, capture)) if self.writer else {}
-        job = self._job(state, written, capture)
-        return self._update(state, written, job, job.check())
+        with running_out_of_sight():
+            written = self.writer.invoke(state, inside(config, capture)) if self.writer else {}
+        made = _Written(self, state, written, capture)
+        return made.update(check_together(made.jobs))
 
-    async def acheck(self, state: State, config: RunnableConfig) -> Update:
+    async def acheck(self, state: Any, config: RunnableConfig) -> Any:
         capture = Capture()
-        inside = _inside(config, capture)
-        written = await self.writer.ainvoke(state, inside) if self.writer else {}
-        job = self._job(state, written, capture)
-        return self._update(state, written, job, await job.acheck())
+        hidden = inside(config, capture)
+        with running_out_of_sight():
+            written = await self.writer.ainvoke(state, hidden) if self.writer else {}
+        made = _Written(self, state, written, capture)
+        return made.update(await asyncio.to_thread(check_together, made.jobs))
 
-    def _job(self, state: State, written: Update, capture: Capture) -> Job:
-        text = locate({**state, **written}, self.keys[2]).text
-        return gathered(
-            lambda: self._gather(state, written, capture, text),
-            self.guard,
-            text,
-            unobserved=unobserved,
-        )
 
-    def _gather(self, state: State, written: Update, capture: Capture, text: str) -> Job:
-        question, context, _ = self.keys
-        given = {"context": {**state, **written}.get(context)}
-        messages = [m for m in state.get("messages") or () if isinstance(m, BaseMessage)]
-        documents = documents_in(given) or capture.retrieved() or documents_of_turn(messages)
+class _Written:
+    """What a writer returned, the texts of models in it, and the update made of them."""
+
+    def __init__(self, node: _Node, state: Any, written: Any, capture: Capture) -> None:
+        self._node, self._raw, self._capture = node, written, capture
+        self._given, self._new = values_of(state), update_in(written)
+        self._state = {**self._given, **self._new}
+        self._located = self._locate()
+        before = self._given if node.writer else {}
+        self._known = given_texts(before)
+        found = texts_to_check(self._new, self._located, before, capture.texts)
+        own = [] if self._located.fields else [self._located.text]
+        texts = [*own, *(text for text in found if text not in own)]
+        self._beside = sorted({path[0] for path in found.values() if path})
+        self.jobs = [self._job(text) for text in texts]
+
+    def _locate(self) -> Located:
+        if self._node.fields:
+            return locate(self._new or self._state, None, self._node.fields)
+        # What the writer returned comes before what the state has held since earlier turns.
+        written = next((key for key in (*ANSWER_KEYS, "messages") if key in self._new), None)
+        return locate(self._state, self._node.answer or written)
+
+    def _job(self, text: str) -> Job:
+        return gathered(lambda: self._gather(text), self._node.guard, text, unobserved=unobserved)
+
+    def _gather(self, text: str) -> Job:
         return job_of(
-            self.guard,
-            self.models,
-            capture,
-            question=question_of(state, question),
+            self._node.guard,
+            self._node.models,
+            self._capture,
+            question=question_of(self._given, self._node.question),
             answer=text,
-            documents=documents,
+            passages=self._passages(text),
+            note=self._node.note,
         )
 
-    def _update(self, state: State, written: Update, job: Job, checked: GuardedAnswer) -> Update:
-        passed = self.release(checked)
-        before = {**state, **written}
-        after = locate(before, self.keys[2]).put(job.lead + passed.text, passed.to_dict())
-        changed = {key: _last(v) for key, v in after.items() if v is not before.get(key)}
-        return {**written, **changed, REPORT_KEY: after[REPORT_KEY]}
+    def _passages(self, text: str) -> list[Passage]:
+        evidence = self._node.evidence
+        if evidence is not None:
+            return chosen_passages(evidence, self._state)
+        return usual_passages(self._new, self._given) or self._capture.evidence(
+            self._new, self._given, text
+        )
+
+    def update(self, answers: Sequence[GuardedAnswer]) -> Any:
+        """The writer's update with the checked texts and the report."""
+        passed = [self._node.release(answer) for answer in answers]
+        texts = {
+            job.lead + answer.original: job.lead + answer.text
+            for job, answer in zip(self.jobs, passed, strict=True)
+        }
+        report = self._report(passed)
+        after = put_beside(self._put(passed, report), texts, self._known)
+        changed = {
+            key: _last(value, self._new.get(key))
+            for key, value in after.items()
+            if value is not self._state.get(key)
+        }
+        return with_values(self._raw, {**changed, REPORT_KEY: report})
+
+    def _put(self, passed: Sequence[GuardedAnswer], report: Mapping[str, Any]) -> Values:
+        if self._located.fields:
+            return dict(self._new or self._state)
+        text = self.jobs[0].lead + passed[0].text
+        return dict(self._located.put(text, report))
+
+    def _report(self, passed: Sequence[GuardedAnswer]) -> dict[str, Any]:
+        if self._located.fields:
+            return {"fields": {answer.original: answer.to_dict() for answer in passed}}
+        beside = {ALSO_CHECKED_KEY: self._beside} if self._beside else {}
+        return {**passed[0].to_dict(), **beside}
 
 
-def _inside(config: RunnableConfig, capture: Capture) -> RunnableConfig:
-    # Its own run name: LangGraph takes a run that has the node's name for the node itself.
-    own: RunnableConfig = {"callbacks": [capture], "tags": [NO_STREAM], "run_name": "franq_writer"}
-    return merge_configs(config, own)
-
-
-def _last(value: Any) -> Any:
-    # Messages are added by a reducer, which replaces the one that has the same id.
-    return value[-1:] if isinstance(value, list) else value
+def _last(value: Any, written: Any) -> Any:
+    # Messages are added by a reducer, which replaces the one that has the same id. What the writer
+    # did not return itself is not to be added again.
+    return value[-1:] if isinstance(value, list) and not isinstance(written, list) else value

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.tracers.context import register_configure_hook
 
 from franq_guard import GuardedAnswer
+from franq_guard.capture.evidence import NoPassagesNote, passages_of
 from franq_guard.capture.job import Job
+from franq_guard.capture.outlet import check_guard
 from langchain_franq._capture import Capture
 from langchain_franq._find import local_models
 from langchain_franq._job import job_of
@@ -29,20 +31,44 @@ class Captured:
     def __init__(self, capture: Capture, parts: tuple[Any, ...]) -> None:
         self._capture = capture
         self._parts = parts
+        self._note = NoPassagesNote()
 
-    def check(self, guard: Guard, question: str, answer: str) -> GuardedAnswer:
-        """Check ``answer`` against what was retrieved, with what its model said; see ``Guard``."""
-        return self._job(guard, question, answer).check()
+    def check(
+        self, guard: Guard, question: str, answer: str, *, evidence: Any = None
+    ) -> GuardedAnswer:
+        """Check ``answer`` against what was retrieved, with what its model said; see ``Guard``.
 
-    async def acheck(self, guard: Guard, question: str, answer: str) -> GuardedAnswer:
+        Args:
+            guard: the guard.
+            question: what was asked.
+            answer: what was answered.
+            evidence: the passages, where no retriever or tool of LangChain found them: documents,
+                strings, one joined string, or a dict of these.
+
+        Raises:
+            TypeError: for something else than a guard.
+        """
+        return self._job(guard, question, answer, evidence).check()
+
+    async def acheck(
+        self, guard: Guard, question: str, answer: str, *, evidence: Any = None
+    ) -> GuardedAnswer:
         """:meth:`check` without blocking the event loop."""
-        return await self._job(guard, question, answer).acheck()
+        return await self._job(guard, question, answer, evidence).acheck()
 
-    def _job(self, guard: Guard, question: str, answer: str) -> Job:
+    def _job(self, guard: Guard, question: str, answer: str, evidence: Any) -> Job:
+        check_guard("capture", guard)
+        given = passages_of(evidence)
+        passages = given or self._capture.evidence(given=question, answer=answer)
         models = models_of(self._parts, guard)
-        documents = self._capture.evidence()
         return job_of(
-            guard, models, self._capture, question=question, answer=answer, documents=documents
+            guard,
+            models,
+            self._capture,
+            question=question,
+            answer=answer,
+            passages=passages,
+            note=self._note,
         )
 
 

@@ -2,73 +2,93 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
-from langchain_core.documents import Document
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage
-from langchain_core.runnables import RunnableBinding
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, SystemMessage
 
-from franq_guard.capture.job import Job, gathered
+from franq_guard import GuardedAnswer, Passage
+from franq_guard.capture.evidence import (
+    EvidenceFrom,
+    NoPassagesNote,
+    check_evidence,
+    chosen_passages,
+    passages_of,
+    usual_passages,
+)
+from franq_guard.capture.job import Job, check_together, gathered
 from franq_guard.capture.local import LocalModel
-from franq_guard.capture.outlet import StreamMode, only_buffered
+from franq_guard.capture.outlet import StreamMode, check_guard, only_buffered
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnReport, Release
-from langchain_franq._capture import ModelRun
-from langchain_franq._evidence import documents_of_turn
+from langchain_franq._capture import Capture, ModelRun
+from langchain_franq._evidence import passages_of_turns
 from langchain_franq._job import job_from
+from langchain_franq._messages import with_text
 from langchain_franq._models import models_of
-from langchain_franq._quiet import NO_STREAM, unobserved
-from langchain_franq._shapes import STREAM_A_CHAIN, question_of, with_text
+from langchain_franq._quiet import running_out_of_sight, unobserved
+from langchain_franq._rewritten import is_json, rewritten
+from langchain_franq._shapes import STREAM_A_CHAIN, question_of
+from langchain_franq._texts import is_named_by, mapped, texts_in
 from langchain_franq._written import written
 
 if TYPE_CHECKING:
     from franq_guard import Guard
 
+_LONG_ADDITION = 80  # characters that a dynamic prompt adds: more than a word to the model
+
 
 class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
     """Checks what the model of ``create_agent`` says, before it enters the state or any stream.
 
-    Put it first: the first middleware is the outermost and sees the final text. It keeps nothing
-    between calls, so one may serve any number of agents. Each AI message with text is checked (its
-    tool calls are left alone), replaced under its own id, and carries the report in
-    ``response_metadata["franq"]``. Tokens are hidden from ``stream`` in every mode; tracers and
-    ``astream_events`` observe the model itself and still see the raw text at its end.
+    Put it first: the first middleware is the outermost and sees the final text, and what prompts
+    and other middleware inside it do. It keeps nothing of a call, so one may serve any number of
+    agents. Each AI message with text is checked (its tool calls are left alone), replaced under its
+    own id, and carries the report in ``response_metadata["franq"]``. Whatever model is called
+    inside (also by ``ModelFallbackMiddleware``) is hidden from ``stream`` in every mode and from
+    ``astream_events``; tracers observe the model itself and see its raw text.
 
     Args:
         guard: the guard.
-        evidence: from the messages so far to the documents an answer rests on; default: the
-            Documents in the artifacts of the current turn's tool messages, or the tools' text.
+        evidence: a key or dotted path of the agent's state, or a function from the messages so far
+            to the passages an answer rests on. Default, the first with any: what the current turn's
+            tools found together with what was retrieved for the prompt; a usual key of the state
+            (``context``, ``documents`` ...); what tools of earlier turns found; what a dynamic
+            prompt added to the system message.
+        fields: of an agent with a ``response_format``: the text fields of its structured answer to
+            check, each for itself, as dotted paths (lists are walked through), or ``("*",)``.
         stream: ``buffer`` alone: an answer enters the agent's state as a whole.
         on_report: called with each checked answer.
         raise_on: labels that raise :class:`~langchain_franq.FactualityError` instead of passing.
 
     Raises:
+        TypeError: for something else than a guard.
         ValueError: for another ``stream`` mode.
 
-    Raises (in a run):
-        TypeError: for a model whose tokens cannot be hidden.
-        ValueError: for an agent with a ``response_format``: a structured answer has no text in
-            which claims could be marked, and does not pass unchecked.
+    Raises (in a run, before the model is called):
+        ValueError: for an agent with a ``response_format`` and no ``fields``.
     """
 
     def __init__(
         self,
         guard: Guard,
         *,
-        evidence: Callable[[Sequence[BaseMessage]], Sequence[Document]] = documents_of_turn,
+        evidence: EvidenceFrom | None = None,
+        fields: Collection[str] = (),
         stream: StreamMode = "buffer",
         on_report: OnReport | None = None,
         raise_on: Collection[Label] = (),
     ) -> None:
+        check_guard("FranqMiddleware", guard)
+        check_evidence(evidence)
         only_buffered("FranqMiddleware", stream, instead=STREAM_A_CHAIN)
         super().__init__()
-        self._guard = guard
-        self._evidence = evidence
+        self._guard, self._evidence, self._fields = guard, evidence, tuple(fields)
         self._release = Release(on_report, raise_on)
+        self._note = NoPassagesNote()
 
     def wrap_model_call(
         self,
@@ -76,13 +96,11 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any]:
         """Call the model out of sight, check what it said."""
-        hidden, models = self._hidden(request)
-        response = handler(hidden)
-        result = [
-            self._replaced(message, job, job.check()) if job is not None else message
-            for message, job in self._jobs(request, response, models)
-        ]
-        return replace(response, result=result)
+        call = self._call(request)
+        with running_out_of_sight(call.capture):
+            response = handler(request)
+        said = _Said(self, call, response)
+        return said.delivered(check_together(said.jobs))
 
     async def awrap_model_call(
         self,
@@ -90,72 +108,158 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
         """:meth:`wrap_model_call` with the check in a thread."""
-        hidden, models = self._hidden(request)
-        response = await handler(hidden)
-        result = [
-            self._replaced(message, job, await job.acheck()) if job is not None else message
-            for message, job in self._jobs(request, response, models)
-        ]
-        return replace(response, result=result)
+        call = self._call(request)
+        with running_out_of_sight(call.capture):
+            response = await handler(request)
+        said = _Said(self, call, response)
+        return said.delivered(await asyncio.to_thread(check_together, said.jobs))
 
-    def _hidden(self, request: ModelRequest[Any]) -> tuple[ModelRequest[Any], list[LocalModel]]:
-        if request.response_format is not None:
+    def _call(self, request: ModelRequest[Any]) -> _Call:
+        """What is needed before the model is called: its recorder, if it is a local one."""
+        if request.response_format is not None and not self._fields:
             raise ValueError(
-                "FranqMiddleware checks text; remove response_format from the agent, or check the "
-                "structured answer yourself with Guard.check"
+                "FranqMiddleware checks text: name the text fields of the structured answer, "
+                "FranqMiddleware(guard, fields=('summary',)), or remove response_format from the "
+                "agent: guard the text before a parser makes an object of it"
             )
-        return request.override(model=out_of_sight(request.model)), models_of(
-            request.model, self._guard
-        )
+        return _Call(request, Capture(), models_of(request.model, self._guard))
 
-    def _jobs(
-        self, request: ModelRequest[Any], response: ModelResponse[Any], models: list[LocalModel]
-    ) -> list[tuple[BaseMessage, Job | None]]:
-        return [
-            (m, self._job(request, m, models) if isinstance(m, AIMessage) and m.text else None)
-            for m in response.result
-        ]
-
-    def _job(self, request: ModelRequest[Any], message: AIMessage, models: list[LocalModel]) -> Job:
+    def job(self, call: _Call, text: str, message: BaseMessage) -> Job:
+        """What is known of a text of the model's message."""
         return gathered(
-            lambda: self._gather(request, message, models),
+            lambda: self._gather(call, text, message),
             self._guard,
-            str(message.text),
+            text,
             id=message.id,
             unobserved=unobserved,
         )
 
-    def _gather(
-        self, request: ModelRequest[Any], message: AIMessage, models: list[LocalModel]
-    ) -> Job:
-        answer = str(message.text)
-        system = [request.system_message] if request.system_message else []
-        asked: list[AnyMessage] = [*system, *request.messages]
-        kind = type(request.model).__name__
-        run = ModelRun(kind, messages=asked, text=answer, info=message.response_metadata)
-        found = written(self._guard, models, run, answer)
-        documents = self._evidence(request.messages)
-        return job_from(found, question_of(request.messages), documents, id=message.id)
+    def _gather(self, call: _Call, text: str, message: BaseMessage) -> Job:
+        run = call.capture.answer_run(text) or _as_asked(call.request, message)
+        found = written(self._guard, call.models, run, text)
+        passages = self._passages(call.request, run, call.capture)
+        self._note(found.generation.prompt, passages)
+        return job_from(found, question_of(call.request.messages), passages, id=message.id)
 
-    def _replaced(self, message: BaseMessage, job: Job, checked: Any) -> BaseMessage:
-        answer = self._release(checked)
-        return with_text(message, job.lead + answer.text, answer.to_dict())
+    def _passages(
+        self, request: ModelRequest[Any], run: ModelRun, capture: Capture
+    ) -> list[Passage]:
+        if callable(self._evidence):
+            return passages_of(self._evidence(request.messages))
+        if self._evidence is not None:
+            return chosen_passages(self._evidence, request.state)
+        return (
+            passages_of([passages_of_turns(request.messages, earlier=False), capture.evidence()])
+            or usual_passages(request.state)
+            or passages_of_turns(request.messages)
+            or passages_of(_added_to_the_prompt(request, run))
+        )
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The checked fields of a structured answer."""
+        return self._fields
+
+    @property
+    def release(self) -> Release:
+        """What happens to a checked answer."""
+        return self._release
 
 
-def out_of_sight(model: Any) -> Any:
-    """A copy of a chat model whose tokens enter no stream.
+@dataclass(frozen=True)
+class _Call:
+    """One call of the model: what it is asked, what is seen of it, the local models in it."""
 
-    A copy, because tags given by ``with_config`` are lost when the agent binds its tools.
+    request: ModelRequest[Any]
+    capture: Capture
+    models: Sequence[LocalModel]
 
-    Raises:
-        TypeError: for anything but a chat model or a binding of one.
-    """
-    if isinstance(model, BaseChatModel):
-        tags = [*(model.tags or []), NO_STREAM]
-        return model.model_copy(update={"tags": tags, "disable_streaming": True})
-    if isinstance(model, RunnableBinding):
-        return model.model_copy(update={"bound": out_of_sight(model.bound)})
-    raise TypeError(
-        f"FranqMiddleware cannot hide the tokens of a {type(model).__name__}: give create_agent a "
-        "chat model itself"
+
+@dataclass(frozen=True)
+class _Text:
+    """A text to check: of the message at ``index`` of a response, or of its structured answer."""
+
+    index: int | None
+    text: str
+    job: Job
+
+
+class _Said:
+    """What one call of the model said: its texts, their jobs, and the response made of them."""
+
+    def __init__(
+        self,
+        middleware: FranqMiddleware,
+        call: _Call,
+        response: ModelResponse[Any],
+    ) -> None:
+        self._middleware, self._response = middleware, response
+        structured = response.structured_response
+        last = next((m for m in reversed(response.result) if isinstance(m, AIMessage)), None)
+        self._texts = [
+            _Text(i, str(m.text), middleware.job(call, str(m.text), m))
+            for i, m in enumerate(response.result)
+            if isinstance(m, AIMessage)
+            and m.text.strip()
+            and not (structured is not None and is_json(str(m.text)))
+        ]
+        if structured is not None and last is not None:
+            self._texts += [
+                _Text(None, text, middleware.job(call, text, last))
+                for path, text in texts_in(structured)
+                if text.strip() and is_named_by(middleware.fields, path)
+            ]
+
+    @property
+    def jobs(self) -> list[Job]:
+        """The jobs of all texts."""
+        return [text.job for text in self._texts]
+
+    def delivered(self, answers: Sequence[GuardedAnswer]) -> ModelResponse[Any]:
+        """The response with the checked texts; what the release raises."""
+        passed = [self._middleware.release(answer) for answer in answers]
+        result = list(self._response.result)
+        fields: dict[str, GuardedAnswer] = {}
+        for text, answer in zip(self._texts, passed, strict=True):
+            if text.index is None:
+                fields[text.text] = answer
+            else:
+                said = text.job.lead + answer.text
+                result[text.index] = with_text(result[text.index], said, answer.to_dict())
+        silent = {i for i, m in enumerate(result) if isinstance(m, AIMessage)}
+        for i in silent - {text.index for text in self._texts}:
+            result[i] = with_text(result[i], str(result[i].text), None)
+        response = replace(self._response, result=result)
+        return _structured(response, fields) if fields else response
+
+
+def _structured(
+    response: ModelResponse[Any], fields: dict[str, GuardedAnswer]
+) -> ModelResponse[Any]:
+    """``response`` with the checked fields, wherever the structured answer is written down."""
+    texts = {raw: answer.text for raw, answer in fields.items()}
+    report = {raw: answer.to_dict() for raw, answer in fields.items()}
+    return replace(
+        response,
+        result=[rewritten(message, texts, report) for message in response.result],
+        structured_response=mapped(
+            response.structured_response, lambda _, text: texts.get(text, text)
+        ),
     )
+
+
+def _as_asked(request: ModelRequest[Any], message: BaseMessage) -> ModelRun:
+    """The model's run as the request describes it, where nobody observed it."""
+    system = [request.system_message] if request.system_message else []
+    asked: list[AnyMessage] = [*system, *request.messages]
+    kind = type(request.model).__name__
+    info = message.response_metadata
+    return ModelRun(kind, messages=asked, text=str(message.text), info=info, ended=True)
+
+
+def _added_to_the_prompt(request: ModelRequest[Any], run: ModelRun) -> str:
+    """What prompts inside this middleware put into the system message."""
+    system = "\n".join(str(m.text) for m in run.messages or () if isinstance(m, SystemMessage))
+    known = str(request.system_message.text) if request.system_message else ""
+    added = system.replace(known, "", 1).strip() if known else system.strip()
+    return added if len(added) >= _LONG_ADDITION else ""

@@ -9,13 +9,12 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
-from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import create_retriever_tool, tool
 from langchain_huggingface import ChatHuggingFace
 from langgraph.checkpoint.memory import InMemorySaver
 
 from langchain_franq import FactualityError
-from langchain_franq.middleware import FranqMiddleware, out_of_sight
+from langchain_franq.middleware import FranqMiddleware
 
 from .fakes import RunRetriever, ScriptedAgent, ScriptedChat, ScriptedGuard, question, said
 from .test_real_model import assert_captured
@@ -175,17 +174,6 @@ def test_a_structured_answer_does_not_pass_unchecked():
         built.invoke(ask(7))
 
 
-def test_models_are_hidden_or_refused():
-    model = ScriptedChat(tags=["mine"])
-    assert out_of_sight(model).tags == ["mine", "nostream"]
-    assert model.tags == ["mine"]
-    bound = model.bind(stop=["x"])
-    assert out_of_sight(bound).bound.tags == ["mine", "nostream"]
-    assert out_of_sight(bound).kwargs == {"stop": ["x"]}
-    with pytest.raises(TypeError, match="cannot hide the tokens"):
-        out_of_sight(RunnableLambda(str))
-
-
 def test_without_tools_the_answer_has_no_evidence():
     guard = ScriptedGuard()
     built = create_agent(ScriptedChat(), middleware=[FranqMiddleware(guard)])
@@ -193,13 +181,14 @@ def test_without_tools_the_answer_has_no_evidence():
     assert guard.traces[0].passages == ()
 
 
-def test_tool_messages_of_earlier_turns_are_ignored():
-    from langchain_franq._evidence import documents_of_turn
+def test_tool_messages_of_earlier_turns_serve_where_this_turn_has_none():
+    from langchain_franq._evidence import passages_of_turns
 
     old = [HumanMessage("a"), ToolMessage("old", tool_call_id="1"), AIMessage("x")]
     tools = [ToolMessage("new", tool_call_id="2"), ToolMessage("", tool_call_id="3")]
     new = [HumanMessage("b"), *tools]
-    assert [d.page_content for d in documents_of_turn([*old, *new])] == ["new"]
+    assert [p.text for p in passages_of_turns([*old, *new])] == ["new"]
+    assert [p.text for p in passages_of_turns([*old, HumanMessage("b")])] == ["old"]
 
 
 def test_an_agent_over_the_local_model_is_captured(pipe, smollm2):

@@ -1,0 +1,74 @@
+"""Texts of a model that an output holds beside its answer: none of them leaves unchecked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from langchain_core.messages import AIMessage
+
+from langchain_franq._shapes import Located
+from langchain_franq._texts import Path, is_named_by, is_passage, mapped, texts_in
+
+_WORD = re.compile(r"\w+")
+_STRETCH = 4  # words in a row; fewer (a route, a label, a query's words) say nothing of a source
+
+ALSO_CHECKED_KEY = "also_checked"
+"""In a report: the top-level keys of texts that were checked beside the answer."""
+
+
+def texts_to_check(
+    output: Any, located: Located, given: Any, written: Collection[str]
+) -> dict[str, Path]:
+    """The texts that leave with the answer and must not be raw, and where each stands first.
+
+    Of a structured output: its named fields. Else what repeats ``written`` text (of the models of
+    this run) or a part of the answer, and every AI message, unless it was in the input (``given``).
+    A passage counts only where a model wrote it.
+    """
+    if located.fields:
+        return {t: p for p, t in texts_in(output) if t.strip() and is_named_by(located.fields, p)}
+    known, said = given_texts(given), _of_messages(output)
+    stretches = _stretches([located.text, *written])
+
+    def is_raw(path: Path, text: str) -> bool:
+        if not text.strip() or text in known or (path == located.path and text == located.text):
+            return False
+        if is_passage(path):
+            return any(raw in text for raw in written if len(_WORD.findall(raw)) >= _STRETCH)
+        repeats = not stretches.isdisjoint(_stretches([text]))
+        return text == located.text or text in said or repeats
+
+    found: dict[str, Path] = {}
+    for path, text in texts_in(output):
+        if is_raw(path, text):
+            found.setdefault(text, path)
+    return found
+
+
+def given_texts(given: Any) -> set[str]:
+    """All texts of an input."""
+    return {given} if isinstance(given, str) else {text for _, text in texts_in(given)}
+
+
+def put_beside(output: Any, checked: Mapping[str, str], given: Collection[str]) -> Any:
+    """``output`` with the checked texts in the places of the raw ones."""
+    return mapped(output, lambda _, text: text if text in given else checked.get(text, text))
+
+
+def _of_messages(output: Any) -> set[str]:
+    held = output.get("messages") if isinstance(output, Mapping) else None
+    if not isinstance(held, (list, tuple)):
+        return set()
+    return {str(message.text) for message in held if isinstance(message, AIMessage)}
+
+
+def _stretches(texts: Iterable[str]) -> set[tuple[str, ...]]:
+    """Every few words in a row; a shorter text is one stretch."""
+    found: set[tuple[str, ...]] = set()
+    for text in texts:
+        words = tuple(word.lower() for word in _WORD.findall(text))
+        if len(words) >= _STRETCH:
+            found |= {words[i : i + _STRETCH] for i in range(len(words) - _STRETCH + 1)}
+    return found

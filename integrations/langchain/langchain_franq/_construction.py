@@ -1,0 +1,107 @@
+"""What is refused, or warned of, when a chain is wrapped: before any model was paid."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection
+from typing import Any, get_origin
+
+from langchain_core.output_parsers import (
+    BaseGenerationOutputParser,
+    BaseOutputParser,
+    JsonOutputParser,
+    ListOutputParser,
+    XMLOutputParser,
+)
+from langchain_core.runnables import Runnable, RunnableSequence
+from langchain_core.runnables.base import RunnableBindingBase
+from langchain_core.runnables.fallbacks import RunnableWithFallbacks
+from langchain_core.runnables.passthrough import RunnableAssign
+from pydantic import BaseModel
+
+from franq_guard.capture.walking import is_named
+from langchain_franq._find import parts_of, values_used_in
+
+BEFORE_THE_PARSER = (
+    "guard before the parser, guard_chain(prompt | model, guard) | parser, or name the text fields "
+    "to check, fields=('summary', 'findings.text')"
+)
+
+
+def warn_of_memory(name: str, chain: Any) -> None:
+    """Warn where the raw answer is remembered inside the guard, and the next turn builds on it."""
+    found = next((what for part in parts_of(chain) if (what := _memory_of(part))), None)
+    if found is not None:
+        warnings.warn(
+            f"{name}: {found} inside the guard remembers the raw answers, and later turns build on "
+            "them. Put the memory outside: RunnableWithMessageHistory(guard_chain(chain, guard), "
+            "...); an agent with FranqMiddleware; a graph with guard_node and its checkpointer",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def refuse_structured(
+    chain: Runnable[Any, Any], output_key: str | None, fields: Collection[str], stream: str
+) -> None:
+    """Refuse a structured output whose texts nobody named.
+
+    Raises:
+        ValueError: with what to do.
+    """
+    if isinstance(fields, str):
+        raise ValueError(f"fields takes names, such as ({fields!r},), not one string")
+    if fields and stream != "buffer":
+        raise ValueError(f"fields of a structured output come as a whole: not stream={stream!r}")
+    if any(is_named(v, "ToolStrategy", "ProviderStrategy") for v in values_used_in(chain)):
+        raise ValueError(
+            "the agent inside has a response_format, and writes its structured answer in several "
+            "places: guard it with middleware=[FranqMiddleware(guard, fields=('summary',))]"
+        )
+    last = _last_step(chain)
+    if isinstance(last, RunnableAssign) and "parsing_error" in last.mapper.steps__:
+        raise ValueError(f"include_raw=True hands the raw answer out: {BEFORE_THE_PARSER}")
+    if not fields and _makes_objects(last, output_key):
+        raise ValueError(f"the chain ends in {type(last).__name__}: {BEFORE_THE_PARSER}")
+    if isinstance(last, JsonOutputParser) and stream == "claims":
+        raise ValueError(f"stream='claims' needs text that is added to: {BEFORE_THE_PARSER}")
+
+
+def _last_step(chain: Any) -> Any:
+    while True:
+        if isinstance(chain, RunnableSequence):
+            chain = chain.last
+        elif isinstance(chain, RunnableBindingBase):
+            chain = chain.bound
+        elif isinstance(chain, RunnableWithFallbacks):
+            chain = chain.runnable
+        else:
+            return chain
+
+
+def _makes_objects(parser: Any, output_key: str | None) -> bool:
+    """Whether a parser's output is no text, and has none under a key that was named."""
+    if not isinstance(parser, (BaseOutputParser, BaseGenerationOutputParser)):
+        return False
+    try:
+        made = parser.OutputType
+    except TypeError:  # of a parser that does not say
+        made = Any
+    if isinstance(parser, ListOutputParser) or get_origin(made) is list:
+        return True
+    if is_named(parser, "JsonOutputToolsParser", "OutputFunctionsParser"):
+        return True
+    if isinstance(made, type) and issubclass(made, BaseModel):
+        return True
+    return isinstance(parser, (JsonOutputParser, XMLOutputParser)) and output_key is None
+
+
+def _memory_of(part: Any) -> str | None:
+    if is_named(part, "RunnableWithMessageHistory"):
+        return "a RunnableWithMessageHistory"
+    if is_named(part, "Chain") and getattr(part, "memory", None) is not None:
+        return f"the memory of {type(part).__name__}"
+    kept = getattr(part, "checkpointer", None)
+    if is_named(part, "Pregel") and kept not in (None, False):
+        return "the checkpointer of a graph"
+    return None

@@ -1,0 +1,84 @@
+"""A LangGraph state or update as a mapping, whatever its class, and an update with other values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from franq_guard.capture.outlet import REPORT_KEY
+from langchain_franq._evidence import as_messages
+
+if TYPE_CHECKING:
+    from langgraph.types import Command
+
+Values = dict[str, Any]
+
+
+def values_of(state: Any) -> Values:
+    """The values of a state: a dict, a dataclass, a pydantic model, or (key, value) pairs."""
+    if isinstance(state, Mapping):
+        found = dict(state)
+    elif isinstance(state, BaseModel):
+        found = {name: getattr(state, name) for name in type(state).model_fields}
+    elif is_dataclass(state) and not isinstance(state, type):
+        found = {field.name: getattr(state, field.name) for field in fields(state)}
+    elif isinstance(state, (list, tuple)) and all(map(_is_pair, state)):
+        found = dict(state)
+    else:
+        return {}
+    return {key: _messages(value) if key == "messages" else value for key, value in found.items()}
+
+
+def command_in(written: Any) -> Command[Any] | None:
+    """``written`` where it is a LangGraph ``Command``, told by its name: it need not be there."""
+    return written if type(written).__name__ == "Command" and hasattr(written, "goto") else None
+
+
+def with_values(written: Any, values: Values) -> Any:
+    """The update with some values replaced: of the same kind; keys that it cannot hold are left."""
+    if (command := command_in(written)) is not None:
+        return replace(command, update=with_values(command.update, values))
+    if isinstance(written, BaseModel):
+        own = {key: v for key, v in values.items() if key in type(written).model_fields}
+        return written.model_copy(update=own)
+    if is_dataclass(written) and not isinstance(written, type):
+        names = {field.name for field in fields(written)}
+        return replace(written, **{key: v for key, v in values.items() if key in names})
+    if isinstance(written, (list, tuple)):
+        if all(map(_is_pair, written)):
+            return list({**dict(written), **values}.items())
+        return [with_values(one, _of(one, values, first=i == 0)) for i, one in enumerate(written)]
+    return {**(written or {}), **values}
+
+
+def update_in(written: Any) -> Values:
+    """The values that a writer returned, also within a ``Command``, or several in a list."""
+    if (command := command_in(written)) is not None:
+        return update_in(command.update)
+    if isinstance(written, (list, tuple)) and not all(map(_is_pair, written)):
+        return {key: value for one in written for key, value in update_in(one).items()}
+    return values_of(written)
+
+
+def _of(one: Any, values: Values, *, first: bool) -> Values:
+    """Those of the values that belong to one of several updates; new ones go to the first."""
+    own = update_in(one)
+    return {key: v for key, v in values.items() if key in own or (first and key == REPORT_KEY)}
+
+
+def _is_pair(item: Any) -> bool:
+    return isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
+
+
+def _messages(value: Any) -> Any:
+    """A list of messages; a single one, tuples and dicts are made into that."""
+    if isinstance(value, (list, tuple)) and not _is_message_pair(value):
+        return as_messages(value)
+    return as_messages([value]) if value else value
+
+
+def _is_message_pair(value: Any) -> bool:
+    return isinstance(value, tuple) and _is_pair(value) and isinstance(value[1], str)

@@ -1,0 +1,107 @@
+"""Every text in a value, wherever it stands, and the value with other texts in their places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import fields as fields_of
+from dataclasses import is_dataclass, replace
+from typing import Any
+
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.runnables.utils import AddableDict
+from pydantic import BaseModel
+
+from franq_guard.capture.evidence import PASSAGE_KEYS
+from franq_guard.capture.outlet import REPORT_KEY
+from langchain_franq._messages import with_text
+
+Path = tuple[str, ...]
+Change = Callable[[Path, str], str]
+
+ALL = "*"
+"""As one of ``fields=``: all texts."""
+
+
+def mapped(value: Any, change: Change, path: Path = ()) -> Any:
+    """``value`` with each text changed; itself where nothing changes.
+
+    Texts are strings and what AI messages say, in dicts, lists, pydantic models and dataclasses,
+    however deep. Documents, other messages and a report are left alone. A path has the names of
+    keys and fields.
+    """
+    if isinstance(value, str):
+        new = change(path, str(value))
+        return value if new == value else new
+    if isinstance(value, BaseMessage):
+        if not isinstance(value, AIMessage):
+            return value
+        said = with_text(value, change(path, str(value.text)), None)
+        return value if said == value else said
+    if isinstance(value, Document):
+        return value
+    if isinstance(value, Mapping):
+        return _mapped_dict(value, change, path)
+    if isinstance(value, (list, tuple)):
+        return _mapped_list(value, change, path)
+    return _mapped_object(value, change, path)
+
+
+def texts_in(value: Any) -> Iterator[tuple[Path, str]]:
+    """Each text with where it stands; see :func:`mapped`."""
+    found: list[tuple[Path, str]] = []
+
+    def note(path: Path, text: str) -> str:
+        found.append((path, text))
+        return text
+
+    mapped(value, note)
+    yield from found
+
+
+def is_named_by(fields: Collection[str], path: Path) -> bool:
+    """Whether ``fields`` name the place: ``*``, or a dotted path that it is or lies below."""
+    at = ".".join(path)
+    return any(name == ALL or at == name or at.startswith(f"{name}.") for name in fields)
+
+
+def is_passage(path: Path) -> bool:
+    """Whether a place usually holds passages."""
+    return any(name in PASSAGE_KEYS for name in path)
+
+
+def _mapped_dict(value: Mapping[Any, Any], change: Change, path: Path) -> Any:
+    new = {
+        key: inner if key == REPORT_KEY else mapped(inner, change, (*path, str(key)))
+        for key, inner in value.items()
+    }
+    if all(new[key] is value[key] for key in new):
+        return value
+    return AddableDict(new) if isinstance(value, AddableDict) else new
+
+
+def _mapped_list(value: Sequence[Any], change: Change, path: Path) -> Any:
+    new = [mapped(inner, change, path) for inner in value]
+    if all(a is b for a, b in zip(new, value, strict=True)):
+        return value
+    if isinstance(value, tuple):
+        return type(value)(*new) if hasattr(value, "_fields") else tuple(new)
+    return new
+
+
+def _mapped_object(value: Any, change: Change, path: Path) -> Any:
+    if isinstance(value, BaseModel):
+        old = {name: getattr(value, name) for name in type(value).model_fields}
+    elif is_dataclass(value) and not isinstance(value, type):
+        old = {field.name: getattr(value, field.name) for field in fields_of(value) if field.init}
+    else:
+        return value
+    new = {name: mapped(inner, change, (*path, name)) for name, inner in old.items()}
+    update = {name: inner for name, inner in new.items() if inner is not old[name]}
+    if not update:
+        return value
+    return (
+        value.model_copy(update=update)
+        if isinstance(value, BaseModel)
+        else replace(value, **update)
+    )

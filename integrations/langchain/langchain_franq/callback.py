@@ -1,0 +1,291 @@
+"""FranqCallback: answers of an unchanged application, checked off their path and only reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.documents import Document
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import LLMResult
+
+from franq_guard.capture.evidence import (
+    EvidenceFrom,
+    NoPassagesNote,
+    check_evidence,
+    chosen_passages,
+)
+from franq_guard.capture.job import Job, gathered
+from franq_guard.capture.local import LocalModel
+from franq_guard.capture.outlet import check_guard
+from franq_guard.capture.watching import Watcher
+from franq_guard.streaming.release import OnReport
+from langchain_franq._job import job_of
+from langchain_franq._models import models_of
+from langchain_franq._quiet import unobserved
+from langchain_franq._roots import Root, Roots
+from langchain_franq._shapes import locate, question_of
+from langchain_franq._texts import ALL, texts_in
+
+if TYPE_CHECKING:
+    from franq_guard import Guard
+
+
+class FranqCallback(BaseCallbackHandler):
+    """Watches chains, agents and models as they are, and reports on their answers.
+
+        watch = FranqCallback(guard, on_report=print, sample=0.1)
+        chain.invoke(question, {"callbacks": [watch]})
+
+    For ``config={"callbacks": [...]}`` and for the ``callbacks=`` of a chain, agent or model. It
+    sees what was retrieved, the prompt, the final answer of each root run (of a batch: each item),
+    and checks it in a thread of its own: it never changes or delays an answer and raises nothing
+    into it. What waits beyond ``queue_size`` is dropped and counted. A run that fails or is
+    cancelled is not checked, and leaves nothing behind. Checks show in OpenTelemetry below the span
+    in which the run ended; LangSmith takes them by ``on_report=feedback_to(client)``.
+
+    Token probabilities: of a local model (transformers, llama.cpp) only where it was named in
+    ``models``, since a callback is not given the model; of a server that sent them, always; else
+    the guard's own language model reads the answer. A plain LLM's cache hit is not told to
+    callbacks, a callback at a model alone sees no retriever, and in a bare thread it sees nothing.
+
+    Args:
+        guard: the guard; shared by any number of callbacks.
+        on_report: called with each checked answer (its ``id`` is that of the root run), in the
+            thread of the checks.
+        sample: the share of root runs to check, between 0 and 1; which ones depends on their ids.
+        queue_size: how many answers may wait for their check.
+        models: the application's chains or models, so that the tokens of the local ones are
+            captured as they write.
+        input_key: the key of the question in a dict input; default: see ``guard_chain``.
+        output_key: the key of the answer in a dict output; default: see ``guard_chain``.
+        evidence: where the passages are; see ``guard_chain``.
+
+    Raises:
+        TypeError, ValueError: for arguments that cannot work.
+    """
+
+    run_inline = True  # keeps event order and saves a thread hop for each event under asyncio
+    raise_error = False
+
+    def __init__(
+        self,
+        guard: Guard,
+        on_report: OnReport | None = None,
+        *,
+        sample: float = 1.0,
+        queue_size: int = 1000,
+        models: Sequence[Any] = (),
+        input_key: str | None = None,
+        output_key: str | None = None,
+        evidence: EvidenceFrom | None = None,
+    ) -> None:
+        check_guard("FranqCallback", guard)
+        check_evidence(evidence)
+        self._guard = guard
+        self._watcher = Watcher(on_report, sample=sample, queue_size=queue_size)
+        self._models: list[LocalModel] = models_of(list(models), guard)
+        self._input_key, self._output_key, self._evidence = input_key, output_key, evidence
+        self._note = NoPassagesNote()
+        self._roots = Roots(lambda run: self._watcher.watches(str(run)))
+
+    # What came of it --------------------------------------------------------------------------
+
+    @property
+    def checked(self) -> int:
+        """How many answers were checked."""
+        return self._watcher.checked
+
+    @property
+    def dropped(self) -> int:
+        """How many were not, because too many waited, or after :meth:`close`."""
+        return self._watcher.dropped
+
+    @property
+    def failed(self) -> int:
+        """How many could not be checked or reported; the log says why."""
+        return self._watcher.failed
+
+    @property
+    def open_runs(self) -> int:
+        """How many root runs are under way."""
+        return len(self._roots)
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until all that has ended is reported; False where ``timeout`` seconds are over."""
+        return self._watcher.flush(timeout)
+
+    def close(self, timeout: float | None = 2.0) -> bool:
+        """Take nothing more, and :meth:`flush`; done at the end of the process, too."""
+        return self._watcher.close(timeout)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> FranqCallback:
+        return self  # a copied model goes on reporting here
+
+    # Events -----------------------------------------------------------------------------------
+
+    def on_chain_start(
+        self,
+        serialized: Any,
+        inputs: Any,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **about: Any,
+    ) -> None:
+        """A run begins; the first one of its tree is the root."""
+        self._begin("on_chain_start", serialized, inputs, run_id, parent_run_id, about)
+
+    def on_tool_start(
+        self,
+        serialized: Any,
+        input_str: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **about: Any,
+    ) -> None:
+        """Likewise."""
+        self._begin("on_tool_start", serialized, input_str, run_id, parent_run_id, about)
+
+    def on_retriever_start(
+        self,
+        serialized: Any,
+        query: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **about: Any,
+    ) -> None:
+        """Likewise."""
+        self._begin("on_retriever_start", serialized, query, run_id, parent_run_id, about)
+
+    def on_llm_start(
+        self,
+        serialized: dict[str, Any] | None,
+        prompts: list[str],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **about: Any,
+    ) -> None:
+        """Likewise."""
+        self._begin("on_llm_start", serialized, prompts, run_id, parent_run_id, about)
+
+    def on_chat_model_start(
+        self,
+        serialized: dict[str, Any] | None,
+        messages: list[list[BaseMessage]],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **about: Any,
+    ) -> None:
+        """Likewise."""
+        self._begin("on_chat_model_start", serialized, messages, run_id, parent_run_id, about)
+
+    def on_llm_new_token(self, token: Any, *, run_id: UUID, **about: Any) -> None:
+        """Nothing: a run is looked at when it has ended."""
+
+    def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **_: Any) -> None:
+        """Keep the documents."""
+        self._end("on_retriever_end", documents, run_id)
+
+    def on_tool_end(self, output: Any, *, run_id: UUID, **_: Any) -> None:
+        """Keep what the tool returned."""
+        self._end("on_tool_end", output, run_id)
+
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
+        """Keep the text; of a model alone, it is the answer."""
+        self._end("on_llm_end", response, run_id)
+
+    def on_chain_end(self, outputs: Any, *, run_id: UUID, inputs: Any = None, **_: Any) -> None:
+        """Keep a step's output; that of the root has the answer."""
+        self._end("on_chain_end", outputs, run_id, inputs)
+
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
+        """A failed run is not checked."""
+        self._roots.forget(run_id)
+
+    on_llm_error = on_chain_error
+    on_tool_error = on_chain_error
+    on_retriever_error = on_chain_error
+
+    def _begin(
+        self,
+        event: str,
+        serialized: Any,
+        given: Any,
+        run_id: UUID,
+        parent: UUID | None,
+        about: dict[str, Any],
+    ) -> None:
+        root = self._roots.begun(run_id, parent, given)
+        if root is not None:
+            tell: Callable[..., None] = getattr(root.capture, event)
+            tell(serialized, given, run_id=run_id, parent_run_id=parent, **about)
+
+    def _end(self, event: str, outcome: Any, run_id: UUID, inputs: Any = None) -> None:
+        root = self._roots.ended(run_id)
+        if root is None:
+            return
+        getattr(root.capture, event)(outcome, run_id=run_id)
+        if root.run_id == run_id and event in ("on_chain_end", "on_llm_end") and outcome:
+            if inputs is not None:  # of a stream, whose start is told before its input is known
+                root.given = inputs
+            self._watcher.offer(lambda: self._job(root, outcome))
+
+    # In the thread of the checks --------------------------------------------------------------
+
+    def _job(self, root: Root, outcome: Any) -> Job:
+        output = outcome.generations[0][0].text if isinstance(outcome, LLMResult) else outcome
+        jobs = [self._gathered(root, output, text) for text in self._answers(root, output)]
+        if len(jobs) == 1:
+            return jobs[0]
+        traces = tuple(trace for job in jobs for trace in job.traces)
+        glue = ("", *["\n"] * (len(jobs) - 1))
+        failure = next((job.failure for job in jobs if job.failure), "")
+        return Job(jobs[0].guard, traces, glue, failure=failure, unobserved=unobserved)
+
+    def _answers(self, root: Root, output: Any) -> list[str]:
+        """The answer; where none stands in its place, all texts that models of the run wrote."""
+        try:
+            found = locate(output, self._output_key)
+        except KeyError:
+            found = locate(output, fields=(ALL,))
+        if not found.fields:
+            return [found.text]
+        wrote = {text.strip() for text in root.capture.texts}
+        texts = [text for _, text in texts_in(output) if text.strip() in wrote]
+        if not texts:
+            raise LookupError("the run ended without an answer: name its key with output_key=")
+        return list(dict.fromkeys(texts))
+
+    def _gathered(self, root: Root, output: Any, answer: str) -> Job:
+        return gathered(
+            lambda: self._gather(root, output, answer),
+            self._guard,
+            answer,
+            id=str(root.run_id),
+            unobserved=unobserved,
+        )
+
+    def _gather(self, root: Root, output: Any, answer: str) -> Job:
+        capture, given = root.capture, root.given
+        passages = (
+            capture.evidence(output, given, answer)
+            if self._evidence is None
+            else chosen_passages(self._evidence, given, output)
+        )
+        return job_of(
+            self._guard,
+            self._models,
+            capture,
+            question=question_of(given, self._input_key) or capture.asked(answer),
+            answer=answer,
+            passages=passages,
+            note=self._note,
+            id=str(root.run_id),
+        )

@@ -1,0 +1,284 @@
+"""Evidence is found wherever an application has it, and ``evidence=`` names all other places."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TypedDict
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware, dynamic_prompt
+from langchain_core.documents import Document
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.prompts import PromptTemplate
+from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+from langchain_core.tools import tool
+from langchain_core.vectorstores import InMemoryVectorStore
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+
+from langchain_franq import FranqMiddleware, capture, guard_chain, guard_node
+
+from .fakes import (
+    TEMPLATE,
+    RunRetriever,
+    ScriptedAgent,
+    ScriptedChat,
+    ScriptedGuard,
+    ScriptedLLM,
+    format_docs,
+    question,
+)
+
+TEXTS = [
+    "The archive says that the tower of run 7 is tall, and nobody doubts it today.",
+    "Old letters tell how masons began the tower of run 7 long ago.",
+]
+DOCUMENTS = [Document(text) for text in TEXTS]
+ONE = "\n\n".join(TEXTS)
+ASKED = question(7)
+WRITE = PromptTemplate.from_template(TEMPLATE) | ScriptedLLM()
+
+
+def store():
+    made = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
+    made.add_documents(DOCUMENTS)
+    return made
+
+
+def texts(guard):
+    return [sorted(passage.text for passage in trace.passages) for trace in guard.traces]
+
+
+BOTH, JOINED = [sorted(TEXTS)], [[ONE]]
+
+
+def run_ways(chain, value):
+    """Invoke and stream."""
+    chain.invoke(value)
+    list(chain.stream(value))
+    asyncio.run(chain.ainvoke(value))
+
+
+# Chains -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["context", "documents", "docs", "passages", "source_documents"])
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [(DOCUMENTS, BOTH), (TEXTS, BOTH), (ONE, JOINED), ([{"text": t} for t in TEXTS], BOTH)],
+)
+def test_documents_in_the_input(key, given, found):
+    guard = ScriptedGuard()
+
+    def prompt(value):
+        return TEMPLATE.format(context=value[key], question=value["question"])
+
+    chain = guard_chain(RunnableLambda(prompt) | ScriptedLLM(), guard)
+    chain.invoke({"question": ASKED, key: given})
+    assert texts(guard) == found
+
+
+SEARCHES = {
+    "documents": lambda q: store().similarity_search(q, k=2),
+    "one string": lambda q: format_docs(store().similarity_search(q, k=2)),
+}
+
+
+@pytest.mark.parametrize("kind", SEARCHES)
+@pytest.mark.parametrize("key", ["context", "unusual"])
+def test_a_search_in_a_lambda(kind, key):
+    guard = ScriptedGuard()
+    found = {key: RunnableLambda(SEARCHES[kind]), "question": RunnablePassthrough()}
+
+    def prompt(value):
+        context = value[key] if kind == "one string" else format_docs(value[key])
+        return TEMPLATE.format(context=context, question=value["question"])
+
+    run_ways(guard_chain(found | RunnableLambda(prompt) | ScriptedLLM(), guard), ASKED)
+    for passages in texts(guard):
+        assert sorted("\n\n".join(passages).split("\n\n")) == sorted(TEXTS)
+
+
+def test_a_rewritten_question_is_no_evidence():
+    guard = ScriptedGuard()
+    rewritten = RunnableLambda(lambda q: ScriptedLLM().invoke(f"{q} run 7") * 2)
+    chain = rewritten | (lambda q: f"Answer this: {q}") | ScriptedLLM()
+    guard_chain(chain, guard).invoke(ASKED)
+    assert [p for p in texts(guard)[0] if "Answer this" in p] == []
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    ["hidden", "deep.found", lambda given, output: given["deep"]["found"]],
+)
+def test_evidence_names_any_place(evidence):
+    guard = ScriptedGuard()
+    chain = (
+        RunnableLambda(lambda v: f"Use this:\n{ONE}\n\nQuestion: {v['question']}") | ScriptedLLM()
+    )
+    value = {"question": ASKED, "hidden": DOCUMENTS, "deep": {"found": TEXTS}}
+    run_ways(guard_chain(chain, guard, evidence=evidence), value)
+    assert texts(guard) == BOTH * 3
+
+
+def test_a_wrong_key_is_said_and_nothing_passes_for_checked(caplog):
+    chain = RunnableLambda(lambda v: v["question"]) | ScriptedLLM()
+    reports = []
+    guarded = guard_chain(chain, ScriptedGuard(), evidence="contxt", on_report=reports.append)
+    assert guarded.invoke({"question": ASKED, "context": TEXTS}).endswith("[unverified]")
+    (report,) = reports
+    assert report.status == "unverified"
+
+
+@pytest.mark.parametrize("make", [guard_chain, guard_node, FranqMiddleware])
+@pytest.mark.parametrize("evidence", [3, ""])
+def test_evidence_of_another_kind_is_refused(make, evidence):
+    arguments = (ScriptedLLM(), ScriptedGuard()) if make is guard_chain else (ScriptedGuard(),)
+    with pytest.raises((TypeError, ValueError), match="evidence="):
+        make(*arguments, evidence=evidence)
+
+
+def test_a_long_prompt_without_passages_is_told_once(caplog):
+    chain = guard_chain(
+        RunnableLambda(lambda q: f"{q} {'x ' * 2000}") | ScriptedLLM(), ScriptedGuard()
+    )
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            chain.invoke(ASKED)
+    assert sum("evidence=" in message for message in caplog.messages) == 1
+
+
+def test_evidence_of_a_plain_function():
+    guard, model = ScriptedGuard(), ScriptedLLM()
+    with capture(model) as run:
+        answer = model.invoke(TEMPLATE.format(context=ONE, question=ASKED))
+    for evidence in (DOCUMENTS, TEXTS, {"docs": TEXTS}):
+        run.check(guard, ASKED, answer, evidence=evidence)
+    assert texts(guard) == BOTH * 3
+
+
+# Agents -------------------------------------------------------------------------------------------
+
+
+@dynamic_prompt
+def searched(request):
+    found = store().similarity_search(request.messages[-1].text, k=2)
+    return f"Answer from this alone:\n{format_docs(found)}"
+
+
+@dynamic_prompt
+def retrieved(request):
+    return (
+        f"Answer from this alone:\n{format_docs(RunRetriever().invoke(request.messages[-1].text))}"
+    )
+
+
+def ask(text=ASKED):
+    return {"messages": [HumanMessage(text)]}
+
+
+@pytest.mark.parametrize("prompt", [searched, retrieved])
+def test_a_dynamic_prompt_is_evidence_and_in_the_trace(prompt):
+    guard = ScriptedGuard()
+    agent = create_agent(ScriptedChat(), middleware=[FranqMiddleware(guard), prompt])
+    agent.invoke(ask())
+    asyncio.run(agent.ainvoke(ask()))
+    for trace in guard.traces:
+        assert trace.generation.prompt.startswith("Answer from this alone:")
+        held = "\n".join(passage.text for passage in trace.passages)
+        assert "archive says that the tower of run 7 is tall" in held
+        assert "Old letters tell" in held
+
+
+def test_a_static_system_prompt_is_no_evidence():
+    guard = ScriptedGuard()
+    agent = create_agent(
+        ScriptedChat(), system_prompt="Be brief. " * 50, middleware=[FranqMiddleware(guard)]
+    )
+    agent.invoke(ask())
+    assert texts(guard) == [[]]
+
+
+def test_a_follow_up_question_is_answered_from_earlier_turns():
+    @tool
+    def search(query: str) -> str:
+        """Search."""
+        return TEXTS[0]
+
+    class Remembering(ScriptedAgent):
+        def _turn(self, messages):
+            if any(isinstance(message, ToolMessage) for message in messages):
+                messages = [message for message in messages if isinstance(message, ToolMessage)]
+            return super()._turn(messages)
+
+    guard = ScriptedGuard()
+    agent = create_agent(
+        Remembering(), [search], middleware=[FranqMiddleware(guard)], checkpointer=InMemorySaver()
+    )
+    config = {"configurable": {"thread_id": "1"}}
+    agent.invoke(ask(), config)
+    agent.invoke(ask("And is it old?"), config)
+    assert texts(guard) == [TEXTS[:1], TEXTS[:1]]
+    # ... and so for the agent inside a chain, its conversation in the input.
+    chain = guard_chain(create_agent(Remembering(), [search]), outer := ScriptedGuard())
+    history = agent.get_state(config).values["messages"]
+    chain.invoke({"messages": [*history, HumanMessage("And is it tall?")]})
+    assert texts(outer)[0] == TEXTS[:1]
+
+
+class Looked(AgentMiddleware):
+    """Middleware that puts documents into the agent's state."""
+
+    class state_schema(TypedDict, total=False):
+        messages: list
+        documents: list
+
+    def before_model(self, state, runtime):
+        return {"documents": DOCUMENTS}
+
+
+@pytest.mark.parametrize("evidence", [None, "documents", lambda messages: TEXTS])
+def test_the_state_of_an_agent_may_hold_the_documents(evidence):
+    guard = ScriptedGuard()
+    agent = create_agent(
+        ScriptedChat(), middleware=[FranqMiddleware(guard, evidence=evidence), Looked()]
+    )
+    agent.invoke(ask(f"{ASKED} {ONE}"))
+    assert texts(guard) == BOTH
+
+
+# Graphs -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["context", "documents", "retrieved_docs"])
+@pytest.mark.parametrize(
+    ("held", "found"),
+    [
+        (DOCUMENTS, BOTH),
+        (TEXTS, BOTH),
+        (ONE, JOINED),
+        ({"web": TEXTS[:1], "archive": DOCUMENTS[1:]}, BOTH),
+    ],
+)
+def test_documents_in_the_state_of_a_graph(key, held, found):
+    guard = ScriptedGuard()
+    state = TypedDict("state", {"question": str, key: object, "answer": str, "franq": dict})
+    built = StateGraph(state)
+    built.add_node("retrieve", lambda s: {key: held})
+    built.add_node("write", guard_node(guard, lambda s: {"answer": ScriptedLLM().invoke(ONE)}))
+    built.add_edge(START, "retrieve")
+    built.add_edge("retrieve", "write")
+    built.add_edge("write", END)
+    built.compile().invoke({"question": ASKED})
+    assert texts(guard) == found
+
+
+@pytest.mark.parametrize("evidence", ["store.found", lambda state: state["store"]["found"]])
+def test_evidence_of_a_node(evidence):
+    guard = ScriptedGuard()
+    node = guard_node(guard, lambda s: {"answer": ScriptedLLM().invoke(ONE)}, evidence=evidence)
+    node.invoke({"question": ASKED, "store": {"found": DOCUMENTS}})
+    assert texts(guard) == BOTH

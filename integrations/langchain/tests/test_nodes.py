@@ -1,0 +1,287 @@
+"""guard_node wherever LangGraph takes a node: every state, injected argument and update."""
+
+import asyncio
+import operator
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypedDict
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.runtime import Runtime
+from langgraph.store.base import BaseStore
+from langgraph.store.memory import InMemoryStore
+from langgraph.types import Command, StreamWriter, interrupt
+from pydantic import BaseModel
+
+from langchain_franq import guard_chain, guard_node
+
+from .fakes import ScriptedChat, ScriptedGuard, ScriptedLLM, said
+
+RAW, CHECKED = said("run 7"), f"{said('run 7')} [checked: ]"
+
+
+class Dict(TypedDict, total=False):
+    question: str
+    answer: Any
+
+
+@dataclass
+class Data:
+    question: str = ""
+    answer: Any = None
+
+
+class Pydantic(BaseModel):
+    question: str = ""
+    answer: Any = None
+
+
+STATES = {"dict": Dict, "dataclass": Data, "pydantic": Pydantic}
+
+
+@dataclass
+class Context:
+    user: str = "ann"
+
+
+def graph(writer, state: Any = Dict, *, after=None, **options):
+    built = StateGraph(state, context_schema=Context)
+    built.add_node("write", guard_node(ScriptedGuard(), writer, **options))
+    built.add_edge(START, "write")
+    if after is not None:
+        built.add_node("after", after)
+        built.add_edge("after", END)
+    return built
+
+
+def both(built, value=None, **options):
+    """Sync and async."""
+    value = {"question": "How tall is the tower of run 7?"} if value is None else value
+    yield built.invoke(value, **options)
+    yield asyncio.run(built.ainvoke(value, **options))
+
+
+def question_in(state) -> str:
+    return state["question"] if isinstance(state, dict) else state.question
+
+
+def write(state):
+    return {"answer": ScriptedLLM().invoke(question_in(state))}
+
+
+async def awrite(state):
+    return {"answer": await ScriptedLLM().ainvoke(question_in(state))}
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("kind", ["dict", "object", "pairs", "command", "several", "async"])
+def test_states_and_updates_of_every_class(state, kind):
+    made = {
+        "dict": write,
+        "async": awrite,
+        "object": lambda s: STATES[state](**write(s)),
+        "pairs": lambda s: Command(update=[*write(s).items()]),
+        "several": lambda s: [Command(update=write(s)), {"question": "Another?"}],
+        "command": lambda s: Command(update=write(s), goto=END),
+    }[kind]
+    built = graph(made, STATES[state]).compile()
+    runs = both(built) if kind != "async" else [asyncio.run(built.ainvoke({"question": RAW}))]
+    for output in runs:
+        assert output["answer"] == CHECKED
+
+
+def test_a_command_goes_where_it_says():
+    seen = []
+    built = graph(lambda s: Command(update=write(s), goto="after"), after=seen.append)
+    for output in both(built.compile()):
+        assert output["answer"] == CHECKED
+    assert [state["answer"] for state in seen] == [CHECKED] * 2
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_everything_is_injected(asynchronous):
+    seen = []
+
+    def note(config, runtime, writer, store):
+        seen.append((config["metadata"]["x"], runtime.context.user, store.get(("a",), "k").value))
+        writer({"progress": "half"})
+
+    def injected(
+        state, config: RunnableConfig, *, runtime: Runtime[Context], writer: StreamWriter,
+        store: BaseStore,
+    ):  # fmt: skip
+        note(config, runtime, writer, store)
+        return write(state)
+
+    async def ainjected(
+        state, config: RunnableConfig, *, runtime: Runtime[Context], writer: StreamWriter,
+        store: BaseStore,
+    ):  # fmt: skip
+        note(config, runtime, writer, store)
+        return await awrite(state)
+
+    store = InMemoryStore()
+    store.put(("a",), "k", {"v": 1})
+    built = graph(ainjected if asynchronous else injected).compile(store=store)
+    given, options = (
+        {"question": RAW},
+        {"context": Context("bob"), "stream_mode": ["custom", "values"]},
+    )
+
+    async def streamed():
+        return [c async for c in built.astream(given, {"metadata": {"x": 1}}, **options)]
+
+    shown = [asyncio.run(streamed())]
+    if not asynchronous:
+        shown.append(list(built.stream(given, {"metadata": {"x": 1}}, **options)))
+    for chunks in shown:
+        assert ("custom", {"progress": "half"}) in chunks
+        assert chunks[-1] == ("values", {"question": RAW, "answer": CHECKED})
+    assert set(map(str, seen)) == {str((1, "bob", {"v": 1}))}
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [
+        lambda raw: [AIMessage(raw)],
+        lambda raw: AIMessage(raw),
+        lambda raw: [("ai", raw)],
+        lambda raw: ("ai", raw),
+        lambda raw: [{"role": "assistant", "content": raw}],
+        lambda raw: {"role": "assistant", "content": raw},
+    ],
+)
+@pytest.mark.parametrize("reducer", [add_messages, operator.add])
+def test_messages_of_every_form_carry_the_report(returned, reducer):
+    class State(TypedDict):
+        messages: Annotated[list, reducer]  # there is no key for the report
+
+    def answer(state):
+        return {"messages": returned(ScriptedChat().invoke("run 7").text)}
+
+    built = StateGraph(State)
+    built.add_node("write", guard_node(ScriptedGuard(), answer))
+    built.add_edge(START, "write")
+    built.add_edge("write", END)
+    for given in (
+        HumanMessage("How tall?"),
+        ("user", "How tall?"),
+        {"role": "user", "content": "How?"},
+    ):
+        for output in both(built.compile(), {"messages": [given]}):
+            assert len(output["messages"]) == 2
+            last = output["messages"][-1]
+            assert last.text == CHECKED
+            assert last.response_metadata["franq"]["status"] == "ok"
+
+
+def test_a_question_in_tuples_is_found():
+    guard = ScriptedGuard()
+    guard_node(guard, write).invoke({"question": "", "messages": [("user", "How tall?")]})
+    guard_node(guard, write).invoke({"question": "Why?", "messages": [("user", "How tall?")]})
+    assert [trace.question for trace in guard.traces] == ["How tall?", "Why?"]
+
+
+def test_the_rest_of_the_update_stays():
+    node = guard_node(ScriptedGuard(), lambda s: {**write(s), "count": 3, "tags": ["a"]})
+    update = node.invoke({"question": RAW, "other": 1})
+    assert {key: update[key] for key in ("count", "tags", "answer")} == {
+        "count": 3,
+        "tags": ["a"],
+        "answer": CHECKED,
+    }
+    assert "other" not in update
+
+
+def test_an_interrupt_inside_the_writer_resumes():
+    def asking(state):
+        return {"answer": RAW if interrupt("sure?") else "No."}
+
+    built = graph(asking).compile(checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    assert built.invoke({"question": "?"}, config)["__interrupt__"]
+    assert built.invoke(Command(resume=True), config)["answer"] == CHECKED
+
+
+class Report(BaseModel):
+    title: str
+    parts: list[str] = field(default_factory=list)
+
+
+def test_a_structured_answer_is_checked_field_by_field():
+    class State(TypedDict, total=False):
+        question: str
+        report: Any
+
+    def structured(state):
+        return {"report": Report(title="T", parts=[RAW, "It is old."])}
+
+    built = StateGraph(State)
+    built.add_node("write", guard_node(ScriptedGuard(), structured, fields=("report.parts",)))
+    built.add_edge(START, "write")
+    built.add_edge("write", END)
+    for output in both(built.compile()):
+        assert output["report"] == Report(title="T", parts=[CHECKED, "It is old. [checked: ]"])
+
+
+def test_a_task_inside_a_guarded_node_is_refused():
+    from langgraph.func import task
+
+    @task
+    def ask(text: str) -> str:
+        return ScriptedLLM().invoke(text)
+
+    built = graph(lambda s: {"answer": ask(s["question"]).result()}).compile()
+    with pytest.raises(TypeError, match="@task inside a guarded node"):
+        built.invoke({"question": RAW})
+
+
+def test_what_streams_inside_the_guard_still_does():
+    """An agent that is read token by token, inside a guarded function."""
+    inner = StateGraph(TypedDict("S", {"messages": Annotated[list, add_messages]}))
+    inner.add_node("say", lambda s: {"messages": ScriptedChat().invoke(s["messages"])})
+    inner.add_edge(START, "say")
+    compiled = inner.compile()
+
+    def read(state):
+        given = {"messages": [HumanMessage("run 7")]}
+        tokens = [m.text for m, _ in compiled.stream(given, stream_mode="messages")]
+        assert len(tokens) > 3
+        return {"answer": "".join(tokens)}
+
+    shown = list(graph(read).compile().stream({"question": "?"}, stream_mode="messages"))
+    assert shown == []  # the answer is a string, and no token of the inner model is seen
+    for output in both(graph(read).compile(), {"question": "?"}):
+        assert output["answer"] == CHECKED
+
+
+WRONG = ["policy", "class", "none"]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("make", ["guard_chain", "guard_node", "FranqMiddleware", "capture"])
+def test_a_wrong_guard_is_refused_with_what_to_pass(make, wrong):
+    from franq_guard import Guard, Policy
+    from langchain_franq import FranqMiddleware, capture
+
+    given = {"policy": Policy(), "class": Guard, "none": None}[wrong]
+    says = r"Guard\.offline\(policy=Policy" if wrong == "policy" else r"pass Guard\.offline\(\)"
+    with pytest.raises(TypeError, match=f"{make} wants .*{says}"):  # noqa: PT012
+        if make == "guard_chain":
+            guard_chain(ScriptedLLM(), given)
+        elif make == "guard_node":
+            guard_node(given)
+        elif make == "FranqMiddleware":
+            FranqMiddleware(given)
+        else:
+            with capture() as run:
+                run.check(given, "?", "x")
+
+
+def test_a_writer_that_is_none_is_refused():
+    with pytest.raises(TypeError, match=r"guard_node\(guard, write\)"):
+        guard_node(ScriptedGuard(), "write")
