@@ -148,6 +148,7 @@ class Beside:
             return reply
         nodes = self.nodes(reply.source_nodes)
         metadata = self.metadata(reply.metadata)
+        text: str | None
         if isinstance(reply, Response):
             text = self._answered(reply.response or "", where, question, reply.source_nodes)
         elif isinstance(reply, PydanticResponse):

@@ -77,7 +77,7 @@ def _object(call: Call, response: Any) -> Any:
     return said  # a StructuredLLM's engine puts the object where the text should be
 
 
-def _structured(call: Call, response: Any, checked: Checked, left: Any) -> Any:
+def _structured(call: Call, response: Any, checked: Checked, left: Any) -> RESPONSE_TYPE:
     """The response with what leaves of its object."""
     beside = Beside(call, response.source_nodes)
     nodes = beside.nodes(response.source_nodes)

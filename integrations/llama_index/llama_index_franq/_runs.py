@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from inspect import BoundArguments
@@ -118,7 +118,7 @@ class Runs:
         elif isinstance(result, StreamingAgentChatResponse):
             self._will_write(call, result)
         elif isinstance(result, StreamingResponse) and result.response_txt is None:
-            result.response_gen = self._read(call, result, result.response_gen)  # type: ignore[assignment]
+            result.response_gen = self._read(call, result, result.response_gen)
         elif isinstance(result, AsyncStreamingResponse) and result.response_txt is None:
             result.response_gen = self._aread(call, result, result.response_gen)
         else:
@@ -151,7 +151,9 @@ class Runs:
 
     # Streams ----------------------------------------------------------------------------------
 
-    def _read(self, call: Answering, response: Any, chunks: Iterable[Any]) -> Iterator[Any]:
+    def _read(
+        self, call: Answering, response: Any, chunks: Iterable[Any]
+    ) -> Generator[Any, None, None]:
         """The very chunks, noted as they are read."""
         pieces: list[Any] = []
         try:
@@ -165,7 +167,7 @@ class Runs:
 
     async def _aread(
         self, call: Answering, response: Any, chunks: AsyncIterable[Any]
-    ) -> AsyncIterator[Any]:
+    ) -> AsyncGenerator[Any, None]:
         pieces: list[Any] = []
         try:
             async for piece in asteps(call.capture, chunks):

@@ -53,7 +53,7 @@ from llama_index_franq._tools import (
 if TYPE_CHECKING:
     from franq_guard import Guard
 
-AgentT = TypeVar("AgentT", BaseWorkflowAgent, AgentWorkflow)
+AgentT = TypeVar("AgentT", bound=BaseWorkflowAgent | AgentWorkflow)
 _KINDS = (FunctionAgent, ReActAgent, CodeActAgent)
 
 

@@ -50,7 +50,7 @@ def query(engine: BaseQueryEngine, guard: Guard) -> None:
     except FactualityError as error:
         assert_type(error.answer, GuardedAnswer)
     guard_query_engine(engine, guard, stream="fast")  # type: ignore[arg-type]
-    guard_query_engine(engine, guard, raise_on=("wrong",))  # type: ignore[list-item, arg-type]
+    guard_query_engine(engine, guard, raise_on=("wrong",))  # type: ignore[arg-type]
     guard_query_engine(engine, Policy())  # type: ignore[arg-type]
 
 
