@@ -64,6 +64,11 @@ class LocalModel:
         prompt = (found.prompt or "") if found is not None else ""
         return found if all(part in prompt for part in parts) else None
 
+    def __reduce__(self) -> tuple[type[LocalModel], tuple[Guard, Any, Any]]:
+        # A copy has a lock and a recorder of its own.
+        tokenizer = None if self._llama is not None else self.tokenizer
+        return type(self), (self._base, self._model, tokenizer)
+
     def _scorer(self) -> LanguageModel:
         from franq_guard.language_model import TransformersModel
 

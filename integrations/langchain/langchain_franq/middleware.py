@@ -21,8 +21,7 @@ from franq_guard.capture.evidence import (
 )
 from franq_guard.capture.job import Job, check_together, gathered
 from franq_guard.capture.local import LocalModel
-from franq_guard.capture.outlet import StreamMode, check_guard, only_buffered
-from franq_guard.records import Label
+from franq_guard.capture.outlet import Labels, StreamMode, check_guard, only_buffered
 from franq_guard.streaming.release import OnReport, Release
 from langchain_franq._capture import Capture, ModelRun
 from langchain_franq._evidence import passages_of_turns
@@ -80,7 +79,7 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         fields: Collection[str] = (),
         stream: StreamMode = "buffer",
         on_report: OnReport | None = None,
-        raise_on: Collection[Label] = (),
+        raise_on: Labels = (),
     ) -> None:
         check_guard("FranqMiddleware", guard)
         check_evidence(evidence)
