@@ -69,8 +69,7 @@ def guard_chain(
         fields: the text fields of a structured output to check, each for itself: dotted paths
             (lists are walked through) or ``("*",)``.
         stream: ``buffer``, ``claims`` or ``tail``; see :class:`GuardedChain`.
-        on_report: called with each :class:`~franq_guard.GuardedAnswer`; the only way to the report
-            where the output is a string. What it raises reaches the caller.
+        on_report: called with each :class:`~franq_guard.GuardedAnswer`; what it raises is raised.
         on_claim: called in a stream of claims with each :class:`~franq_guard.streaming.Released`.
         raise_on: labels, such as ``("false",)``, of claims that make an answer raise
             :class:`FactualityError` instead of leaving, so ``with_fallbacks`` can answer.

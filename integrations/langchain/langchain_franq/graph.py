@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from franq_guard.capture.evidence import (
     chosen_passages,
     usual_passages,
 )
-from franq_guard.capture.job import Job, check_together, gathered
+from franq_guard.capture.job import Job, acheck_together, check_together, gathered
 from franq_guard.capture.local import LocalModel
 from franq_guard.capture.outlet import REPORT_KEY, Labels, StreamMode, check_guard, only_buffered
 from franq_guard.streaming.release import OnReport, Release
@@ -65,11 +64,9 @@ def guard_node(
         writer: what writes the answer, as LangGraph takes it: a function of the state, sync or
             async, with ``config``, ``runtime``, ``writer``, ``store`` or ``previous`` injected, or
             a Runnable, also a compiled graph. It returns an update or a ``Command``.
-        question: state key of the question; default ``question``, ``input``, ``query``, or the
-            last human message.
+        question: state key of the question; default: as ``guard_chain`` finds it in its input.
         context: state key of the documents; the same as ``evidence``.
-        answer: state key of the answer, a string or a message; default the first of ``answer``,
-            ``output``, ``result``, ``response``, ``text``, or the last of ``messages``.
+        answer: state key of the answer; default: as ``guard_chain`` finds it in an output.
         evidence: a key or dotted path of the state, or a function of it, to the passages; default:
             a usual key, then what the writer retrieved, then what tools left in ``messages``.
         fields: the text fields of a structured update to check; see ``guard_chain``.
@@ -79,8 +76,7 @@ def guard_node(
         raise_on: labels that raise :class:`~langchain_franq.FactualityError`.
 
     Raises:
-        TypeError, ValueError: for arguments that cannot work; in a run (or KeyError) when the state
-            holds no answer.
+        TypeError, ValueError: for arguments that cannot work, and in a run without an answer.
     """
     check_guard("guard_node", guard)
     check_evidence(evidence)
@@ -125,7 +121,7 @@ class _Node:
         with running_out_of_sight():
             written = await self.writer.ainvoke(state, hidden) if self.writer else {}
         made = _Written(self, state, written, capture)
-        return made.update(await asyncio.to_thread(check_together, made.jobs))
+        return made.update(await acheck_together(made.jobs))
 
 
 class _Written:
