@@ -106,6 +106,13 @@ def check_together(jobs: Sequence[Job]) -> list[GuardedAnswer]:
     return [answers[i] for i in range(len(jobs))]
 
 
+async def acheck_together(jobs: Sequence[Job]) -> list[GuardedAnswer]:
+    """:func:`check_together` without blocking the event loop; of one job, cancelled with it."""
+    if len(jobs) == 1:
+        return [await jobs[0].acheck()]
+    return await asyncio.to_thread(check_together, jobs)
+
+
 def joined(glue: Sequence[str], answers: Sequence[GuardedAnswer]) -> GuardedAnswer:
     """``answers``, each after its ``glue``, as one: texts in order, spans moved, seconds summed.
 

@@ -77,6 +77,11 @@ class LocalModel:
         """With this model as the writer."""
         return None if found is None else replace(found, writer=self.fingerprint)
 
+    def __reduce__(self) -> tuple[type[LocalModel], tuple[Guard, Any, Any]]:
+        # A copy has a lock and a recorder of its own.
+        tokenizer = None if self._llama is not None else self.tokenizer
+        return type(self), (self._base, self._model, tokenizer)
+
     def _scorer(self) -> LanguageModel:
         from franq_guard.language_model import TransformersModel
 

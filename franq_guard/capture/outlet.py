@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
 from franq_guard.policy import MARKS, Policy
-from franq_guard.records import Verdict
+from franq_guard.records import Label, Verdict
 from franq_guard.streaming.release import OnClaim
 from franq_guard.streaming.stream import ClaimStream, check_streamable
 
@@ -19,6 +19,9 @@ REPORT_KEY = "franq"
 StreamMode = Literal["buffer", "claims", "tail"]
 """``buffer``: the whole answer once it is checked; ``claims``: each sentence as soon as its claims
 are; ``tail``: the raw text, then remarks on it."""
+
+Labels = Collection[Label] | tuple[Label, ...]
+"""What ``raise_on=`` takes; tuples are named because type checkers else read one of strings."""
 
 STREAM_MODES: tuple[StreamMode, ...] = get_args(StreamMode)
 

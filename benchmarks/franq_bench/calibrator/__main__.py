@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m franq_bench.calibrator", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with the data files")
     parser.add_argument("--only", choices=(CAPTURED, ANY_WRITER), help="leave the other as it is")
-    parser.add_argument("--limit", type=int, default=450, help="questions for the captured one")
+    parser.add_argument("--limit", type=int, default=300, help="questions for the captured one")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=OUT, help="folder")
     parser.add_argument("--cache", type=Path, default=None, help="generations are kept here")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from langchain_core.runnables import RunnableConfig
 
 from franq_guard import GuardedAnswer, Passage
 from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, chosen_passages
-from franq_guard.capture.job import Job, check_together, gathered
+from franq_guard.capture.job import Job, acheck_together, check_together, gathered
 from franq_guard.capture.job import joined as joined_answers
 from franq_guard.capture.local import LocalModel
 from franq_guard.capture.outlet import StreamMode, remarks
@@ -155,9 +154,7 @@ class Reading:
 
     async def acheck(self) -> list[GuardedAnswer]:
         """:meth:`check` without blocking the event loop."""
-        if len(self.jobs) == 1:
-            return [await self.jobs[0].acheck()]
-        return await asyncio.to_thread(check_together, self.jobs)
+        return await acheck_together(self.jobs)
 
     def _released(self, checked: Sequence[GuardedAnswer]) -> tuple[str, dict[str, Any]]:
         """The answer's checked text, and the report."""

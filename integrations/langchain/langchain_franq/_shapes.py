@@ -86,7 +86,7 @@ def _structured(output: Any, fields: Collection[str]) -> Located:
     def put(_: str, report: Report | None) -> Any:
         if report is None or not isinstance(output, Mapping):
             return output
-        kind: Any = type(output)
+        kind = AddableDict if isinstance(output, AddableDict) else dict
         return kind({**output, REPORT_KEY: report})
 
     return Located("", put, put, fields=tuple(fields))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import closing
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun as AsyncChainRun
@@ -16,13 +17,13 @@ from langchain_core.runnables import (
     RunnableSerializable,
 )
 from langchain_core.runnables.graph import Graph
+from langchain_core.runnables.utils import Input, Output
 from langchain_core.utils.pydantic import TypeBaseModel
 from pydantic import ConfigDict, PrivateAttr
 
 from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, check_evidence
 from franq_guard.capture.local import LocalModel
-from franq_guard.capture.outlet import StreamMode, check_guard, check_stream_mode
-from franq_guard.records import Label
+from franq_guard.capture.outlet import Labels, StreamMode, check_guard, check_stream_mode
 from franq_guard.streaming.release import OnClaim, OnReport, Release
 from langchain_franq._call import Call, Watch, all_checked
 from langchain_franq._construction import refuse_structured, warn_of_memory
@@ -38,7 +39,7 @@ Configs = list[RunnableConfig]
 
 
 def guard_chain(
-    chain: Runnable[Any, Any],
+    chain: Runnable[Input, Output],
     guard: Guard,
     *,
     output_key: str | None = None,
@@ -48,18 +49,13 @@ def guard_chain(
     stream: StreamMode = "buffer",
     on_report: OnReport | None = None,
     on_claim: OnClaim | None = None,
-    raise_on: Collection[Label] = (),
-) -> GuardedChain:
+    raise_on: Labels = (),
+) -> GuardedChain[Input, Output]:
     """``chain`` with every answer checked by ``guard`` before it leaves.
 
-    The result is a Runnable that takes and returns what ``chain`` does: a string, a message or a
-    dict with the answer in it (``create_retrieval_chain``, an agent's ``messages``). The report
-    (schema ``franq.answer/1``) is under ``"franq"``: an extra key of a dict, or of a message's
-    ``response_metadata``. Texts of a model beside the answer (AI messages, drafts, steps) are
-    checked as well, reasoning is taken out. Nothing that runs inside enters a stream around the
-    guarded chain, neither LangGraph's nor ``astream_events``. A local Hugging Face model in the
-    chain is found, its token probabilities are captured as it writes, and the guard scores with
-    that very model.
+    The result takes and returns what ``chain`` does: a string, a message or a dict with the answer
+    in it; see :class:`GuardedChain` for all that leaves. The report (schema ``franq.answer/1``) is
+    under ``"franq"``: an extra key of a dict, or of a message's ``response_metadata``.
 
     Args:
         chain: any Runnable that retrieves and answers.
@@ -68,33 +64,19 @@ def guard_chain(
             ``answer``, ``output``, ``result``, ``response``, ``text``, ``messages``.
         input_key: the key of the question in a dict input; default: ``question``, ``input``,
             ``query``, or the last human message.
-        evidence: where the passages are: a key or dotted path of the output or input, or a function
-            of both, ``evidence(input, output)``. Default: what retrievers and tools returned, a
-            usual key of the output or input (``context``, ``documents`` ...), documents that a step
-            of the chain returned, tool messages of the conversation.
-        fields: of a structured output (a parser's object, a list): the text fields to check, each
-            for itself, as dotted paths (lists are walked through), or ``("*",)``. The report of
-            all is given to ``on_report`` and stands in a dict.
-        stream: concerns ``stream`` and ``astream`` alone. ``buffer``: the answer comes as one last
-            chunk, while documents and numbers in dict chunks pass at once. ``claims``: each
-            sentence leaves as soon as its claims are checked, the report with the last chunk
-            (:class:`~franq_guard.streaming.ClaimStream`); what is no string, message, or dict with
-            one under ``answer`` or ``output_key`` leaves at the end. ``tail``: advisory only; the
-            raw text streams, and a last chunk says which claims are weak.
-        on_report: called with each :class:`~franq_guard.GuardedAnswer`; the only way to the report
-            where the output is a string. What it raises reaches the caller.
-        on_claim: called in a stream of claims with each :class:`~franq_guard.streaming.Released`:
-            the text that leaves and its verdicts. What it raises reaches the caller.
-        raise_on: labels, such as ``("false",)``; an answer with a claim of that label raises
-            :class:`FactualityError` instead of leaving, so ``with_fallbacks`` can answer instead.
-            (A stream of which something has passed already cannot fall back any more: in
-            ``claims`` mode what stands before such a claim may have left.)
+        evidence: a key or dotted path of the output or input, or a function ``(input, output)``, to
+            the passages; default: retrievers, tools, usual keys, documents that a step returned.
+        fields: the text fields of a structured output to check, each for itself: dotted paths
+            (lists are walked through) or ``("*",)``.
+        stream: ``buffer``, ``claims`` or ``tail``; see :class:`GuardedChain`.
+        on_report: called with each :class:`~franq_guard.GuardedAnswer`; what it raises is raised.
+        on_claim: called in a stream of claims with each :class:`~franq_guard.streaming.Released`.
+        raise_on: labels, such as ``("false",)``, of claims that make an answer raise
+            :class:`FactualityError` instead of leaving, so ``with_fallbacks`` can answer.
 
     Raises:
-        TypeError: if ``chain`` is not a Runnable, or ``guard`` not a guard.
-        ValueError: for an unknown ``stream`` mode or label, an ``on_claim`` in another mode than
-            ``claims``, a guard that cannot check claim by claim, or a chain that ends in a parser
-            of objects without ``fields``.
+        TypeError, ValueError: for something else than a Runnable and a guard, unknown or unfitting
+            options, or a chain that ends in a parser of objects, without ``fields``.
 
     Warns:
         UserWarning: where memory inside the chain would keep raw answers.
@@ -118,16 +100,28 @@ def guard_chain(
     )
 
 
-class GuardedChain(RunnableSerializable[Any, Any]):
+class GuardedChain(RunnableSerializable[Input, Output]):
     """A chain and its guard; made by :func:`guard_chain`.
 
-    An output or stream in which no answer can be found raises instead of passing unchecked.
-    Tracers observe the inner runs and do see the raw text.
+    A local Hugging Face model in the chain is found, its token probabilities are captured as it
+    writes, and the guard scores with that very model. Texts of a model beside the answer (AI
+    messages, drafts, steps) are checked as well, reasoning is taken out; the report names both. An
+    output or stream in which no answer can be found raises instead of passing unchecked. Nothing
+    that runs inside enters a stream around the guarded chain, neither LangGraph's nor
+    ``astream_events``; tracers observe the inner runs and do see the raw text.
+
+    ``stream_mode`` concerns ``stream`` and ``astream`` alone. ``buffer``: the answer comes as one
+    last chunk, while documents and numbers in dict chunks pass at once. ``claims``: each sentence
+    leaves as soon as its claims are checked, the report with the last chunk
+    (:class:`~franq_guard.streaming.ClaimStream`); what is no string, message, or dict with one
+    under ``answer`` or ``output_key`` leaves at the end, and what stands before a claim that raises
+    may have left. ``tail``: advisory only; the raw text streams, and a last chunk says which claims
+    are weak.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    bound: Runnable[Any, Any]
+    bound: Runnable[Input, Output]
     guard: Any
     output_key: str | None = None
     input_key: str | None = None
@@ -142,12 +136,28 @@ class GuardedChain(RunnableSerializable[Any, Any]):
         """Find the chain's own models and start recording them."""
         self._models = models_of(self.bound, self.guard)
 
+    def __getstate__(self) -> dict[Any, Any]:
+        """For pickle: all but the recorders of local models, which are found again."""
+        state = super().__getstate__()
+        private = {**(state["__pydantic_private__"] or {}), "_models": []}
+        return {**state, "__pydantic_private__": private}
+
+    def __setstate__(self, state: dict[Any, Any]) -> None:
+        super().__setstate__(state)
+        self._models = models_of(self.bound, self.guard)
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> GuardedChain[Input, Output]:
+        """A guarded copy of the chain; the guard is shared: it keeps nothing of a run."""
+        other = self.model_copy(update={"bound": deepcopy(self.bound, memo)})
+        other._models = models_of(other.bound, other.guard)
+        return other
+
     @property
     def models(self) -> list[LocalModel]:
         """The local models found in the chain."""
         return self._models
 
-    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+    def invoke(self, input: Input, config: RunnableConfig | None = None, **kwargs: Any) -> Output:
         """Run the chain and check its answer."""
 
         def run(value: Any, run_manager: ChainRun, config: RunnableConfig) -> Any:
@@ -159,7 +169,9 @@ class GuardedChain(RunnableSerializable[Any, Any]):
 
         return self._call_with_config(run, input, config)
 
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+    async def ainvoke(
+        self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Output:
         """:meth:`invoke`, with the check in a thread so that the event loop stays free."""
 
         async def run(value: Any, run_manager: AsyncChainRun, config: RunnableConfig) -> Any:
@@ -173,12 +185,12 @@ class GuardedChain(RunnableSerializable[Any, Any]):
 
     def batch(
         self,
-        inputs: list[Any],
+        inputs: list[Input],
         config: RunnableConfig | list[RunnableConfig] | None = None,
         *,
         return_exceptions: bool = False,
         **kwargs: Any,
-    ) -> list[Any]:
+    ) -> list[Output]:
         """Run the chain on all inputs, step by step where it does so, and check all together."""
 
         def run(values: list[Any], run_manager: list[ChainRun], config: Configs) -> list[Any]:
@@ -193,12 +205,12 @@ class GuardedChain(RunnableSerializable[Any, Any]):
 
     async def abatch(
         self,
-        inputs: list[Any],
+        inputs: list[Input],
         config: RunnableConfig | list[RunnableConfig] | None = None,
         *,
         return_exceptions: bool = False,
         **kwargs: Any,
-    ) -> list[Any]:
+    ) -> list[Output]:
         """:meth:`batch`, with the checks in a thread."""
 
         async def run(
@@ -216,8 +228,8 @@ class GuardedChain(RunnableSerializable[Any, Any]):
         )
 
     def stream(
-        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> Iterator[Any]:
+        self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Iterator[Output]:
         """What may leave as it may: see ``stream`` of :func:`guard_chain`."""
         self._refuse_graph()
 
@@ -233,8 +245,8 @@ class GuardedChain(RunnableSerializable[Any, Any]):
         yield from self._transform_stream_with_config(iter([input]), run, config)
 
     async def astream(
-        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> AsyncIterator[Any]:
+        self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[Output]:
         """:meth:`stream`, with the check in a thread."""
         self._refuse_graph()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -17,10 +16,9 @@ from franq_guard.capture.evidence import (
     chosen_passages,
     usual_passages,
 )
-from franq_guard.capture.job import Job, check_together, gathered
+from franq_guard.capture.job import Job, acheck_together, check_together, gathered
 from franq_guard.capture.local import LocalModel
-from franq_guard.capture.outlet import REPORT_KEY, StreamMode, check_guard, only_buffered
-from franq_guard.records import Label
+from franq_guard.capture.outlet import REPORT_KEY, Labels, StreamMode, check_guard, only_buffered
 from franq_guard.streaming.release import OnReport, Release
 from langchain_franq._beside import ALSO_CHECKED_KEY, given_texts, put_beside, texts_to_check
 from langchain_franq._capture import Capture
@@ -48,49 +46,37 @@ def guard_node(
     model: Any = None,
     stream: StreamMode = "buffer",
     on_report: OnReport | None = None,
-    raise_on: Collection[Label] = (),
+    raise_on: Labels = (),
 ) -> Runnable[Any, Any]:
     """A node that checks the answer: around the ``writer`` node, or after it.
 
         graph.add_node("write", guard_node(guard, write))
 
-    Around the writer nothing raw leaves, in any stream mode: its update is checked before the graph
-    sees it, every text of a model in it (not the answer alone), and what runs inside, subgraphs
-    included, is out of sight. A node after the writer (``writer=None``) corrects the state, but the
-    writer's own update has been streamed by then. What a writer itself sends to LangGraph's stream
-    writer is its own affair.
-
-    The answer is replaced in place; the report is under ``"franq"`` (declare that key in the state
-    to keep it), and where the answer is a message, in its ``response_metadata["franq"]`` as well.
+    Around the writer nothing raw leaves, in any stream mode: every text of a model in its update is
+    checked before the graph sees it, and what runs inside, subgraphs included, is out of sight (but
+    for what the writer itself sends to LangGraph's stream writer). A node after the writer
+    (``writer=None``) corrects the state, but the writer's own update has been streamed by then. The
+    report is under ``"franq"`` (declare that key in the state to keep it), and where the answer is
+    a message, in its ``response_metadata["franq"]`` as well.
 
     Args:
         guard: the guard.
-        writer: what writes the answer, as LangGraph takes it: a function of the state (a dict, a
-            dataclass, a pydantic model), sync or async, with ``config``, ``runtime``, ``writer``,
-            ``store`` or ``previous`` injected, or a Runnable, also a compiled graph. It returns an
-            update or a ``Command``.
-        question: state key of the question; default ``question``, ``input``, ``query``, or the
-            last human message.
-        context: state key of the documents, the same as a key for ``evidence``.
-        answer: state key of the answer, a string or a message; default the first of ``answer``,
-            ``output``, ``result``, ``response``, ``text``, or the last of ``messages``.
-        evidence: where the passages are: a key or dotted path of the state, or a function of it.
-            Default: a usual key (``context``, ``documents`` ...), then what the writer retrieved,
-            then what tools left in ``messages``.
-        fields: of a structured answer: the text fields of the update to check, each for itself, as
-            dotted paths (lists are walked through).
-        model: what writes the answer, where ``writer`` does not show it: the tokens of a local
-            Hugging Face model in it are captured, and it is used for scoring.
+        writer: what writes the answer, as LangGraph takes it: a function of the state, sync or
+            async, with ``config``, ``runtime``, ``writer``, ``store`` or ``previous`` injected, or
+            a Runnable, also a compiled graph. It returns an update or a ``Command``.
+        question: state key of the question; default: as ``guard_chain`` finds it in its input.
+        context: state key of the documents; the same as ``evidence``.
+        answer: state key of the answer; default: as ``guard_chain`` finds it in an output.
+        evidence: a key or dotted path of the state, or a function of it, to the passages; default:
+            a usual key, then what the writer retrieved, then what tools left in ``messages``.
+        fields: the text fields of a structured update to check; see ``guard_chain``.
+        model: a local model that writes the answer, where ``writer`` does not show it.
         stream: ``buffer`` alone: an answer enters the graph's state as a whole.
         on_report: called with each checked answer.
         raise_on: labels that raise :class:`~langchain_franq.FactualityError`.
 
     Raises:
-        TypeError: for something else than a guard, a writer or evidence.
-        ValueError: for another ``stream`` mode.
-
-    Raises (in a run):
-        TypeError, KeyError: when the state holds no answer.
+        TypeError, ValueError: for arguments that cannot work, and in a run without an answer.
     """
     check_guard("guard_node", guard)
     check_evidence(evidence)
@@ -135,7 +121,7 @@ class _Node:
         with running_out_of_sight():
             written = await self.writer.ainvoke(state, hidden) if self.writer else {}
         made = _Written(self, state, written, capture)
-        return made.update(await asyncio.to_thread(check_together, made.jobs))
+        return made.update(await acheck_together(made.jobs))
 
 
 class _Written:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -19,10 +18,9 @@ from franq_guard.capture.evidence import (
     passages_of,
     usual_passages,
 )
-from franq_guard.capture.job import Job, check_together, gathered
+from franq_guard.capture.job import Job, acheck_together, check_together, gathered
 from franq_guard.capture.local import LocalModel
-from franq_guard.capture.outlet import StreamMode, check_guard, only_buffered
-from franq_guard.records import Label
+from franq_guard.capture.outlet import Labels, StreamMode, check_guard, only_buffered
 from franq_guard.streaming.release import OnReport, Release
 from langchain_franq._capture import Capture, ModelRun
 from langchain_franq._evidence import passages_of_turns
@@ -80,7 +78,7 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         fields: Collection[str] = (),
         stream: StreamMode = "buffer",
         on_report: OnReport | None = None,
-        raise_on: Collection[Label] = (),
+        raise_on: Labels = (),
     ) -> None:
         check_guard("FranqMiddleware", guard)
         check_evidence(evidence)
@@ -112,7 +110,7 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         with running_out_of_sight(call.capture):
             response = await handler(request)
         said = _Said(self, call, response)
-        return said.delivered(await asyncio.to_thread(check_together, said.jobs))
+        return said.delivered(await acheck_together(said.jobs))
 
     def _call(self, request: ModelRequest[Any]) -> _Call:
         """What is needed before the model is called: its recorder, if it is a local one."""
