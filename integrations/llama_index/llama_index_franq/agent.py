@@ -94,9 +94,8 @@ def guard_agent(
         evidence: where the passages are: a key or dotted path in what the tools returned or in the
             agent's state, or a function of the question and the list of ``ToolCallResult``.
             Default: what the tools of this run returned, else of the last run that called any.
-        fields: of a structured answer: the text fields to check one by one, each leaving as the
-            policy says (``("summary", "findings.text")``; ``("*",)``: all). The other fields are
-            a claim each, and the object stays or goes as a whole.
+        fields: of structured output: the text fields to check one by one, as in
+            :func:`guard_query_engine`.
 
     Raises:
         TypeError: for another kind of agent, or if ``guard`` is no guard.
@@ -111,25 +110,21 @@ def guard_agent(
         "evidence": evidence,
         "fields": fields,
     }
-    if isinstance(agent, AgentWorkflow):
-        team: AgentT = _team(agent, guard, options)
-        object.__setattr__(team, "_franq_made_of", (agent, guard, options))
-        return team
+    make = _team if isinstance(agent, AgentWorkflow) else _one
+    guarded: AgentT = make(agent, guard, options)
+    object.__setattr__(guarded, "_franq_made_of", (agent, guard, options))
+    return guarded
+
+
+def _one(agent: Any, guard: Guard, options: dict[str, Any]) -> Any:
+    """A single agent with guarded steps."""
     if not isinstance(agent, _KINDS):
         raise TypeError(
             "guard_agent guards a FunctionAgent, a ReActAgent, a CodeActAgent or an AgentWorkflow "
             f"of them, not {type(agent).__name__}"
         )
     watch = watch_on(agent, guard, **options)
-    made_of = agent, guard, options
-    one: AgentT = _guarded(
-        agent,
-        _GuardedSteps,
-        _franq=watch,
-        _structure=Structure.of(agent),
-        _franq_made_of=made_of,
-    )
-    return one
+    return _guarded(agent, _GuardedSteps, _franq=watch, _structure=Structure.of(agent))
 
 
 def _team(workflow: Any, guard: Guard, options: dict[str, Any]) -> Any:

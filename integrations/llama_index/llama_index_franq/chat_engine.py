@@ -58,14 +58,11 @@ def guard_chat_engine(
         guard: shared by any number of engines and threads.
         stream: ``buffer``: nothing unchecked leaves; a stream gives the answer in one piece.
             ``claims``: in a stream each sentence leaves as soon as its claims are checked, while
-            the model goes on writing (see :class:`~franq_guard.streaming.ClaimStream`).
-            ``tail``: advisory only; a stream shows the raw text as it is written, and its last
-            piece says which claims are weak. The memory has the guarded answer all the same.
+            the model goes on writing. ``tail``: advisory only; a stream shows the raw text, and its
+            last piece says which claims are weak; the memory has the guarded answer all the same.
         on_report: called with each :class:`~franq_guard.GuardedAnswer`. What it raises reaches the
             caller.
-        on_claim: called in a stream of claims with each :class:`~franq_guard.streaming.Released`:
-            the text that leaves and the verdicts in it, to colour it by. What it raises reaches the
-            caller.
+        on_claim: called in a stream of claims with each :class:`~franq_guard.streaming.Released`.
         raise_on: labels, such as ``("false",)``; an answer with a claim of that label raises
             :class:`FactualityError` instead of leaving or being remembered.
         evidence: where the passages are that no retriever and no source tells of: a key or dotted
@@ -74,8 +71,7 @@ def guard_chat_engine(
             in the prompt's template, else the nodes of the last turn that had any.
 
     Raises:
-        TypeError: if ``engine`` is no chat engine, or keeps no memory where the guard finds it; if
-            ``guard`` is no guard.
+        TypeError: for no chat engine, one without memory where the guard finds it, or no guard.
         ValueError: for an unknown ``stream`` mode or label, ``on_claim`` in another mode
             than ``claims``, a guard that cannot check claim by claim.
     """

@@ -40,26 +40,21 @@ def guard_query_engine(
 ) -> GuardedQueryEngine:
     """``engine`` with every answer checked by ``guard`` before it leaves.
 
-    The result is a query engine that returns what ``engine`` does: Response, StreamingResponse,
-    AsyncStreamingResponse or PydanticResponse. The evidence is ``source_nodes``, as it was after
-    post-processing. The report (schema ``franq.answer/1``) is in ``response.metadata["franq"]``;
-    each evidence names its node's id and characters; for a stream the mapping is filled when the
-    stream ends. A HuggingFaceLLM in the engine is found, its token probabilities are captured as it
-    writes, and the guard scores with that very model.
+    The result returns what ``engine`` does. The evidence is ``source_nodes`` as post-processing
+    left them. The report (schema ``franq.answer/1``) is in ``response.metadata["franq"]``; for a
+    stream the mapping is filled when it ends. A HuggingFaceLLM in the engine is found and captured
+    as it writes, and the guard scores with that very model.
 
     Args:
         engine: retriever, citation, router, sub-question engines, your own.
         guard: shared by any number of engines and threads.
         stream: ``buffer``: nothing unchecked leaves; a stream gives the answer in one piece.
             ``claims``: in a stream each sentence leaves as soon as its claims are checked, while
-            the model goes on writing (see :class:`~franq_guard.streaming.ClaimStream`).
-            ``tail``: advisory only; a stream shows the raw text as it is written, and its last
-            piece says which claims are weak (whatever the policy would do to the text).
+            the model goes on writing. ``tail``: advisory only; a stream shows the raw text as it
+            is written, and its last piece says which claims are weak.
         on_report: called with each :class:`~franq_guard.GuardedAnswer`. What it raises reaches the
             caller.
-        on_claim: called in a stream of claims with each :class:`~franq_guard.streaming.Released`:
-            the text that leaves and the verdicts in it, to colour it by. What it raises reaches the
-            caller.
+        on_claim: called in a stream of claims with each :class:`~franq_guard.streaming.Released`.
         raise_on: labels, such as ``("false",)``; an answer with a claim of that label raises
             :class:`FactualityError` instead of leaving.
         evidence: where the passages are that no retriever and no ``source_nodes`` tell of: a key or
@@ -77,6 +72,22 @@ def guard_query_engine(
             answers (``response_mode="no_text"`` or ``"context_only"``).
     """
     check_guard("guard_query_engine", guard)
+    _check_engine(engine)
+    watch = watch_on(
+        engine,
+        guard,
+        stream=stream,
+        on_report=on_report,
+        on_claim=on_claim,
+        raise_on=raise_on,
+        evidence=evidence,
+        fields=fields,
+    )
+    return GuardedQueryEngine(engine, watch)
+
+
+def _check_engine(engine: object) -> None:
+    """Refuse what cannot be guarded, and warn of what should not be inside."""
     if not isinstance(engine, BaseQueryEngine):
         raise TypeError(
             f"guard_query_engine guards a LlamaIndex query engine, not {type(engine).__name__}"
@@ -92,19 +103,8 @@ def guard_query_engine(
             f"the {kept} inside the guarded engine remembers raw answers, and later turns build on "
             "them: guard the chat engine itself with guard_chat_engine, which keeps checked ones",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    watch = watch_on(
-        engine,
-        guard,
-        stream=stream,
-        on_report=on_report,
-        on_claim=on_claim,
-        raise_on=raise_on,
-        evidence=evidence,
-        fields=fields,
-    )
-    return GuardedQueryEngine(engine, watch)
 
 
 class GuardedQueryEngine(BaseQueryEngine):
