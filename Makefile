@@ -102,6 +102,7 @@ bench-uncertainty: $(READY)   ## every method's extra time as a ratio to plain g
 bench-claims: $(READY)    ## claim splitters on the gold set, and how their time grows
 	$(BIN)/franq bench claims
 	$(BIN)/python benchmarks/speed/claims_scaling.py
+	$(BIN)/python benchmarks/speed/answer_length.py
 
 QA := $(foreach set,nq popqa triviaqa squad,--data $(DATA)/rag_qa_$(set).jsonl.gz)
 OUT ?= build/bench

