@@ -48,8 +48,8 @@ NAMES = {
     ),
     "franq_guard.uncertainty.statistics": "Samples Statistics needed",
     "langchain_franq": (
-        "Captured FactualityError FranqMiddleware GuardedChain capture feedback_to guard_chain "
-        "guard_node"
+        "Captured FactualityError FranqCallback FranqMiddleware GuardedChain capture feedback_to "
+        "guard_chain guard_node"
     ),
     "langchain_franq.local": "BM25PassageRetriever local_rag_chain pipeline_of",
     "llama_index_franq": (
