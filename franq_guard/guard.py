@@ -396,6 +396,5 @@ class Guard:
     ) -> GuardedAnswer:
         """The checked answer: the policy applied, whatever its action does."""
         judged = any(found.p_true is not None for found in verdicts)
-        return finished(
-            self._choice_of(trace) if judged else None, self.policy, trace, verdicts, timings
-        )
+        choice = self._choice_of(trace) if judged else None
+        return finished(choice, self.policy, trace, verdicts, timings)
