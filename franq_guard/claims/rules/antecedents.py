@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.agreement import agree, head, number, verb_number
 from franq_guard.claims.rules.finite_verb import (
     after_adverbs,
     find_verb,
@@ -15,7 +16,6 @@ from franq_guard.claims.rules.finite_verb import (
     is_plural,
     subject_start,
 )
-from franq_guard.claims.rules.agreement import agree, head, number, verb_number
 from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.lexicon import word_set
 
@@ -81,7 +81,9 @@ def _may_hold_verb(frame: Sequence[Word], k: int, comma: int) -> bool:
     low = frame[k].low
     if comma - k < 2 or frame[k].is_name or frame[k - 1].low in w.PREPOSITIONS:
         return False
-    return low in verbs.BASE_FORMS | verbs.PARTICIPLES or low in verbs.GERUNDS or verbs.is_ed_form(low)
+    return (
+        low in verbs.BASE_FORMS | verbs.PARTICIPLES or low in verbs.GERUNDS or verbs.is_ed_form(low)
+    )
 
 
 def _links(frame: Sequence[Word], k: int) -> bool:
@@ -148,7 +150,9 @@ def certain(
     first = next((k for k, x in enumerate(frame) if x is antecedent[0]), None)
     if first is None or all(x.is_number or not x.is_word for x in antecedent):
         return False
-    if (verb is not None and not agree(antecedent, frame, verb)) or frame[first - 1].low in w.COORDINATORS | {"or"}:
+    if (verb is not None and not agree(antecedent, frame, verb)) or frame[
+        first - 1
+    ].low in w.COORDINATORS | {"or"}:
         return False
     start = subject_start(frame) if main > comma else _after_verb(frame, main, first)
     rivals = _rivals(frame[start:first])
@@ -170,7 +174,9 @@ def _after_verb(frame: Sequence[Word], main: int, stop: int) -> int:
         while k < len(frame) - 1 and (is_adverb(frame[k]) or frame[k].low in forms):
             k += 1
     for j in range(k, stop):
-        if frame[j].low in {"and", "but"} and is_finite(frame, after_adverbs(frame, j + 1), loose=True):
+        if frame[j].low in {"and", "but"} and is_finite(
+            frame, after_adverbs(frame, j + 1), loose=True
+        ):
             k = after_adverbs(frame, j + 1) + 1  # "lived in Ulm and moved to Paris, which ..."
     return k
 

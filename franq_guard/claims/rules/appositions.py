@@ -22,7 +22,7 @@ from franq_guard.claims.rules.lexer import Word, inserted
 from franq_guard.claims.rules.lexicon import word_set
 
 _EVENTS = word_set("causing leading resulting allowing enabling")
-_PRESENT = w.NAMING | word_set("located situated held found made used owned")
+_PRESENT = w.NAMING | word_set("located situated found made used owned")
 _ABSTRACT = word_set(
     "move decision feat record success failure achievement increase decrease decline rise drop fall"
     " practice event reminder sign victory defeat result rate step change development situation"
@@ -35,7 +35,9 @@ _MONTHS = word_set(
     "january february march april may june july august september october november december"
     " monday tuesday wednesday thursday friday saturday sunday"
 )
-_ATTACHED = word_set("ranging depending varying consisting starting containing")
+_ATTACHED = word_set(
+    "regarding concerning considering according pending excluding ranging depending varying consisting starting containing"
+)
 _AMOUNTS = word_set("over about around more less fewer nearly almost roughly approximately only")
 
 
@@ -70,6 +72,8 @@ def apposition(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] |
         x.low in {"in", "at", "near", "from", "to", "of"} for x in frame[max(0, comma - 4) : comma]
     ):
         return None  # "in Salem, Oregon, ..."
+    if not interrupts and opener.low == "the" and all(x.is_name for x in inside[1:]):
+        return None  # "in the Mauritshuis, The Hague"
     if antecedent[-1].low in _MONTHS or any(x.low in {"and", "or"} for x in antecedent):
         return None
     first = next((k for k, x in enumerate(frame) if x is antecedent[0]), 0)
@@ -99,6 +103,8 @@ def participle(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] |
         return None
     if main < comma and (end >= len(frame) or frame[end].low in w.COORDINATORS):
         return None
+    if antecedent[-1].is_name and is_plural(antecedent[-1]) and antecedent[0].low == "the":
+        return None  # "The Cyber Troops, led by": was or were?
     past = is_past_tense(frame[main]) or low not in _PRESENT
     return clause.take(
         comma, end, (*antecedent, inserted(be(antecedent, past=past)), *frame[comma + 1 : end])
@@ -130,7 +136,9 @@ def gerund(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | Non
     attached = low in w.PREPOSITIONS | _ATTACHED
     finite = None if attached else verbs.finite_form(low, past=past)
     after = frame[inner + 1].low
-    event = (low in _EVENTS and (low != "leading" or after == "to")) or (low == "making" and after in {"it", "them", "him", "her"})
+    event = (low in _EVENTS and (low != "leading" or after == "to")) or (
+        low == "making" and after in {"it", "them", "him", "her"}
+    )
     if low == "leading" and not event:
         return None
     if low == "making" and not event and after not in w.POSSESSIVES | {"a", "an"}:
@@ -159,6 +167,7 @@ def _holds_clause(frame: Sequence[Word], main: int, comma: int) -> bool:
         frame[k].is_comma
         or frame[k].low in w.RELATIVES | w.SUBORDINATORS - {"as", "since", "before", "after"}
         or is_finite(frame, k)
+        or (frame[k].low == "to" and frame[k + 1].low in verbs.BASE_FORMS)
         for k in range(main + 1, comma)
     )
 
@@ -197,7 +206,7 @@ def with_amount(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] 
     if not amount.is_number and amount.low not in _AMOUNTS:
         return None
     carried = subject(frame)
-    if carried is None:
+    if carried is None or any(x.is_comma or x.low == "and" for x in frame[comma + 2 :]):
         return None
     past = is_past_tense(frame[main])
     plural = number(carried) == "plural"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from franq_guard.claims.rules import appositions, relatives
-from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.finite_verb import (
     after_adverbs,
     is_finite,

@@ -30,6 +30,7 @@ _NAMING_VERBS = word_set(
     "named renamed called appointed elected declared crowned considered made dubbed titled retitled"
     " rebranded voted ranked rated awarded given granted"
 )
+_DO = frozenset({"do", "does", "did", "don't", "doesn't", "didn't"})
 _CONDITIONS = word_set("if unless when whenever once until provided whether suppose should")
 _NO_PASSIVE = verbs.INTRANSITIVE_PASTS | {"became", "married"}
 _SPLICE = frozenset({"he", "she", "it", "they", "these", "this", "we", "i"})
@@ -131,8 +132,9 @@ def _in_a_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
         return False
     if is_finite(frame, after_adverbs(frame, body)):
         return False
+    k -= frame[k - 1].is_comma
     last = next((j for j in range(k - 1, main, -1) if frame[j].is_comma), None)
-    if last is None or not 1 < k - last <= 6:
+    if last is None or not 1 < k - last <= 7:
         return False
     inside = frame[last + 1 : k]
     return frame[last + 1].low not in w.PREPOSITIONS | w.RELATIVES | w.COORDINATORS and (
@@ -143,7 +145,8 @@ def _in_a_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
 def _both(frame: Sequence[Word], j: int) -> bool:
     """Whether a "both" that two predicates share stands at ``j``: "both sings and dances"."""
     return frame[j].low == "both" and (
-        is_finite(frame, j + 1, loose=True) or frame[j + 1].low in verbs.PARTICIPLES | verbs.BASE_FORMS
+        is_finite(frame, j + 1, loose=True)
+        or frame[j + 1].low in verbs.PARTICIPLES | verbs.BASE_FORMS
     )
 
 
@@ -151,7 +154,11 @@ def _ambiguous_noun(frame: Sequence[Word], k: int, verb: int) -> bool:
     """Whether the verb may be a noun of a list: "the pricing and benefits", "books and works of"."""
     low = frame[verb].low
     after = frame[verb + 1] if verb + 1 < len(frame) else None
-    if low == "lasts" or low not in verbs.PLURAL_NOUN_TOO | verbs.NOUNS_TOO or is_past_tense(frame[verb]):
+    if (
+        low == "lasts"
+        or low not in verbs.PLURAL_NOUN_TOO | verbs.NOUNS_TOO
+        or is_past_tense(frame[verb])
+    ):
         return False
     if after is None or after.low == "of" or not (after.is_word or after.text in "$€£"):
         return True
@@ -309,7 +316,11 @@ def _carried(
     auxiliary = (frame[main],) if frame[main].low in w.FINITE_AUXILIARIES else ()
     if frame[main].low in w.BE and _unclear_voice(frame, main, k):
         return None
-    if auxiliary and (low in verbs.PARTICIPLES or verbs.is_ed_form(low)) and _is_passive(frame, main, k):
+    if (
+        auxiliary
+        and (low in verbs.PARTICIPLES or verbs.is_ed_form(low))
+        and _is_passive(frame, main, k)
+    ):
         return (*shared, *auxiliary)
     if _same_tense(frame, main, k):
         return shared
@@ -326,7 +337,7 @@ def _base_predicate(frame: Sequence[Word], main: int, body: int) -> tuple[Word, 
     if low not in verbs.BASE_FORMS or not _has_object(frame, k) or _infinitive(frame, main, body):
         return None
     first = frame[main].low
-    if first in w.MODALS and frame[after_adverbs(frame, main + 1)].low in verbs.BASE_FORMS:
+    if first in w.MODALS - _DO and frame[after_adverbs(frame, main + 1)].low in verbs.BASE_FORMS:
         return (frame[main],)
     perfect = first == "have" and frame[after_adverbs(frame, main + 1)].low in verbs.PARTICIPLES
     plural = first in {"are", "have"} and not perfect and low in verbs.PLAIN_BASE_FORMS | {"return"}
@@ -370,7 +381,8 @@ def _has_object(frame: Sequence[Word], k: int) -> bool:
         return False
     after = frame[min(k + 2, len(frame) - 1)].low
     purpose = frame[k + 1].low == "to" and after in verbs.BASE_FORMS
-    placed = purpose or frame[k + 1].low in w.PREPOSITIONS - {"to", "of"}
+    noun = frame[k].low in verbs.NOUNS_TOO and frame[k - 2].low in verbs.NOUNS_TOO
+    placed = purpose or (frame[k + 1].low in w.PREPOSITIONS - {"to", "of"} and not noun)
     return frame[k].low not in verbs.NOUNS_TOO or placed or opens_noun_phrase(frame[k + 1])
 
 

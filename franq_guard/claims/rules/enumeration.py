@@ -8,7 +8,7 @@ from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.finite_verb import is_adverb, main_verb, subject_start
-from franq_guard.claims.rules.lexer import Word
+from franq_guard.claims.rules.lexer import Word, inserted
 from franq_guard.claims.rules.list_members import (
     COUNTS,
     MAX_MEMBER,
@@ -122,7 +122,7 @@ def _governs(frame: Sequence[Word], k: int, main: int) -> bool:
     return (
         k == main
         or word.text == ":"
-        or (word.low in w.PREPOSITIONS and word.low != "of")
+        or (word.low in w.PREPOSITIONS and word.low != "of" and not word.is_name)
         or (word.low in w.AUXILIARIES and word.low not in w.MODALS)
         or (frame[k - 1].low in w.MODALS and word.low in verbs.BASE_FORMS)
         or (word.low == "of" and frame[k - 1].low in {"capital", "author", "director", "founder"})
@@ -160,6 +160,8 @@ def _prefix_end(frame: Sequence[Word], main: int, first: int, separators: Sequen
     """Where the shared words end: "an English writer and critic" shares "an English"."""
     second = _body(frame, separators[0])
     if shares_article(frame, first, frame[second]):
+        if separators[0] - first > 4:  # "a British hip hop artist, actor and ...": only "a British"
+            return next(k for k in range(first + 1, separators[0] + 1) if not frame[k].is_name)
         return max(first + 1, separators[0] - (_body_length(frame, separators)))
     return first
 
@@ -177,9 +179,17 @@ def _split(clause: Clause, prefix: int, separators: Sequence[int]) -> list[Claus
     rest = clause
     for k in reversed(separators):
         position = next(i for i, x in enumerate(rest.frame) if x is frame[k])
-        rest, last = rest.cut(position, frame[:prefix], skip=_body(frame, k) - k)
+        body = _body(frame, k)
+        rest, last = rest.cut(position, _agreeing(frame[:prefix], frame[body]), skip=body - k)
         out.append(last)
     return [rest, *reversed(out)]
+
+
+def _agreeing(carried: Sequence[Word], word: Word) -> Sequence[Word]:
+    """The shared words with "a" or "an" as the next word asks."""
+    if not carried or carried[-1].low not in {"a", "an"}:
+        return carried
+    return (*carried[:-1], inserted("an" if word.low[0] in "aeiou" else "a"))
 
 
 def _members(frame: Sequence[Word], first: int, separators: Sequence[int]) -> list[Sequence[Word]]:

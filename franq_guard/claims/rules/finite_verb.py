@@ -102,7 +102,7 @@ def main_verb(words: Sequence[Word], start: int) -> int | None:
 
 def subject_start(words: Sequence[Word]) -> int:
     """Where the subject begins: after fronted phrases ("In 1903, ", "However, ")."""
-    start = 0
+    start = _after_time(words)
     while start < len(words) and _is_fronted(words[start]) and not _is_amount(words, start):
         comma = next(
             (k for k in range(start, len(words)) if words[k].is_comma and _has_verb(words, k + 1)),
@@ -118,6 +118,19 @@ def subject_start(words: Sequence[Word]) -> int:
         timed = words[1].low.removesuffix("s") in {"year", "month", "week", "day", "decade", "hour"}
         return 3 if start == 0 and timed else start  # "Two years later she left"
     return start
+
+
+_TIMES = frozenset(
+    {"month", "year", "week", "day", "season", "summer", "winter", "spring", "autumn"}
+)
+_WHICH_TIME = frozenset({"the", "that", "this", "last", "next", "each", "every", "one", "same"})
+
+
+def _after_time(words: Sequence[Word]) -> int:
+    """Where the clause begins after "The following month, "; 0 where no such phrase opens it."""
+    comma = next((k for k, x in enumerate(words[:5]) if x.is_comma), 0)
+    timed = comma > 1 and words[comma - 1].low in _TIMES and words[0].low in _WHICH_TIME
+    return comma + 1 if timed else 0
 
 
 def _is_amount(words: Sequence[Word], k: int) -> bool:

@@ -27,7 +27,9 @@ _NOT_STATED = word_set(
     " cannot don't doesn't didn't isn't aren't wasn't weren't won't can't hasn't haven't hadn't"
     " lack lacks lacked failed fails refused half third percent majority number"
 )
-_SHARED_TITLES = word_set("lake lakes mount mounts saint saints king kings queen world part war act")
+_SHARED_TITLES = word_set(
+    "lake lakes mount mounts saint saints king kings queen world part war act"
+)
 _ADJECTIVE_ENDS = (
     "able", "ible", "ical", "tional", "onal", "ial", "ual", "ous", "ful", "less", "ive", "ary", "ish",
     "istic", "atic", "ental",
@@ -59,13 +61,19 @@ def safe(frame: Sequence[Word], main: int, first: int, members: Sequence[Sequenc
 
     ``first`` is where the first member begins, ``main`` the verb of the clause.
     """
-    if _collective(frame, main, first) or not _fit(members) or _shared_out(frame, main, first):
+    if (
+        _collective(frame, main, first, first + len(members[0]))
+        or not _fit(members)
+        or _shared_out(frame, main, first)
+    ):
         return False
     if frame[first - 1].text == ":" and not is_plural(frame[first - 2]):
         return False
     if _identity(frame, main, first) or _one_name(frame, first, members):
         return False
     cores = [*members[:-1], core(members[-1])]
+    if any(x.text == "%" for m in members for x in m):
+        return False  # "has 55% of its pupils and 60% of its teachers from Rome"
     if any(x.low in w.COORDINATORS and not x.shielded for x in members[-1][len(cores[-1]) :]):
         return False
     if any(not 0 < len(m) <= MAX_MEMBER or _has_verb(m) for m in cores):
@@ -91,12 +99,12 @@ def _before_relative(member: Sequence[Word]) -> Sequence[Word]:
     return member[: next(stops, len(member))]
 
 
-def _collective(frame: Sequence[Word], main: int, first: int) -> bool:
+def _collective(frame: Sequence[Word], main: int, first: int, end: int) -> bool:
     """Whether the list is spoken of as a whole: "consists of", "Minister for Food and Health"."""
     governor = frame[first - 1]
     if first > 1 and governor.low in {"for", "of"} and frame[first - 2].is_name:
         return True
-    said = frame[max(subject_start(frame), main - 3) : first]
+    said = frame[max(subject_start(frame), main - 3) : end]
     return governor.text != ":" and any(x.text in w.COLLECTIVE for x in said)
 
 
@@ -138,7 +146,9 @@ def _one_name(frame: Sequence[Word], first: int, members: Sequence[Sequence[Word
         return True
     if members[0][0].low in _SHARED_TITLES or "'s" in members[0][-1].low[-2:]:
         return True
-    if governor == "by" and all(m[0].is_name and x for m, x in zip(members[1:], short[1:], strict=True)):
+    if governor == "by" and all(
+        m[0].is_name and x for m, x in zip(members[1:], short[1:], strict=True)
+    ):
         return True
     last = core(members[-1])
     tail = not last[-1].is_name and last[-1].is_word and len(last) > 1
@@ -162,8 +172,11 @@ def _adjectives(cores: Sequence[Sequence[Word]], *, governed: bool) -> bool:
         return True
     lead = cores[:-1]
     plain = all(len(m) == 1 and not m[0].is_name for m in lead)
-    return plain and len(cores[-1]) > 1 and cores[-1][0].low != "other" and not all(
-        is_plural(m[0]) for m in lead
+    return (
+        plain
+        and len(cores[-1]) > 1
+        and cores[-1][0].low != "other"
+        and not all(is_plural(m[0]) for m in lead)
     )
 
 

@@ -19,7 +19,9 @@ from franq_guard.claims.rules.lexicon import word_set
 
 _PERSONAL = {"he": "person", "she": "person", "it": "thing", "they": "several"}
 _POSSESSIVE = {"his": "person", "her": "person", "its": "thing", "their": "several"}
-_LINKS = frozenset({"of", "the", "de", "van", "von", "da", "la", "der", "di", "le", "el", "al", "bin"})
+_LINKS = frozenset(
+    {"of", "the", "de", "van", "von", "da", "la", "der", "di", "le", "el", "al", "bin"}
+)
 _PLACED = frozenset({"in", "at", "near", "from", "to", "into", "through", "across", "on", "since"})
 _NO_PERSON = word_set(
     "the new old united north south east west northern southern eastern western saint st mount lake"
@@ -92,7 +94,11 @@ class Mentions:
         topic = self._topic
         if any(x.is_name for x in lex(before, 0, len(before))[1:]) or _has_verb(before):
             topic = _after(topic, before)
-        if topic is None or wanted not in topic.alone or topic.kind not in {wanted, "unknown", "told"}:
+        if (
+            topic is None
+            or wanted not in topic.alone
+            or topic.kind not in {wanted, "unknown", "told"}
+        ):
             return None
         sure = wanted == topic.kind or (wanted == "person" and _full_name(topic.name))
         return topic.name if sure or (wanted == "thing" and topic.kind == "told") else None
@@ -132,7 +138,11 @@ def _after(topic: Topic | None, text: str) -> Topic | None:
         return None
     copular = words[verb].low in w.BE and not _participle_follows(words, verb)
     name = text[phrase[0].start : phrase[-1].end].strip("*_")
-    return Topic(name, _kind(words, verb, phrase), frozenset(_PERSONAL.values()) - _others(rest, copular=copular))
+    return Topic(
+        name,
+        _kind(words, verb, phrase),
+        frozenset(_PERSONAL.values()) - _others(rest, copular=copular),
+    )
 
 
 def _kind(words: Sequence[Word], verb: int, phrase: Sequence[Word]) -> str:
@@ -220,13 +230,17 @@ def _is_name(phrase: Sequence[Word]) -> bool:
     if not phrase or not any(x.is_name and x.low not in w.DETERMINERS for x in phrase):
         return False
     inner = phrase[1:] if phrase[0].low == "the" else phrase
-    return all(
-        (x.is_name and not x.low.endswith("'s") and x.low not in w.THIRD_PERSON | w.DETERMINERS)
-        or x.low in _LINKS
-        or x.text == "."
-        or (x.low in {"and", "&"} and 0 < k < len(inner) - 1)
-        for k, x in enumerate(inner)
-    ) and bool(inner) and inner[0].is_name
+    return (
+        all(
+            (x.is_name and not x.low.endswith("'s") and x.low not in w.THIRD_PERSON | w.DETERMINERS)
+            or x.low in _LINKS
+            or x.text == "."
+            or (x.low in {"and", "&"} and 0 < k < len(inner) - 1)
+            for k, x in enumerate(inner)
+        )
+        and bool(inner)
+        and inner[0].is_name
+    )
 
 
 def _full_name(name: str) -> bool:
@@ -239,7 +253,10 @@ def _is_expletive(frame: Sequence[Word], verb: int) -> bool:
     """Whether "it" stands for nothing: "It is known that", "It takes years to", "It was he who"."""
     low = frame[verb].low
     rest = {x.low for x in frame[verb + 1 :]}
-    return low in _EXPLETIVE or bool(low in w.AUXILIARIES and rest & {"that", "to", "who", "whether", "when", "how", "why", "for", "if"})
+    return low in _EXPLETIVE or bool(
+        low in w.AUXILIARIES
+        and rest & {"that", "to", "who", "whether", "when", "how", "why", "for", "if"}
+    )
 
 
 def _has_verb(text: str) -> bool:

@@ -110,9 +110,7 @@ class RuleSplitter:
                 found = _clauses(answer, start, end)
                 claims = tuple(
                     reader.place(
-                        Claim(
-                            render(answer, c), c.spans(), full=reader.in_full(answer, start, c)
-                        )
+                        Claim(render(answer, c), c.spans(), full=reader.in_full(answer, start, c))
                     )
                     for c in found
                 )

@@ -18,12 +18,17 @@ from franq_guard.claims.rules.lexicon import word_set
 
 _OBJECT_FORMS = frozenset({"him", "them", "me", "us"})
 _NO_END = (
-    (w.PREPOSITIONS - word_set("in on off up out over down about inside outside before below above"))
+    (
+        w.PREPOSITIONS
+        - word_set("in on off up out over down about inside outside before below above")
+    )
     | w.COORDINATORS
     | w.POSSESSIVES
     | word_set("a an the or very every than if because whether which who whose")
 )
-_NO_START = w.COORDINATORS | w.RELATIVES - word_set("that what where whose") | _OBJECT_FORMS | {"or"}
+_NO_START = (
+    w.COORDINATORS | w.RELATIVES - word_set("that what where whose") | _OBJECT_FORMS | {"or"}
+)
 
 
 def parts(cut: tuple[Clause, Clause] | None) -> tuple[Clause, Clause] | None:
@@ -46,9 +51,15 @@ def stands(clause: Clause) -> bool:
     phrase = [x for x in frame[start:verb] if not is_adverb(x)]
     if frame[verb].low in w.PRONOUN_VERBS:
         return not any(x.is_word for x in phrase)
-    original = bool(phrase) and phrase[0].index >= 0 and all(
-        b.index == a.index + 1 for a, b in zip(frame[start:verb], frame[start + 1 : verb + 1], strict=True)
-    ) and frame[0].index == 0
+    original = (
+        bool(phrase)
+        and phrase[0].index >= 0
+        and all(
+            b.index == a.index + 1
+            for a, b in zip(frame[start:verb], frame[start + 1 : verb + 1], strict=True)
+        )
+        and frame[0].index == 0
+    )
     if original:
         return True
     return bool(phrase) and _is_subject(phrase) and agree(phrase, frame, verb)
@@ -57,7 +68,7 @@ def stands(clause: Clause) -> bool:
 def _closed(frame: Sequence[Word]) -> bool:
     """Whether the last word may end a sentence."""
     last = next((x for x in reversed(frame) if x.is_word), None)
-    if last is None or last.low in _NO_END and not last.is_name:
+    if last is None or (last.low in _NO_END and not last.is_name):
         return False
     opened = sum(x.text in "([“" for x in frame) - sum(x.text in ")]”" for x in frame)
     return opened == 0
@@ -66,7 +77,11 @@ def _closed(frame: Sequence[Word]) -> bool:
 def _is_subject(phrase: Sequence[Word]) -> bool:
     """Whether a noun phrase stands before the verb, without a second one or a verb in it."""
     first = phrase[0]
-    if first.low in _NO_START or not (first.is_word or first.text in {'"', "“", "*", "`", "$", "€"}):
+    if first.low in _NO_START or not (
+        first.is_word or first.text in {'"', "“", "*", "`", "$", "€"}
+    ):
+        return False
+    if first.low in {"down", "up", "off", "out", "with", "as", "like", "than"}:
         return False
     if first.low in verbs.PLAIN_BASE_FORMS and not first.is_name:
         return False
