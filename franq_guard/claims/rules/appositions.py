@@ -36,7 +36,8 @@ _MONTHS = word_set(
     " monday tuesday wednesday thursday friday saturday sunday"
 )
 _ATTACHED = word_set(
-    "regarding concerning considering according pending excluding ranging depending varying consisting starting containing"
+    "regarding concerning considering according pending excluding ranging depending varying"
+    " consisting starting containing"
 )
 _AMOUNTS = word_set("over about around more less fewer nearly almost roughly approximately only")
 
@@ -44,7 +45,7 @@ _AMOUNTS = word_set("over about around more less fewer nearly almost roughly app
 def apposition(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
     """Take out "Paris, the capital of France, ...": after a name or an opening noun phrase."""
     frame = clause.frame
-    opener = frame[comma + 1]
+    opener = frame[after_adverbs(frame, comma + 1)]
     interrupts = main > comma
     named = frame[comma - 1].is_name
     if opener.low not in {"a", "an", "the", "one"} and not (
@@ -68,23 +69,35 @@ def apposition(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] |
         antecedent = whole
     if not antecedent or (not interrupts and any(x.is_comma for x in inside)):
         return None
-    if opener.is_name and any(
-        x.low in {"in", "at", "near", "from", "to", "of"} for x in frame[max(0, comma - 4) : comma]
-    ):
-        return None  # "in Salem, Oregon, ..."
-    if not interrupts and opener.low == "the" and all(x.is_name for x in inside[1:]):
-        return None  # "in the Mauritshuis, The Hague"
-    if antecedent[-1].low in _MONTHS or any(x.low in {"and", "or"} for x in antecedent):
+    if _other_thing(frame, comma, antecedent, inside, interrupts=interrupts):
         return None
-    first = next((k for k, x in enumerate(frame) if x is antecedent[0]), 0)
-    if frame[first - 1].low in w.COORDINATORS | {"or"} and first > 0:
-        return None
-    if len({number(inside), number(antecedent)} - {None}) > 1:
-        return None
-    if antecedent[0].low == "the" and antecedent[-1].is_name and is_plural(antecedent[-1]):
-        return None  # "the Beatles, a band": is or are?
     verb = inserted(copula(frame, main, antecedent))
     return clause.take(comma, end, (*antecedent, verb, *frame[comma + 1 : end]))
+
+
+def _other_thing(
+    frame: Sequence[Word],
+    comma: int,
+    antecedent: Sequence[Word],
+    inside: Sequence[Word],
+    *,
+    interrupts: bool,
+) -> bool:
+    """Whether what follows the comma may be no other name of what stands before it."""
+    opener = inside[0]
+    if not interrupts and opener.low == "the" and all(x.is_name for x in inside[1:]):
+        return True  # "in the Mauritshuis, The Hague"
+    places = {"in", "at", "near", "from", "to", "of"}
+    if opener.is_name and places & {x.low for x in frame[max(0, comma - 4) : comma]}:
+        return True  # "in Salem, Oregon, ..."
+    if antecedent[-1].low in _MONTHS or any(x.low in {"and", "or"} for x in antecedent):
+        return True
+    first = next((k for k, x in enumerate(frame) if x is antecedent[0]), 0)
+    if frame[first - 1].low in w.COORDINATORS | {"or"} and first > 0:
+        return True
+    # "the Beatles, a band": is or are?
+    several = antecedent[0].low == "the" and antecedent[-1].is_name and is_plural(antecedent[-1])
+    return several or len({number(inside), number(antecedent)} - {None}) > 1
 
 
 def participle(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
@@ -187,8 +200,12 @@ def _second_gerund(frame: Sequence[Word], k: int, *, past: bool) -> Word:
 def including(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
     """Take out ", including X": that X is among them is said apart."""
     frame = clause.frame
-    if frame[comma + 1].low != "including" or main > comma or frame[comma + 2].low in verbs.GERUNDS:
+    such = frame[comma + 1].low == "such" and frame[comma + 2].low == "as" and main > comma
+    if (not such and frame[comma + 1].low != "including") or frame[comma + 2].low in verbs.GERUNDS:
         return None
+    if main > comma:
+        end = aside_end(frame, comma, comma + 2, main)
+        return None if end is None else clause.take(comma, end, frame)
     if any(x.is_comma for x in frame[main:comma]):
         return None
     end = aside_end(frame, comma, comma + 2, main)

@@ -8,13 +8,13 @@ from itertools import pairwise
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.clause import Clause
+from franq_guard.claims.rules.doubts import ambiguous_noun, both, has_object, in_a_list, infinitive
 from franq_guard.claims.rules.finite_verb import (
     after_adverbs,
     find_verb,
     is_adverb,
     is_finite,
     is_past_tense,
-    is_plural,
     main_verb,
     opens_noun_phrase,
     subject,
@@ -89,16 +89,12 @@ def _fronted_contrast(clause: Clause) -> tuple[Clause, Clause] | None:
 def _cuts_at(
     clause: Clause, k: int, main: int, strong_only: bool
 ) -> Iterator[tuple[Clause, Clause]]:
-    """The cuts before position ``k``, where a new clause or predicate may begin, likeliest first."""
+    """The cuts before position ``k`` where a clause or predicate may begin, likeliest first."""
     frame = clause.frame
     skip = _connective(frame, k)
     body = k + skip
-    if frame[k - 1].low in w.PREPOSITIONS:
-        return  # "the burden of, or has to pay, the tax"
-    if skip == 0 or body >= len(frame) - 1 or _bare_predicate(frame, main, k):
+    if skip == 0 or body >= len(frame) - 1 or _shared(frame, main, k):
         return
-    if any(frame[j].low in _CORRELATIVES or _both(frame, j) for j in range(main, k)):
-        return  # "not only old but rich", "both sings and dances"
     strong = frame[k].text == ";" or (frame[k].is_comma and skip > 1)
     bare_comma = frame[k].is_comma and skip == 1
     if (strong_only and not (strong or bare_comma)) or (
@@ -107,9 +103,8 @@ def _cuts_at(
         return
     contrast = strong and frame[body - 1].low in w.CONTRASTS
     reported = None if contrast else _reported(frame, main, k)
-    if _waiting(frame, main, k) or (not strong and reported is None and _open(frame, main, k)):
-        return
-    if _in_a_list(frame, main, k, body):
+    unsure = not strong and reported is None and _open(frame, main, k)
+    if unsure or _waiting(frame, main, k) or in_a_list(frame, main, k, body):
         return
     if reported is None and _opens_clause(frame, body, main, sure=strong or bare_comma):
         yield clause.cut(k, (), skip=skip)
@@ -122,48 +117,16 @@ def _cuts_at(
         yield clause.cut(k, frame[: said + 1], skip=skip)
         return
     carried = _carried(frame, main if reported is None else reported, body, reported)
-    if carried is not None and not _ambiguous_noun(frame, k, after_adverbs(frame, body)):
+    if carried is not None and not ambiguous_noun(frame, k, after_adverbs(frame, body)):
         yield clause.cut(k, carried, skip=skip)
 
 
-def _in_a_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
-    """Whether a list of subjects may run across ``k``: ", but Tom May, Al Fox, and Jo Purdy won"."""
-    if frame[body].low in w.SUBJECT_PRONOUNS or frame[k].text == ";":
-        return False
-    if is_finite(frame, after_adverbs(frame, body)):
-        return False
-    k -= frame[k - 1].is_comma
-    last = next((j for j in range(k - 1, main, -1) if frame[j].is_comma), None)
-    if last is None or not 1 < k - last <= 7:
-        return False
-    inside = frame[last + 1 : k]
-    return frame[last + 1].low not in w.PREPOSITIONS | w.RELATIVES | w.COORDINATORS and (
-        find_verb(inside, 0, len(inside), loose=True) is None
-    )
-
-
-def _both(frame: Sequence[Word], j: int) -> bool:
-    """Whether a "both" that two predicates share stands at ``j``: "both sings and dances"."""
-    return frame[j].low == "both" and (
-        is_finite(frame, j + 1, loose=True)
-        or frame[j + 1].low in verbs.PARTICIPLES | verbs.BASE_FORMS
-    )
-
-
-def _ambiguous_noun(frame: Sequence[Word], k: int, verb: int) -> bool:
-    """Whether the verb may be a noun of a list: "the pricing and benefits", "books and works of"."""
-    low = frame[verb].low
-    after = frame[verb + 1] if verb + 1 < len(frame) else None
-    if (
-        low == "lasts"
-        or low not in verbs.PLURAL_NOUN_TOO | verbs.NOUNS_TOO
-        or is_past_tense(frame[verb])
-    ):
-        return False
-    if after is None or after.low == "of" or not (after.is_word or after.text in "$€£"):
-        return True
-    noun = is_plural(frame[k - 1]) or frame[k].is_comma or frame[k - 1].is_comma
-    return after.low in w.PREPOSITIONS and noun and low in verbs.PLURAL_NOUN_TOO
+def _shared(frame: Sequence[Word], main: int, k: int) -> bool:
+    """Whether what stands before ``k`` waits for what follows it."""
+    if frame[k - 1].low in w.PREPOSITIONS or _bare_predicate(frame, main, k):
+        return True  # "the burden of, or has to pay, the tax"
+    # "not only old but rich", "both sings and dances"
+    return any(frame[j].low in _CORRELATIVES or both(frame, j) for j in range(main, k))
 
 
 def _connective(frame: Sequence[Word], k: int) -> int:
@@ -334,7 +297,7 @@ def _base_predicate(frame: Sequence[Word], main: int, body: int) -> tuple[Word, 
     """The modal that a base form at ``body`` shares, () where it needs none; None: no predicate."""
     k = after_adverbs(frame, body)
     low = frame[k].low
-    if low not in verbs.BASE_FORMS or not _has_object(frame, k) or _infinitive(frame, main, body):
+    if low not in verbs.BASE_FORMS or not has_object(frame, k) or infinitive(frame, main, body):
         return None
     first = frame[main].low
     if first in w.MODALS - _DO and frame[after_adverbs(frame, main + 1)].low in verbs.BASE_FORMS:
@@ -366,24 +329,6 @@ def _maybe_adjective(frame: Sequence[Word], main: int, k: int) -> bool:
     after = frame[min(k + 1, len(frame) - 1)]
     bare = after.is_word and not opens_noun_phrase(after) and after.low not in w.PREPOSITIONS
     return verbs.is_ed_form(frame[k].low) and not is_past_tense(frame[main]) and bare
-
-
-def _infinitive(frame: Sequence[Word], main: int, body: int) -> bool:
-    """Whether a base form may go on with an infinitive: "can help to grow and feed X"."""
-    return any(
-        frame[j].low == "to" and not opens_noun_phrase(frame[j + 1]) for j in range(main, body - 1)
-    )
-
-
-def _has_object(frame: Sequence[Word], k: int) -> bool:
-    """Whether something follows that makes a base form a verb ("and object to" is unclear)."""
-    if k + 1 >= len(frame) or not frame[k + 1].is_word or frame[k + 1].low in w.COORDINATORS:
-        return False
-    after = frame[min(k + 2, len(frame) - 1)].low
-    purpose = frame[k + 1].low == "to" and after in verbs.BASE_FORMS
-    noun = frame[k].low in verbs.NOUNS_TOO and frame[k - 2].low in verbs.NOUNS_TOO
-    placed = purpose or (frame[k + 1].low in w.PREPOSITIONS - {"to", "of"} and not noun)
-    return frame[k].low not in verbs.NOUNS_TOO or placed or opens_noun_phrase(frame[k + 1])
 
 
 def _unclear_voice(frame: Sequence[Word], main: int, k: int) -> bool:

@@ -166,7 +166,9 @@ def _adjectives(cores: Sequence[Sequence[Word]], *, governed: bool) -> bool:
     "modular, reusable and extensible code", "is limited and diverse", "solid, liquid or gas tanks".
     """
     singles = [m[0] for m in cores if len(m) == 1 and not m[0].is_name]
-    if cores[-1][0].low in w.DETERMINERS or (governed and all(len(m) == 1 for m in cores)):
+    if cores[-1][0].low in w.DETERMINERS | {"certain", "various", "other"} or (
+        governed and all(len(m) == 1 for m in cores)
+    ):
         return False
     if any(_describes(x) for x in singles):
         return True

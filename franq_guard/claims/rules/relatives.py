@@ -17,6 +17,7 @@ from franq_guard.claims.rules.lexicon import word_set
 
 _EVENT_VERBS = word_set("means meant makes made allows allowed causes caused led")
 _PLACED = frozenset({"in", "at", "on", "to", "near", "from", "is", "was"})
+_SEASONS = word_set("winter summer spring autumn night morning evening season century era war")
 _QUANTIFIERS = word_set("many most some all both each none several few one two three much")
 
 
@@ -66,7 +67,8 @@ def _means_the_event(frame: Sequence[Word], verb: int) -> bool:
 def when(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
     """Take out ", when it was handed over" after a date at the end of a clause."""
     frame = clause.frame
-    dated = frame[comma - 1].is_number or frame[comma - 1].is_name
+    before = frame[comma - 1]
+    dated = before.is_number or before.is_name or before.low in _SEASONS
     if frame[comma + 1].low != "when" or main > comma or not dated:
         return None
     end = aside_end(frame, comma, comma + 2, main)

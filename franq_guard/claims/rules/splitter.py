@@ -11,6 +11,7 @@ from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.context import Reader
 from franq_guard.claims.rules.coordination import coordinated, independent
 from franq_guard.claims.rules.enumeration import enumerated
+from franq_guard.claims.rules.gapping import gapped
 from franq_guard.claims.rules.lexer import Word, lex
 from franq_guard.claims.rules.nonclaims import reason
 from franq_guard.claims.rules.render import as_sentence, emphasis, plain, render
@@ -20,6 +21,7 @@ from franq_guard.records import Claim, Span
 
 _STAGES: tuple[Callable[[Clause], list[Clause]], ...] = (
     independent,
+    gapped,
     without_asides,
     coordinated,
     without_asides,
