@@ -116,3 +116,30 @@ def test_span_arithmetic_against_sets(left, right):
     assert points(merged(left)) == points(left)
     assert points(subtract(left, right)) == points(left) - points(right)
     assert overlap(left, right) == len(points(left) & points(right))
+
+
+SENTENCES = [
+    "Marie Curie, who was born in Warsaw, won the prize and moved to Paris.",
+    "Germany borders France, Poland, and Denmark; it has 16 states.",
+    "The **north gate**, which is closed at night, leads to the park (see `map`).",
+    'She wrote "The Mill", sold it, and left.[2]',
+    "Although he was ill, he won.",
+    "Exports grew by 3%, and imports of tea, milk and rice fell.",
+    "The storm grew on Monday, gaining strength and becoming a hurricane.",
+    'It was known by several names, including Ost and "the Rock".',
+]
+
+
+@given(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=4), st.data())
+@settings(max_examples=80, deadline=None)
+def test_what_is_left_has_no_loose_ends(parts, data):
+    text = " ".join(parts)
+    claims = SPLITTER.split(text)
+    drop = data.draw(st.sets(st.sampled_from(range(len(claims)))))
+    left = remove_claims(text, claims, drop)
+    assert "  " not in left
+    assert not re.search(r"\b(?:and|or|but)\s*[.,;!?]|,\s*[.,;]|\s[.,;]|\(\s*\)", left)
+    assert not re.search(r"(?:^|[.!?] )(?:and|or)\b", left)
+    assert all(left.count(mark) % 2 == 0 for mark in ("**", "`", '"'))
+    assert left.count("(") == left.count(")")
+    assert not left or left[0].isupper() or left.startswith(("**", '"'))

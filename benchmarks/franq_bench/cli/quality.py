@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,6 +23,13 @@ def claims(
     align: Annotated[
         list[Path] | None, typer.Option(help="Claim rows: how well claims are found in responses.")
     ] = None,
+    own: Annotated[
+        list[Path] | None,
+        typer.Option("--own-sentence", help="Answer rows: do sentences entail their claims?"),
+    ] = None,
+    read: Annotated[
+        Path | None, typer.Option(help="Write the claims of --own-sentence to be read here.")
+    ] = None,
     llm: Annotated[bool, typer.Option(help="The bundled model as extractor, too (slow).")] = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -30,7 +38,7 @@ def claims(
     from franq_guard.claims import RuleSplitter
 
     gold = gold or gold_file()
-    existing([gold, *(align or [])])
+    existing([gold, *(align or []), *(own or [])])
     with explained(), working("splitting"):
         splitters: dict[str, ClaimSplitter] = {"rules": RuleSplitter()}
         if llm:
@@ -44,6 +52,8 @@ def claims(
             found = asdict(alignment(file))
         found.pop("worst")  # texts of the data: not for a table
         show([{"file": file.name, **found}], as_json)
+    if own:
+        show(_own_sentence(own, read), as_json)
 
 
 def faithfulness(
@@ -65,6 +75,23 @@ def faithfulness(
         rows = run(data, scorer(model), limit=limit, seed=seed, fold=fold)
     keys = ("dataset", "n", "auroc", "overlap_auroc", "cosine_auroc", "balanced_accuracy", "ece")
     show(rows if as_json else [{key: row[key] for key in keys} for row in rows], as_json)
+
+
+def _own_sentence(files: list[Path], read: Path | None) -> list[dict[str, Any]]:
+    from franq_bench.quality.own_sentence import measure
+    from franq_guard.faithfulness import SmallFaithfulness
+
+    model = SmallFaithfulness.bundled()
+    rows: list[dict[str, Any]] = []
+    lines: list[str] = []
+    for file in files:
+        with explained(), working(f"splitting {file.name}"):
+            row, readings = measure(file, model)
+        rows.append(asdict(row))
+        lines += [json.dumps(asdict(reading), ensure_ascii=False) for reading in readings]
+    if read is not None:
+        read.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    return rows
 
 
 def _bundled_extractor() -> ClaimSplitter:

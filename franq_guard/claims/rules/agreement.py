@@ -19,7 +19,8 @@ _UNCLEAR = word_set(
     "number majority minority half third quarter percent % part rest most some all any none lot"
     " series species means news variety range couple dozen hundred thousand million billion who"
     " which that there you i staff team crew group band family government police united politics"
-    " measles mumps rabies diabetes physics mathematics economics athletics headquarters data media committee company couple"
+    " measles mumps rabies diabetes physics mathematics economics athletics headquarters data media"
+    " committee company"
     " public audience population percentage proportion total"
 )
 _SINGULAR_VERBS = word_set("is was has does isn't wasn't hasn't doesn't")

@@ -143,7 +143,7 @@ def certain(
 ) -> bool:
     """Whether the relative clause after ``comma`` can speak of ``antecedent`` alone.
 
-    ``verb`` is the verb of which the pronoun is the subject: its number must go with the antecedent.
+    ``verb`` is the verb whose subject the pronoun is: its number must go with the antecedent.
     No other noun phrase before the comma may fit as well: no other person for "who" and "whose", no
     other thing of the same number for "which".
     """
@@ -156,6 +156,8 @@ def certain(
         return False
     start = subject_start(frame) if main > comma else _after_verb(frame, main, first)
     rivals = _rivals(frame[start:first])
+    if main < comma and frame[main].low in w.BE and start > main + 1:  # "were taken from them"
+        rivals += _rivals(frame[subject_start(frame) : main])
     if frame[comma + 1].low in {"who", "whose"}:
         return not any(is_person(x) for x in rivals)
     wanted = None if verb is None else verb_number(frame, verb)

@@ -52,6 +52,8 @@ def _without(clause: Clause, kinds: Sequence[Kind]) -> list[Clause]:
 
 def _first_aside(clause: Clause, kinds: Sequence[Kind]) -> tuple[Clause, Clause] | None:
     frame = clause.frame
+    if not any(x.is_comma for x in frame):
+        return None
     main = main_verb(frame, subject_start(frame))
     if main is None:
         main = _verb_behind(frame)

@@ -19,10 +19,14 @@ from franq_guard.claims.rules.list_members import (
 )
 from franq_guard.claims.rules.standing import stands
 
+_JOINTS = frozenset({"and", "or", "as"})
+
 
 def enumerated(clause: Clause) -> list[Clause]:
     """One clause per member of a final list, or the clause alone where that is not safe."""
     frame = clause.frame
+    if not any(x.low in _JOINTS for x in frame):
+        return [clause]
     main = main_verb(frame, subject_start(frame))
     joint = None if main is None else _last_joint(frame, main)
     if main is None or joint is None:
@@ -92,18 +96,13 @@ def _first_member(frame: Sequence[Word], main: int, separators: Sequence[int]) -
     other_article = None
     for k in range(separators[0] - 1, max(main, separators[0] - MAX_MEMBER - 1), -1):
         word = frame[k]
-        if word.shielded:
-            continue
         if model.low in w.PREPOSITIONS:
-            if word.low == model.low:
+            if word.low == model.low and not word.shielded:
                 return k
+        elif word.shielded:
+            continue
         elif _governs(frame, k - 1, main) and not is_adverb(word):
-            the_name = word.low == "the" and frame[k + 1].is_name and model.is_name
-            if the_name:  # "the Netherlands, Belgium and Suriname"
-                return k
-            several = len(separators) > 1 and not word.is_name and not model.is_name
-            near = k - 1 == main or (k - 2 == main and frame[k - 1].low in w.PREPOSITIONS)
-            if several and near and separators[0] - k < 5 and word.is_word:
+            if _begins(frame, main, k, model, separators):
                 return k
             if not (_alike(word, model) or shares_article(frame, k, model)):
                 return other_article
@@ -113,6 +112,21 @@ def _first_member(frame: Sequence[Word], main: int, separators: Sequence[int]) -
         elif word.low in w.AUXILIARIES | w.RELATIVES:
             return other_article
     return other_article
+
+
+def _begins(
+    frame: Sequence[Word], main: int, k: int, model: Word, separators: Sequence[int]
+) -> bool:
+    """Whether a list surely begins at ``k``, however its next member opens.
+
+    "the Netherlands, Belgium and Suriname"; "starts with fever, a cough and red eyes".
+    """
+    if frame[k].low == "the" and frame[k + 1].is_name and model.is_name:
+        return True
+    if len(separators) < 2 or separators[0] - k > 4:
+        return False
+    near = k - 1 == main or (k - 2 == main and frame[k - 1].low in w.PREPOSITIONS)
+    return near and frame[k].is_word and not (frame[k].is_name or model.is_name)
 
 
 def _governs(frame: Sequence[Word], k: int, main: int) -> bool:

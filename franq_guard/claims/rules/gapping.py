@@ -47,8 +47,10 @@ def gapped(clause: Clause) -> list[Clause]:
     """
     frame = clause.frame
     commas = [k for k, x in enumerate(frame) if x.is_comma]
-    main = main_verb(frame, subject_start(frame))
-    if main is None or len(commas) != 1 or subject_start(frame) > 0 or commas[0] < main:
+    if len(commas) != 1 or subject_start(frame) > 0:
+        return [clause]
+    main = main_verb(frame, 0)
+    if main is None or commas[0] < main:
         return [clause]
     comma = commas[0]
     body = min(comma + 1, len(frame) - 1)

@@ -31,13 +31,14 @@ _SHARED_TITLES = word_set(
     "lake lakes mount mounts saint saints king kings queen world part war act"
 )
 _ADJECTIVE_ENDS = (
-    "able", "ible", "ical", "tional", "onal", "ial", "ual", "ous", "ful", "less", "ive", "ary", "ish",
-    "istic", "atic", "ental",
+    "able", "ible", "ical", "tional", "onal", "ial", "ual", "ous", "ful", "less", "ive", "ary",
+    "ish", "istic", "atic", "ental",
 )  # fmt: skip
 _NOUNS_LIKE_ADJECTIVES = word_set(
     "hospital material materials animal metal festival table cable vegetable archive motive library"
-    " dictionary fish dish british polish spanish english finnish irish danish turkish swedish salary"
-    " diary secretary missionary commentary documentary tributary boundary mammal capital journal"
+    " dictionary fish dish british polish spanish english finnish irish danish turkish swedish"
+    " salary diary secretary missionary commentary documentary tributary boundary mammal capital"
+    " journal"
 )
 _ADJECTIVES = word_set(
     "new old big small large long short high low good bad great young early late rich poor hot cold"
@@ -72,13 +73,12 @@ def safe(frame: Sequence[Word], main: int, first: int, members: Sequence[Sequenc
     if _identity(frame, main, first) or _one_name(frame, first, members):
         return False
     cores = [*members[:-1], core(members[-1])]
-    if any(x.text == "%" for m in members for x in m):
-        return False  # "has 55% of its pupils and 60% of its teachers from Rome"
-    if any(x.low in w.COORDINATORS and not x.shielded for x in members[-1][len(cores[-1]) :]):
-        return False
     if any(not 0 < len(m) <= MAX_MEMBER or _has_verb(m) for m in cores):
         return False
-    if any(is_finite(members[-1], k) for k in range(len(_before_relative(members[-1])))):
+    last = _before_relative(members[-1])
+    if any(is_finite(members[-1], k) for k in range(len(last))) or _tail_of_all(
+        members, len(cores[-1])
+    ):
         return False
     governor = frame[first - 1]
     if shares_article(frame, first, members[1][0]):
@@ -92,6 +92,16 @@ def safe(frame: Sequence[Word], main: int, first: int, members: Sequence[Sequenc
     rest = members[-1][len(cores[-1]) :]
     tail = bool(rest) and rest[0].low not in w.RELATIVES
     return len(members) > 2 or (not tail and _plain_pair(cores, governor))
+
+
+def _tail_of_all(members: Sequence[Sequence[Word]], core_length: int) -> bool:
+    """Whether what follows the last member may speak of all of them.
+
+    "has 55% of its pupils and 60% of its teachers from Rome", "sells tea and cups, and lends".
+    """
+    tail = members[-1][core_length:]
+    joined = any(x.low in w.COORDINATORS and not x.shielded for x in tail)
+    return joined or any(x.text == "%" for member in members for x in member)
 
 
 def _before_relative(member: Sequence[Word]) -> Sequence[Word]:
@@ -129,8 +139,8 @@ def _identity(frame: Sequence[Word], main: int, first: int) -> bool:
 def _one_name(frame: Sequence[Word], first: int, members: Sequence[Sequence[Word]]) -> bool:
     """Whether the names may be one name, one couple or share a word.
 
-    "the song for Laverne and Shirley", "by Peter, Paul and Mary", "Upper and Lower Tarn", "Lake Erie
-    and Ontario", "French and English versions".
+    "the song for Laverne and Shirley", "by Peter, Paul and Mary", "Upper and Lower Tarn",
+    "Lake Erie and Ontario", "French and English versions".
     """
     named = [m for m in members if m[0].is_name]
     if len(named) < 2:

@@ -6,6 +6,7 @@ thing that the sentence before names, a subject that is no name, a new paragraph
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,19 +20,23 @@ from franq_guard.claims.rules.lexicon import word_set
 
 _PERSONAL = {"he": "person", "she": "person", "it": "thing", "they": "several"}
 _POSSESSIVE = {"his": "person", "her": "person", "its": "thing", "their": "several"}
+_PRONOUNS = _PERSONAL.keys() | _POSSESSIVE.keys()
 _LINKS = frozenset(
     {"of", "the", "de", "van", "von", "da", "la", "der", "di", "le", "el", "al", "bin"}
 )
 _PLACED = frozenset({"in", "at", "near", "from", "to", "into", "through", "across", "on", "since"})
 _NO_PERSON = word_set(
     "the new old united north south east west northern southern eastern western saint st mount lake"
-    " river sea ocean university college school company inc corp ltd group party band league cup war"
-    " battle act treaty city county state republic kingdom empire church bank museum bridge tower"
-    " castle park street road airport station hospital council committee ministry department agency"
+    " river sea ocean university college school company inc corp ltd group party band league cup"
+    " war battle act treaty city county state republic kingdom empire church bank museum bridge"
+    " tower castle park street road airport station hospital council committee ministry"
+    " department agency"
     " union club fc society institute award prize festival day book film album song series show"
-    " institute foundation association federation organization organisation conference model project"
+    " institute foundation association federation organization organisation conference model"
+    " project"
 )
 _EXPLETIVE = word_set("seems seemed appears appeared takes took turns turned happens rains follows")
+_TOLD = re.compile(r"\b(?:is|was) (?:\w+ )?(?:an?|the|one)\b")
 _MAX_READ = 400
 
 
@@ -64,8 +69,11 @@ class Mentions:
         self._kinds = _kinds_after(self._kinds, sentence)
 
     def resolved(self, answer: str, start: int, clause: Clause) -> Clause | None:
-        """The clause of the sentence at ``start`` with a name for its subject; None: no doubt-free one."""
+        """The clause of the sentence at ``start`` with a name for its subject; None: not sure."""
         frame = clause.frame
+        pronouns = self._topic is not None and any(x.low in _PRONOUNS for x in frame)
+        if not pronouns and not self._kinds:
+            return None
         verb = main_verb(frame, subject_start(frame))
         if verb is None:
             return None
@@ -117,12 +125,14 @@ def _adverbs(frame: Sequence[Word], start: int, stop: int) -> int:
 def _after(topic: Topic | None, text: str) -> Topic | None:
     """Whom a pronoun may mean after ``text``."""
     words = lex(text[:_MAX_READ], 0, min(len(text), _MAX_READ))
+    if not words or (topic is None and not any(x.is_name for x in words[:20])):
+        return None
     start = subject_start(words)
     verb = main_verb(words, start)
     aside: Sequence[Word] = ()
     commas = [k for k, x in enumerate(words) if x.is_comma and k > start]
     if verb is None and len(commas) > 1:  # "Marie Curie, who was born in Warsaw, won ..."
-        aside = words[commas[0] : commas[1]]
+        aside = words[commas[0] + 2 : commas[1]]
         words = [*words[: commas[0]], *words[commas[1] + 1 :]]
         verb = main_verb(words, start)
     if verb is None or len(text) > _MAX_READ:
@@ -194,17 +204,24 @@ def _others(words: Sequence[Word], *, copular: bool) -> set[str]:
             if not copular:
                 found.add("thing")
         elif noun.is_word and not noun.is_number and not noun.is_name:
-            opened = run[0].low in w.DETERMINERS
-            if opened and not (copular and k == 0) and before not in {"in", "on", "at", "during"}:
-                found.add("thing")
-            if is_person((noun,)) and not (copular and k == 0):
-                found.add("person")
-            if noun.low.endswith("s") or noun.low in w.PLURAL_NOUNS:
-                found.add("several")
+            found |= _kinds_of(run, before, told=copular and k == 0)
     if any(x.low in {"and", "or"} for x in words):
         found.add("several")
     if any(x.low in {"he", "she", "him", "her", "his", "who", "whom", "whose"} for x in words):
         found.add("person")
+    return found
+
+
+def _kinds_of(run: Sequence[Word], before: str, *, told: bool) -> set[str]:
+    """What a common noun may be; ``told``: it only says what the subject is."""
+    found: set[str] = set()
+    noun = run[-1]
+    if not told and run[0].low in w.DETERMINERS and before not in {"in", "on", "at", "during"}:
+        found.add("thing")
+    if not told and is_person((noun,)):
+        found.add("person")
+    if noun.low.endswith("s") or noun.low in w.PLURAL_NOUNS:
+        found.add("several")
     return found
 
 
@@ -266,6 +283,8 @@ def _has_verb(text: str) -> bool:
 
 def _kinds_after(kinds: dict[str, str | None], sentence: str) -> dict[str, str | None]:
     """What each noun names after the sentence: "Dune is a film" makes "the film" Dune."""
+    if not kinds and not _TOLD.search(sentence[:_MAX_READ]):
+        return kinds
     words = lex(sentence[:_MAX_READ], 0, min(len(sentence), _MAX_READ))
     start = subject_start(words)
     verb = main_verb(words, start)

@@ -38,22 +38,29 @@ def relative(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | N
     if antecedent is None or end is None:
         return None
     if pronoun in {"who", "which"}:
-        if not is_finite(frame, inner, loose=True):
-            return None
-        if not event and not certain(frame, comma, main, antecedent, inner):
+        sure = event or certain(frame, comma, main, antecedent, inner)
+        if not sure or not is_finite(frame, inner, loose=True):
             return None
         return clause.take(comma, end, (*antecedent, *frame[comma + 2 : end]))
     if find_verb(frame, inner, end, loose=True) is None:
         return None
-    if pronoun == "whose":
-        if not certain(frame, comma, main, antecedent, None):
-            return None
-        return clause.take(comma, end, (*antecedent, inserted("'s"), *frame[comma + 2 : end]))
+    opening = _whose(frame, comma, main, antecedent)
+    if opening is None:
+        return None
+    return clause.take(comma, end, (*opening, *frame[comma + 2 : end]))
+
+
+def _whose(
+    frame: Sequence[Word], comma: int, main: int, antecedent: tuple[Word, ...]
+) -> tuple[Word, ...] | None:
+    """What stands for "whose" ("Ada's") or "where" ("In Rome,"); None where it is not sure."""
+    if frame[comma + 1].low == "whose":
+        sure = certain(frame, comma, main, antecedent, None)
+        return (*antecedent, inserted("'s")) if sure else None
     first = next(k for k, x in enumerate(frame) if x is antecedent[0])
     if frame[first - 1].low not in _PLACED or antecedent[0].is_number:
         return None
-    place = (inserted("In"), *antecedent, inserted(","))
-    return clause.take(comma, end, (*place, *frame[comma + 2 : end]))
+    return (inserted("In"), *antecedent, inserted(","))
 
 
 def _means_the_event(frame: Sequence[Word], verb: int) -> bool:

@@ -62,7 +62,8 @@ COLLECTIVE = word_set(
     "between among consists consist consisted consisting composed comprises comprised comprise"
     " mixture combination blend pair set series group team trio total sum union made mix alloy"
     " both either neither difference differences distance relationship border collaboration"
-    " marriage rivalry merger cooperation dispute conflict friendship comparison conversation debate"
+    " marriage rivalry merger cooperation dispute conflict friendship comparison conversation"
+    " debate"
 )
 DEALT_OUT = word_set(
     "respectively together jointly alternately combined each collectively either versus vs mutual"
