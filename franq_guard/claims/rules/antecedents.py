@@ -156,10 +156,10 @@ def certain(
         return False
     start = subject_start(frame) if main > comma else _after_verb(frame, main, first)
     rivals = _rivals(frame[start:first])
-    if main < comma and frame[main].low in w.BE and start > main + 1:  # "were taken from them"
-        rivals += _rivals(frame[subject_start(frame) : main])
     if frame[comma + 1].low in {"who", "whose"}:
         return not any(is_person(x) for x in rivals)
+    if main < comma and frame[main].low in w.BE and start > main + 1:  # "were taken from them"
+        rivals += _rivals(frame[subject_start(frame) : main])
     wanted = None if verb is None else verb_number(frame, verb)
     return not rivals or (
         wanted is not None

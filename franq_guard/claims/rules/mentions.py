@@ -131,7 +131,8 @@ def _after(topic: Topic | None, text: str) -> Topic | None:
     verb = main_verb(words, start)
     aside: Sequence[Word] = ()
     commas = [k for k, x in enumerate(words) if x.is_comma and k > start]
-    if verb is None and len(commas) > 1:  # "Marie Curie, who was born in Warsaw, won ..."
+    hidden = verb is None or any(k < verb for k in commas)
+    if hidden and len(commas) > 1:  # "Marie Curie, who was born in Warsaw, won ..."
         aside = words[commas[0] + 2 : commas[1]]
         words = [*words[: commas[0]], *words[commas[1] + 1 :]]
         verb = main_verb(words, start)
