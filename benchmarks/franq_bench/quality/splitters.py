@@ -1,9 +1,10 @@
 """How well a splitter finds claims, and how well claims find their words in an answer.
 
-The gold file is JSONL, one answer per line: ``{id, split, question?, answer, sentences: [[start,
-end]], claims: [{spans: [[start, end]], not_a_claim?}]}``. Claims are what a careful reader checks
-one by one: clauses, members of lists, asides. They share no character; a joining word or comma
-goes with the claim that it introduces and a shared subject with the first claim that states it.
+The gold file is JSONL, one answer per line: ``{id, split, register?, question?, answer, sentences:
+[[start, end]], claims: [{spans: [[start, end]], not_a_claim?}]}``. Claims are what a careful reader
+checks one by one: clauses, members of lists, asides. They share no character; a joining word or
+comma goes with the claim that it introduces and a shared subject with the first claim that states
+it.
 """
 
 from __future__ import annotations

@@ -180,6 +180,7 @@ def _holds_clause(frame: Sequence[Word], main: int, comma: int) -> bool:
         frame[k].is_comma
         or frame[k].low in w.RELATIVES | w.SUBORDINATORS - {"as", "since", "before", "after"}
         or is_finite(frame, k)
+        or (frame[k].low in verbs.GERUNDS and frame[k - 1].low not in w.PREPOSITIONS)
         or (frame[k].low == "to" and frame[k + 1].low in verbs.BASE_FORMS)
         for k in range(main + 1, comma)
     )

@@ -170,7 +170,7 @@ def _open(frame: Sequence[Word], main: int, k: int) -> bool:
 def _waiting(frame: Sequence[Word], main: int, k: int) -> bool:
     """Whether a subordinate clause began before ``k`` whose verb is still to come."""
     return any(
-        find_verb(frame, j + 1, k, loose=True) is None
+        find_verb(frame, j + 1, k, loose=frame[j].low != "that") is None
         and find_verb(frame, k + 1, len(frame), loose=True) is not None
         for j in _subordinators(frame, main, k)
         if frame[j].low

@@ -68,6 +68,8 @@ def stands(clause: Clause) -> bool:
 def _closed(frame: Sequence[Word]) -> bool:
     """Whether the last word may end a sentence."""
     last = next((x for x in reversed(frame) if x.is_word), None)
+    if len(frame) > 2 and any(x.text == ";" and not x.shielded for x in frame[-3:]):
+        return False
     if last is None or (last.low in _NO_END and not last.is_name):
         return False
     opened = sum(x.text in "([“" for x in frame) - sum(x.text in ")]”" for x in frame)
