@@ -44,10 +44,11 @@ _SOURCES = re.compile(
     r"|literatur(?:verzeichnis)?)[ \t*_]*:?[ \t*_]*$",
     re.I,
 )
-_SOURCE = re.compile(r"[ \t]*(?:[-*+•][ \t]+)?\[\^?\d{1,3}\]|[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
+_SOURCE = re.compile(
+    r"[ 	]*(?:(?:[-*+•]|\d{1,3}[.)])[ 	]+)?(?:\[\^?\d{1,3}\]|<?(?:https?://|www\.))", re.I
+)
+"""A source by its number or its address; a sentence in such a list still states something."""
 _FOOTNOTE = re.compile(r"[ \t]*\[\^?\d{1,3}\]:[ \t]")
-_NUMBERED_SOURCE = re.compile(r"[ \t]*(?:[-*+•][ \t]+)?\[\^?\d{1,3}\]")
-_FEW = 12  # words of a source that is named without a number or an address
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,19 +128,9 @@ def _sources(text: str) -> list[tuple[int, int]]:
     """Lines of a list under "Sources", and footnotes."""
     found, listing, at = list[tuple[int, int]](), False, 0
     for line in text.split("\n"):
-        if _FOOTNOTE.match(line) or (listing and _is_source(line)):
+        if _FOOTNOTE.match(line) or (listing and _SOURCE.match(line)):
             found.append((at, at + len(line)))
         elif line.strip():
             listing = _SOURCES.match(line) is not None
         at += len(line) + 1
     return found
-
-
-def _is_source(line: str) -> bool:
-    """A line of a list of sources; a sentence in such a list still states something."""
-    if _NUMBERED_SOURCE.match(line) or line.lstrip().startswith(("http://", "https://", "www.")):
-        return True
-    if not _SOURCE.match(line):
-        return False
-    short = len(line.split()) <= _FEW and not line.rstrip().endswith((".", "!", "?"))
-    return short or "://" in line

@@ -17,7 +17,7 @@ FORMS = {
     "<p>Rome is <b>big</b>.</p><ul><li>Paris is old.</li><li>Bonn is small.</li></ul>":
         (["Rome is big.", "Paris is old.", "Bonn is small."], []),
     "<!-- no claim. --> Rome is big.<br>Bonn is small.": (["Rome is big.", "Bonn is small."], []),
-    "Rome is big [1].\n\nSources:\n[1] Towns. Rome, 1990.\n- Paris, a guide\n- Paris is old.":
+    "Rome is big [1].\n\nSources:\n[1] Towns. Rome, 1990.\n- https://a.b/c Paris\n- Paris is old.":
         (["Rome is big.", "Paris is old."], ["citation", "citation"]),
     "Rome is big[^1].\n\n[^1]: Towns of Italy, page 3.": (["Rome is big."], ["citation"]),
     "Empty Response": ([], ["no answer"]),
