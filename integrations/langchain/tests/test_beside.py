@@ -386,3 +386,48 @@ def test_a_node_that_returns_an_answer_and_messages():
         f"{RAW} [checked: ]",
         "It has 7 steps and a bell. [checked: ]",
     ]
+
+
+# AgentExecutor ------------------------------------------------------------------------------------
+
+
+def executor(**options):
+    """An AgentExecutor whose agent searches, thinks aloud, and answers."""
+    import warnings
+
+    from langchain_classic.agents import AgentExecutor
+    from langchain_core.agents import AgentFinish
+    from langchain_core.tools import tool
+
+    @tool
+    def search(query: str) -> str:
+        """Search."""
+        return "The tower of run 7 is tall."
+
+    def act(given):
+        raw = ScriptedLLM().invoke("run 7")
+        if not given["intermediate_steps"]:
+            return action(raw)
+        return AgentFinish({"output": raw}, f"I know now: {raw}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if options.pop("memory", False):
+            from langchain_classic.memory import ConversationBufferMemory
+
+            options["memory"] = ConversationBufferMemory(output_key="output")
+        return AgentExecutor(agent=RunnableLambda(act), tools=[search], **options)
+
+
+def test_an_agent_executor_shows_no_raw_step_and_no_raw_message():
+    agent = executor(return_intermediate_steps=True)
+    assert raw_in(list(agent.stream({"input": "How tall?"})))  # unguarded it does
+    for way, output in ways(guard_chain(agent, ScriptedGuard()), {"input": "How tall?"}).items():
+        assert raw_in(output) == [], way
+        shown = output[-1] if isinstance(output, list) else output
+        assert shown["output"].startswith(f"{RAW} [checked: ")
+
+
+def test_the_memory_of_an_executor_is_warned_of():
+    with pytest.warns(UserWarning, match="the memory of AgentExecutor"):
+        guard_chain(executor(memory=True), ScriptedGuard())

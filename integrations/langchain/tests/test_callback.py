@@ -134,21 +134,23 @@ def test_several_answers_of_a_run_are_reported_together():
     assert report.id is not None
 
 
-def test_2000_runs_at_once_keep_apart():
-    watch, guard, reports = watching(queue_size=2000)
+@pytest.mark.parametrize("runs", [400, pytest.param(2000, marks=pytest.mark.slow)])
+def test_runs_at_once_keep_apart(runs):
+    half = runs // 2
+    watch, guard, reports = watching(queue_size=runs)
     chain, config = lcel(ScriptedLLM()), {"callbacks": [watch]}
     with ThreadPoolExecutor(16) as pool:
-        answers = list(pool.map(lambda i: chain.invoke(question(i), config), range(1000)))
-    assert answers == [said(f"run {i}") for i in range(1000)]
+        answers = list(pool.map(lambda i: chain.invoke(question(i), config), range(half)))
+    assert answers == [said(f"run {i}") for i in range(half)]
 
     async def tasks():
-        runs = [chain.ainvoke(question(i), config) for i in range(1000, 2000)]
-        return await asyncio.gather(*runs)
+        under_way = [chain.ainvoke(question(i), config) for i in range(half, runs)]
+        return await asyncio.gather(*under_way)
 
-    assert asyncio.run(tasks()) == [said(f"run {i}") for i in range(1000, 2000)]
+    assert asyncio.run(tasks()) == [said(f"run {i}") for i in range(half, runs)]
     assert watch.flush(60)
-    assert (watch.checked, watch.dropped, watch.failed, watch.open_runs) == (2000, 0, 0, 0)
-    assert {report.original for report in reports} == {said(f"run {i}") for i in range(2000)}
+    assert (watch.checked, watch.dropped, watch.failed, watch.open_runs) == (runs, 0, 0, 0)
+    assert {report.original for report in reports} == {said(f"run {i}") for i in range(runs)}
     for trace in guard.traces:
         (number,) = {passage.id.split("-")[0] for passage in trace.passages}
         assert trace.question == question(int(number))
