@@ -13,7 +13,7 @@ from franq_guard.language_model import rag_prompt
 
 ASKED = (
     ("In which year did the Golden Gate Bridge open? Answer with the year only.", "Golden Gate"),
-    ("Through which capital does the Seine flow? Answer with the name only.", "Seine"),
+    ("Through which capital does the Thames flow? Answer with the name only.", "Thames"),
 )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from franq_guard import Generation, Guard, Passage, Trace
+from franq_guard import Calibrator, Generation, Guard, Passage, Trace
 from franq_guard.language_model import LlamaCppModel, MissingModelError, Prompt, TransformersModel
 from franq_guard.testing import FakeFaithfulness
 
@@ -271,7 +271,11 @@ class TestFromGguf:
 
 
 def test_a_guard_takes_it(make):
-    guard = Guard(language_model=make(template="any"), faithfulness=FakeFaithfulness())
+    guard = Guard(
+        language_model=make(template="any"),
+        faithfulness=FakeFaithfulness(),
+        franq=Calibrator.uncalibrated(),  # asks for the likelihoods of a given answer
+    )
     answer = guard.check("How long is it?", ["It runs for ninety miles."], "It is long.")
     [verdict] = answer.verdicts
     assert verdict.p_true is not None

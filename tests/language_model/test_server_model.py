@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from franq_guard import Generation, Guard
+from franq_guard import Calibrator, Generation, Guard
 from franq_guard.language_model import ServerError, ServerModel, UntrustworthyServerError
 from franq_guard.language_model.server import probe as _server_probe
 from franq_guard.testing import FakeFaithfulness
@@ -212,7 +212,9 @@ class TestFaults:
     def test_the_guard_leaves_claims_unverified_when_the_server_goes_away(self, scorer):
         with serving(scorer) as server:
             model = ServerModel(server.url, retries=0)
-        guard = Guard(language_model=model, faithfulness=FakeFaithfulness())
+        guard = Guard(
+            language_model=model, faithfulness=FakeFaithfulness(), franq=Calibrator.uncalibrated()
+        )
         answer = guard.check("Where?", ["Rome is in Italy."], "Rome is in Italy.")
         assert [(v.label, v.reason) for v in answer.verdicts] == [("unverified", "error")]
 

@@ -43,24 +43,24 @@ def test_the_formula_with_the_prior():
 
 
 def test_the_strictest_rule_that_keeps_the_promise_is_taken():
-    stated = [row("grounded", i, {0: 0.1, 1: 0.3}.get(i, 0.9)) for i in range(100)]
+    stated = [row("grounded", i, (0.1 if i < 5 else 0.3 if i == 5 else 0.9)) for i in range(100)]
     calibrator = made(stated)
     promise = calibrator.promise
-    # of 100 claims 1 flagged gives a bound of .0383, 2 flagged of .0523
-    assert (promise["n"], promise["flagged"], promise["data"]) == (100, 1, "ours")
+    # of 100 claims 5 flagged give a bound of .0908, 6 flagged of .1029
+    assert (promise["n"], promise["flagged"], promise["data"]) == (100, 5, "ours")
     assert promise["threshold"] == calibrator.labels.threshold
-    assert promise["bound"] == pytest.approx(0.0383, abs=1e-4)
+    assert promise["bound"] == pytest.approx(0.0908, abs=1e-4)
     # a cut of .30 would flag the claim of .3, too
     assert calibrator.labels.supported_from == 0.28
     flagged = [label(r, calibrator.labels, calibrator.faith.y[0]) for r in stated]
-    assert [i for i, found in enumerate(flagged) if found == "unsupported"] == [0]
+    assert [i for i, found in enumerate(flagged) if found == "unsupported"] == [0, 1, 2, 3, 4]
 
 
 def test_a_prior_that_flags_too_much_is_refused():
     with pytest.raises(PromiseRefusedError, match="most lenient"):
         made([row("grounded", i, 0.0) for i in range(100)])
-    with pytest.raises(PromiseRefusedError, match="at least 45"):
-        made([row("grounded", i, 1.0) for i in range(44)])
+    with pytest.raises(PromiseRefusedError, match="at least 22"):
+        made([row("grounded", i, 1.0) for i in range(21)])
 
 
 def test_a_claim_of_a_question_is_drawn_once():

@@ -34,6 +34,8 @@ class LlamaCpp(ScriptedLLM):
 class LiveLlama:
     """What franq_guard.capture.local makes of a Llama: its answers are not recorded."""
 
+    fingerprint = "live-llama"
+
     def __init__(self, guard):
         self.guard = guard
         self.tokenizer = self
@@ -71,6 +73,7 @@ def test_its_answer_is_put_under_the_exact_prompt_for_its_own_guard(name):
     assert found.guard is own
     assert found.generation.prompt == "<system>Be brief.<user>Where is Rome?<assistant>"
     assert found.generation.source == "none"
+    assert found.generation.writer == "live-llama"
 
 
 def test_server_log_probabilities_of_its_chat_are_kept():

@@ -8,7 +8,7 @@ import re
 import pytest
 from langchain_core.runnables import RunnableLambda
 
-from franq_guard import Guard
+from franq_guard import Calibrator, Guard
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 from langchain_franq import FactualityError, guard_chain
 
@@ -67,7 +67,11 @@ def test_a_server_model_in_a_chain_needs_no_second_reading():
     assert generation.source == "server"
     assert generation.text == text
     # With the real guard: its fake model gives the contrast, the server's values are used as sent.
-    real = Guard(language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness())
+    real = Guard(
+        language_model=FakeLanguageModel(),
+        faithfulness=FakeFaithfulness(),
+        franq=Calibrator.uncalibrated(),
+    )
     reports = []
     guard_chain(lcel(model), real, on_report=reports.append).invoke(question(1))
     first, second = reports[0].verdicts

@@ -12,7 +12,7 @@ from llama_index.core.base.llms.types import ChatMessage, CompletionResponse
 from llama_index.core.llms.callbacks import llm_completion_callback
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from franq_guard import Guard
+from franq_guard import Calibrator, Guard
 from franq_guard.testing import FakeFaithfulness
 from llama_index_franq import guard_query_engine
 
@@ -163,7 +163,7 @@ def test_log_probabilities_of_a_server_reach_the_trace(streaming, asynchronous):
 
 def test_without_a_language_model_the_server_still_gives_one_half():
     """UQ_faith comes from the server; Parametric Knowledge needs a model, and that is said."""
-    guard = Guard(faithfulness=FakeFaithfulness())
+    guard = Guard(faithfulness=FakeFaithfulness(), franq=Calibrator.uncalibrated())
     report = guard_query_engine(rag(Server()), guard).query("How?").metadata["franq"]
     (verdict,) = report["verdicts"]
     assert verdict["reason"] == "no_contrast"
