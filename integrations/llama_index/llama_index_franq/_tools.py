@@ -10,10 +10,11 @@ from typing import Any
 
 from llama_index.core.agent.workflow import ToolCallResult
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
-from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 
 from franq_guard import Passage
 from franq_guard.capture.evidence import chosen_passages, passages_of, usual_passages
+from franq_guard.capture.marked import without_marked
 from franq_guard.capture.outlet import REPORT_KEY
 from llama_index_franq._call import Call
 from llama_index_franq._capture import Capture
@@ -64,7 +65,8 @@ def nodes_in(
 ) -> list[NodeWithScore]:
     """The evidence in tool results, each node once.
 
-    The nodes a tool returned, else those ``found`` inside it, else the text.
+    The nodes a tool returned, else those ``found`` inside it, else the text; without the sentences
+    that a guard has marked: what a tool's own model wrote unverified proves nothing.
     """
     distinct: dict[str, NodeWithScore] = {}
     for call in calls:
@@ -72,7 +74,21 @@ def nodes_in(
             inside = (found or {}).get(call.tool_id)
             for node in _own_nodes(call) or inside or [_text_of(call)]:
                 distinct.setdefault(node.node.node_id, node)
-    return list(distinct.values())
+    return _unmarked(distinct.values())
+
+
+def _unmarked(nodes: Iterable[NodeWithScore]) -> list[NodeWithScore]:
+    """``nodes`` without what a guard marked in them; those of which nothing is left are none."""
+    kept: list[NodeWithScore] = []
+    for node in nodes:
+        text = node.node.get_content(metadata_mode=MetadataMode.NONE)
+        left = without_marked(text)
+        if left == text:
+            kept.append(node)
+        elif left.strip():
+            bare = TextNode(text=left, id_=node.node.node_id, metadata=node.node.metadata)
+            kept.append(NodeWithScore(node=bare, score=node.score))
+    return kept
 
 
 async def find_named(call: Call, ctx: Any) -> None:
@@ -124,7 +140,7 @@ def _remembered(asked: Sequence[ChatMessage]) -> list[NodeWithScore]:
         elif message.role == MessageRole.ASSISTANT:
             seen = (part.strip() for part in _OBSERVED.findall(text))
             found += [_noted(part, f"message-{i}-{part}", "an earlier tool call") for part in seen]
-    return [node for node in found if node.node.get_content().strip()]
+    return [node for node in _unmarked(found) if node.node.get_content().strip()]
 
 
 def _plain(node: NodeWithScore) -> dict[str, str]:
