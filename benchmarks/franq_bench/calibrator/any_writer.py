@@ -35,15 +35,15 @@ from franq_guard.policy import WEAK, Policy
 from franq_guard.records import Form, LabelRule
 
 PRIOR: Final = 0.5
-#: At .05 the promise rests on a cut of .04, at which one changed claim in ten is caught; at .1 on one
-#: of .26, at which three in four are (fitting fold).
+#: At .05 the promise allows a cut of .04, at which one changed claim in ten is caught; at .1 one of
+#: .26, at which three in four are (fitting fold).
 ALPHA: Final = 0.1
 DELTA: Final = 0.1
 #: P(faithful) from which a claim counts as supported, from lenient to strict.
 CUTS: Final = tuple(round(0.02 * i, 2) for i in range(1, 49))
 _KNOWN: Final = 300
 """Claims of each source whose truth is known."""
-_SHORT: Final = 150
+_SHORT: Final = {"fitting": 40, "thresholds": 150}
 """Questions of each file, for the short form."""
 _SOURCES: Final = {
     "long": (
@@ -103,7 +103,7 @@ def fit(
         unfaith=Knots((0.0,), (PRIOR,)),
         labels=rules[promise.rule],
         promise=_told(promise, rules[promise.rule].threshold, promised_on, day),
-        name=f"any writer, evidence alone, {form} form",
+        name=f"any writer + small faithfulness model, {form} form",
         figures={"uq_faith": u, "known_truth": _by_source(known)},
         fingerprint={**fingerprint, "n_train": len(known), "date": day, "sources": list(sources)},
     )
@@ -236,7 +236,7 @@ def build(folder: Path, form: Form, *, seed: int, progress: Bar) -> Calibrator:
 
 def _asked(folder: Path, fold: Fold, form: Form, seed: int) -> list[Asked]:
     if form == "short":
-        return short_answers(folder, fold, limit=_SHORT, seed=seed)
+        return short_answers(folder, fold, limit=_SHORT[fold], seed=seed)
     kinds: tuple[Kind, ...] = ("grounded", "changed", "unfounded")
     if fold == "thresholds":
         kinds = ("grounded",)  # the promise is about these alone
