@@ -1,7 +1,7 @@
 """What a guard has marked is no evidence: else a claim would be the proof of itself.
 
-Where a tool's own model writes, its text is checked and comes back with marks. An agent that repeats
-such a sentence without its mark must not find it among its passages.
+Where a tool's own model writes, its text is checked and comes back with marks. An agent that
+repeats such a sentence without its mark must not find it among its passages.
 """
 
 from __future__ import annotations

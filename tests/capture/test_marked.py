@@ -12,17 +12,20 @@ from franq_guard.policy import MARKS
 def test_a_marked_sentence_is_blank_and_all_else_stays_where_it_was(mark):
     text = f"The tower is tall. Zebras sing there {mark}. The cellar is old."
     left = without_marked(text)
-    assert "Zebras" not in left and mark not in left
+    assert "Zebras" not in left
+    assert mark not in left
     assert len(left) == len(text)
     for kept in ("The tower is tall.", "The cellar is old."):
         assert left.index(kept) == text.index(kept)
 
 
 def test_items_of_a_list_and_cells_of_a_table_go_without_their_neighbors():
-    text = "- The tower is tall.\n- Zebras sing [unverified].\n\n| a | b |\n|---|---|\n| old [doubtful] | x |"
+    table = "| a | b |\n|---|---|\n| old [doubtful] | x |"
+    text = f"- The tower is tall.\n- Zebras sing [unverified].\n\n{table}"
     left = without_marked(text)
     assert "The tower is tall." in left
-    assert "Zebras" not in left and "old" not in left
+    assert "Zebras" not in left
+    assert "old" not in left
 
 
 def test_without_a_mark_it_is_the_same_text():

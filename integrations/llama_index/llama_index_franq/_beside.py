@@ -191,6 +191,13 @@ class Beside:
         runs = [run for run in self._call.capture.runs if _tells(run.text)]
         return sorted(runs, key=lambda run: -len(run.text))
 
+    def wrote(self, text: str) -> bool:
+        """Whether a model wrote ``text`` or a part of it, and no guard has checked it."""
+        if text in self._call.capture.released:
+            return False
+        held = (run for run in self._runs() if run.text.strip() in text)
+        return any(not _shown(run.text, run) for run in held) or self._is_raw(text)
+
     def _is_raw(self, text: str) -> bool:
         """Whether a part of what a model wrote."""
         wanted = text.strip()

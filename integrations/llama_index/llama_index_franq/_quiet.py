@@ -71,16 +71,18 @@ def known_input(event: AgentInput, known: Collection[str]) -> AgentInput:
     return AgentInput(input=heard, current_agent_name=event.current_agent_name)
 
 
-async def settle_result(call: Call, result: ToolCallResult) -> None:
+async def settle_result(call: Call, result: ToolCallResult) -> bool:
     """Check what a tool's own model wrote, as if its engine were guarded.
 
-    What is returned directly is checked as the answer.
+    What is returned directly is checked as the answer: True where a model wrote of it.
     """
-    if not result.tool_output.is_error and not result.return_direct:
-        beside = Beside(call, ())
-        result.tool_output = await asyncio.to_thread(
-            beside.value, result.tool_output, result.tool_name
-        )
+    if result.tool_output.is_error:
+        return False
+    beside = Beside(call, ())
+    if result.return_direct:
+        return beside.wrote(result.tool_output.content)
+    result.tool_output = await asyncio.to_thread(beside.value, result.tool_output, result.tool_name)
+    return False
 
 
 def shown_result(result: ToolCallResult) -> ToolCallResult:

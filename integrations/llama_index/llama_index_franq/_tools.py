@@ -34,12 +34,25 @@ async def calls_in(ctx: Any) -> list[ToolCallResult]:
     return calls
 
 
-async def keep_found(ctx: Any, result: ToolCallResult, capture: Capture) -> None:
-    """Remember what was retrieved inside a tool that itself returns text alone."""
-    if capture.nodes and not _own_nodes(result):
-        async with ctx.store.edit_state() as state:  # tools run side by side
-            found = [_plain(node) for node in capture.nodes]
-            state[_FOUND] = {**state.get(_FOUND, {}), result.tool_id: found}
+async def keep_found(
+    ctx: Any, result: ToolCallResult, capture: Capture, *, unchecked: bool
+) -> None:
+    """Remember what was retrieved inside a tool that itself returns text alone.
+
+    ``unchecked``: its text is a model's that nobody has checked, and so no evidence, not even where
+    nothing was retrieved.
+    """
+    # A key for each call: tools run side by side, and to edit the state as a whole would put copies
+    # in the place of all that is in it, the caller's memory too.
+    if (capture.nodes or unchecked) and not _own_nodes(result):
+        await ctx.store.set(_found_by(result), [_plain(node) for node in capture.nodes])
+    elif await ctx.store.get(_found_by(result), default=None) is not None:
+        await ctx.store.set(_found_by(result), None)  # of an earlier run's call of that name
+
+
+def _found_by(call: ToolCallResult) -> str:
+    """Where it is kept what was retrieved inside a call; a dot would be a path."""
+    return f"{_FOUND}_{call.tool_id.replace('.', '_')}"
 
 
 async def evidence_in(ctx: Any, asked: Sequence[ChatMessage] = ()) -> list[NodeWithScore]:
@@ -49,12 +62,15 @@ async def evidence_in(ctx: Any, asked: Sequence[ChatMessage] = ()) -> list[NodeW
         ctx: of the agent.
         asked: what the model was given: it holds the tools' texts of earlier turns.
     """
-    kept = await ctx.store.get(_FOUND, default={})
-    found = {tool_id: [_node(plain) for plain in nodes] for tool_id, nodes in kept.items()}
-    nodes = nodes_in(await calls_in(ctx), found)
+    calls = await calls_in(ctx)
+    found = {}
+    for call in calls:
+        kept = await ctx.store.get(_found_by(call), default=None)
+        if kept is not None:
+            found[call.tool_id] = [_node(plain) for plain in kept]
+    nodes = nodes_in(calls, found)
     if nodes:
         await ctx.store.set(_EARLIER, [_plain(node) for node in nodes])
-        await ctx.store.set(_FOUND, {})
         return nodes
     earlier = await ctx.store.get(_EARLIER, default=[])
     return [_node(plain) for plain in earlier] or _remembered(asked)
@@ -72,7 +88,8 @@ def nodes_in(
     for call in calls:
         if call.tool_name != _HANDOFF and not call.tool_output.is_error:
             inside = (found or {}).get(call.tool_id)
-            for node in _own_nodes(call) or inside or [_text_of(call)]:
+            said = [_text_of(call)] if inside is None else inside
+            for node in _own_nodes(call) or said:
                 distinct.setdefault(node.node.node_id, node)
     return _unmarked(distinct.values())
 

@@ -187,8 +187,8 @@ class _QuietSteps(Workflow):
         inner: Any = super()
         with observed(call.capture):
             result: ToolCallResult = await inner.call_tool(quiet, ev)
-        await settle_result(call, result)
-        await keep_found(ctx, result, call.capture)
+        unchecked = await settle_result(call, result)
+        await keep_found(ctx, result, call.capture, unchecked=unchecked)
         if quiet.release():
             ctx.write_event_to_stream(shown_result(result))
         return result

@@ -296,6 +296,9 @@ AGENTS = {
     "FunctionAgent, tool returns directly": lambda **o: function_agent(
         [tool_of(rag(SecretLLM()), return_direct=True)], **o
     ),
+    "FunctionAgent, tool with a model returns directly": lambda **o: function_agent(
+        [FunctionTool.from_defaults(chatty, name="towers", return_direct=True)], **o
+    ),
     "ReActAgent": lambda **o: ReActAgent(
         tools=[tool_of(rag(SecretLLM()))], llm=SecretReasoner(), **o
     ),
