@@ -8,6 +8,7 @@ import pytest
 
 from franq_guard import Generation, Guard, Passage, Policy, Token, Trace
 from franq_guard.calibration import Calibrator, Knots, defaults
+from franq_guard.claims import RuleSplitter
 from franq_guard.records import Evidence
 from franq_guard.rows import trace_from_dict
 from franq_guard.signals.components import EVIDENCE
@@ -55,7 +56,11 @@ def fitted(name="own", **fingerprint):
 
 def for_any(form="long"):
     made = Calibrator.evidence(form=form)
-    known = {**made.fingerprint, "faithfulness": "fake-faithfulness", "claims": "rules/1"}
+    known = {
+        **made.fingerprint,
+        "faithfulness": "fake-faithfulness",
+        "claims": RuleSplitter().fingerprint,
+    }
     return replace(made, fingerprint=known, name=f"any {form}")
 
 
