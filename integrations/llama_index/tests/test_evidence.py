@@ -212,9 +212,12 @@ def test_what_was_retrieved_inside_a_tool_that_returns_text():
 
     guard = ScriptedGuard()
     tool = FunctionTool.from_defaults(towers)
-    asyncio.run(run_of(guard_agent(function_agent(tools=[tool]), guard), question(4)))
+    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    agent = guard_agent(function_agent(tools=[tool]), guard)
+    result, _, _ = asyncio.run(run_of(agent, question(4), memory=memory))
     (trace,) = guard.traces
     assert [p.id for p in trace.passages] == ["4-tall", "4-old"]
+    assert memory.get_all()[-1].content == result.response.content  # the caller's own memory
 
 
 def test_documents_that_a_tool_returns_and_evidence_of_an_agent():
