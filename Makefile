@@ -5,7 +5,7 @@ READY := .venv/.ready
 DATA ?= ../shared/data
 
 .PHONY: demo test test-portable test-slow test-llamacpp test-litellm check-dockerfile check-browser \
-	check recalibrate small-model bench-verdicts bench bench-service bench-faithfulness \
+	check recalibrate calibrator small-model bench-verdicts bench bench-service bench-faithfulness \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
 PROJECTS := pyproject.toml benchmarks/pyproject.toml integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
@@ -77,6 +77,9 @@ check: $(READY)           ## lint, types and the order of the rooms
 
 recalibrate: $(READY)     ## refit the shipped calibrators from DATA (needed when scores or claims move)
 	$(BIN)/python -m franq_bench.calibrator --data $(DATA)
+
+calibrator: $(READY)      ## one for the bundled model's own answers, into build/ (resumes; half an hour)
+	$(BIN)/python -m franq_bench.calibrator --data $(DATA) --captured build/smollm2-small-long.json
 
 small-model: $(READY)     ## train the small faithfulness model from DATA into build/ (an hour; resumes)
 	$(BIN)/python -m franq_bench.training --data $(DATA) --out build/small-model

@@ -2,7 +2,7 @@
 
 import pytest
 
-from franq_guard import Generation, Guard, Passage, Policy, Trace
+from franq_guard import Calibrator, Generation, Guard, Passage, Policy, Trace
 
 PASSAGES = [
     "The Golden Gate Bridge opened on 27 May 1937. Its chief engineer was Joseph Strauss.",
@@ -31,14 +31,15 @@ def test_an_answer_by_any_writer_is_checked_without_the_language_model(monkeypat
     assert guard.calibrator.fingerprint["writer"] == "any"
 
 
-def test_the_shipped_calibrator_is_the_one_for_this_pair(guard):
+def test_what_the_bundled_model_wrote_is_judged_by_the_passages_too(guard):
+    """No calibrator is shipped for its likelihoods: they hardly told true from false."""
     own = Generation("", source="captured", writer=guard.language_model.fingerprint)
     fitted = guard.calibrator_of(Trace(QUESTION, (), own))
-    assert fitted.calibration == "condition"
-    assert fitted.check(**guard.fingerprint, writer=own.writer, source="captured") == []
-    figures = fitted.figures
-    assert figures["auroc"] > 0.6
-    assert figures["ece"] < 0.1
+    assert fitted.evidence_only
+    setting = {key: guard.fingerprint[key] for key in ("faithfulness", "claims", "form")}
+    assert fitted.check(**setting) == []
+    assert 0.5 < fitted.figures["uq_faith"] < 1
+    assert fitted.promise["bound"] <= fitted.promise["at_most_flagged"]
 
 
 def test_a_claim_the_passages_state_outranks_one_they_contradict(guard):
@@ -59,13 +60,11 @@ def test_captured_and_teacher_forced_answers_get_the_same_verdicts(guard):
     passages = tuple(map(Passage, PASSAGES))
     prompt = model.render(rag_prompt(QUESTION, passages))
     (generation,) = model.generate([prompt], max_new_tokens=40)
-    captured = guard.check_trace(Trace(QUESTION, passages, generation))
-    assert captured.likelihoods == f"captured from {model.fingerprint}"
     reading = Guard(
-        language_model=model,
-        faithfulness=guard.faithfulness,
-        franq=guard.calibrator_of(Trace(QUESTION, passages, generation)),
+        language_model=model, faithfulness=guard.faithfulness, franq=Calibrator.uncalibrated()
     )
+    captured = reading.check_trace(Trace(QUESTION, passages, generation))
+    assert captured.likelihoods == f"captured from {model.fingerprint}"
     forced = reading.check(QUESTION, PASSAGES, generation.text)
     assert forced.likelihoods == f"read by {model.fingerprint}"
     assert [v.claim for v in captured.verdicts] == [v.claim for v in forced.verdicts]

@@ -1,4 +1,8 @@
-"""``python -m franq_bench.calibrator --data FOLDER``: refit the shipped calibrators."""
+"""``python -m franq_bench.calibrator --data FOLDER``: refit the shipped calibrators.
+
+With ``--captured FILE`` the one for answers of the bundled model itself, which is not shipped: see
+``franq_guard/calibration/shipped/README.md``.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,6 @@ from franq_guard.calibration.store import Calibrator
 from franq_guard.cli.console import bar, say, tell
 
 OUT = Path(str(files("franq_guard.calibration"))) / "shipped"
-CAPTURED = "captured"
-ANY_WRITER = "any-writer"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -23,22 +25,24 @@ def main(arguments: list[str] | None = None) -> None:
 
     parser = argparse.ArgumentParser(prog="python -m franq_bench.calibrator", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with the data files")
-    parser.add_argument("--only", choices=(CAPTURED, ANY_WRITER), help="leave the other as it is")
-    parser.add_argument("--limit", type=int, default=300, help="questions for the captured one")
+    parser.add_argument(
+        "--captured", type=Path, help="fit the one for SmolLM2's own answers instead, to this file"
+    )
+    parser.add_argument("--limit", type=int, default=300, help="questions for that one")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=OUT, help="folder")
+    parser.add_argument("--out", type=Path, default=OUT, help="folder of the shipped ones")
     parser.add_argument("--cache", type=Path, default=None, help="generations are kept here")
     options = parser.parse_args(arguments)
-    if options.only != CAPTURED:
+    if options.captured is None:
         for form in ("long", "short"):
             found = build_any_writer(options.data, form, seed=options.seed, progress=bar)
             _keep(found, options.out / f"any-writer-small-{form}.json")
-    if options.only != ANY_WRITER:
+    else:
         cache = options.cache or cache_dir() / "calibrator-generations.jsonl"
         found = build(
             options.data, limit=options.limit, seed=options.seed, cache=cache, progress=bar
         )
-        _keep(found, options.out / "smollm2-small-long.json")
+        _keep(found, options.captured)
 
 
 def _keep(calibrator: Calibrator, path: Path) -> None:

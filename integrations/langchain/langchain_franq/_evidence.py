@@ -10,6 +10,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage, conv
 
 from franq_guard import Passage
 from franq_guard.capture.evidence import passages_of, usual_passages
+from franq_guard.capture.marked import without_marked
 
 _QUOTED = 80  # characters: a shorter text may stand in a prompt by chance
 
@@ -76,5 +77,7 @@ def _of_tools(messages: Sequence[BaseMessage]) -> list[Passage]:
     found: list[Passage] = []
     for message in messages:
         if isinstance(message, ToolMessage):
-            found += artifact_passages(message) or passages_of(str(message.text))
+            found += artifact_passages(message) or passages_of(
+                without_marked(str(message.text))  # what a guard marked is no evidence
+            )
     return passages_of(found)
