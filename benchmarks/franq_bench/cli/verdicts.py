@@ -16,7 +16,9 @@ _FOLDS = ("fitting", "thresholds", "test")
 def verdicts(
     data: Annotated[Path, typer.Option("--data", help="Folder with the data files.")],
     fold: Annotated[str, typer.Option(help="fitting, thresholds or test.")] = "test",
-    limit: Annotated[int | None, typer.Option(help="At most so many answers of each kind.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="At most so many answers of each kind.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the changes and the passages' order.")] = 0,
     as_json: JsonFlag = False,
 ) -> None:
@@ -32,6 +34,8 @@ def verdicts(
 
     if fold not in _FOLDS:
         fail(f"--fold must be one of {', '.join(_FOLDS)}, not {fold!r}")
+    if not data.is_dir():
+        fail(f"--data must be the folder with the data files; {data} is none")
     with explained():
         chosen: Any = fold
         asked = [*clapnq(data, chosen, seed=seed), *refchecker(data, chosen)]

@@ -29,6 +29,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--without", choices=FAMILIES, help="leave this family of data sets out")
     parser.add_argument("--threads", type=int, default=None)
     options = parser.parse_args(arguments)
+    if not options.data.is_dir():
+        parser.error(f"--data must be the folder with the data files; {options.data} is none")
     import torch
 
     from franq_bench.training.export import export
