@@ -50,7 +50,8 @@ def trace_from_dict(row: object) -> Trace:
     in the answer has the span of the nearest sentence. Tokens get the id -1 and their ``top`` is
     not read: a row's ids belong to another tokenizer than the guard's. An integer ``id`` becomes a
     string. ``source`` says where the tokens' log-probabilities come from (default: a server), and
-    ``writer`` is the fingerprint of the model that wrote the answer.
+    ``writer`` is the fingerprint of the model that wrote the answer. ``contrast`` is the prompt
+    without the passages.
 
     Raises:
         ValueError: naming the key that is missing or has a wrong value.
@@ -64,9 +65,8 @@ def trace_from_dict(row: object) -> Trace:
     return Trace(
         question=question,
         passages=passages_from(_list(row, "passages")),
-        generation=_generation(
-            answer, row, prompt=_text(row, "prompt") if row.get("prompt") is not None else None
-        ),
+        generation=_generation(answer, row, prompt=_optional_text(row, "prompt")),
+        contrast_prompt=_optional_text(row, "contrast"),
         samples=tuple(map(_sample, _list(row, "samples")))
         if row.get("samples") is not None
         else (),
@@ -115,11 +115,16 @@ def _passage(item: object) -> Passage:
 def _claim(item: object, answer: str) -> Claim:
     if not isinstance(item, dict) or not isinstance(item.get("text"), str) or not item["text"]:
         raise ValueError("each of 'claims' must be an object with a non-empty string 'text'")
+    told = {key: _optional_text(item, key) for key in ("context", "full", "not_a_claim")}
     if item.get("spans") not in (None, []):
-        return Claim(text=item["text"], spans=_spans(item["spans"], len(answer)))
+        return Claim(text=item["text"], spans=_spans(item["spans"], len(answer)), **told)
     found = align(item["text"], answer)
     spans = found.spans if found.score >= ALIGNED else _nearest_sentence(found.spans, answer)
-    return Claim(text=item["text"], spans=spans, aligned=found.score)
+    return Claim(text=item["text"], spans=spans, aligned=found.score, **told)
+
+
+def _optional_text(row: Mapping[str, Any], key: str) -> str | None:
+    return None if row.get(key) is None else _text(row, key)
 
 
 def _spans(items: object, length: int) -> tuple[Span, ...]:
