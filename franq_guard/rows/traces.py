@@ -115,12 +115,21 @@ def _passage(item: object) -> Passage:
 def _claim(item: object, answer: str) -> Claim:
     if not isinstance(item, dict) or not isinstance(item.get("text"), str) or not item["text"]:
         raise ValueError("each of 'claims' must be an object with a non-empty string 'text'")
-    told = {key: _optional_text(item, key) for key in ("context", "full", "not_a_claim")}
     if item.get("spans") not in (None, []):
-        return Claim(text=item["text"], spans=_spans(item["spans"], len(answer)), **told)
-    found = align(item["text"], answer)
-    spans = found.spans if found.score >= ALIGNED else _nearest_sentence(found.spans, answer)
-    return Claim(text=item["text"], spans=spans, aligned=found.score, **told)
+        spans, score = _spans(item["spans"], len(answer)), 1.0
+    else:
+        found = align(item["text"], answer)
+        near = found.score < ALIGNED
+        spans = _nearest_sentence(found.spans, answer) if near else found.spans
+        score = found.score
+    return Claim(
+        text=item["text"],
+        spans=spans,
+        context=_optional_text(item, "context"),
+        not_a_claim=_optional_text(item, "not_a_claim"),
+        aligned=score,
+        full=_optional_text(item, "full"),
+    )
 
 
 def _optional_text(row: Mapping[str, Any], key: str) -> str | None:
