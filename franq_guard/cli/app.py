@@ -1,4 +1,4 @@
-"""The command ``franq``: ask, calibrate, check, convert-alignscore, methods, serve; and others'.
+"""The command ``franq``: ask, calibrate, check, convert-alignscore, dataset, methods, serve.
 
 Each command is in the file of its name; ``demo``, ``bench`` and ``compare`` come with other
 distributions (see :mod:`franq_guard.cli.plugins`).
@@ -20,6 +20,7 @@ from franq_guard.cli.calibrate import calibrate
 from franq_guard.cli.check import check
 from franq_guard.cli.console import drop_output, listen, say
 from franq_guard.cli.convert import convert_alignscore
+from franq_guard.cli.dataset import app as dataset
 from franq_guard.cli.methods import methods
 from franq_guard.cli.plugins import GROUP, commands_with
 from franq_guard.cli.serve import serve
@@ -40,6 +41,7 @@ def make_app(found: Iterable[EntryPoint]) -> typer.Typer:
     )
     for command in (ask, check, calibrate, convert_alignscore, methods, serve):
         made.command()(command)
+    made.add_typer(dataset, name="dataset")
     return made
 
 

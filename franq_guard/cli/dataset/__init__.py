@@ -1,0 +1,15 @@
+"""``franq dataset ...``: from documents to labelled answers; a file for each command."""
+
+from __future__ import annotations
+
+import typer
+
+from franq_guard.cli.dataset.agree import agree
+from franq_guard.cli.dataset.annotate import annotate
+
+app = typer.Typer(
+    help="Make a labelled set to calibrate with: answers of your model, a judge, people.",
+    no_args_is_help=True,
+)
+for command in (annotate, agree):
+    app.command()(command)
