@@ -6,10 +6,11 @@ import typer
 
 from franq_guard.cli.dataset.agree import agree
 from franq_guard.cli.dataset.annotate import annotate
+from franq_guard.cli.dataset.build import build
 
 app = typer.Typer(
     help="Make a labelled set to calibrate with: answers of your model, a judge, people.",
     no_args_is_help=True,
 )
-for command in (annotate, agree):
+for command in (build, annotate, agree):
     app.command()(command)
