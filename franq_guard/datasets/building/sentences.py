@@ -55,7 +55,7 @@ def _alone(text: str) -> bool:
     words = [word.lower() for word in _WORD.findall(text)]
     return (
         SHORTEST <= len(words) <= LONGEST
-        and text[0].isupper()
+        and (text[0].isupper() or text[0].isdigit())
         and text[-1] == "."
         and not set('"“”#|:;()[]') & set(text)
         and words[0] not in _DEPENDENT
