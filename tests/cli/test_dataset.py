@@ -5,6 +5,7 @@ import json
 import pytest
 
 from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
+from franq_guard.datasets.reviewing.votes import CHOSEN
 from franq_guard.language_model import asking
 from franq_guard.records import Claim, Generation, Passage, Trace
 
@@ -65,6 +66,14 @@ def test_agree_shows_what_people_say_of_the_judge(run, folder):
     assert row["set"]["claims"] == 6
     assert {rate["label"] for rate in row["rates"]} >= {"true", "faithful"}
 
+    # A claim that was chosen, not drawn, counts for agreement and not for rates.
+    people = {rate["label"]: rate["n_people"] for rate in row["rates"]}
+    assert people["true"] == 6
+    claims.add(ClaimJudgement("0", 0, "person:ada", factuality="true", version=CHOSEN))
+    row = json.loads(run("dataset", "agree", folder, "--json").stdout)
+    assert {rate["label"]: rate["n_people"] for rate in row["rates"]}["true"] == 5
+    assert [a["n"] for a in row["agreement"] if a["question"] == "factuality"] == [6]
+
     shown = run("dataset", "agree", folder)
     assert "kappa 0.45" in shown.stdout
     assert "corrected" in shown.stdout
@@ -91,3 +100,58 @@ def test_a_set_without_answers_is_named(run, tmp_path):
     result = run("dataset", "agree", tmp_path)
     assert result.exit_code == 2
     assert "holds no answer yet" in result.stderr
+
+
+def test_a_table_goes_out_and_votes_come_in(run, folder, tmp_path):
+    file = tmp_path / "votes.csv"
+    assert "6 claims in" in run("dataset", "review", folder, "--csv-out", file).stdout
+    lines = file.read_text("utf-8-sig").splitlines()
+    file.write_text("\n".join([lines[0], lines[1][:-1] + "faithful,true", *lines[2:]]))
+    assert run("dataset", "review", folder, "--csv-in", file).exit_code == 2
+    result = run("dataset", "review", folder, "--csv-in", file, "--reviewer", "ada")
+    assert result.exit_code == 0, result.output
+    assert "1 votes of ada kept" in result.stdout
+    (said,) = ClaimSet(folder).judgements()
+    assert (said.source, said.faithfulness, said.factuality) == ("person:ada", "faithful", "true")
+
+
+def test_build_asks_about_documents_and_goes_on(run, tmp_path, monkeypatch):
+    from franq_guard.language_model import loading
+    from franq_guard.testing import FakeLanguageModel
+
+    model = FakeLanguageModel(answers=lambda prompt: "The bridge was opened in 1912.")
+    monkeypatch.setattr(loading, "language_model_from", lambda *where, **settings: model)
+    documents = tmp_path / "documents"
+    documents.mkdir()
+    (documents / "a.md").write_text("# Arden\n\nThe Arden bridge was opened in 1912.\n")
+    (documents / "b.txt").write_text("The Vell bridge was opened in 1931. Mira Holt designed it.")
+    words = ("dataset", "build", "--documents", documents, "--out", tmp_path / "set", "--edits", 1)
+    result = run(*words, "--json")
+    assert result.exit_code == 0, result.output
+    row = json.loads(result.stdout)
+    assert row["answers"] == row["written"] > 4
+    assert row["labels"]["edit false"] > 0
+    again = json.loads(run(*words, "--json").stdout)
+    assert (again["answers"], again["written"]) == (row["answers"], 0)
+    other = run(*words, "-k", 1)
+    assert other.exit_code == 2
+    assert "other settings (k)" in other.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "Give --documents DIR"),
+        (("--documents", "/nowhere"), "is not a folder"),
+        (("--documents", "DOCS", "--form", "tall"), "--form must be long or short"),
+        (("--questions", "FILE"), "questions without passages"),
+        (("--documents", "DOCS", "--language-model", "nothing"), "no language model 'nothing'"),
+    ],
+)
+def test_a_build_that_cannot_work_says_why(run, tmp_path, words, message):
+    (tmp_path / "a.txt").write_text("Where is Rome?")
+    given = {"DOCS": tmp_path, "FILE": tmp_path / "a.txt"}
+    named = [given.get(word, word) for word in words]
+    result = run("dataset", "build", "--out", tmp_path / "set", *named)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())

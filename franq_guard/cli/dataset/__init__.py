@@ -7,10 +7,11 @@ import typer
 from franq_guard.cli.dataset.agree import agree
 from franq_guard.cli.dataset.annotate import annotate
 from franq_guard.cli.dataset.build import build
+from franq_guard.cli.dataset.review import review
 
 app = typer.Typer(
     help="Make a labelled set to calibrate with: answers of your model, a judge, people.",
     no_args_is_help=True,
 )
-for command in (build, annotate, agree):
+for command in (build, annotate, review, agree):
     app.command()(command)

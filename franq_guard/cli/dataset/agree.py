@@ -31,20 +31,24 @@ def agree(
 ) -> None:
     """Compare a judge with people: accuracy, Cohen's kappa, confusion, corrected rates.
 
-    The corrected rates are right only where people saw a random sample of the claims.
+    The rates rest on those votes alone that are about claims drawn at random (half of what `franq
+    dataset review` shows); other sources are taken as they are.
     """
     from franq_guard.datasets.agreeing import agreement, corrected_rate, counted, votes
     from franq_guard.datasets.agreeing.agreement import ANSWERS
+    from franq_guard.datasets.reviewing.votes import CHOSEN
 
     if not 0 < confidence < 1:
         fail(f"--confidence must lie between 0 and 1, not {confidence}")
     claims = opened(folder)
     said = claims.judgements()
+    drawn = [s for s in said if s.version != CHOSEN]
     agreements, rates = [], []
     for question, labels in ANSWERS.items():
         tested, trusted = (votes(said, [s], question) for s in (judge, against))
+        sample = votes(drawn, [against], question)
         agreements.append(agreement(trusted, tested, question))
-        rates += [corrected_rate(tested, trusted, label, confidence=confidence) for label in labels]
+        rates += [corrected_rate(tested, sample, label, confidence=confidence) for label in labels]
     count = counted(claims, [against, judge])
     if not any(found.n for found in agreements):
         voices = sorted({s.source for s in said}) or ["nobody"]
