@@ -63,11 +63,11 @@ check-dockerfile: $(READY)  ## the Dockerfile: linted, and its steps executed in
 	.venv-dockerfile/bin/hadolint Dockerfile
 	$(BIN)/pytest -m "dockerfile or not dockerfile" tests/serve/test_dockerfile.py
 
-check-browser: $(READY)   ## the web example in a headless chromium; screenshots in build/browser
+check-browser: $(READY)   ## the pages in a headless chromium; screenshots in build/browser
 	@command -v chromium > /dev/null && command -v chromedriver > /dev/null || { echo "no browser: \
 	apt-get install chromium chromium-driver" >&2; exit 1; }
 	$(BIN)/pip install -q -c constraints.txt -e "integrations/langchain[browser]"
-	$(BIN)/pytest -m browser integrations/langchain/tests
+	$(BIN)/pytest -m browser tests/serve integrations/langchain/tests
 
 check: $(READY)           ## lint, types and the order of the rooms
 	$(BIN)/ruff check .
