@@ -30,7 +30,7 @@ Sign = Literal[-1, 0, 1]
 """-1: P(true) may only fall with the signal; 1: only rise; 0: the data say."""
 
 MIN_EFFECTIVE = 20
-"""Fewest true and fewest false claims, weighted by P_f or by 1 - P_f, that a branch is fitted on."""
+"""Fewest true and fewest false claims (weighted by P_f, or by 1 - P_f) to fit a branch on."""
 CLIP = (0.02, 0.98)
 """P(faithful) is never taken for certain: a claim of weight 0 would teach a branch nothing."""
 _UNFAITHFUL_PENALTY = 10.0
@@ -70,7 +70,8 @@ class FranqMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     branch is chosen by cross-validated log-likelihood over whole groups; that of the other, which
     sees fewer rows, is ten times as large. A branch with fewer than ``min_effective`` true or false
     claims (weighted) is the constant (true + 1) / (n + 2). P(true) is moved linearly into
-    [f, 1 - f], f = 1 / (n / 10 + 2): a tenth of the rows supports no surer statement, and ranks stay.
+    [f, 1 - f], f = 1 / (n / 10 + 2): a tenth of the rows supports no surer statement, and ranks
+    stay.
 
     Args:
         faith: signals (columns of ``X`` after the first, from 0) of UQ_faith; None: all.
