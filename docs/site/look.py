@@ -2,10 +2,10 @@
 
     python docs/site/look.py build/docs/site build/docs/screenshots
 
-Every page is opened in all four ways. It must have one heading of the first rank, no part that is
-wider than the screen, no error in the browser's log, readable text, and nothing fetched from another
-host. Screenshots of some pages are kept, to be looked at. Needs chromium and chromium-driver of
-Debian.
+Every page is opened in all four ways. It must have one heading of the first rank, no part that
+is wider than the screen, no error in the browser's log, readable text, and nothing fetched from
+another host. Screenshots of some pages are kept, to be looked at. Needs Debian's chromium and
+chromium-driver.
 """
 
 from __future__ import annotations
@@ -90,6 +90,9 @@ def main(site: Path, shots: Path) -> list[str]:
             for scheme in SCHEMES:
                 feature = {"name": "prefers-color-scheme", "value": scheme}
                 driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+                # The site remembers the colours that a reader had before.
+                storage = {"origin": address, "storageTypes": "local_storage"}
+                driver.execute_cdp_cmd("Storage.clearDataForOrigin", storage)
                 for page in pages:
                     driver.get(f"{address}/{page}")
                     found = problems(driver, dark=scheme == "dark")
