@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
 from typing import Literal
 
-from franq_guard.records import Claim, Label, LabelRule, Span, Status, Verdict
+from franq_guard.label_rule import LabelRule
+from franq_guard.records import WEAK as WEAK
+from franq_guard.records import Claim, Label, Span, Status, Verdict
 
 Action = Literal["annotate", "filter", "block"]
 CustomAction = Callable[[str, Sequence[Verdict]], str]
@@ -18,8 +20,6 @@ MARKS: dict[Label, str] = {
     "unsupported": "[not in the passages]",
     "unverified": "[unverified]",
 }
-WEAK: tuple[Label, ...] = ("false", "doubtful", "unsupported")
-"""Labels a policy acts against unless told otherwise, worst first."""
 _CLOSING = ".!?…,;:。！？ \n"
 _WORST_FIRST: tuple[Label, ...] = (*WEAK, "unverified")
 

@@ -139,4 +139,8 @@ def joined(glue: Sequence[str], answers: Sequence[GuardedAnswer]) -> GuardedAnsw
         timings=dict(timings),
         id=answers[0].id,
         likelihoods=answers[0].likelihoods,
+        question=answers[0].question,
+        # an index of evidence must mean the same passage for every part
+        passages=answers[0].passages if len({a.passages for a in answers}) == 1 else (),
+        weak=answers[0].weak,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +13,6 @@ from franq_guard.policy import WEAK, Policy
 
 if TYPE_CHECKING:
     from franq_guard.calibration.store import Calibrator
-    from franq_guard.faithfulness.base import FaithfulnessModel
     from franq_guard.guard import Guard
     from franq_guard.language_model.base import LanguageModel
 
@@ -107,12 +105,8 @@ def _guard(settings: Policy, fitted: Calibrator | None, language_model: str | No
 
     if language_model is None:
         return Guard.offline(policy=settings, franq=fitted)
-    return Guard(
-        language_model=_language_model(language_model),
-        faithfulness=_small_faithfulness(),
-        policy=settings,
-        franq=fitted,
-    )
+    model = _language_model(language_model)
+    return Guard.offline(language_model=model, policy=settings, franq=fitted)
 
 
 def _language_model(where: str) -> LanguageModel:
@@ -120,9 +114,3 @@ def _language_model(where: str) -> LanguageModel:
 
     with working(f"loading {where}"):
         return language_model_from(where, api_key=os.environ.get("FRANQ_API_KEY"))
-
-
-def _small_faithfulness() -> Callable[[], FaithfulnessModel]:
-    from franq_guard.faithfulness.small.model import SmallFaithfulness
-
-    return SmallFaithfulness.bundled

@@ -22,6 +22,8 @@ from franq_guard.records import (
     Trace,
 )
 
+Given = tuple[str, Iterable[str | Passage], str]
+"""Question, passages and answer."""
 _ALMOST_ZERO = 1e-3  # a log-probability may pass 0 by as much: rounding, not a probability
 
 
@@ -41,6 +43,21 @@ def trace_of(question: str, passages: Iterable[str | Passage], answer: str) -> T
     if not question.strip():
         raise ValueError("the question is empty: FRANQ conditions on it")
     return Trace(question, passages_from(passages), Generation(answer))
+
+
+def as_trace(item: Trace | Given) -> Trace:
+    """A trace as it is, or (question, passages, answer) as one.
+
+    Raises:
+        TypeError, ValueError: for anything else.
+    """
+    if isinstance(item, Trace):
+        return item
+    if isinstance(item, tuple | list) and len(item) == 3:
+        return trace_of(*item)
+    raise TypeError(
+        f"a Trace or a tuple (question, passages, answer) is wanted, not {type(item).__name__}"
+    )
 
 
 def trace_from_dict(row: object) -> Trace:

@@ -33,7 +33,12 @@ def context_of(trace: Trace) -> str:
 
 
 def support(
-    model: FaithfulnessModel, traces: Sequence[Trace], claims: Sequence[Sequence[Claim]], form: Form
+    model: FaithfulnessModel,
+    traces: Sequence[Trace],
+    claims: Sequence[Sequence[Claim]],
+    form: Form,
+    *,
+    evidence: bool = True,
 ) -> list[list[Support]]:
     """Faithfulness of every claim of every trace, in one call of the model's ``score``.
 
@@ -41,7 +46,8 @@ def support(
 
     Where nothing was retrieved P(faithful) is 0 by definition and the reason is ``no_evidence``.
     Where nobody saw the prompt (``prompt_seen`` is False: an answer out of a cache) the reason is
-    ``no_prompt``, for the probabilities are then those under the guard's own prompt.
+    ``no_prompt``, for the probabilities are then those under the guard's own prompt. Without
+    ``evidence`` no stretch of the passages is looked for.
     """
     texts = [
         [_stated(trace, claim, form) for claim in of_trace]
@@ -51,17 +57,27 @@ def support(
     owners = [traces[i] for i in found for _ in texts[i]]
     asked = [text for i in found for text in texts[i]]
     scored = iter(scores(model, owners, asked))
-    evidence = {i: model.evidence(traces[i].passages, texts[i]) for i in found}
-    taken = iter(stances(model, owners, asked))
+    shown = {i: _stretches(model, traces[i], texts[i], wanted=evidence) for i in found}
+    taken = iter(stances(model, owners, asked, evidence=evidence))
     return [
         [
             Support(_probability(next(scored)), stretch, next(taken), _unseen(trace))
-            for stretch in evidence[i]
+            for stretch in shown[i]
         ]
-        if i in evidence
+        if i in shown
         else [Support(0.0, None, Stance(), "no_evidence")] * len(texts[i])
         for i, trace in enumerate(traces)
     ]
+
+
+def _stretches(
+    model: FaithfulnessModel, trace: Trace, texts: Sequence[str], *, wanted: bool
+) -> list[Evidence | None]:
+    """The stretch of the passages that supports each text best, with its words."""
+    if not wanted:
+        return [None] * len(texts)
+    found = model.evidence(trace.passages, texts)
+    return [stretch and stretch.quoted(trace.passages) for stretch in found]
 
 
 def scores(

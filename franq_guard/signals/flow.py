@@ -125,4 +125,7 @@ def finished(
         timings=timings,
         id=trace.id,
         likelihoods=choice.likelihoods(written) if choice else "none",
+        question=trace.question,
+        passages=trace.passages,
+        weak=tuple(policy.weak),
     )

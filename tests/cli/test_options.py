@@ -3,7 +3,7 @@
 import pytest
 
 from franq_guard.cli.options import guard_from
-from franq_guard.records import LabelRule
+from franq_guard.label_rule import LabelRule
 
 
 def test_wrong_policy_and_damaged_calibrator_end_with_the_reason(command, tmp_path, rows):
