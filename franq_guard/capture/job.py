@@ -141,6 +141,8 @@ def joined(glue: Sequence[str], answers: Sequence[GuardedAnswer]) -> GuardedAnsw
         likelihoods=answers[0].likelihoods,
         question=answers[0].question,
         # an index of evidence must mean the same passage for every part
-        passages=answers[0].passages if len({a.passages for a in answers}) == 1 else (),
+        passages=answers[0].passages
+        if all(a.passages == answers[0].passages for a in answers)
+        else (),
         weak=answers[0].weak,
     )

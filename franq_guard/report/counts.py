@@ -8,7 +8,7 @@ from typing import get_args
 from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Label
 
-__all__ = ["Counts"]
+__all__ = ["Counts", "summary"]
 
 
 class Counts:
@@ -38,3 +38,21 @@ class Counts:
         by_label = [f"{n} {label}" for label in get_args(Label) if (n := self.labels[label])]
         claims = f"{total} claim{'' if total == 1 else 's'}"
         return f"{claims}: {', '.join(by_label)}; {self.flagged} flagged" if total else claims
+
+
+def summary(answer: GuardedAnswer) -> str:
+    """What came of the check in a line, such as "all 3 claims checked, 2 flagged"."""
+    total = len(answer.claims)
+    checked = sum(verdict.p_true is not None for verdict in answer.claims)
+    claims = f"{total} claim{'' if total == 1 else 's'}"
+    if not answer.original.strip():
+        said = "the answer is empty: there is nothing to check"
+    elif not total:
+        said = "nothing to check: the answer states nothing that can be true or false"
+    elif checked < total:
+        said = f"{checked or 'none'} of {claims} checked, {len(answer.flagged)} flagged"
+    else:
+        all_of = f"all {claims}" if total > 1 else claims
+        said = f"{all_of} checked, {len(answer.flagged) or 'none'} flagged"
+    failed = "; the policy's action failed" if answer.status == "policy_error" else ""
+    return said + failed

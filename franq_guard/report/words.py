@@ -7,30 +7,49 @@ from typing import NamedTuple
 
 from franq_guard.records import Label, Reason
 
-__all__ = ["LABEL_WORDS", "REASON_WORDS", "Words", "why"]
+__all__ = ["LABEL_WORDS", "NUMBER_WORDS", "REASON_WORDS", "Words", "why"]
 
 
 class Words(NamedTuple):
-    """A label's ``name`` for people, and its ``meaning``: one sentence on the claim."""
+    """A label's ``name`` for people, and its ``meaning``: one sentence on the claim.
+
+    ``shape`` stands beside the label's colour, for those who cannot tell the colours apart.
+    """
 
     name: str
     meaning: str
+    shape: str
 
 
 LABEL_WORDS: Mapping[Label, Words] = {
-    "supported": Words("Supported", "The passages say this."),
+    "supported": Words("Supported", "The passages say this.", "✓"),
     "unsupported-true": Words(
-        "Likely true", "The passages do not say this, but it is probably true."
+        "Likely true", "The passages do not say this, but it is probably true.", "◇"
     ),
     "unsupported": Words(
         "Not in the passages",
         "The passages do not say this, and nothing tells whether it is true.",
+        "○",
     ),
-    "doubtful": Words("Doubtful", "This may be wrong: check it before you rely on it."),
-    "false": Words("Likely false", "This is probably wrong."),
-    "unverified": Words("Not verified", "This could not be checked."),
-    "not-a-claim": Words("Not a claim", "This says nothing that could be true or false."),
+    "doubtful": Words("Doubtful", "This may be wrong: check it before you rely on it.", "?"),
+    "false": Words("Likely false", "This is probably wrong.", "✗"),
+    "unverified": Words("Not verified", "This could not be checked.", "–"),
+    "not-a-claim": Words("Not a claim", "This says nothing that could be true or false.", ""),
 }
+
+NUMBER_WORDS: Mapping[str, tuple[str, str]] = {
+    "p_true": (
+        "P(true)",
+        "How probable it is that the claim is true, from 0 to 1: by the passages, and by what the "
+        "model that wrote it knows.",
+    ),
+    "p_faithful": (
+        "P(faithful)",
+        "How probable it is that the passages say the claim, from 0 to 1. A claim that they do not "
+        "say may be true all the same.",
+    ),
+}
+"""Name and meaning of the two numbers of a verdict that people are shown."""
 
 REASON_WORDS: Mapping[Reason, str] = {
     "no_evidence": "no passages were found that the answer could be checked against",
