@@ -119,14 +119,25 @@ def _passage(item: object) -> Passage:
         return item
     if isinstance(item, str):
         return Passage(item)
-    if isinstance(item, Mapping) and isinstance(item.get("text"), str):
+    text = _text_of(item) if isinstance(item, Mapping) else None
+    if isinstance(item, Mapping) and isinstance(text, str):
         identifier = item.get("id")
         return Passage(
-            text=item["text"],
-            title=str(item.get("title") or ""),
+            text=text,
+            title=str(item.get("title") or _title(item.get("metadata"))),
             id=None if identifier is None else str(identifier),
         )
     raise ValueError("a passage must be a string or an object with a string 'text'")
+
+
+def _text_of(item: Mapping[Any, Any]) -> object:
+    """A passage's text; LangChain's documents have ``page_content``, others ``content``."""
+    return next((item[key] for key in ("text", "page_content", "content") if key in item), None)
+
+
+def _title(metadata: object) -> str:
+    """The title of a document of LangChain's or LlamaIndex's."""
+    return str(metadata.get("title") or "") if isinstance(metadata, Mapping) else ""
 
 
 def _claim(item: object, answer: str) -> Claim:
