@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from franq_guard.cli.answers import Shown
+from franq_guard.cli.answers import Shown, promise_of
 from franq_guard.cli.console import counter, emit, lines_of, say, tell
 from franq_guard.cli.options import (
     FalseBelowOption,
@@ -58,7 +58,8 @@ def check(
                 tell(f"line {result.outcome.line}: {result.outcome.error}")
             else:
                 show(result.question, result.outcome, result.passages)
-    show.legend()
+    if not as_json:
+        show.legend(promise_of(guard))
     say(str(counts))
     if failed:
         say(f"{failed} row(s) could not be checked")

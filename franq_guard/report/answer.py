@@ -5,19 +5,21 @@ No script, nothing loaded, everything escaped. A shape stands beside each colour
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
-from franq_guard.policy import MARKS, Policy
+from franq_guard.policy import ANY_MARK, Policy
 from franq_guard.records import Evidence, GuardedAnswer, Label, Span, Verdict
 from franq_guard.report.counts import summary
 from franq_guard.report.parts import listed, parts
 from franq_guard.report.stretches import is_contradicted, is_stated, stretches
 from franq_guard.report.text import safe, shown
-from franq_guard.report.words import LABEL_WORDS, NUMBER_WORDS, why
+from franq_guard.report.words import LABEL_WORDS, NUMBER_WORDS, citation_words, why
 
 __all__ = ["answer_body", "answer_html", "css", "legend"]
 
+_MARK = re.compile(f" (?:{ANY_MARK.pattern})")
 _WORST_FIRST: tuple[Label, ...] = (
     *Policy().marked,
     "unsupported-true",
@@ -107,6 +109,9 @@ def _claim(verdict: Verdict, answer: GuardedAnswer, tag: str, times: int = 1) ->
         f'<span class="stretch">{safe(one.lead)}: “{safe(" ".join(one.text.split()))}”</span>'
         for one in stretches(verdict, answer.passages)
     )
+    found += "".join(
+        f'<span class="stretch">{safe(citation_words(one))}</span>' for one in verdict.citations
+    )
     return (
         f'<{tag} class="claim {verdict.label}"><span>{safe(verdict.claim.text)}{repeated}</span>'
         f'<span>{_name(verdict.label)} <span class="small">{safe(words.meaning + reason)}</span>'
@@ -134,10 +139,7 @@ def _shape(label: Label) -> str:
 
 def _returned(answer: GuardedAnswer) -> str:
     """The text after the policy, where more was done to it than marks put in."""
-    plain = answer.text
-    for mark in MARKS.values():
-        plain = plain.replace(f" {mark}", "")
-    if plain == answer.original:
+    if _MARK.sub("", answer.text) == answer.original:
         return ""
     text = f'<p class="answer">{safe(answer.text)}</p>'
     return f"<details><summary>What the reader gets</summary>{text}</details>"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from franq_guard.policy import MARKS, Policy
-from franq_guard.records import GuardedAnswer, Label, Passage, Verdict
+from franq_guard.policy import ANY_MARK, MARKS, Policy
+from franq_guard.records import CitedAs, GuardedAnswer, Label, Passage, Verdict
 from franq_guard.report.counts import Counts
 from franq_guard.report.stretches import stretches
 from franq_guard.report.text import shown as shown
-from franq_guard.report.words import LABEL_WORDS, why
+from franq_guard.report.words import LABEL_WORDS, citation_words, promise_words, why
 
 STYLES: dict[Label, str] = {
     "supported": "green",
@@ -24,6 +25,7 @@ STYLES: dict[Label, str] = {
     "unverified": "magenta",
     "not-a-claim": "dim",
 }
+_CITED_STYLES: dict[CitedAs, str] = {"right": "dim", "wrong passage": "yellow", "nowhere": "red"}
 _EVIDENCE_WIDTH = 100
 
 
@@ -52,8 +54,16 @@ def print_answer(
     console.print()
 
 
-def print_legend(console: Console, verdicts: Iterable[Verdict]) -> None:
-    """Print what the labels and reasons of these verdicts mean, each once."""
+def print_legend(
+    console: Console, verdicts: Iterable[Verdict], promise: Mapping[str, Any] | None = None
+) -> None:
+    """Print what the labels and reasons of these verdicts mean, each once.
+
+    Args:
+        console: where to.
+        verdicts: that were shown.
+        promise: what the calibrator behind them promises.
+    """
     given = list(verdicts)
     labels = {verdict.label for verdict in given}
     reasons = sorted({v.reason for v in given if v.reason and v.label != "not-a-claim"})
@@ -65,6 +75,8 @@ def print_legend(console: Console, verdicts: Iterable[Verdict]) -> None:
         table.add_row(Text(shown(f"({reason})")), Text(shown(why(reason)), style="dim"))
     if table.row_count:
         console.print(table)
+        if promise is not None:
+            console.print(Text(shown(f"   promise: {promise_words(promise)}"), style="dim"))
 
 
 def _note(answer: GuardedAnswer, policy: Policy) -> str:
@@ -89,6 +101,8 @@ def _table(verdicts: Sequence[Verdict], passages: Sequence[Passage]) -> Table:
         claim = Text(shown(verdict.claim.text))
         for found in stretches(verdict, passages):
             claim.append(shown(f"\n{found.line(_EVIDENCE_WIDTH)}"), style="dim")
+        for cited in verdict.citations:
+            claim.append(shown(f"\n{citation_words(cited)}"), style=_CITED_STYLES[cited.finding])
         table.add_row(_number(verdict.p_true), _number(verdict.p_faithful), _label(verdict), claim)
     return table
 
@@ -102,6 +116,7 @@ def _label(verdict: Verdict) -> Text:
 
 def _marked(text: str) -> Text:
     marked = Text(text)
+    marked.highlight_regex(ANY_MARK, style="yellow")
     for label, mark in MARKS.items():
         marked.highlight_words([mark], style=STYLES[label])
     return marked

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from franq_guard.records import Label, Reason
+from franq_guard.records import CitationFinding, CitedAs, Label, Reason
 
-__all__ = ["LABEL_WORDS", "NUMBER_WORDS", "REASON_WORDS", "Words", "why"]
+__all__ = [
+    "CITED_WORDS",
+    "LABEL_WORDS",
+    "NUMBER_WORDS",
+    "REASON_WORDS",
+    "Words",
+    "citation_words",
+    "promise_words",
+    "why",
+]
 
 
 class Words(NamedTuple):
@@ -68,3 +77,30 @@ def why(reason: str | None) -> str:
     """A verdict's reason in plain words; one that is not in the table is shown as it is."""
     known = (words for name, words in REASON_WORDS.items() if name == reason)
     return next(known, (reason or "").replace("_", " "))
+
+
+CITED_WORDS: Mapping[CitedAs, str] = {
+    "right": "which says this",
+    "wrong passage": "which does not say this; another passage does",
+    "nowhere": "which does not say this, and neither does another passage",
+}
+
+
+def citation_words(found: CitationFinding) -> str:
+    """What came of checking a citation, such as "cites passage 2, which says this"."""
+    which = f"passage {found.name}" if found.name.isdigit() else f'"{found.name}"'
+    if found.passage is None:
+        return f"cites {which}, but there is no such passage"
+    return f"cites {which}, {CITED_WORDS[found.finding]}"
+
+
+def promise_words(promise: Mapping[str, Any]) -> str:
+    """A calibrator's promise in a sentence; what it leaves out stands as a question mark."""
+    share, confidence = (
+        "?" if promise.get(key) is None else f"{100 * float(promise[key]):.3g}"
+        for key in ("at_most_flagged", "confidence")
+    )
+    return (
+        f"at most {share} % of the {promise.get('of', '?')} are flagged, "
+        f"at {confidence} % confidence (n = {promise.get('n', '?')})"
+    )
