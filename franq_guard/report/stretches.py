@@ -48,8 +48,14 @@ def stretch_for(verdict: Verdict, passages: Sequence[Passage]) -> Stretch | None
 
 
 def stretch_against(verdict: Verdict, passages: Sequence[Passage]) -> Stretch | None:
-    """The stretch that contradicts the claim most; without certainty where no label rests on it."""
-    says = "says" if is_contradicted(verdict) else "may say"
+    """The stretch that contradicts the claim most; without certainty where no label rests on it.
+
+    None where that is no more than a doubt about the very stretch that states the claim.
+    """
+    certain = is_contradicted(verdict)
+    if not certain and is_stated(verdict) and _place(verdict.evidence) == _place(verdict.against):
+        return None
+    says = "says" if certain else "may say"
     return _stretch(verdict.against, passages, f"{{}} {says} otherwise")
 
 

@@ -70,16 +70,26 @@ class Fields:
             found["passages"] = [found["passages"]]
         return found
 
+    def told(self) -> list[str]:
+        """What was read from other fields than ours, in a line; none where nothing was."""
+        pairs = ", ".join(f"{ours} from {theirs}" for ours, theirs in self.used.items())
+        return [f"fields read: {pairs}"] if pairs else []
+
     def _known(self, name: str, others: tuple[str, ...], row: dict[str, Any]) -> tuple[str, Any]:
         for theirs in others:
             if (value := _at(row, theirs)) is not _NOTHING:
                 return theirs, value
-        near = get_close_matches(name, row, n=1, cutoff=0.5)
-        near += [key for key in row if name in key.lower() or key.lower() in name][: not near]
-        hint = (
-            f"did you mean {near[0]!r}? --map {name}={near[0]}" if near else f"--map {name}=FIELD"
-        )
+        near = _nearest(name, row)
+        hint = f"did you mean {near!r}? --map {name}={near}" if near else f"--map {name}=FIELD"
         raise ValueError(f"{name!r} is missing; the row has {_names(row)} ({hint})")
+
+
+def _nearest(name: str, row: Mapping[str, Any]) -> str | None:
+    """A field of the row that may be meant, of those that are not read as something else."""
+    taken = {theirs for known in _KNOWN.values() for theirs in known} | set(_KNOWN)
+    free = [key for key in row if key not in taken and key != "id"]
+    alike = [key for key in free if name in key.lower() or key.lower() in name]
+    return next(iter([*alike, *get_close_matches(name, free, n=1)]), None)
 
 
 def with_row_label(row: dict[str, Any]) -> dict[str, Any]:

@@ -50,9 +50,17 @@ def verdict(label, p=0.5, reason=None, **stretch):
             verdict("false", evidence=AGAINST, against=AGAINST),
             ["passage 2 says otherwise: Bob built it."],
         ),
+        # no stretch both says it and may say otherwise
         (
             verdict("supported", 0.9, evidence=AGAINST, against=AGAINST),
-            ["passage 2 says: Bob built it.", "passage 2 may say otherwise: Bob built it."],
+            ["passage 2 says: Bob built it."],
+        ),
+        (
+            verdict("supported", 0.9, evidence=FOR, against=AGAINST),
+            [
+                "passage 1 ({Ann}) says: Ann built it in 1900.",
+                "passage 2 may say otherwise: Bob built it.",
+            ],
         ),
         (verdict("unverified", None), []),
         (verdict("false", against=Evidence(7, 0, 1, 0.9)), []),  # of other passages than these
@@ -86,12 +94,12 @@ def test_the_terminal_shows_both_sides_and_the_counts():
     assert "passage 2 says otherwise: Bob built it." in text
     assert "(conflict)" in text
     assert (
-        "partial; 3 claims: 1 unsupported, 1 doubtful, 1 unverified; 2 flagged; "
-        "calibrator: any writer; likelihoods: none; guard 0.00 s"
+        "2 of 3 claims checked, 2 flagged: 1 unsupported, 1 doubtful, 1 unverified; "
+        "calibrator: any writer; likelihoods: none; checked in 0.00 s"
     ) in text
     lenient = Policy(weak=("false", "doubtful"))
     text = printed(lambda console: print_answer(console, "?", answer, PASSAGES, policy=lenient))
-    assert "1 unverified; 1 flagged" in text
+    assert "2 of 3 claims checked, 1 flagged" in text
 
 
 def test_the_legend_explains_what_was_shown_once_and_nothing_else():
