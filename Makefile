@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 DATA ?= ../shared/data
 
-.PHONY: demo test test-portable test-slow test-llamacpp test-litellm check-dockerfile check-browser \
+.PHONY: demo test test-portable test-slow test-llamacpp test-litellm check-dockerfile check-browser docs check-docs \
 	check recalibrate calibrator small-model bench-verdicts bench bench-service bench-faithfulness \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
@@ -68,6 +68,22 @@ check-browser: $(READY)   ## the pages in a headless chromium; screenshots in bu
 	apt-get install chromium chromium-driver" >&2; exit 1; }
 	$(BIN)/pip install -q -c constraints.txt -e "integrations/langchain[browser]"
 	$(BIN)/pytest -m browser tests/serve integrations/langchain/tests
+
+# An environment of its own: the site needs neither torch nor the packages of the tests.
+DOCS := .venv-docs
+$(DOCS)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/pip install -q -c constraints.txt -e ".[docs]"
+	touch $@
+
+docs: $(DOCS)/.ready      ## the site of docs/ into build/docs/site (a minute); a broken link is an error
+	$(DOCS)/bin/python docs/site/pages.py build/docs
+	$(DOCS)/bin/zensical build --strict --config-file build/docs/zensical.toml
+
+check-docs: docs          ## the site in a headless chromium, phone and desktop, light and dark
+	@command -v chromium > /dev/null && command -v chromedriver > /dev/null || { echo "no browser: \
+	apt-get install chromium chromium-driver" >&2; exit 1; }
+	$(DOCS)/bin/python docs/site/look.py build/docs/site build/docs/screenshots
 
 check: $(READY)           ## lint, types and the order of the rooms
 	$(BIN)/ruff check .
@@ -137,5 +153,5 @@ bench-long: $(READY)      ## claims of given and of own answers, from DATA (resu
 	$(BENCH) long-form $(QA) --prompts 150 --dtype bfloat16 --out $(OUT)/long-form
 
 clean:
-	rm -rf .venv .venv-llamacpp .venv-litellm .venv-dockerfile .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .venv-llamacpp .venv-litellm .venv-dockerfile .venv-docs .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from franq_guard import Guard, Passage, Verdict
 from franq_guard.datasets.demo import corpus
-from franq_guard.policy import MARKS, Policy
+from franq_guard.policy import ANY_MARK, Policy
 from franq_guard.records import Label
 from franq_guard.report.stretches import Stretch, stretch_against, stretch_for
 from franq_guard.report.words import LABEL_WORDS, REASON_WORDS
@@ -41,7 +41,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
-MARK = re.compile("( (?:{}))".format("|".join(map(re.escape, MARKS.values()))))
+MARK = re.compile(f"( (?:{ANY_MARK.pattern}))")
 # The first of these colours a part that several claims share.
 WORST: tuple[Label, ...] = (*Policy().marked, "unsupported-true", "supported", "not-a-claim")
 Rag = Runnable[str, dict[str, Any]]

@@ -17,7 +17,8 @@ from franq_guard.calibration.promise import PromiseRefusedError
 from franq_guard.calibration.store import Calibration, Calibrator, Interpolation
 from franq_guard.calibration.thresholds import promised_threshold, sets_the_threshold
 from franq_guard.franq import FloatArray
-from franq_guard.records import Form, LabelRule
+from franq_guard.label_rule import LabelRule
+from franq_guard.records import Form
 
 MIN_PER_CLASS = 20
 """Fewest true and fewest false claims a calibrator is fitted on."""

@@ -22,6 +22,8 @@ from franq_guard.records import (
     Trace,
 )
 
+Given = tuple[str, Iterable[str | Passage], str]
+"""Question, passages and answer."""
 _ALMOST_ZERO = 1e-3  # a log-probability may pass 0 by as much: rounding, not a probability
 
 
@@ -41,6 +43,21 @@ def trace_of(question: str, passages: Iterable[str | Passage], answer: str) -> T
     if not question.strip():
         raise ValueError("the question is empty: FRANQ conditions on it")
     return Trace(question, passages_from(passages), Generation(answer))
+
+
+def as_trace(item: Trace | Given) -> Trace:
+    """A trace as it is, or (question, passages, answer) as one.
+
+    Raises:
+        TypeError, ValueError: for anything else.
+    """
+    if isinstance(item, Trace):
+        return item
+    if isinstance(item, tuple | list) and len(item) == 3:
+        return trace_of(*item)
+    raise TypeError(
+        f"a Trace or a tuple (question, passages, answer) is wanted, not {type(item).__name__}"
+    )
 
 
 def trace_from_dict(row: object) -> Trace:
@@ -102,14 +119,25 @@ def _passage(item: object) -> Passage:
         return item
     if isinstance(item, str):
         return Passage(item)
-    if isinstance(item, Mapping) and isinstance(item.get("text"), str):
+    text = _text_of(item) if isinstance(item, Mapping) else None
+    if isinstance(item, Mapping) and isinstance(text, str):
         identifier = item.get("id")
         return Passage(
-            text=item["text"],
-            title=str(item.get("title") or ""),
+            text=text,
+            title=str(item.get("title") or _title(item.get("metadata"))),
             id=None if identifier is None else str(identifier),
         )
     raise ValueError("a passage must be a string or an object with a string 'text'")
+
+
+def _text_of(item: Mapping[Any, Any]) -> object:
+    """A passage's text; LangChain's documents have ``page_content``, others ``content``."""
+    return next((item[key] for key in ("text", "page_content", "content") if key in item), None)
+
+
+def _title(metadata: object) -> str:
+    """The title of a document of LangChain's or LlamaIndex's."""
+    return str(metadata.get("title") or "") if isinstance(metadata, Mapping) else ""
 
 
 def _claim(item: object, answer: str) -> Claim:

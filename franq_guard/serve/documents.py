@@ -139,6 +139,7 @@ _STRETCH: Schema = {
         "passage": {"type": "integer", "minimum": 0, "description": "Which one, from 0."},
         "start": {"type": "integer", "minimum": 0},
         "end": {"type": "integer", "minimum": 0},
+        "text": {"type": "string", "description": "The stretch itself."},
     },
 }
 _SHARE = {"type": ["number", "null"], "minimum": 0, "maximum": 1}

@@ -25,7 +25,7 @@ def test_calibrate_fits_stores_and_reports(run, tmp_path):
     assert "1 row(s) could not be read and were left out" in result.stderr
     assert "auroc" in result.stdout
     said = " ".join(result.stdout.split())
-    assert "at most 0.2 of the true claims are flagged, at 0.9 confidence" in said
+    assert "at most 20 % of the true claims are flagged, at 90 % confidence" in said
     assert plot.read_text().startswith("<svg")
     fitted = Calibrator.load(out)
     assert fitted.fingerprint["language_model"] == "fake-language-model"

@@ -88,6 +88,8 @@ class TransformersModel(LanguageModel):
         must be in the local hub cache already, else :class:`MissingModelError`. No code of the
         repository is run.
         """
+        if _is_path(name_or_path) and not Path(name_or_path).is_dir():
+            raise MissingModelError(f"there is no folder {name_or_path}")
         options = {
             "revision": revision or "main",
             "local_files_only": revision is None,
@@ -327,3 +329,8 @@ def weights_digest(model: Any, *, per_tensor: int = 64) -> str:
             stride = math.ceil(tensor.numel() / per_tensor)
             digest.update(tensor.flatten()[::stride].float().cpu().numpy().tobytes())
     return digest.hexdigest()[:8]
+
+
+def _is_path(name: str) -> bool:
+    """Whether it can only be meant as a path: a name on the hub is OWNER/NAME or NAME."""
+    return name.startswith(("/", "~", "./", "../", ".\\")) or name.count("/") > 1 or "\\" in name

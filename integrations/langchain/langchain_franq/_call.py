@@ -137,8 +137,8 @@ class Reading:
             return self.deliver(checked)
         _, report = self._released(checked)
         marked = self.call.watch.guard.policy.marked
-        told = [v for answer in checked for v in answer.verdicts if v.label in marked]
-        return self.located.after(remarks(told), report)
+        told = "".join(remarks(answer.verdicts, marked) for answer in checked)
+        return self.located.after(told, report)
 
     def rest(self, text: str, answer: GuardedAnswer) -> Any:
         """What ends a stream of claims: its last ``text``, the report and all else, checked."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from llama_index.core.schema import NodeWithScore
 
-from franq_guard import Claim, GuardedAnswer, Passage, Policy, Trace, Verdict
+from franq_guard import Claim, GuardedAnswer, Passage, Policy, Trace
 from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, check_evidence
 from franq_guard.capture.job import Job, check_together, gathered, joined
 from franq_guard.capture.outlet import StreamMode, check_stream_mode, remarks
@@ -118,14 +118,11 @@ class Checked:
         return self.answer.text
 
     @property
-    def told(self) -> list[Verdict]:
-        """The verdicts that a reader of the raw text is told of."""
-        return [v for v in self.answer.verdicts if v.label in self.policy.marked]
-
-    @property
     def ending(self) -> str:
         """What ends a stream: the checked text, or remarks where the raw one was shown."""
-        return remarks(self.told) if self.advisory else self.text
+        if self.advisory:
+            return remarks(self.answer.verdicts, self.policy.marked)
+        return self.text
 
 
 @dataclass
