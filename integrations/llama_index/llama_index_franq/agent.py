@@ -39,6 +39,7 @@ from llama_index_franq._afterwards import (
 )
 from llama_index_franq._call import Call, Watch, watch_on
 from llama_index_franq._capture import observed
+from llama_index_franq._engine import again
 from llama_index_franq._notes import answer_in, forget_words, note_answer, note_returned
 from llama_index_franq._quiet import QuietContext, settle_result, shown_result, without_words
 from llama_index_franq._tools import (
@@ -149,11 +150,6 @@ def _guarded(agent: Any, steps: type, **attributes: Any) -> Any:
     return guarded
 
 
-def _again(agent: Any, guard: Guard, options: dict[str, Any]) -> Any:
-    """A copy or an unpickled agent, watched anew: locks and recorders belong to one process."""
-    return guard_agent(agent, guard, **options)
-
-
 class _QuietSteps(Workflow):
     """Steps that stream nothing a model wrote but what is checked; mixed into agents and teams."""
 
@@ -162,13 +158,13 @@ class _QuietSteps(Workflow):
 
     def __reduce__(self) -> tuple[Any, ...]:
         made: Any = self
-        return _again, made._franq_made_of
+        return again, (guard_agent, *made._franq_made_of)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Any:
         """A copy with an agent of its own; the guard is shared."""
         made: Any = self
         agent, guard, options = made._franq_made_of
-        return _again(deepcopy(agent, memo), guard, options)
+        return again(guard_agent, deepcopy(agent, memo), guard, options)
 
     @step
     async def run_agent_step(self, ctx: Context, ev: AgentSetup) -> AgentOutput:
