@@ -16,7 +16,6 @@ from llama_index.core.agent.workflow import (
     ToolCall,
     ToolCallResult,
 )
-from llama_index.core.agent.workflow.agent_context import AgentContext
 from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import PrivateAttr
@@ -52,6 +51,8 @@ from llama_index_franq._tools import (
 )
 
 if TYPE_CHECKING:
+    from llama_index.core.agent.workflow.agent_context import AgentContext
+
     from franq_guard import Guard
 
 AgentT = TypeVar("AgentT", bound=BaseWorkflowAgent | AgentWorkflow)
