@@ -83,7 +83,8 @@ class FranqHandler(Watching):
     def callback_handler(self) -> BaseCallbackHandler:
         """The same for an app that still uses ``CallbackManager([...])``: instead of attaching.
 
-        It watches the engines of that manager alone. Answers of agents are not told there.
+        It watches the engines of that manager alone. Answers of agents and of a
+        ``SimpleChatEngine`` are not told there.
         """
         return LegacyHandler(self._runs)
 
