@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 from urllib.parse import urlsplit
 
 OnError = Literal["open", "closed"]
 StreamMode = Literal["buffer", "claims"]
+UpstreamKind = Literal["openai", "vllm"]
 
 _MIB = 1024 * 1024
 _AT_LEAST_ONE = (
@@ -49,6 +50,8 @@ class ServeSettings:
             ``closed`` where this says ``open``, never the other way round.
         upstream: base address of the OpenAI-compatible server behind the proxy, such as
             ``http://localhost:8000/v1``. None: no proxy.
+        upstream_kind: ``vllm`` tells token ids and the prompt that its model saw, beside
+            log-probabilities; both are asked of it then.
         upstream_key: sent to the upstream instead of what the client sent.
         upstream_seconds: how long the upstream may be silent.
         ask_logprobs: ask the upstream for log-probabilities, even where the client does not.
@@ -77,6 +80,7 @@ class ServeSettings:
     deadline: float | None = None
     on_error: OnError = "open"
     upstream: str | None = None
+    upstream_kind: UpstreamKind = "openai"
     upstream_key: str | None = field(default=None, repr=False)
     upstream_seconds: float = 300.0
     ask_logprobs: bool = True
@@ -102,6 +106,8 @@ class ServeSettings:
             raise ValueError(f"on_error must be 'open' or 'closed', not {self.on_error!r}")
         if self.stream not in ("buffer", "claims"):
             raise ValueError(f"stream must be 'buffer' or 'claims', not {self.stream!r}")
+        if self.upstream_kind not in get_args(UpstreamKind):
+            raise ValueError(f"upstream_kind must be openai or vllm, not {self.upstream_kind!r}")
         _check_tokens(self.tokens)
         _check_upstream(self.upstream)
 
