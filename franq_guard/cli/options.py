@@ -63,13 +63,14 @@ def guard_from(
     policy: str = "annotate",
     threshold: float | None = None,
     calibrator: Path | None = None,
-    language_model: str | None = None,
+    language_model: str | Callable[[], LanguageModel] | None = None,
     *,
     false_below: float | None = None,
     weak: str | None = None,
 ) -> Guard:
     """The guard that these options describe: offline, unless another language model is named.
 
+    A ``language_model`` that is a function is called where an answer first needs it.
     A setting that cannot work ends the program with the reason.
     """
     with needing("pip install 'franq-guard[offline]'"):
@@ -102,13 +103,19 @@ def _policy(
     return Policy(action=chosen, threshold=threshold, false_below=false_below, weak=labels)
 
 
-def _guard(settings: Policy, fitted: Calibrator | None, language_model: str | None) -> Guard:
+def _guard(
+    settings: Policy,
+    fitted: Calibrator | None,
+    language_model: str | Callable[[], LanguageModel] | None,
+) -> Guard:
     from franq_guard.guard import Guard
 
     if language_model is None:
         return Guard.offline(policy=settings, franq=fitted)
     return Guard(
-        language_model=_language_model(language_model),
+        language_model=(
+            _language_model(language_model) if isinstance(language_model, str) else language_model
+        ),
         faithfulness=_small_faithfulness(),
         policy=settings,
         franq=fitted,

@@ -60,7 +60,7 @@ async def guarded_reply(
         )
     )
     judge.checker.generated(time.perf_counter() - started, generation_seconds)
-    report = Report(dict(zip(texts, found, strict=True)), judge.checker.policy())
+    report = Report(dict(zip(texts, found, strict=True)), judge.checker.policy(closed=chat.closed))
     made = [_choice(chat, choice, report.answers) for choice in choices]
     head = {**only(completion, HEAD), **of_prompt(chat, completion)}
     return {**head, "choices": made}, report

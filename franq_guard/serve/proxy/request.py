@@ -126,5 +126,5 @@ def chat_request(raw: bytes, headers: Mapping[str, str], settings: ServeSettings
         question=question_of(body),
         passages=passages,
         deadline=deadline_of(headers.get("x-franq-deadline"), own.get("deadline")),
-        closed=closed_of(settings, headers.get("x-franq-on-error"), own.get("on_error")),
+        closed=closed_of(settings, "chat", headers.get("x-franq-on-error"), own.get("on_error")),
     )

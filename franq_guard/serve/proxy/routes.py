@@ -149,10 +149,11 @@ class Proxy:
 
         choices = Choices(self._judge, chat, outlet, kind=self._settings.upstream_kind)
         cleanup.callback(choices.close)
+        policy = self._checker.policy(closed=chat.closed)
         events = guarded_events(
             response,
             choices,
-            report=lambda answers: self._kept(Report(answers, self._judge.checker.policy(), id)),
+            report=lambda answers: self._kept(Report(answers, policy, id)),
             on_error=request.app.state.metrics.refused,
         )
         headers = {**passed_back(response), "x-franq-report-id": id}
@@ -161,6 +162,8 @@ class Proxy:
     def _kept(self, report: Report) -> dict[str, Any]:
         """The report as JSON, which can be asked for from now on."""
         made = report.to_dict()
+        for answer in report.answers.values():
+            self._checker.left("chat", answer, report.policy)
         self._reports.put(report.id, made)
         return made
 

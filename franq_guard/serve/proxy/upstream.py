@@ -28,7 +28,7 @@ class Upstream:
 
     def __init__(self, settings: ServeSettings) -> None:
         self._settings = settings
-        self._base = _base_url(settings.upstream or "")
+        self._base = base_url(settings.upstream or "")
         self._client: httpx.AsyncClient | None = None
         self._refused: dict[str, None] = {}
 
@@ -163,7 +163,7 @@ def failure(error: httpx.HTTPError) -> ServeError:
     return ServeError(502, "upstream_failed", f"the upstream's reply broke off ({kind})")
 
 
-def _base_url(upstream: str) -> str:
+def base_url(upstream: str) -> str:
     """With a version: ``http://host:8000`` means ``http://host:8000/v1``."""
     base = upstream.rstrip("/")
     return base if httpx.URL(base).path.strip("/") else f"{base}/v1"
