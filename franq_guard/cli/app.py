@@ -15,6 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 
 import typer
 
+from franq_guard.basics.threads import wait_passively
 from franq_guard.cli.ask import ask
 from franq_guard.cli.calibrate import calibrate
 from franq_guard.cli.check import check
@@ -49,6 +50,7 @@ app = make_app(entry_points(group=GROUP))
 def main() -> None:
     """Run the command that the program's arguments name."""
     listen()
+    wait_passively()
     try:
         app()
     except OSError as error:  # a full disk, a device that fails: nothing a traceback explains

@@ -14,6 +14,7 @@ from franq_guard.cli.options import (
     JsonFlag,
     ModelOption,
     PolicyOption,
+    ThreadsOption,
     ThresholdOption,
     WeakOption,
     guard_from,
@@ -30,6 +31,7 @@ def check(
     batch_size: Annotated[int, typer.Option(min=1, help="Answers scored together.")] = 8,
     calibrator: Annotated[Path | None, typer.Option(help="From franq calibrate.")] = None,
     language_model: ModelOption = None,
+    threads: ThreadsOption = None,
 ) -> None:
     """Check answers given as JSON Lines (question, passages, answer; more where you have it).
 

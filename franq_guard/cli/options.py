@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from franq_guard.basics.threads import SETTING
 from franq_guard.cli.console import fail, needing, say, working
 from franq_guard.policy import WEAK, Policy
 
@@ -55,6 +56,25 @@ ModelOption = Annotated[
         "(default), a GGUF file through llama.cpp, a transformers folder, or a completions server "
         "with prompt log-probabilities "
         "(such as http://localhost:8000/v1; its key in FRANQ_API_KEY).",
+    ),
+]
+
+
+def _use(threads: int | None) -> int | None:
+    """Said once for the whole program, before torch is loaded."""
+    if threads is not None:
+        os.environ[SETTING] = str(threads)
+    return threads
+
+
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        min=1,
+        callback=_use,
+        help="Threads of a forward pass; default: one for small passes, for others the cores that "
+        f"this process may use. {SETTING} says the same.",
     ),
 ]
 

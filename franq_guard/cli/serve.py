@@ -14,6 +14,7 @@ from franq_guard.cli.options import (
     FalseBelowOption,
     ModelOption,
     PolicyOption,
+    ThreadsOption,
     ThresholdOption,
     WeakOption,
     guard_from,
@@ -88,6 +89,7 @@ def serve(
     queue: Annotated[int, typer.Option(help="Answers that may wait; one more gets 503.")] = 256,
     calibrator: Annotated[Path | None, typer.Option(help="From franq calibrate.")] = None,
     language_model: ModelOption = None,
+    threads: ThreadsOption = None,
 ) -> None:
     """Check answers over HTTP: for applications, for gateways, and in front of a language model.
 
