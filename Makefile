@@ -129,8 +129,8 @@ WORKERS ?= 2
 TRAIN ?= 200
 TEST ?= 300
 BENCH := $(BIN)/franq bench
-SHORT := $(BENCH) short $(QA) --dtype bfloat16 --workers $(WORKERS)
-CLAIMS := $(BENCH) claims-factuality --dtype bfloat16
+SHORT := $(BENCH) short $(QA) --dtype auto --workers $(WORKERS)
+CLAIMS := $(BENCH) claims-factuality --dtype auto
 RETRIEVALS := original shuffled corrupted
 
 bench-small: $(READY)     ## the paper's short-form tables, small, from DATA (5 minutes)
@@ -150,7 +150,7 @@ bench-retrievals: $(READY)  ## short form with spoiled retrievals, from DATA (re
 bench-long: $(READY)      ## claims of given and of own answers, from DATA (resumes; an hour)
 	$(CLAIMS) --data $(DATA)/claims_factcheck_gpt.jsonl.gz --out $(OUT)/claims-factcheck-gpt
 	$(CLAIMS) --data $(DATA)/claims_refchecker_nq.jsonl.gz --held-out --out $(OUT)/claims-refchecker-nq
-	$(BENCH) long-form $(QA) --prompts 150 --dtype bfloat16 --out $(OUT)/long-form
+	$(BENCH) long-form $(QA) --prompts 150 --dtype auto --out $(OUT)/long-form
 
 clean:
 	rm -rf .venv .venv-llamacpp .venv-litellm .venv-dockerfile .venv-docs .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -16,6 +16,7 @@ from typing import Annotated
 
 import typer
 
+from franq_guard.basics.threads import wait_passively
 from franq_guard.cli.ask import ask
 from franq_guard.cli.calibrate import calibrate
 from franq_guard.cli.check import check
@@ -71,6 +72,7 @@ app = make_app(entry_points(group=GROUP))
 def main() -> None:
     """Run the command that the program's arguments name."""
     listen()
+    wait_passively()
     try:
         app()
     except OSError as error:  # a full disk, a device that fails: nothing a traceback explains

@@ -14,6 +14,7 @@ from franq_guard.cli.options import (
     JsonFlag,
     MapOption,
     ModelOption,
+    ThreadsOption,
     fields_from,
     guard_from,
     refuse_unwritable,
@@ -44,6 +45,7 @@ def calibrate(
     mapped: MapOption = None,
     plot: Annotated[Path | None, typer.Option(help="Reliability diagram as SVG.")] = None,
     language_model: ModelOption = None,
+    threads: ThreadsOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Fit a calibrator on labelled answers and say how good it is on answers it did not see.
