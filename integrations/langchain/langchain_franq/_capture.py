@@ -168,7 +168,8 @@ class Capture(BaseCallbackHandler):
             return
         sent = (getattr(chunk, "generation_info", None) or {}).get("logprobs")
         if sent:
-            run.info = {"logprobs": _added((run.info or {}).get("logprobs") or {}, sent)}
+            known = {} if run.info is None else run.info["logprobs"]
+            run.info = {"logprobs": _added(known, sent)}
         # Last: a check that reads both meanwhile finds the probabilities of all the text it sees.
         run.text = (run.text or "") + (chunk.text if chunk is not None else str(token))
 
@@ -306,10 +307,12 @@ class Capture(BaseCallbackHandler):
             parent = self._parents.get(parent)
 
 
-def _added(known: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Log-probabilities of a server so far with those of one more chunk."""
-    lists = {name: value for name, value in sent.items() if isinstance(value, list)}
-    return {**known, **{name: [*known.get(name, ()), *more] for name, more in lists.items()}}
+def _added(known: dict[str, list[Any]], sent: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Log-probabilities of a server so far with those of one more chunk: the lists are extended."""
+    for name, value in sent.items():
+        if isinstance(value, list):
+            known.setdefault(name, []).extend(value)
+    return known
 
 
 def _class_name(serialized: dict[str, Any] | None) -> str:

@@ -22,7 +22,7 @@ from langchain_core.utils.pydantic import TypeBaseModel
 from pydantic import ConfigDict, PrivateAttr
 
 from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, check_evidence
-from franq_guard.capture.local import LocalModel
+from franq_guard.capture.local import LocalModel, check_recorded
 from franq_guard.capture.outlet import Labels, StreamMode, check_guard, check_stream_mode
 from franq_guard.streaming.release import OnClaim, OnReport, Release
 from langchain_franq._call import Call, Watch, all_checked
@@ -88,7 +88,7 @@ def guard_chain(
     check_evidence(evidence)
     refuse_structured(chain, output_key, fields, stream)
     warn_of_memory("guard_chain", chain)
-    return GuardedChain(
+    made: GuardedChain[Input, Output] = GuardedChain(
         bound=chain,
         guard=guard,
         output_key=output_key,
@@ -98,6 +98,9 @@ def guard_chain(
         stream_mode=stream,
         release=Release(on_report, raise_on, on_claim),
     )
+    if stream == "claims":
+        check_recorded(made.models, "stream='claims'", "use stream='buffer'")
+    return made
 
 
 class GuardedChain(RunnableSerializable[Input, Output]):
