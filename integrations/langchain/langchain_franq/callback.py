@@ -13,7 +13,7 @@ from langchain_core.outputs import LLMResult
 
 from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, chosen_passages
 from franq_guard.capture.job import Job, gathered
-from franq_guard.capture.local import LocalModel
+from franq_guard.capture.local import LocalModel, check_recorded
 from franq_guard.capture.watching import Watching
 from franq_guard.streaming.release import OnReport
 from langchain_franq._job import job_of
@@ -40,9 +40,10 @@ class FranqCallback(Watching, BaseCallbackHandler):
     cancelled is not checked, and leaves nothing behind. Checks show in OpenTelemetry below the span
     in which the run ended; LangSmith takes them by ``on_report=feedback_to(client)``.
 
-    Token probabilities: of a local model (transformers, llama.cpp) only where it was named in
-    ``models``, since a callback is not given the model; of a server that sent them, always; else
-    the guard's own language model reads the answer. A plain LLM's cache hit is not told to
+    Token probabilities: of a local model of transformers only where it was named in ``models``,
+    since a callback is not given the model (one of llama.cpp cannot be asked while it may be
+    writing the next answer); of a server that sent them, always; else the guard's own language
+    model reads the answer. A plain LLM's cache hit is not told to
     callbacks, a callback at a model alone sees no retriever, and in a bare thread it sees nothing.
 
     Args:
@@ -78,6 +79,12 @@ class FranqCallback(Watching, BaseCallbackHandler):
     ) -> None:
         super().__init__(guard, on_report, sample=sample, queue_size=queue_size, evidence=evidence)
         self._models: list[LocalModel] = models_of(list(models), guard)
+        check_recorded(
+            self._models,
+            "FranqCallback",
+            "leave it out of models= (the guard's own language model then reads the answers), or "
+            "use guard_chain",
+        )
         self._input_key, self._output_key = input_key, output_key
         self._note = NoPassagesNote()
         self._roots = Roots(lambda run: self._watcher.watches(str(run)))
