@@ -162,7 +162,7 @@ def test_deepeval_evaluates_with_the_metric(guard, score):
         1.0,
     ]
     assert found[2].error == "no claim could be verified: no_evidence"
-    assert found[1].reason.endswith(WRONG)
+    assert f"] {WRONG}" in found[1].reason
 
 
 def test_a_deepeval_metric_may_ask_for_more_than_the_policy(guard, score):
