@@ -130,10 +130,15 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimLabel:
-    """Whether a claim is true, and whether the passages entail it; None where not known."""
+    """Whether a claim is true, and whether the passages entail it; None where not known.
+
+    ``trusted``: whether a promise may rest on the label (a person's vote), or only a fit (a
+    judge's, or a statement that was made false on purpose).
+    """
 
     is_true: bool | None = None
     is_faithful: bool | None = None
+    trusted: bool = True
 
 
 @dataclass(frozen=True, slots=True)

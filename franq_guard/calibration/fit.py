@@ -55,7 +55,8 @@ class Labelled(NamedTuple):
     """Labelled claims: signals (n, 3), the others (n,); ``faithful`` None where not labelled.
 
     ``groups`` number the answers, ``answers`` name them. ``nli`` (n, 2) is the highest
-    P(contradiction) and P(entailment) of a passage, NaN where unknown.
+    P(contradiction) and P(entailment) of a passage, NaN where unknown. ``trusted``: a promise may
+    rest on the label.
     """
 
     signals: FloatArray
@@ -64,6 +65,7 @@ class Labelled(NamedTuple):
     groups: NDArray[np.int64]
     answers: NDArray[np.str_]
     nli: FloatArray
+    trusted: NDArray[np.bool_]
 
     def only(self, chosen: NDArray[np.bool_]) -> Labelled:
         """The chosen claims (n,)."""
@@ -74,6 +76,7 @@ class Labelled(NamedTuple):
             groups=self.groups[chosen],
             answers=self.answers[chosen],
             nli=self.nli[chosen],
+            trusted=self.trusted[chosen],
         )
 
 
@@ -84,7 +87,8 @@ def labelled(rows: Iterable[Mapping[str, Any]]) -> Labelled:
         rows: one per claim: ``p_faithful``, ``uq_faith``, ``uq_unfaith`` (numbers; None or absent
             where unknown), ``is_true`` (0/1), ``is_faithful`` (0/1, in all rows or in none),
             ``group`` (the answer it is from; absent: an answer of its own); ``contradiction`` and
-            ``entailment`` (numbers; absent where unknown).
+            ``entailment`` (numbers; absent where unknown); ``trusted`` (false: no promise rests on
+            the label; absent: true).
 
     Raises:
         ValueError: naming the row (from 1) and what is wrong with it.
@@ -106,7 +110,8 @@ def labelled(rows: Iterable[Mapping[str, Any]]) -> Labelled:
     seen = {name: k for k, name in enumerate(dict.fromkeys(names))}
     groups = np.array([seen[name] for name in names], np.int64)
     faithful = labels[:, 1] if gold.any() else None
-    return Labelled(signals, labels[:, 0], faithful, groups, np.array(names, np.str_), nli)
+    trusted = np.array([row.get("trusted", True) is not False for row in table], bool)
+    return Labelled(signals, labels[:, 0], faithful, groups, np.array(names, np.str_), nli, trusted)
 
 
 def check_labels(
@@ -130,7 +135,7 @@ def check_labels(
     kept = _kept(data, at_most_flagged is not None)
     _check_size(data.only(~kept), kept=len(np.unique(data.groups[kept])))
     if at_most_flagged is not None:
-        drawn = len(np.unique(data.groups[kept & (data.is_true == 1)]))
+        drawn = len(np.unique(data.groups[kept & data.trusted & (data.is_true == 1)]))
         try:
             check_enough(drawn, at_most_flagged, 1 - confidence)
         except PromiseRefusedError as error:
@@ -193,12 +198,15 @@ def fit_calibrator(
     if at_most_flagged is None:
         return made
     delta = round(1 - confidence, 12)
-    return _promised(made, data.only(kept), source, alpha=at_most_flagged, delta=delta)
+    return _promised(
+        made, data.only(kept & data.trusted), source, alpha=at_most_flagged, delta=delta
+    )
 
 
 def _kept(data: Labelled, promise: bool) -> NDArray[np.bool_]:
-    """The claims (n,) that the fit must not see."""
-    return np.array([promise and sets_the_threshold(answer) for answer in data.answers], bool)
+    """The claims (n,) that the fit must not see: of half of the answers with trusted labels."""
+    trusted = {*data.answers[data.trusted].tolist()} if promise else set()
+    return np.array([a in trusted and sets_the_threshold(a) for a in data.answers.tolist()], bool)
 
 
 def _label_rule(data: Labelled, p_true: FloatArray) -> LabelRule:

@@ -32,7 +32,10 @@ _FEW = 200  # claims; below it the standard error of an AUROC of .8 is above .03
 
 
 def calibrate(
-    file: Annotated[Path, typer.Argument(help="franq.trace/1 rows whose claims have is_true.")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="franq.trace/1 rows whose claims have is_true, or a claim set."),
+    ],
     out: Annotated[Path, typer.Option("--out", help="Where to write the calibrator (JSON).")],
     calibration: Annotated[str, typer.Option(help="condition, global or none.")] = "condition",
     at_most_flagged: Annotated[
@@ -42,6 +45,13 @@ def calibrate(
         ),
     ] = None,
     confidence: Annotated[float, typer.Option(help="With which that is promised.")] = 0.9,
+    labels: Annotated[
+        str,
+        typer.Option(
+            help="Of a claim set: whose labels count, the most trusted first. Statements that were "
+            "made false on purpose (edit) are no answers of your model: left out by default."
+        ),
+    ] = "person,gold,judge",
     mapped: MapOption = None,
     plot: Annotated[Path | None, typer.Option(help="Reliability diagram as SVG.")] = None,
     language_model: ModelOption = None,
@@ -67,9 +77,10 @@ def calibrate(
     from franq_guard.report.figures import reliability_svg
 
     _check_wishes(calibration, at_most_flagged, confidence, out, plot)
-    promise = {"at_most_flagged": at_most_flagged, "confidence": confidence}
+    promise: dict[str, Any] = {"at_most_flagged": at_most_flagged, "confidence": confidence}
     fields = fields_from(mapped)
-    traces, broken = _read(file, fields, promise)
+    traces, broken = _of_set(file, labels) if file.is_dir() else _of_rows(file, fields)
+    _check_labels(file, traces, promise)
     guard = guard_from(language_model=language_model)
     with working("loading the models"):
         fingerprint = {**guard.fingerprint, **_origin(traces)}
@@ -107,15 +118,19 @@ def _check_wishes(
     refuse_unwritable(*written)
 
 
-def _read(
-    file: Path, fields: Fields, promise: Mapping[str, Any]
-) -> tuple[list[Trace], list[RowError]]:
-    """The readable rows and the others; labels that cannot suffice end the program here.
+def _of_set(folder: Path, labels: str) -> tuple[list[Trace], list[RowError]]:
+    """The answers of a claim set, its labels by the voices in the order that is wished."""
+    from franq_guard.cli.dataset.sets import opened
 
-    Scoring may take hours, so nothing is scored that cannot be fitted on.
-    """
-    from franq_guard.calibration.fit import check_labels
-    from franq_guard.datasets.labelled import label_rows
+    sources = [name.strip() for name in labels.split(",") if name.strip()]
+    traces = opened(folder).labelled(sources)
+    by_people = sum(label.trusted for trace in traces for label in trace.labels)
+    say(f"{by_people} labels that a promise may rest on")
+    return traces, []
+
+
+def _of_rows(file: Path, fields: Fields) -> tuple[list[Trace], list[RowError]]:
+    """The readable rows and the others."""
     from franq_guard.rows.fields import with_row_label
     from franq_guard.rows.lines import RowError, read_traces
 
@@ -127,12 +142,19 @@ def _read(
                 broken.append(row)
             else:
                 traces.append(row)
+    return traces, broken
+
+
+def _check_labels(file: Path, traces: Iterable[Trace], promise: Mapping[str, Any]) -> None:
+    """Labels that cannot suffice end the program before anything is scored: that may take hours."""
+    from franq_guard.calibration.fit import check_labels
+    from franq_guard.datasets.labelled import label_rows
+
     labels = list(label_rows(traces))
     if not labels:
         fail(f"no claim in {file} has is_true: nothing to fit on")
     with _refusing():
         check_labels(labels, **promise)
-    return traces, broken
 
 
 def _scored(guard: Guard, traces: list[Trace]) -> list[dict[str, Any]]:

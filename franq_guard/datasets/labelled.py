@@ -33,6 +33,7 @@ def claim_rows(
                 **{k: verdict.raw[k] for k in ("contradiction", "entailment") if k in verdict.raw},
                 "is_true": label.is_true,
                 **({} if label.is_faithful is None else {"is_faithful": label.is_faithful}),
+                **({} if label.trusted else {"trusted": False}),
             }
 
 
@@ -71,7 +72,8 @@ def label_rows(traces: Iterable[Trace]) -> Iterator[dict[str, Any]]:
     for number, trace in enumerate(traces):
         for label in trace.labels:
             if label.is_true is not None:
-                yield {"group": _group(number, trace), "is_true": label.is_true}
+                told = {"group": _group(number, trace), "is_true": label.is_true}
+                yield told if label.trusted else {**told, "trusted": False}
 
 
 def _group(number: int, trace: Trace) -> str:

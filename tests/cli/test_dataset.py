@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
-from franq_guard.datasets.reviewing.votes import CHOSEN
+from franq_guard.datasets.claim_set import CHOSEN, ClaimJudgement, ClaimSet
 from franq_guard.language_model import asking
 from franq_guard.records import Claim, Generation, Passage, Trace
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
+from franq_guard.datasets.claim_set import CHOSEN, ClaimJudgement, ClaimSet
 from franq_guard.records import Claim, ClaimLabel, Generation, Passage, Token, Trace
 from franq_guard.rows import trace_from_dict, trace_to_dict
 
@@ -59,7 +59,7 @@ def test_people_come_before_judges_and_the_last_vote_counts(tmp_path: Path) -> N
     found.add(said("person:ada", factuality="false"))
     (trace,) = ClaimSet(tmp_path).labelled()
     # Ada says nothing of faithfulness, so the judge's label stands there.
-    assert trace.labels == (ClaimLabel(False, True), ClaimLabel())
+    assert trace.labels == (ClaimLabel(False, True), ClaimLabel(trusted=False))
 
 
 def test_of_several_people_the_majority_counts_and_a_tie_is_not_known(tmp_path: Path) -> None:
@@ -133,3 +133,15 @@ def test_an_answer_needs_an_id_and_claims(tmp_path: Path) -> None:
     for broken in (replace(TRACE, id=None), replace(TRACE, claims=None, labels=())):
         with pytest.raises(ValueError, match="needs an id and its claims"):
             found.add_answer(broken)
+
+
+def test_a_promise_rests_on_people_where_there_are_any_and_never_on_edits(tmp_path: Path) -> None:
+    found = made(tmp_path)
+    found.add(said("gold", factuality="true"))
+    found.add(said("edit", claim=1, factuality="false"))
+    assert [label.trusted for label in found.labelled()[0].labels] == [True, False]
+    found.add(said("person:ada", claim=1, factuality="false"))
+    assert [label.trusted for label in found.labelled()[0].labels] == [False, True]
+    assert [label.trusted for label in found.labelled(["person:ada"])[0].labels] == [False, True]
+    found.add(said("person:ada", claim=1, factuality="false", version=CHOSEN))
+    assert [label.trusted for label in found.labelled()[0].labels] == [False, False]

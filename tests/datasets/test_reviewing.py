@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from franq_guard.datasets.agreeing import votes
-from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
+from franq_guard.datasets.claim_set import CHOSEN, SAMPLED, ClaimJudgement, ClaimSet
 from franq_guard.datasets.reviewing import Review
 from franq_guard.datasets.reviewing.order import order
 from franq_guard.datasets.reviewing.table import read_table, write_table
-from franq_guard.datasets.reviewing.votes import CHOSEN, SAMPLED
 from franq_guard.records import Claim, Generation, Passage, Trace
 
 

@@ -36,7 +36,7 @@ def agree(
     """
     from franq_guard.datasets.agreeing import agreement, corrected_rate, counted, votes
     from franq_guard.datasets.agreeing.agreement import ANSWERS
-    from franq_guard.datasets.reviewing.votes import CHOSEN
+    from franq_guard.datasets.claim_set import CHOSEN
 
     if not 0 < confidence < 1:
         fail(f"--confidence must lie between 0 and 1, not {confidence}")

@@ -12,6 +12,9 @@ Faithfulness = Literal["faithful", "unfaithful-contra", "unfaithful-neutral"]
 Factuality = Literal["true", "false", "unverifiable"]
 """Whether the claim is true in the world; ``unverifiable``: nothing at hand can tell."""
 
+SAMPLED, CHOSEN = "review.v1-sampled", "review.v1-chosen"
+"""``version`` of a person's vote: about a claim that was drawn at random, or chosen."""
+
 KINDS = ("gold", "edit", "judge", "person")
 """What a source may be: a gold answer, an edit made on purpose, a language model, a person."""
 

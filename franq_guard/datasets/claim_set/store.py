@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from franq_guard.datasets.claim_set.records import ClaimJudgement
+from franq_guard.datasets.claim_set.records import CHOSEN, ClaimJudgement
 from franq_guard.records import ClaimLabel, Trace
 from franq_guard.rows import RowError, read_traces
 from franq_guard.rows.written import trace_to_dict
@@ -110,6 +110,10 @@ class ClaimSet:
     def labelled(self, sources: Sequence[str] = ("person", "gold", "edit", "judge")) -> list[Trace]:
         """The answers, each claim with the label of the first of ``sources`` that knows it.
 
+        A promise may rest on labels that are trusted: those of people on claims that were not
+        chosen for them. Where no person has voted, those of gold answers and judges are; edits made
+        on purpose never are.
+
         Args:
             sources: kinds (``person``) or whole sources (``judge:NAME``), the most trusted first.
                 Of several of one kind the majority counts; a tie is not known.
@@ -117,34 +121,42 @@ class ClaimSet:
         voices: dict[tuple[str, int], list[ClaimJudgement]] = {}
         for said in self.judgements():
             voices.setdefault((said.answer, said.claim), []).append(said)
-        return [_with_labels(trace, voices, sources) for trace in self.answers()]
+        people = any(said.kind == "person" for heard in voices.values() for said in heard)
+        trusted = ("person",) if people else ("gold", "judge")
+        return [_with_labels(trace, voices, sources, trusted) for trace in self.answers()]
 
 
 def _with_labels(
     trace: Trace,
     voices: Mapping[tuple[str, int], Sequence[ClaimJudgement]],
     sources: Sequence[str],
+    trusted: Sequence[str],
 ) -> Trace:
     said = [voices.get((trace.id or "", i), ()) for i in range(len(trace.claims or ()))]
-    labels = tuple(
-        ClaimLabel(
-            is_true=_first_known(sources, [(v, v.is_true) for v in of_claim]),
-            is_faithful=_first_known(sources, [(v, v.is_faithful) for v in of_claim]),
-        )
-        for of_claim in said
+    return replace(trace, labels=tuple(_label(heard, sources, trusted) for heard in said))
+
+
+def _label(
+    heard: Sequence[ClaimJudgement], sources: Sequence[str], trusted: Sequence[str]
+) -> ClaimLabel:
+    chosen = any(said.kind == "person" and said.version == CHOSEN for said in heard)
+    is_true, source = _first_known(sources, [(v, v.is_true) for v in heard])
+    is_faithful, _ = _first_known(sources, [(v, v.is_faithful) for v in heard])
+    return ClaimLabel(
+        is_true, is_faithful, trusted=source.partition(":")[0] in trusted and not chosen
     )
-    return replace(trace, labels=labels)
 
 
 def _first_known(
     sources: Sequence[str], voices: Sequence[tuple[ClaimJudgement, bool | None]]
-) -> bool | None:
+) -> tuple[bool | None, str]:
+    """The value and the source that gave it; (None, "") where none knows."""
     for source in sources:
         votes = [value for v, value in voices if source in (v.kind, v.source) and value is not None]
         if votes:
             half = sum(votes) / len(votes)
-            return None if half == 0.5 else half > 0.5
-    return None
+            return (None, "") if half == 0.5 else (half > 0.5, source)
+    return None, ""
 
 
 def _lines(path: Path) -> Iterator[str]:

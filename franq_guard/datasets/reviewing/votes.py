@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from franq_guard.datasets.claim_set import (
+    CHOSEN,
+    SAMPLED,
     ClaimJudgement,
     ClaimSet,
     Factuality,
@@ -15,9 +17,6 @@ from franq_guard.datasets.claim_set import (
 )
 from franq_guard.datasets.reviewing.order import Key, order
 from franq_guard.records import Claim, Passage, Span, Trace
-
-SAMPLED, CHOSEN = "review.v1-sampled", "review.v1-chosen"
-"""``version`` of a vote: about a claim that was drawn at random, or chosen."""
 
 FindEvidence = Callable[[Sequence[Passage], str], Sequence[tuple[int, int, int]]]
 """From passages and a claim to stretches that bear on it: passage, first and last character."""
