@@ -42,6 +42,7 @@ __all__ = [
     "check_labels",
     "figures",
     "fit_calibrator",
+    "flagged_always",
     "labelled",
     "out_of_fold",
 ]
@@ -222,14 +223,12 @@ def _promised(
 ) -> Calibrator:
     """The calibrator with the threshold that these claims, which it has not seen, allow."""
     rule = made.labels
-    unsupported = ~(data.signals[:, 0] > rule.supported_from) & (not rule.unsupported_true)
-    conflict = np.array([rule.conflict(*of_claim) for of_claim in data.nli.tolist()], bool)
     try:
         found = promised_threshold(
             data.is_true,
             made.apply(*data.signals.T)[0],
             answers=data.answers.tolist(),
-            always=unsupported | conflict,
+            always=flagged_always(data, rule),
             alpha=alpha,
             delta=delta,
         )
@@ -239,6 +238,14 @@ def _promised(
     labels = dataclasses.replace(rule, threshold=found.value, false_below=below)
     promise = found.to_dict(of="true claims", data=source)
     return dataclasses.replace(made, labels=labels, promise=promise)
+
+
+def flagged_always(data: Labelled, rule: LabelRule) -> NDArray[np.bool_]:
+    """The claims (n,) that are flagged whatever their P(true): unsupported, or in a conflict."""
+    unsupported = ~(data.signals[:, 0] > rule.supported_from) & (not rule.unsupported_true)
+    conflict = np.array([rule.conflict(*of_claim) for of_claim in data.nli.tolist()], bool)
+    flagged: NDArray[np.bool_] = unsupported | conflict
+    return flagged
 
 
 def _of_half(error: PromiseRefusedError, kept: Labelled) -> PromiseRefusedError:

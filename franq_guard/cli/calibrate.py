@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -36,7 +37,18 @@ def calibrate(
         Path,
         typer.Argument(help="franq.trace/1 rows whose claims have is_true, or a claim set."),
     ],
-    out: Annotated[Path, typer.Option("--out", help="Where to write the calibrator (JSON).")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Where to write the calibrator (JSON).")
+    ] = None,
+    check: Annotated[
+        Path | None,
+        typer.Option(
+            "--check",
+            metavar="MINE.json",
+            help="Fit nothing: say whether this calibrator still holds on these labels. Exit code "
+            "1 where it does not.",
+        ),
+    ] = None,
     calibration: Annotated[str, typer.Option(help="condition, global or none.")] = "condition",
     at_most_flagged: Annotated[
         float | None,
@@ -72,6 +84,11 @@ def calibrate(
     Unreadable rows are left out; the calibrator is still written, but the
     exit code is 1.
     """
+    if check is not None:
+        _check(check, file, labels, mapped, language_model, as_json)
+        return
+    if out is None:
+        fail("where shall the calibrator go? Give --out FILE, or --check MINE.json to test one")
     from franq_guard.calibration.fit import fit_calibrator
     from franq_guard.datasets.labelled import uniform
     from franq_guard.report.figures import reliability_svg
@@ -101,6 +118,37 @@ def calibrate(
     _show(fitted, out, as_json)
     if broken:
         say(f"{len(broken)} row(s) could not be read and were left out")
+        raise typer.Exit(1)
+
+
+def _check(
+    calibrator: Path,
+    file: Path,
+    labels: str,
+    mapped: list[str] | None,
+    language_model: str | None,
+    as_json: bool,
+) -> None:
+    """Whether a calibrator still holds on labels that it has not seen."""
+    from franq_guard.calibration.holding import holding
+    from franq_guard.calibration.store import Calibrator
+    from franq_guard.report.figures import holding_text
+
+    try:
+        fitted = Calibrator.load(calibrator)
+    except (ValueError, OSError) as error:
+        fail(str(error))
+    traces, _ = _of_set(file, labels) if file.is_dir() else _of_rows(file, fields_from(mapped))
+    guard = guard_from(language_model=language_model)
+    try:
+        found = holding(fitted, _scored(guard, traces))
+    except ValueError as error:
+        fail(str(error))
+    if as_json:
+        emit({**asdict(found), "fit_again": found.fit_again})
+    else:
+        tell(holding_text(found))
+    if found.fit_again:
         raise typer.Exit(1)
 
 

@@ -148,3 +148,66 @@ def test_figures_as_they_ought_to_be_have_no_warning():
     from franq_guard.cli.calibrate import _warnings
 
     assert list(_warnings({"auroc": 0.93, "n": 200})) == []
+
+
+def a_set(folder, count, *, voter="person:ada"):
+    """A claim set of one-claim answers, labelled by one voice; every third also by an edit."""
+    from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
+    from franq_guard.rows import trace_from_dict
+
+    made = ClaimSet.create(folder, {})
+    for line in labelled(count):
+        row = json.loads(line)
+        made.add_answer(trace_from_dict(row))
+        vote = "true" if row["claims"][0]["is_true"] else "false"
+        made.add(ClaimJudgement(row["id"], 0, voter, factuality=vote))
+    return folder
+
+
+def test_a_claim_set_is_calibrated_on_with_a_promise_from_people(run, tmp_path):
+    from franq_guard import Calibrator
+
+    folder, out = a_set(tmp_path / "set", 140), tmp_path / "mine.json"
+    result = run("calibrate", folder, "--out", out, "--at-most-flagged", 0.2)
+    assert result.exit_code == 0, result.output
+    assert "140 labels that a promise may rest on" in result.stderr
+    fitted = Calibrator.load(out)
+    assert fitted.promise["data"] == "set"
+    assert fitted.fingerprint["n_train"] + fitted.promise["n"] + fitted.promise["others"] == 140
+
+
+def test_edits_alone_promise_nothing_and_fit_only_where_asked(run, tmp_path):
+    folder, out = a_set(tmp_path / "set", 140, voter="edit"), tmp_path / "mine.json"
+    refused = run("calibrate", folder, "--out", out)
+    assert refused.exit_code == 2
+    assert "nothing to fit on" in refused.stderr
+    asked = ("calibrate", folder, "--out", out, "--labels", "person,edit")
+    assert run(*asked, "--at-most-flagged", 0.2).exit_code == 1  # no label to promise with
+    assert run(*asked).exit_code == 0
+
+
+def test_a_calibrator_is_checked_on_new_labels(run, tmp_path):
+    folder, out = a_set(tmp_path / "set", 140), tmp_path / "mine.json"
+    assert run("calibrate", folder, "--out", out, "--at-most-flagged", 0.2).exit_code == 0
+    holds = run("calibrate", folder, "--check", out)
+    assert holds.exit_code == 0, holds.output
+    assert "not contradicted" in holds.stdout
+    assert "140, one of each answer; 70 of them true" in holds.stdout
+
+    from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
+
+    turned = ClaimSet(folder)  # everybody changes their mind
+    for trace, label in [(t, t.labels[0]) for t in turned.labelled()]:
+        vote = "false" if label.is_true else "true"
+        turned.add(ClaimJudgement(trace.id, 0, "person:ada", factuality=vote))
+    broken = run("calibrate", folder, "--check", out, "--json")
+    assert broken.exit_code == 1
+    assert json.loads(broken.stdout)["fit_again"] is True
+
+
+def test_to_fit_or_to_check_is_said(run, tmp_path):
+    result = run("calibrate", a_set(tmp_path / "set", 2))
+    assert result.exit_code == 2
+    assert "Give --out FILE, or --check" in result.stderr
+    result = run("calibrate", tmp_path / "set", "--check", tmp_path / "nowhere.json")
+    assert result.exit_code == 2
