@@ -66,6 +66,10 @@ def calibrate(
     ] = "person,gold,judge",
     mapped: MapOption = None,
     plot: Annotated[Path | None, typer.Option(help="Reliability diagram as SVG.")] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", help="HTML page: curves, worst mistakes, beside the shipped one."),
+    ] = None,
     language_model: ModelOption = None,
     threads: ThreadsOption = None,
     as_json: JsonFlag = False,
@@ -93,7 +97,7 @@ def calibrate(
     from franq_guard.datasets.labelled import uniform
     from franq_guard.report.figures import reliability_svg
 
-    _check_wishes(calibration, at_most_flagged, confidence, out, plot)
+    _check_wishes(calibration, at_most_flagged, confidence, out, plot, report)
     promise: dict[str, Any] = {"at_most_flagged": at_most_flagged, "confidence": confidence}
     fields = fields_from(mapped)
     traces, broken = _of_set(file, labels) if file.is_dir() else _of_rows(file, fields)
@@ -115,6 +119,10 @@ def calibrate(
     fitted.save(out)
     if plot is not None:
         plot.write_text(reliability_svg(fitted.figures), encoding="utf-8")
+    if report is not None:
+        from franq_guard.report.calibration import calibration_page
+
+        report.write_text(calibration_page(fitted, uniform(rows)), encoding="utf-8")
     _show(fitted, out, as_json)
     if broken:
         say(f"{len(broken)} row(s) could not be read and were left out")

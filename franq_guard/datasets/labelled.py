@@ -27,6 +27,7 @@ def claim_rows(
         if label.is_true is not None and {"uq_faith", "uq_unfaith"} <= set(verdict.raw):
             yield {
                 "group": group,
+                "claim": verdict.claim.text,
                 "p_faithful": verdict.p_faithful,
                 "uq_faith": verdict.raw["uq_faith"],
                 "uq_unfaith": verdict.raw["uq_unfaith"],

@@ -1,6 +1,7 @@
 """``franq calibrate``: what it fits, writes, refuses."""
 
 import json
+import re
 
 import pytest
 
@@ -211,3 +212,22 @@ def test_to_fit_or_to_check_is_said(run, tmp_path):
     assert "Give --out FILE, or --check" in result.stderr
     result = run("calibrate", tmp_path / "set", "--check", tmp_path / "nowhere.json")
     assert result.exit_code == 2
+
+
+def test_the_report_is_one_page_with_the_worst_mistakes(run, tmp_path):
+    file, page = tmp_path / "rows.jsonl", tmp_path / "report.html"
+    wrong = [json.loads(line) | {"id": f"w{i}"} for i, line in enumerate(labelled(4))]
+    for row in wrong:
+        row["claims"][0]["is_true"] ^= True
+        row["claims"][0]["text"] += "<script>"
+    file.write_text("\n".join([*labelled(140), *map(json.dumps, wrong)]))
+    result = run("calibrate", file, "--out", tmp_path / "mine.json", "--report", page)
+    assert result.exit_code == 0, result.output
+    text = page.read_text()
+    assert text.startswith("<!DOCTYPE html>")
+    assert "<script>" not in text
+    worst = text[text.index("Worst mistakes</h2>") :]
+    # The four claims with a wrong label come first.
+    assert set(re.findall(r"Town (\d+)", worst)[:4]) == {"0", "1", "2", "3"}
+    assert "432 more labelled answers would halve it" in text
+    assert "evidence" in text.lower() or "any writer" in text.lower()
