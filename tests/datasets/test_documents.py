@@ -44,7 +44,11 @@ def test_no_text_is_an_error(tmp_path):
 
 def test_a_heading_begins_a_passage(tmp_path):
     (tmp_path / "a.md").write_text("Before.\n\n# One\n\nFirst.\n\n## Two\n\nSecond.\n")
-    assert [p.text for p in read_folder(tmp_path)] == ["Before.", "# One First.", "## Two Second."]
+    assert [p.text for p in read_folder(tmp_path)] == [
+        "Before.",
+        "# One\nFirst.",
+        "## Two\nSecond.",
+    ]
 
 
 def test_a_page_gives_what_it_shows(tmp_path):
@@ -52,13 +56,13 @@ def test_a_page_gives_what_it_shows(tmp_path):
         "<html><head><title>T</title><style>p {color: red}</style></head><body><p>Rome&nbsp;is "
         "<b>old</b>.</p><script>x()</script><h2>Rivers</h2><ul><li>The Tiber.</li></ul></body>"
     )
-    assert [p.text for p in read_folder(tmp_path)] == ["Rome is old.", "Rivers The Tiber."]
+    assert [p.text for p in read_folder(tmp_path)] == ["Rome is old.", "Rivers\n\nThe Tiber."]
 
 
 def test_rows_of_json_are_documents(tmp_path):
     rows = [{"title": "Rome", "text": "It is old."}, {"text": "It is large."}]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    assert [p.text for p in read_folder(tmp_path)] == ["Rome It is old.", "It is large."]
+    assert [p.text for p in read_folder(tmp_path)] == ["Rome\n\nIt is old.", "It is large."]
     (tmp_path / "a.jsonl").write_text('{"title": "Rome"}')
     with pytest.raises(ValueError, match="row 1: a document needs a string 'text'"):
         read_folder(tmp_path)

@@ -44,10 +44,16 @@ def _chunks(text: str, words: int) -> Iterator[str]:
         sentence = re.sub(r"\s+", " ", text[start:end]).strip()
         length = len(sentence.split())
         if chunk and size + length > words:
-            yield " ".join(chunk)
+            yield _joined(chunk)
             chunk, size = [], 0
         if sentence:
             chunk.append(sentence)
             size += length
     if chunk:
-        yield " ".join(chunk)
+        yield _joined(chunk)
+
+
+def _joined(sentences_of: list[str]) -> str:
+    """One text; a heading or an item of a list stays a block of its own."""
+    ends = (s + (" " if s[-1] in '.!?:;,…"”’)' else "\n\n") for s in sentences_of)
+    return "".join(ends).rstrip()
