@@ -46,8 +46,8 @@ def test_a_heading_begins_a_passage(tmp_path):
     (tmp_path / "a.md").write_text("Before.\n\n# One\n\nFirst.\n\n## Two\n\nSecond.\n")
     assert [p.text for p in read_folder(tmp_path)] == [
         "Before.",
-        "# One\nFirst.",
-        "## Two\nSecond.",
+        "# One\n\nFirst.",
+        "## Two\n\nSecond.",
     ]
 
 

@@ -101,7 +101,7 @@ def about(passages: Sequence[Passage]) -> list[MadeQuestion]:
         if subject and title not in found:
             asked = f"What is known about {subject}? Answer in several sentences."
             found[title] = _question("about", asked, sentence.passage, (), sentence.text)
-    return list(found.values())
+    return list({question.question: question for question in found.values()}.values())
 
 
 def _made(sentence: Sentence, common: frozenset[str]) -> MadeQuestion | None:
