@@ -14,6 +14,7 @@ from franq_guard.cli.options import (
     FalseBelowOption,
     JsonFlag,
     PolicyOption,
+    ThreadsOption,
     ThresholdOption,
     WeakOption,
     guard_from,
@@ -32,6 +33,7 @@ def ask(
     threshold: ThresholdOption = None,
     false_below: FalseBelowOption = None,
     weak: WeakOption = None,
+    threads: ThreadsOption = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Passages to retrieve.")] = 3,
 ) -> None:
     """Answer a question from a folder of text files with the bundled model, guarded by FRANQ."""

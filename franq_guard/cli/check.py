@@ -16,6 +16,7 @@ from franq_guard.cli.options import (
     MapOption,
     ModelOption,
     PolicyOption,
+    ThreadsOption,
     ThresholdOption,
     WeakOption,
     fields_from,
@@ -58,6 +59,7 @@ def check(
     batch_size: Annotated[int, typer.Option(min=1, help="Answers scored together.")] = 8,
     calibrator: Annotated[Path | None, typer.Option(help="From franq calibrate.")] = None,
     language_model: ModelOption = None,
+    threads: ThreadsOption = None,
 ) -> None:
     """Check answers in a file: JSON Lines or a JSON array of question, passages, answer.
 

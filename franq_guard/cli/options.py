@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from franq_guard.basics.threads import SETTING
 from franq_guard.cli.console import fail, needing, say, working
 from franq_guard.policy import WEAK, Policy
 
@@ -68,11 +69,30 @@ MapOption = Annotated[
 ]
 
 
+def _use(threads: int | None) -> int | None:
+    """Said once for the whole program, before torch is loaded."""
+    if threads is not None:
+        os.environ[SETTING] = str(threads)
+    return threads
+
+
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        min=1,
+        callback=_use,
+        help="Threads of a forward pass; default: one for small passes, for others the cores that "
+        f"this process may use. {SETTING} says the same.",
+    ),
+]
+
+
 def guard_from(
     policy: str = "annotate",
     threshold: float | None = None,
     calibrator: Path | None = None,
-    language_model: str | None = None,
+    language_model: str | Callable[[], LanguageModel] | None = None,
     *,
     false_below: float | None = None,
     weak: str | None = None,
@@ -80,6 +100,7 @@ def guard_from(
 ) -> Guard:
     """The guard that these options describe: offline, unless another language model is named.
 
+    A ``language_model`` that is a function is called where an answer first needs it.
     A setting that cannot work ends the program with the reason.
     """
     with needing("pip install 'franq-guard[offline]'"):
@@ -113,13 +134,19 @@ def _policy(
 
 
 def _guard(
-    settings: Policy, fitted: Calibrator | None, language_model: str | None, *, evidence: bool
+    settings: Policy,
+    fitted: Calibrator | None,
+    language_model: str | Callable[[], LanguageModel] | None,
+    *,
+    evidence: bool,
 ) -> Guard:
     from franq_guard.guard import Guard
 
     others: dict[str, Any] = {} if evidence else {"evidence": False}
-    if language_model is not None:
+    if isinstance(language_model, str):
         others["language_model"] = _language_model(language_model)
+    elif language_model is not None:
+        others["language_model"] = language_model
     return Guard.offline(policy=settings, franq=fitted, **others)
 
 

@@ -67,7 +67,8 @@ def trace_from_dict(row: object) -> Trace:
     in the answer has the span of the nearest sentence. Tokens get the id -1 and their ``top`` is
     not read: a row's ids belong to another tokenizer than the guard's. An integer ``id`` becomes a
     string. ``source`` says where the tokens' log-probabilities come from (default: a server), and
-    ``writer`` is the fingerprint of the model that wrote the answer.
+    ``writer`` is the fingerprint of the model that wrote the answer. ``contrast`` is the prompt
+    without the passages.
 
     Raises:
         ValueError: naming the key that is missing or has a wrong value.
@@ -81,9 +82,8 @@ def trace_from_dict(row: object) -> Trace:
     return Trace(
         question=question,
         passages=passages_from(_list(row, "passages")),
-        generation=_generation(
-            answer, row, prompt=_text(row, "prompt") if row.get("prompt") is not None else None
-        ),
+        generation=_generation(answer, row, prompt=_optional_text(row, "prompt")),
+        contrast_prompt=_optional_text(row, "contrast"),
         samples=tuple(map(_sample, _list(row, "samples")))
         if row.get("samples") is not None
         else (),
@@ -144,10 +144,24 @@ def _claim(item: object, answer: str) -> Claim:
     if not isinstance(item, dict) or not isinstance(item.get("text"), str) or not item["text"]:
         raise ValueError("each of 'claims' must be an object with a non-empty string 'text'")
     if item.get("spans") not in (None, []):
-        return Claim(text=item["text"], spans=_spans(item["spans"], len(answer)))
-    found = align(item["text"], answer)
-    spans = found.spans if found.score >= ALIGNED else _nearest_sentence(found.spans, answer)
-    return Claim(text=item["text"], spans=spans, aligned=found.score)
+        spans, score = _spans(item["spans"], len(answer)), 1.0
+    else:
+        found = align(item["text"], answer)
+        near = found.score < ALIGNED
+        spans = _nearest_sentence(found.spans, answer) if near else found.spans
+        score = found.score
+    return Claim(
+        text=item["text"],
+        spans=spans,
+        context=_optional_text(item, "context"),
+        not_a_claim=_optional_text(item, "not_a_claim"),
+        aligned=score,
+        full=_optional_text(item, "full"),
+    )
+
+
+def _optional_text(row: Mapping[str, Any], key: str) -> str | None:
+    return None if row.get(key) is None else _text(row, key)
 
 
 def _spans(items: object, length: int) -> tuple[Span, ...]:

@@ -254,6 +254,10 @@ ANSWER_HEADERS: Schema = {
         "description": "Why claims could not be checked, with commas between; else missing.",
         "schema": {"type": "string"},
     },
+    "x-franq-on-error": {
+        "description": "What became of claims that could not be checked; else missing.",
+        "schema": {"enum": ["open", "closed"]},
+    },
 }
 REQUEST_HEADERS: list[Schema] = [
     {

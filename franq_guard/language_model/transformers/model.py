@@ -15,6 +15,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
 from franq_guard.basics.deadline import between_batches
+from franq_guard.basics.threads import threads_for
 from franq_guard.language_model.base import (
     Contrast,
     LanguageModel,
@@ -124,6 +125,7 @@ class TransformersModel(LanguageModel):
         """See :meth:`Encoder.render`."""
         return self.encoder.render(prompt)
 
+    @threads_for()
     def generate(
         self,
         prompts: Sequence[str],
@@ -148,6 +150,7 @@ class TransformersModel(LanguageModel):
                 progress(len(done), len(prompts))
         return [done[i] for i in range(len(prompts))]
 
+    @threads_for()
     def sample(
         self,
         prompts: Sequence[str],
@@ -167,6 +170,7 @@ class TransformersModel(LanguageModel):
         check_sampling(n, max_new_tokens, temperature)
         return [self._samples(p, n, max_new_tokens, temperature, seed) for p in prompts]
 
+    @threads_for()
     def score(
         self, prompts: Sequence[str | Sequence[int]], answers: Sequence[Generation]
     ) -> list[Generation]:
