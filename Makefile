@@ -112,7 +112,7 @@ $(DOCS)/.ready: pyproject.toml constraints.txt
 
 docs: $(DOCS)/.ready      ## the site of docs/ into build/docs/site (a minute); a broken link is an error
 	$(DOCS)/bin/python docs/site/pages.py build/docs
-	$(DOCS)/bin/zensical build --strict --config-file build/docs/zensical.toml
+	$(DOCS)/bin/zensical build --strict --clean --config-file build/docs/zensical.toml
 
 check-docs: docs          ## the site in a headless chromium, phone and desktop, light and dark
 	@command -v chromium > /dev/null && command -v chromedriver > /dev/null || { echo "no browser: \

@@ -24,7 +24,16 @@ from selenium.webdriver.chrome.service import Service
 
 SIZES = {"phone": (390, 844), "desktop": (1280, 900)}
 SCHEMES = ("light", "dark")
-SHOWN = ("index", "start", "how-it-decides", "verdicts", "gallery", "measurements", "api")
+SHOWN = (
+    "index",
+    "start",
+    "how-it-decides",
+    "verdicts",
+    "gallery",
+    "gallery/demo",
+    "measurements",
+    "api",
+)
 FACTS = """
 const seen = element => element.getClientRects().length > 0;
 const page = document.documentElement;
@@ -89,6 +98,7 @@ def main(site: Path, shots: Path) -> list[str]:
             driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
             for scheme in SCHEMES:
                 feature = {"name": "prefers-color-scheme", "value": scheme}
+                driver.get("about:blank")
                 driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
                 # The site remembers the colours that a reader had before.
                 storage = {"origin": address, "storageTypes": "local_storage"}
@@ -98,7 +108,7 @@ def main(site: Path, shots: Path) -> list[str]:
                     found = problems(driver, dark=scheme == "dark")
                     wrong += [f"{page} ({size}, {scheme}): {problem}" for problem in found]
                     if page.removesuffix(".html") in SHOWN:
-                        name = f"{page.removesuffix('.html')}-{size}-{scheme}.png"
+                        name = f"{page.removesuffix('.html').replace('/', '-')}-{size}-{scheme}.png"
                         driver.save_screenshot(str(shots / name))
     print(f"{len(pages)} pages in {len(SIZES) * len(SCHEMES)} ways; screenshots in {shots}")
     return wrong

@@ -21,6 +21,7 @@ SITE = Path(__file__).resolve().parent
 # Pages outside docs/, and their names in the site. A page that is linked to and stands in neither
 # table is found by following the links; it keeps its path.
 ELSEWHERE = {
+    "README.md": "overview.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
     "integrations/langchain/README.md": "langchain.md",
@@ -29,7 +30,6 @@ ELSEWHERE = {
     "franq_guard/faithfulness/small/weights/MODEL_CARD.md": "model-card.md",
     "franq_guard/calibration/shipped/README.md": "shipped-calibrators.md",
 }
-HOME = ("README.md", "docs/README.md")  # a link to either leads to the start page
 CODE = re.compile(r"^(?:```.*?^```|<!--.*?-->)$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)\s]*)?\))")
 
@@ -89,7 +89,7 @@ def page(path: str, name: str) -> tuple[str, dict[str, str]]:
 
 def name_of(file: str) -> str:
     """The name in the site of a file of the repository."""
-    if file in HOME:
+    if file == "docs/README.md":
         return "index.md"
     if file.startswith("docs/"):
         return file.removeprefix("docs/")

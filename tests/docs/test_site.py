@@ -104,3 +104,13 @@ def test_every_figure_has_the_command_that_prints_it(page):
             assert (ROOT / words[1]).is_file(), command
         else:
             assert words[:2] in (["franq", "bench"], ["python", "-m"]), command
+
+
+def test_the_gallery_has_the_questions_of_the_demo_and_no_script():
+    from franq_guard.datasets.demo import questions
+    from franq_guard.report.text import safe
+
+    page = (ROOT / "docs" / "gallery" / "demo.html").read_text("utf-8")
+    assert all(safe(asked.question) in page for asked in questions()[:6])
+    assert "<script" not in page
+    assert page.count('<div class="franq">') == page.count("<h2>") > 6
