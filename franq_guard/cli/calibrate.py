@@ -65,7 +65,7 @@ def calibrate(
     from franq_guard.report.figures import reliability_svg
 
     _check_wishes(calibration, at_most_flagged, confidence, out, plot)
-    promise = {"at_most_flagged": at_most_flagged, "confidence": confidence}
+    promise: dict[str, Any] = {"at_most_flagged": at_most_flagged, "confidence": confidence}
     fields = fields_from(mapped)
     traces, broken = _read(file, fields, promise)
     guard = guard_from(language_model=language_model)
