@@ -32,7 +32,8 @@ class Note:
 
     def html(self) -> str:
         """One ``<p>`` element."""
-        return f"<p{'' if self.main else ' class="note"'}>{safe(self.text)}</p>"
+        kind = "" if self.main else ' class="note"'
+        return f"<p{kind}>{safe(self.text)}</p>"
 
     def markdown(self) -> str:
         """The text, without markup."""
