@@ -57,8 +57,8 @@ class Passage:
 
     def to_dict(self) -> dict[str, str]:
         """The passage as JSON-ready values; the metadata is the user's own and left out."""
-        known = {"text": self.text, "title": self.title, "id": self.id}
-        return {key: value for key, value in known.items() if value or key == "text"}
+        title, named = {"title": self.title}, {"id": self.id or ""}
+        return {"text": self.text, **(title if self.title else {}), **(named if self.id else {})}
 
 
 @dataclass(frozen=True, slots=True)

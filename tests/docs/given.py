@@ -71,6 +71,7 @@ def files_of(page, folder):
     from franq_guard import Calibrator
 
     Calibrator.uncalibrated().save(folder / "mine.json")
+    (folder / "examples").symlink_to(ROOT / "examples")
     row = {"question": "Where is it?", "passages": ["It is in Bonn."], "answer": "It is in Bonn."}
     (folder / "rows.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
 

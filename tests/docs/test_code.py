@@ -83,8 +83,10 @@ def franq(words):
     from franq_guard.cli.app import app
 
     options = words[1 : words.index(">")] if ">" in words else words[1:]
-    name, *rest = options
-    known = typer.main.get_command(app).commands[name]
+    known, rest = typer.main.get_command(app), options
+    while hasattr(known, "commands"):
+        name, *rest = rest
+        known = known.commands[name]
     known.make_context(name, list(rest)).close()
     if name != "check":
         return ""
