@@ -58,7 +58,7 @@ def test_sentences_that_need_others_are_left_out() -> None:
         ("12 monks live in the old house.", "How many monks live in the old house?", "12"),
         (
             "The firm moved to Rome in 1980.",
-            "What belongs in the gap? The firm moved to Rome in ____.",
+            "Fill in what is missing and repeat the sentence: The firm moved to Rome in ____.",
             "1980",
         ),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -120,7 +120,9 @@ def _material(documents: Path | None, questions: Path | None, words: int) -> _Ma
 
     try:
         with needing("pip install 'franq-guard[documents]'", what="a PDF"):
-            passages = list(read_folder(documents, words=words)) if documents else []
+            found = read_folder(documents, words=words) if documents else ()
+        # Small models repeat titles, and a file's name says nothing: it stays in the id.
+        passages = [replace(passage, title="") for passage in found]
         if questions is None:
             return _Material(passages, [])
         given, own = read_given(questions, after=len(passages))

@@ -114,7 +114,7 @@ def _made(sentence: Sentence, common: frozenset[str]) -> MadeQuestion | None:
     asked = _when(text, fact) or _how_many(text, fact) or _who(text, fact)
     kind: Kind = "fact" if asked else "gap"
     gap = f"{text[: fact.start]}{GAP}{text[fact.end :]}"
-    asked = asked or f"What belongs in the gap? {gap}"
+    asked = asked or f"Fill in what is missing and repeat the sentence: {gap}"
     if holds(asked, [texts(fact.text)]):
         return None  # the question tells its own answer
     return _question(kind, asked, sentence.passage, (fact.text,), text)
