@@ -149,8 +149,8 @@ def _checked(
             tally.add(result)
             for place in places:
                 place.take(result)
-        for place in places:
-            place.end()
+    for place in places:  # after the files are written
+        place.end()
     for line in (*fields.told(), *tally.lines()):
         say(line)
     return tally.failed

@@ -118,6 +118,7 @@ def counter(
     hidden = beside_output and sys.stdout.isatty()
     if total is not None:
         with bar(what, hidden=hidden) as show:
+            show(0, total)
             yield _adding_up(show, total)
         return
     columns = (SpinnerColumn(), TextColumn("{task.completed} {task.description}"))
