@@ -139,6 +139,9 @@ bench-service: $(READY)   ## the service and the proxy beside the bare work (6 m
 bench-faithfulness: $(READY)  ## AlignScore against a restatement of the original procedure
 	$(BIN)/python benchmarks/speed/alignscore.py
 
+bench-evaluators: $(EVALUATORS)/.ready  ## FRANQ beside the frameworks' metrics, with a tiny local judge
+	$(EVALUATORS)/bin/python benchmarks/evaluators/faithfulness.py
+
 bench-uncertainty: $(READY)   ## every method's extra time as a ratio to plain generation (half an hour)
 	$(BIN)/python benchmarks/speed/uncertainty.py
 

@@ -84,11 +84,11 @@ def passes(name: str, setting: Setting, uv: str) -> bool:
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([uv, "venv", "-q", "-p", setting.python, folder], check=True)
     install = [uv, "pip", "install", "-q", "-p", folder / "bin" / "python"]
-    install += ["--resolution", setting.resolution, "--override", HERE / "overrides.txt"]
-    projects = ["-r", HERE / "models.txt"] if setting.models else ["-r", HERE / "bare.txt"]
-    subprocess.run(
-        [*install, *projects, *TOOLS, *(OF_TORCH * setting.models)], cwd=ROOT, check=True
-    )
+    chosen = ["--resolution", setting.resolution, "--override", HERE / "overrides.txt"]
+    projects = HERE / ("models.txt" if setting.models else "bare.txt")
+    subprocess.run([*install, *chosen, "-r", projects], cwd=ROOT, check=True)
+    # Afterwards, so that the lowest versions are those of the projects and not of the tools.
+    subprocess.run([*install, *TOOLS, *(OF_TORCH if setting.models else ())], check=True)
     if setting.models:
         add_models(folder)
     print(f"== {name}: {', '.join(versions(folder))}", flush=True)
