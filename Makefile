@@ -6,7 +6,7 @@ READY := .venv/.ready
 DATA ?= ../shared/data
 
 .PHONY: demo test test-portable test-slow test-llamacpp test-litellm test-evaluators test-wheels \
-	test-versions check-dockerfile check-browser bench-evaluators \
+	test-versions check-dockerfile check-browser docs check-docs bench-evaluators \
 	check recalibrate calibrator small-model bench-verdicts bench bench-service bench-faithfulness \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
@@ -103,11 +103,27 @@ check-dockerfile: $(READY)  ## the Dockerfile: linted, and its steps executed in
 	.venv-dockerfile/bin/hadolint Dockerfile
 	$(BIN)/pytest -m "dockerfile or not dockerfile" tests/serve/test_dockerfile.py
 
-check-browser: $(READY)   ## the web example in a headless chromium; screenshots in build/browser
+check-browser: $(READY)   ## the pages in a headless chromium; screenshots in build/browser
 	@command -v chromium > /dev/null && command -v chromedriver > /dev/null || { echo "no browser: \
 	apt-get install chromium chromium-driver" >&2; exit 1; }
 	$(BIN)/pip install -q -c constraints.txt -e "integrations/langchain[browser]"
-	$(BIN)/pytest -m browser integrations/langchain/tests
+	$(BIN)/pytest -m browser tests/serve integrations/langchain/tests
+
+# An environment of its own: the site needs neither torch nor the packages of the tests.
+DOCS := .venv-docs
+$(DOCS)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/pip install -q -c constraints.txt -e ".[docs]"
+	touch $@
+
+docs: $(DOCS)/.ready      ## the site of docs/ into build/docs/site (a minute); a broken link is an error
+	$(DOCS)/bin/python docs/site/pages.py build/docs
+	$(DOCS)/bin/zensical build --strict --clean --config-file build/docs/zensical.toml
+
+check-docs: docs          ## the site in a headless chromium, phone and desktop, light and dark
+	@command -v chromium > /dev/null && command -v chromedriver > /dev/null || { echo "no browser: \
+	apt-get install chromium chromium-driver" >&2; exit 1; }
+	$(DOCS)/bin/python docs/site/look.py build/docs/site build/docs/screenshots
 
 check: $(READY)           ## lint, types and the order of the rooms
 	$(BIN)/ruff check .
@@ -156,8 +172,8 @@ WORKERS ?= 2
 TRAIN ?= 200
 TEST ?= 300
 BENCH := $(BIN)/franq bench
-SHORT := $(BENCH) short $(QA) --dtype bfloat16 --workers $(WORKERS)
-CLAIMS := $(BENCH) claims-factuality --dtype bfloat16
+SHORT := $(BENCH) short $(QA) --dtype auto --workers $(WORKERS)
+CLAIMS := $(BENCH) claims-factuality --dtype auto
 RETRIEVALS := original shuffled corrupted
 
 bench-small: $(READY)     ## the paper's short-form tables, small, from DATA (5 minutes)
@@ -177,7 +193,7 @@ bench-retrievals: $(READY)  ## short form with spoiled retrievals, from DATA (re
 bench-long: $(READY)      ## claims of given and of own answers, from DATA (resumes; an hour)
 	$(CLAIMS) --data $(DATA)/claims_factcheck_gpt.jsonl.gz --out $(OUT)/claims-factcheck-gpt
 	$(CLAIMS) --data $(DATA)/claims_refchecker_nq.jsonl.gz --held-out --out $(OUT)/claims-refchecker-nq
-	$(BENCH) long-form $(QA) --prompts 150 --dtype bfloat16 --out $(OUT)/long-form
+	$(BENCH) long-form $(QA) --prompts 150 --dtype auto --out $(OUT)/long-form
 
 clean:
 	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

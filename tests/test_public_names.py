@@ -12,7 +12,7 @@ import pytest
 NAMES = {
     "franq_guard": (
         "Calibrator Claim Evidence FranqClassifier Generation Guard GuardedAnswer Passage Policy "
-        "Signals Token Trace Verdict"
+        "Signals Token Trace Verdict to_dataframe"
     ),
     "franq_guard.calibration": "Calibrator Knots",
     "franq_guard.claims": (
@@ -63,7 +63,8 @@ METHODS = {
     "franq_guard": (
         "Calibrator.apply Calibrator.load Calibrator.save FranqClassifier.fit "
         "FranqClassifier.predict_proba Guard.acheck Guard.check Guard.check_many "
-        "Guard.check_trace Guard.faithfulness Guard.offline GuardedAnswer.to_dict Policy.apply"
+        "Guard.check_trace Guard.faithfulness Guard.offline GuardedAnswer.flagged "
+        "GuardedAnswer.score GuardedAnswer.to_dict GuardedAnswer.to_html Policy.apply"
     ),
     "franq_guard.claims": "ClaimSplitter.split RuleSplitter.split",
     "franq_guard.faithfulness": (

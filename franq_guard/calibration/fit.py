@@ -15,9 +15,14 @@ from franq_guard import metrics
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.calibration.promise import PromiseRefusedError
 from franq_guard.calibration.store import Calibration, Calibrator, Interpolation
-from franq_guard.calibration.thresholds import promised_threshold, sets_the_threshold
+from franq_guard.calibration.thresholds import (
+    check_enough,
+    promised_threshold,
+    sets_the_threshold,
+)
 from franq_guard.franq import FloatArray
-from franq_guard.records import Form, LabelRule
+from franq_guard.label_rule import LabelRule
+from franq_guard.records import Form
 
 MIN_PER_CLASS = 20
 """Fewest true and fewest false claims a calibrator is fitted on."""
@@ -34,6 +39,7 @@ __all__ = [
     "MIN_UNSUPPORTED",
     "Labelled",
     "TooFewLabelsError",
+    "check_labels",
     "figures",
     "fit_calibrator",
     "labelled",
@@ -101,6 +107,34 @@ def labelled(rows: Iterable[Mapping[str, Any]]) -> Labelled:
     groups = np.array([seen[name] for name in names], np.int64)
     faithful = labels[:, 1] if gold.any() else None
     return Labelled(signals, labels[:, 0], faithful, groups, np.array(names, np.str_), nli)
+
+
+def check_labels(
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    at_most_flagged: float | None = None,
+    confidence: float = 0.9,
+) -> None:
+    """Refuse labels that cannot suffice, before anything is scored.
+
+    Args:
+        rows: ``is_true`` and ``group`` of each claim, as for :func:`fit_calibrator`.
+        at_most_flagged: as for :func:`fit_calibrator`.
+        confidence: likewise.
+
+    Raises:
+        TooFewLabelsError: too few claims or answers to fit on.
+        PromiseRefusedError: too few answers with a true claim for the promise.
+    """
+    data = labelled(rows)
+    kept = _kept(data, at_most_flagged is not None)
+    _check_size(data.only(~kept), kept=len(np.unique(data.groups[kept])))
+    if at_most_flagged is not None:
+        drawn = len(np.unique(data.groups[kept & (data.is_true == 1)]))
+        try:
+            check_enough(drawn, at_most_flagged, 1 - confidence)
+        except PromiseRefusedError as error:
+            raise _of_half(error, data.only(kept)) from None
 
 
 def fit_calibrator(
@@ -192,14 +226,19 @@ def _promised(
             delta=delta,
         )
     except PromiseRefusedError as error:
-        raise PromiseRefusedError(
-            f"{error}. Half of the labelled answers (by a hash of their ids) set the threshold: "
-            f"{len(np.unique(data.groups))} of yours"
-        ) from None
+        raise _of_half(error, data) from None
     below = None if rule.false_below is None else min(rule.false_below, found.value)
     labels = dataclasses.replace(rule, threshold=found.value, false_below=below)
     promise = found.to_dict(of="true claims", data=source)
     return dataclasses.replace(made, labels=labels, promise=promise)
+
+
+def _of_half(error: PromiseRefusedError, kept: Labelled) -> PromiseRefusedError:
+    """The refusal, with how many answers set the threshold."""
+    return PromiseRefusedError(
+        f"{error}. Half of the labelled answers (by a hash of their ids) set the threshold: "
+        f"{len(np.unique(kept.groups))} of yours"
+    )
 
 
 def out_of_fold(model: FranqClassifier, data: Labelled, *, folds: int = FOLDS) -> FloatArray:

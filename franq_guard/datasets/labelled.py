@@ -50,9 +50,7 @@ def labelled_rows(guard: Guard, traces: Iterable[Trace]) -> Iterator[list[dict[s
     def labelled() -> Iterator[Trace]:
         for number, trace in enumerate(traces):
             if any(label.is_true is not None for label in trace.labels):
-                # The two kinds of names never meet, whatever the ids are.
-                group = f"#{number}" if trace.id is None else f"id:{trace.id}"
-                waiting.append((group, trace.labels))
+                waiting.append((_group(number, trace), trace.labels))
                 yield trace
 
     for answer in guard.uncalibrated().check_many(labelled()):
@@ -63,6 +61,22 @@ def labelled_rows(guard: Guard, traces: Iterable[Trace]) -> Iterator[list[dict[s
             checked = len(answer.verdicts)
             _log.warning("%s left out: %d labels, %d claims", group, len(labels), checked)
             yield []
+
+
+def label_rows(traces: Iterable[Trace]) -> Iterator[dict[str, Any]]:
+    """``group`` and ``is_true`` of each labelled claim, as :func:`labelled_rows` will name them.
+
+    Nothing is scored: it tells beforehand whether the labels suffice.
+    """
+    for number, trace in enumerate(traces):
+        for label in trace.labels:
+            if label.is_true is not None:
+                yield {"group": _group(number, trace), "is_true": label.is_true}
+
+
+def _group(number: int, trace: Trace) -> str:
+    # The two kinds of names never meet, whatever the ids are.
+    return f"#{number}" if trace.id is None else f"id:{trace.id}"
 
 
 def uniform(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

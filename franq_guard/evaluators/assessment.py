@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Verdict
+from franq_guard.report.words import citation_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,4 +70,5 @@ def framework(name: str, package: str) -> Iterator[None]:
 def _line(verdict: Verdict) -> str:
     p = "" if verdict.p_true is None else f" {verdict.p_true:.2f}"
     why = f" ({verdict.reason})" if verdict.reason else ""
-    return f"[{verdict.label}{p}] {verdict.claim.text}{why}"
+    cited = "".join(f"; {citation_words(found)}" for found in verdict.citations)
+    return f"[{verdict.label}{p}] {verdict.claim.text}{why}{cited}"

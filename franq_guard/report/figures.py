@@ -10,6 +10,7 @@ import numpy as np
 from franq_guard.calibration.store import Calibrator
 from franq_guard.metrics.measures import Reliability
 from franq_guard.metrics.plots import Line, Plot, reliability_text, to_svg
+from franq_guard.report.words import promise_words
 
 _SHOWN = ("n", "answers", "share_true", "auroc", "pr_auc", "prr", "ece", "brier")
 
@@ -21,14 +22,9 @@ def figures_text(figures: Mapping[str, Any]) -> str:
 
 
 def promise_line(promise: Mapping[str, Any]) -> str:
-    """A calibrator's promise in a line; what it leaves out stands as None."""
-    alpha, of, confidence, n, data, date = (
-        promise.get(key) for key in ("at_most_flagged", "of", "confidence", "n", "data", "date")
-    )
-    return (
-        f"promise     at most {alpha} of the {of} are flagged, at {confidence} confidence "
-        f"({n} answers of {data}, {date})"
-    )
+    """A calibrator's promise in a line, with the data it rests on."""
+    source = ", ".join(str(promise[key]) for key in ("data", "date") if promise.get(key))
+    return f"promise     {promise_words(promise)}{f'; {source}' if source else ''}"
 
 
 def promise_text(calibrator: Calibrator) -> str:

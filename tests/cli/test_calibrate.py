@@ -25,7 +25,7 @@ def test_calibrate_fits_stores_and_reports(run, tmp_path):
     assert "1 row(s) could not be read and were left out" in result.stderr
     assert "auroc" in result.stdout
     said = " ".join(result.stdout.split())
-    assert "at most 0.2 of the true claims are flagged, at 0.9 confidence" in said
+    assert "at most 20 % of the true claims are flagged, at 90 % confidence" in said
     assert plot.read_text().startswith("<svg")
     fitted = Calibrator.load(out)
     assert fitted.fingerprint["language_model"] == "fake-language-model"
@@ -78,3 +78,73 @@ def test_calibrate_refuses_with_the_reason_when_there_are_too_few_labels(run, tm
     assert result.exit_code == 1
     assert "3 true and 3 false claims" in " ".join(result.stderr.split())
     assert not (tmp_path / "mine.json").exists()
+
+
+@pytest.fixture
+def unscored(command, offline):
+    """Runs the command on a guard that must score nothing."""
+
+    class NoScores:
+        @property
+        def fingerprint(self):
+            raise AssertionError("a model was asked")
+
+    offline(NoScores())
+    return command
+
+
+@pytest.mark.parametrize(
+    ("count", "words", "code", "message"),
+    [
+        (30, [], 1, "15 true and 15 false claims from 30 answers"),
+        (130, ["--at-most-flagged", "0.01"], 1, "at least 230 are needed"),
+        (0, [], 2, "has is_true: nothing to fit on"),
+    ],
+)
+def test_too_few_labels_are_said_before_anything_is_scored(
+    unscored, tmp_path, count, words, code, message
+):
+    file = tmp_path / "rows.jsonl"
+    file.write_text("\n".join(labelled(count)))
+    result = unscored("calibrate", file, "--out", tmp_path / "mine.json", *words)
+    assert result.exit_code == code, result.output
+    assert message in " ".join(result.stderr.split())
+
+
+def test_a_promise_that_cannot_be_kept_tells_how_many_answers_set_the_threshold(unscored, tmp_path):
+    file = tmp_path / "rows.jsonl"
+    file.write_text("\n".join(labelled(130)))
+    words = ("--out", tmp_path / "mine.json", "--at-most-flagged", "0.01")
+    result = unscored("calibrate", file, *words)
+    assert "Half of the labelled answers" in " ".join(result.stderr.split())
+
+
+def test_a_label_of_the_row_counts_for_its_answer(run, tmp_path):
+    rows = [json.loads(line) for line in labelled(60)]
+    for row in rows:
+        (claim,) = row.pop("claims")
+        row["is_true"] = claim["is_true"]
+        row["user_input"] = row.pop("question")
+    by_row, by_claim = tmp_path / "by_row.jsonl", tmp_path / "by_claim.jsonl"
+    by_row.write_text("\n".join(map(json.dumps, rows)))
+    by_claim.write_text("\n".join(labelled(60)))
+    figures = []
+    for file in (by_row, by_claim):
+        result = run("calibrate", file, "--out", tmp_path / "mine.json", "--json")
+        assert result.exit_code == 0, result.output
+        figures.append(json.loads(result.stdout))
+    assert figures[0] == figures[1]
+
+
+def test_figures_to_doubt_are_said(run, tmp_path):
+    file = tmp_path / "rows.jsonl"
+    file.write_text("\n".join(labelled(60)))
+    said = run("calibrate", file, "--out", tmp_path / "mine.json").stderr
+    assert "warning: AUROC 1.0: true and false claims are told apart without an error" in said
+    assert "warning: fitted on 60 claims only" in said
+
+
+def test_figures_as_they_ought_to_be_have_no_warning():
+    from franq_guard.cli.calibrate import _warnings
+
+    assert list(_warnings({"auroc": 0.93, "n": 200})) == []

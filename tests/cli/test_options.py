@@ -3,7 +3,7 @@
 import pytest
 
 from franq_guard.cli.options import guard_from
-from franq_guard.records import LabelRule
+from franq_guard.label_rule import LabelRule
 
 
 def test_wrong_policy_and_damaged_calibrator_end_with_the_reason(command, tmp_path, rows):
@@ -39,7 +39,9 @@ def test_check_takes_the_threshold_of_the_calibrator_unless_one_is_given(
     assert guard_from("annotate", None, plain) == 0.5
     assert "promise" not in capsys.readouterr().err
     assert guard_from("annotate", None, tuned) == 0.125
-    assert "at most 0.2 of the true claims are flagged" in " ".join(capsys.readouterr().err.split())
+    assert "at most 20 % of the true claims are flagged" in " ".join(
+        capsys.readouterr().err.split()
+    )
     assert guard_from("annotate", 0.75, tuned) == 0.75
     assert "promise" not in capsys.readouterr().err  # another threshold than the promised one
 

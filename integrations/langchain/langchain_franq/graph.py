@@ -22,7 +22,7 @@ from franq_guard.capture.outlet import REPORT_KEY, Labels, StreamMode, check_gua
 from franq_guard.streaming.release import OnReport, Release
 from langchain_franq._beside import ALSO_CHECKED_KEY, given_texts, put_beside, texts_to_check
 from langchain_franq._capture import Capture
-from langchain_franq._construction import warn_of_memory
+from langchain_franq._construction import SavedStateNote, warn_of_memory
 from langchain_franq._job import job_of
 from langchain_franq._models import models_of
 from langchain_franq._node import inside, runnable_of
@@ -92,6 +92,7 @@ def guard_node(
         evidence=evidence if evidence is not None else context,
         fields=tuple(fields),
         release=Release(on_report, raise_on),
+        saved=SavedStateNote(inner),
     )
     return RunnableLambda(node.check, node.acheck, name="franq")
 
@@ -106,10 +107,12 @@ class _Node:
     evidence: EvidenceFrom | None
     fields: tuple[str, ...]
     release: Release
+    saved: SavedStateNote
     note: NoPassagesNote = field(default_factory=NoPassagesNote)
 
     def check(self, state: Any, config: RunnableConfig) -> Any:
         capture = Capture()
+        self.saved(config)
         with running_out_of_sight():
             written = self.writer.invoke(state, inside(config, capture)) if self.writer else {}
         made = _Written(self, state, written, capture)
@@ -117,6 +120,7 @@ class _Node:
 
     async def acheck(self, state: Any, config: RunnableConfig) -> Any:
         capture = Capture()
+        self.saved(config)
         hidden = inside(config, capture)
         with running_out_of_sight():
             written = await self.writer.ainvoke(state, hidden) if self.writer else {}
@@ -165,9 +169,8 @@ class _Written:
         evidence = self._node.evidence
         if evidence is not None:
             return chosen_passages(evidence, self._state)
-        return usual_passages(self._new, self._given) or self._capture.evidence(
-            self._new, self._given, text
-        )
+        usual = self._capture.but_written(usual_passages(self._new, self._given))
+        return usual or self._capture.evidence(self._new, self._given, text)
 
     def update(self, answers: Sequence[GuardedAnswer]) -> Any:
         """The writer's update with the checked texts and the report."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from llama_index.core.schema import NodeWithScore
 
-from franq_guard import Claim, GuardedAnswer, Passage, Policy, Trace, Verdict
+from franq_guard import Claim, GuardedAnswer, Passage, Policy, Trace
 from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, check_evidence
 from franq_guard.capture.job import Job, check_together, gathered, joined
 from franq_guard.capture.outlet import StreamMode, check_stream_mode, remarks
@@ -59,7 +59,7 @@ class Watch:
             "on_claim": self.release.on_claim,
             "raise_on": self.release.raise_on,
             "evidence": self.evidence,
-            "fields": self.fields,
+            **({"fields": self.fields} if self.fields else {}),  # only some wrappers take them
         }
 
     @property
@@ -118,14 +118,11 @@ class Checked:
         return self.answer.text
 
     @property
-    def told(self) -> list[Verdict]:
-        """The verdicts that a reader of the raw text is told of."""
-        return [v for v in self.answer.verdicts if v.label in self.policy.marked]
-
-    @property
     def ending(self) -> str:
         """What ends a stream: the checked text, or remarks where the raw one was shown."""
-        return remarks(self.told) if self.advisory else self.text
+        if self.advisory:
+            return remarks(self.answer.verdicts, self.policy.marked)
+        return self.text
 
 
 @dataclass
@@ -261,10 +258,11 @@ class Call:
 
 
 def report_of(answer: GuardedAnswer, trace: Trace) -> dict[str, Any]:
-    """``answer`` as JSON-ready values; each stretch names its node beside its characters."""
+    """``answer`` as JSON-ready values; each stretch and each cited passage names its node, too."""
     report = answer.to_dict()
     for verdict in report["verdicts"]:
-        for found in (verdict["evidence"], verdict["against"]):
-            if found is not None:
+        cited = verdict.get("citations", ())
+        for found in (verdict["evidence"], verdict["against"], *cited):
+            if found is not None and found["passage"] is not None:
                 found["node_id"] = trace.passages[found["passage"]].id
     return report

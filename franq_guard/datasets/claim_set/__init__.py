@@ -1,0 +1,6 @@
+"""A set of answers and what is known of their claims, in one folder: ``store`` over ``records``."""
+
+from franq_guard.datasets.claim_set.records import ClaimJudgement, Factuality, Faithfulness
+from franq_guard.datasets.claim_set.store import ClaimSet
+
+__all__ = ["ClaimJudgement", "ClaimSet", "Factuality", "Faithfulness"]
