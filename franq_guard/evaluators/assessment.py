@@ -33,15 +33,14 @@ class Assessment:
 
 def assess(answer: GuardedAnswer, policy: Policy) -> Assessment:
     """The assessment of a checked answer under the guard's policy."""
-    claims = [v for v in answer.verdicts if v.label != "not-a-claim"]
-    known = [v.p_true for v in claims if v.p_true is not None]
     comment = "\n".join(_line(verdict) for verdict in answer.verdicts)
-    if claims and not known:
-        reasons = sorted({str(v.reason) for v in claims})
+    if answer.claims and answer.score is None:
+        reasons = sorted({str(verdict.reason) for verdict in answer.claims})
         invalid = f"no claim could be verified: {', '.join(reasons)}"
         return Assessment(score=None, passed=None, comment=comment, invalid=invalid)
-    passed = not any(policy.is_weak(verdict) for verdict in claims)
-    return Assessment(score=min(known, default=1.0), passed=passed, comment=comment)
+    passed = not any(policy.is_weak(verdict) for verdict in answer.claims)
+    score = 1.0 if answer.score is None else answer.score
+    return Assessment(score=score, passed=passed, comment=comment)
 
 
 @contextmanager

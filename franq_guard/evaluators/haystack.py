@@ -119,11 +119,10 @@ def _is_maker(guard: object) -> bool:
 
 def _result(answer: GuardedAnswer, guard: Guard) -> dict[str, Any]:
     found = assess(answer, guard.policy)
-    claims = [verdict for verdict in answer.verdicts if verdict.label != "not-a-claim"]
     return {
-        "statements": [verdict.claim.text for verdict in claims],
-        "statement_scores": [verdict.p_true for verdict in claims],
-        "labels": [verdict.label for verdict in claims],
+        "statements": [verdict.claim.text for verdict in answer.claims],
+        "statement_scores": [verdict.p_true for verdict in answer.claims],
+        "labels": [verdict.label for verdict in answer.claims],
         "passed": found.passed,
         "score": math.nan if found.score is None else found.score,
         "status": "error" if found.invalid else "evaluated",

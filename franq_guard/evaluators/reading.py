@@ -7,12 +7,15 @@ from typing import Any
 
 from franq_guard.capture.evidence import EvidenceFrom, chosen_passages, usual_passages
 from franq_guard.records import Generation, Trace
+from franq_guard.rows.fields import KNOWN
 
-QUESTION_KEYS = ("question", "query", "input", "user_input", "prompt")
-"""Where a run's inputs usually hold the question, in this order."""
 
-ANSWER_KEYS = ("answer", "output", "response", "result", "text", "content")
-"""Where a run's outputs usually hold the answer, in this order."""
+def _keys(ours: str) -> tuple[str, ...]:
+    """Where a run usually holds it; names that reach into a row are not needed here."""
+    return (ours, *(name for name in KNOWN[ours] if "." not in name))
+
+
+QUESTION_KEYS, ANSWER_KEYS = _keys("question"), (*_keys("answer"), "text", "content")
 
 
 def trace_of_run(inputs: Any, outputs: Any, evidence: EvidenceFrom | None = None) -> Trace:

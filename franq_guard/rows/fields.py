@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
-__all__ = ["Fields", "with_row_label"]
+__all__ = ["KNOWN", "Fields", "with_row_label"]
 
-_KNOWN: Mapping[str, tuple[str, ...]] = {
+KNOWN: Mapping[str, tuple[str, ...]] = {
     "question": (
         *("user_input", "query", "input", "user_query", "prompt_question"),
         *("inputs.question", "inputs.query", "inputs.input", "inputs.user_input"),
@@ -26,6 +26,7 @@ _KNOWN: Mapping[str, tuple[str, ...]] = {
         *("outputs.answer", "outputs.response", "outputs.output", "outputs.result"),
     ),
 }
+"""By our name, the names that other tools give it, the likeliest first."""
 _NOTHING = object()
 
 
@@ -45,7 +46,7 @@ class Fields:
     def __init__(self, given: Mapping[str, str] | None = None) -> None:
         self._given = dict(given or {})
         for name in self._given:
-            if name not in (*_KNOWN, "id"):
+            if name not in (*KNOWN, "id"):
                 raise ValueError(f"no field {name!r}: map question, passages, answer or id")
         self.used: dict[str, str] = {}
 
@@ -62,7 +63,7 @@ class Fields:
                 raise ValueError(f"there is no field {theirs!r} in it; it has {_names(row)}")
             found[name] = value
             self.used[name] = theirs
-        for name, others in _KNOWN.items():
+        for name, others in KNOWN.items():
             if name not in found:
                 theirs, found[name] = self._known(name, others, row)
                 self.used[name] = theirs
@@ -86,7 +87,7 @@ class Fields:
 
 def _nearest(name: str, row: Mapping[str, Any]) -> str | None:
     """A field of the row that may be meant, of those that are not read as something else."""
-    taken = {theirs for known in _KNOWN.values() for theirs in known} | set(_KNOWN)
+    taken = {theirs for known in KNOWN.values() for theirs in known} | set(KNOWN)
     free = [key for key in row if key not in taken and key != "id"]
     alike = [key for key in free if name in key.lower() or key.lower() in name]
     return next(iter([*alike, *get_close_matches(name, free, n=1)]), None)

@@ -97,8 +97,9 @@ def pages():
     return [page for page in own if page not in ELSEWHERE] + others
 
 
-# Their blocks need a running service, or OpenTelemetry: tests/serve/test_docs.py and
-# tests/telemetry/test_page.py run them.
+# Their blocks need a running service, OpenTelemetry or other frameworks: tests/serve/test_docs.py,
+# tests/telemetry/test_page.py and tests/evaluators/test_page.py run them.
 ELSEWHERE = [
-    f"docs/{name}.md" for name in ("service", "proxy", "litellm", "operators", "telemetry")
+    f"docs/{name}.md"
+    for name in ("service", "proxy", "litellm", "operators", "telemetry", "evaluators")
 ]
