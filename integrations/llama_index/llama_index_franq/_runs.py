@@ -116,7 +116,7 @@ class Runs:
         if not call.watched:
             self._forget(call)
         elif isinstance(result, StreamingAgentChatResponse):
-            self._will_write(call, result)
+            self._chat_stream(call, result)
         elif isinstance(result, StreamingResponse) and result.response_txt is None:
             result.response_gen = self._read(call, result, result.response_gen)
         elif isinstance(result, AsyncStreamingResponse) and result.response_txt is None:
@@ -181,6 +181,15 @@ class Runs:
     def _ended(self, call: Answering, response: Any, pieces: list[Any]) -> None:
         with suppressed():
             self.end(call, response, pieces)
+
+    def _chat_stream(self, call: Answering, response: StreamingAgentChatResponse) -> None:
+        """A chat's stream that is written to the history as it is read, or else only read."""
+        if response.is_writing_to_memory:
+            self._will_write(call, response)
+        elif response.achat_stream is not None:
+            response.achat_stream = self._aread(call, response, response.achat_stream)
+        elif response.chat_stream is not None:
+            response.chat_stream = self._read(call, response, response.chat_stream)
 
     def _will_write(self, call: Answering, response: StreamingAgentChatResponse) -> None:
         """A chat's answer is known once it was written to the history, in a thread of its own."""
