@@ -235,7 +235,7 @@ def test_a_guarded_chat_stream_is_not_checked_again(watch, guard, way):
 
 
 class OnlyRead(ContextChatEngine):
-    """Its streams are in no history, as in older versions of LlamaIndex."""
+    """Its streams are in no history."""
 
     def _chunks(self, message):
         nodes = RunRetriever().retrieve(message)
@@ -257,6 +257,27 @@ class OnlyRead(ContextChatEngine):
         return StreamingAgentChatResponse(
             achat_stream=later(), source_nodes=nodes, is_writing_to_memory=False
         )
+
+
+class AtOnce(threading.Thread):
+    """Done when it has started."""
+
+    def start(self):
+        super().start()
+        self.join()
+
+
+def test_a_chat_that_is_written_before_anybody_reads_it(watch, guard, monkeypatch):
+    monkeypatch.setattr("llama_index.core.chat_engine.context.Thread", AtOnce)
+    response = chat("context").stream_chat(question(7))
+    (trace,) = reported(watch, guard)
+    assert (trace.question, trace.generation.text) == (question(7), said("run 7"))
+    assert [p.id for p in trace.passages] == ["7-tall", "7-old"]
+    assert "".join(response.response_gen) == said("run 7")
+    assert not watch._runs._heard
+    del response
+    gc.collect()
+    assert not watch._runs._written_early
 
 
 @pytest.mark.parametrize("way", ["stream", "astream"])
