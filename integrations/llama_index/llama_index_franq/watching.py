@@ -9,6 +9,7 @@ from llama_index.core.callbacks.base_handler import BaseCallbackHandler
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.events import BaseEvent
+from llama_index.core.instrumentation.events.chat_engine import StreamChatDeltaReceivedEvent
 from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
 from pydantic import PrivateAttr
 
@@ -172,5 +173,7 @@ class _Events(BaseEventHandler):
 
     def handle(self, event: BaseEvent, **_: Any) -> None:
         with suppressed():
+            if isinstance(event, StreamChatDeltaReceivedEvent):
+                self._runs.hear(event.span_id, event.delta)
             for capture in self._runs.captures(event.span_id):
                 tell(capture, event)

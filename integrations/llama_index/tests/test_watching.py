@@ -11,9 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from llama_index.core import Settings
+from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.base.response.schema import Response
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.chat_engine import CondenseQuestionChatEngine, ContextChatEngine
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
@@ -21,7 +23,7 @@ from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 
 from franq_guard import Policy
-from llama_index_franq import FranqHandler, guard_query_engine
+from llama_index_franq import FranqHandler, guard_chat_engine, guard_query_engine
 
 from .agent_fakes import function_agent, look_up, run_of
 from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, ScriptedLLM, question, rag, said
@@ -31,6 +33,7 @@ from .leak_surfaces import (
     UNGUARDED,
     OneQuestion,
     answer_of,
+    memory_of,
     sub_question,
     tool_of,
 )
@@ -219,6 +222,71 @@ def test_a_guarded_engine_is_not_checked_again(watch, guard):
     guard_query_engine(rag(ScriptedLLM()), other).query(question(7))
     assert reported(watch, guard) == []
     assert len(other.traces) == 1
+
+
+@pytest.mark.parametrize("way", ["stream", "astream"])
+def test_a_guarded_chat_stream_is_not_checked_again(watch, guard, way):
+    other = ScriptedGuard()
+    CHAT_WAYS[way](guard_chat_engine(chat("context"), other), question(7))
+    assert reported(watch, guard) == []
+    assert len(other.traces) == 1
+    assert not watch._runs._open
+    assert not watch._runs._writing
+
+
+class OnlyRead(ContextChatEngine):
+    """Its streams are in no history."""
+
+    def _chunks(self, message):
+        nodes = RunRetriever().retrieve(message)
+        asked = "\n".join([*(node.get_content() for node in nodes), message])
+        return nodes, ScriptedChat().stream_chat([ChatMessage(content=asked)])
+
+    def stream_chat(self, message, chat_history=None):
+        nodes, chunks = self._chunks(message)
+        return StreamingAgentChatResponse(
+            chat_stream=chunks, source_nodes=nodes, is_writing_to_memory=False
+        )
+
+    async def astream_chat(self, message, chat_history=None):
+        async def later():
+            for chunk in chunks:
+                yield chunk
+
+        nodes, chunks = self._chunks(message)
+        return StreamingAgentChatResponse(
+            achat_stream=later(), source_nodes=nodes, is_writing_to_memory=False
+        )
+
+
+class AtOnce(threading.Thread):
+    """Done when it has started."""
+
+    def start(self):
+        super().start()
+        self.join()
+
+
+def test_a_chat_that_is_written_before_anybody_reads_it(watch, guard, monkeypatch):
+    monkeypatch.setattr("llama_index.core.chat_engine.context.Thread", AtOnce)
+    response = chat("context").stream_chat(question(7))
+    (trace,) = reported(watch, guard)
+    assert (trace.question, trace.generation.text) == (question(7), said("run 7"))
+    assert [p.id for p in trace.passages] == ["7-tall", "7-old"]
+    assert "".join(response.response_gen) == said("run 7")
+    assert not watch._runs._heard
+    del response
+    gc.collect()
+    assert not watch._runs._written_early
+
+
+@pytest.mark.parametrize("way", ["stream", "astream"])
+def test_a_chat_stream_that_no_history_gets(watch, guard, way):
+    engine = OnlyRead.from_defaults(RunRetriever(), llm=ScriptedChat(), memory=memory_of())
+    assert CHAT_WAYS[way](engine, question(7)) == said("run 7")
+    (trace,) = reported(watch, guard)
+    assert_own(trace, 7)
+    assert not watch._runs._open
 
 
 def test_nothing_it_does_is_raised_and_everything_is_counted(guard, caplog):
