@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -16,15 +16,20 @@ from franq_guard.capture.job import Job, gathered
 from franq_guard.capture.local import LocalModel, check_recorded
 from franq_guard.capture.watching import Watching
 from franq_guard.streaming.release import OnReport
+from langchain_franq._beside import given_texts
 from langchain_franq._job import job_of
 from langchain_franq._models import models_of
 from langchain_franq._quiet import unobserved
 from langchain_franq._roots import Root, Roots
 from langchain_franq._shapes import locate, question_of
-from langchain_franq._texts import ALL, texts_in
+from langchain_franq._texts import ALL, is_passage, texts_in
 
 if TYPE_CHECKING:
     from franq_guard import Guard
+
+
+_STRUCTURED = "structured_response"  # the key of create_agent's
+_WORDS = 4  # fewer (a title, a label, a route) state nothing
 
 
 class FranqCallback(Watching, BaseCallbackHandler):
@@ -223,18 +228,15 @@ class FranqCallback(Watching, BaseCallbackHandler):
         return Job(jobs[0].guard, traces, glue, failure=failure, unobserved=unobserved)
 
     def _answers(self, root: Root, output: Any) -> list[str]:
-        """The answer; where none stands in its place, all texts that models of the run wrote."""
+        """The answer; of a structured one, or where none stands in its place, all its texts."""
+        made = output.get(_STRUCTURED) if isinstance(output, Mapping) else None
+        if made is not None and self._output_key in (None, _STRUCTURED):
+            return _texts_of_models(root, made)
         try:
             found = locate(output, self._output_key)
         except KeyError:
             found = locate(output, fields=(ALL,))
-        if not found.fields:
-            return [found.text]
-        wrote = {text.strip() for text in root.capture.texts}
-        texts = [text for _, text in texts_in(output) if text.strip() in wrote]
-        if not texts:
-            raise LookupError("the run ended without an answer: name its key with output_key=")
-        return list(dict.fromkeys(texts))
+        return _texts_of_models(root, output) if found.fields else [found.text]
 
     def _gathered(self, root: Root, output: Any, answer: str) -> Job:
         return gathered(
@@ -262,3 +264,17 @@ class FranqCallback(Watching, BaseCallbackHandler):
             note=self._note,
             id=str(root.run_id),
         )
+
+
+def _texts_of_models(root: Root, output: Any) -> list[str]:
+    """The texts in an output that models of the run wrote, or that were made of what they wrote."""
+    wrote = {text.strip() for text in root.capture.texts}
+    found = [(path, text) for path, text in texts_in(output) if text.strip()]
+    texts = [text for _, text in found if text.strip() in wrote]
+    if not texts and root.capture.answer_run("") is not None:  # spelled in JSON, in a tool call
+        known = given_texts(root.given)
+        made = [text for path, text in found if text not in known and not is_passage(path)]
+        texts = [text for text in made if len(text.split()) >= _WORDS]
+    if not texts:
+        raise LookupError("the run ended without an answer: name its key with output_key=")
+    return list(dict.fromkeys(texts))
