@@ -1,6 +1,6 @@
 """A check beside a process that keeps all cores but one busy, as a ratio to the same check alone.
 
-    python benchmarks/speed/busy_neighbour.py [--rounds 5] [--json]
+    python benchmarks/speed/busy_neighbour.py [--rounds 5] [--claims 1 10] [--json]
 
 Each way of computing runs in a process of its own and checks the same answers again and again, in
 turn alone and beside the neighbour. "torch's own threads" is what torch does where nobody says
@@ -22,7 +22,7 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 
@@ -104,12 +104,12 @@ class Checker:
         self.process.communicate()
 
 
-def measured(rounds: int) -> list[dict[str, object]]:
+def measured(rounds: int, sizes: Sequence[int]) -> list[dict[str, object]]:
     """A row for each way and size, measured in turn."""
     checkers = {name: Checker(settings) for name, settings in WAYS.items()}
-    sizes, seconds = (1, 10), dict[tuple[str, int, bool], list[float]]()
+    seconds: dict[tuple[str, int, bool], list[float]] = {}
     for checker in checkers.values():
-        checker.seconds(10)  # loads and warms
+        checker.seconds(max(sizes))  # loads and warms
     for _ in range(rounds):
         for busy in (False, True):
             with neighbours(max(1, (os.cpu_count() or 1) - 1) if busy else 0):
@@ -139,13 +139,14 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--claims", type=int, nargs="+", default=[1, 10], help="of an answer")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
         child()
         return 0
-    rows = measured(options.rounds)
+    rows = measured(options.rounds, options.claims)
     if options.json:
         print(json.dumps({"cores": os.cpu_count(), "goal": GOAL, "rows": rows}))
         return 0
