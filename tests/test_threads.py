@@ -145,7 +145,8 @@ def test_without_a_reachable_openmp_nothing_changes(alone, monkeypatch):
 
 def test_what_the_user_set_stays(monkeypatch):
     monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")
-    monkeypatch.delenv("KMP_BLOCKTIME", raising=False)
+    monkeypatch.setenv("KMP_BLOCKTIME", "")  # put back at the end
+    monkeypatch.delenv("KMP_BLOCKTIME")
     wait_passively()
     assert threads.os.environ["OMP_WAIT_POLICY"] == "ACTIVE"
     assert threads.os.environ["KMP_BLOCKTIME"] == "0"

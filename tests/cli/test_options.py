@@ -1,7 +1,10 @@
 """The guard that the options describe."""
 
+import os
+
 import pytest
 
+from franq_guard.basics.threads import SETTING
 from franq_guard.cli.options import guard_from
 from franq_guard.label_rule import LabelRule
 
@@ -20,6 +23,27 @@ def test_wrong_policy_and_damaged_calibrator_end_with_the_reason(command, tmp_pa
         result = command("check", rows, *words)
         assert result.exit_code == 2, words
         assert message in " ".join(result.stderr.split())
+
+
+def test_threads_are_set_for_the_whole_program(command, rows, monkeypatch):
+    monkeypatch.setenv(SETTING, "1")  # put back at the end
+    assert command("check", rows, "--threads", "3", "--policy", "erase").exit_code == 2
+    assert os.environ[SETTING] == "3"
+    assert command("check", rows, "--threads", "0").exit_code == 2
+    assert os.environ[SETTING] == "3"
+
+
+def test_waiting_threads_of_a_command_sleep(monkeypatch):
+    from franq_guard.cli import app as module
+
+    seen = []
+    monkeypatch.setenv("OMP_WAIT_POLICY", "")  # put back at the end
+    monkeypatch.delenv("OMP_WAIT_POLICY")
+    monkeypatch.setenv("KMP_BLOCKTIME", "7")
+    monkeypatch.setattr(module, "app", lambda: seen.append(os.environ["OMP_WAIT_POLICY"]))
+    monkeypatch.setattr(module, "listen", lambda: None)
+    module.main()
+    assert (seen, os.environ["KMP_BLOCKTIME"]) == (["PASSIVE"], "7")
 
 
 def test_check_takes_the_threshold_of_the_calibrator_unless_one_is_given(

@@ -97,7 +97,7 @@ class AlignScore:
         _check("mode", mode, get_args(Mode))
         _check("context", context, get_args(Context))
         _check("dtype", dtype, DTYPES)
-        dtype = chosen_dtype(dtype)
+        taken = chosen_dtype(dtype)
         import torch
 
         from franq_guard.faithfulness.alignscore.encoder import OUTPUTS, Encoder
@@ -112,14 +112,14 @@ class AlignScore:
             weights.tokenizer, splitter, window=weights.config.window, exact=exact
         )
         self._logits = PairScorer(
-            Encoder(weights.config, weights.tensors, dtype=getattr(torch, dtype), device=device),
+            Encoder(weights.config, weights.tensors, dtype=getattr(torch, taken), device=device),
             begin=weights.special("<s>"),
             end=weights.special("</s>"),
             outputs=OUTPUTS,
             batch_tokens=batch_tokens,
             cache_size=cache_size,
         )
-        options = [mode, splitter_name(splitter), context, dtype, *(["exact"] if exact else [])]
+        options = [mode, splitter_name(splitter), context, taken, *(["exact"] if exact else [])]
         self._fingerprint = f"alignscore:{weights.digest()}:{':'.join(options)}"
 
     @classmethod
