@@ -73,9 +73,10 @@ $(EVALUATORS)/.ready: $(READY) tests/evaluators/requirements.txt
 	$(EVALUATORS)/bin/pip install -q -r tests/evaluators/requirements.txt
 	touch $@
 
-# No plugins: DeepEval and its packages bring some that change how every test runs.
+# No plugins: DeepEval brings some that change how every test runs. The frameworks warn of themselves.
 test-evaluators: $(EVALUATORS)/.ready  ## DeepEval, Haystack, LangSmith, MLflow, RAGAS with our evaluators
-	PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(EVALUATORS)/bin/python -m pytest -m evaluators tests/evaluators
+	PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(EVALUATORS)/bin/python -m pytest -W default -m evaluators \
+		tests/evaluators
 
 WHEELS := .venv-wheels
 test-wheels: $(READY)     ## the distributions, built and installed into a fresh environment

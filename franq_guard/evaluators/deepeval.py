@@ -76,9 +76,9 @@ class FranqMetric(BaseMetric):
 
     def is_successful(self) -> bool:
         """Whether the policy lets the answer pass and its score reaches the threshold."""
-        checked = self.error is None and self.score is not None
-        self.success = checked and bool(self.passed) and self.score >= self.threshold
-        return self.success
+        enough = self.score is not None and self.score >= self.threshold
+        self.success = passed = self.error is None and enough and bool(self.passed)
+        return passed
 
 
 def _trace(test_case: LLMTestCase) -> Trace:

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-pytestmark = [pytest.mark.evaluators, pytest.mark.filterwarnings("default")]
+pytestmark = pytest.mark.evaluators
 
 os.environ["DEEPEVAL_TELEMETRY_OPT_OUT"] = "1"
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"

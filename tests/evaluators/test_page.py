@@ -4,7 +4,7 @@ import pytest
 
 from ..docs.blocks import blocks
 
-pytestmark = [pytest.mark.evaluators, pytest.mark.filterwarnings("default")]
+pytestmark = pytest.mark.evaluators
 
 
 def test_the_blocks_of_the_page_run(tmp_path, monkeypatch, capsys):
