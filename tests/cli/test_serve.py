@@ -59,7 +59,7 @@ def test_options_become_settings(run, started, tmp_path, monkeypatch):
         (("--upstream-kind", "vllm", "--language-model", "bundled"), ["bundled"]),
     ],
 )
-def test_a_calibrator_has_vllm_score_answers_again(run, monkeypatch, tmp_path, words, asked):
+def test_a_calibrator_has_vllm_score_answers_again(command, monkeypatch, tmp_path, words, asked):
     """Whatever else is in front of the guard: the model that wrote an answer is asked for it."""
     given = []
     monkeypatch.setattr(loading, "language_model_from", lambda where, **_: given.append(where))
@@ -73,7 +73,7 @@ def test_a_calibrator_has_vllm_score_answers_again(run, monkeypatch, tmp_path, w
     monkeypatch.setattr(running, "Server", Server)
     calibrator = tmp_path / "calibrator.json"
     calibrator.write_text(Calibrator.uncalibrated().to_json())
-    run("serve", "--upstream", "http://vllm:8000", "--calibrator", calibrator, *words)
+    command("serve", "--upstream", "http://vllm:8000", "--calibrator", calibrator, *words)
     assert given == asked
 
 
