@@ -157,7 +157,7 @@ class _SourcesOnly(BaseCallbackHandler):
 
     on_chat_model_start = on_llm_start
 
-    async def on_tool_start(  # type: ignore[override]  # the handler's own is async
+    async def on_tool_start(  # the handler's own is async
         self, *told: Any, run_id: UUID, parent_run_id: UUID | None = None, **about: Any
     ) -> None:
         """A tool begins."""
@@ -165,9 +165,7 @@ class _SourcesOnly(BaseCallbackHandler):
         about |= {"run_id": run_id, "parent_run_id": parent_run_id}
         await self._handler.on_tool_start(*told, **about)
 
-    async def on_tool_end(  # type: ignore[override]
-        self, output: Any, *, run_id: UUID, **about: Any
-    ) -> None:
+    async def on_tool_end(self, output: Any, *, run_id: UUID, **about: Any) -> None:
         """A tool returned something."""
         shown = _wordless(output) if run_id in self._written else output
         await self._handler.on_tool_end(shown, run_id=run_id, **about)

@@ -53,9 +53,8 @@ def guard_chain(
 ) -> GuardedChain[Input, Output]:
     """``chain`` with every answer checked by ``guard`` before it leaves.
 
-    The result takes and returns what ``chain`` does: a string, a message or a dict with the answer
-    in it; see :class:`GuardedChain` for all that leaves. The report (schema ``franq.answer/1``) is
-    under ``"franq"``: an extra key of a dict, or of a message's ``response_metadata``.
+    The result takes and returns what ``chain`` does; see :class:`GuardedChain`. The report (schema
+    ``franq.answer/1``) is under ``"franq"`` of a dict, or of a message's ``response_metadata``.
 
     Args:
         chain: any Runnable that retrieves and answers.
@@ -88,7 +87,7 @@ def guard_chain(
     check_evidence(evidence)
     refuse_structured(chain, output_key, fields, stream)
     warn_of_memory("guard_chain", chain)
-    made: GuardedChain[Input, Output] = GuardedChain(
+    made = GuardedChain(
         bound=chain,
         guard=guard,
         output_key=output_key,
@@ -98,9 +97,14 @@ def guard_chain(
         stream_mode=stream,
         release=Release(on_report, raise_on, on_claim),
     )
-    if stream == "claims":
-        check_recorded(made.models, "stream='claims'", "use stream='buffer'")
-    return made
+    return _streamable(made)
+
+
+def _streamable(chain: GuardedChain[Input, Output]) -> GuardedChain[Input, Output]:
+    """``chain``, unless its claims would be checked by a model that is writing."""
+    if chain.stream_mode == "claims":
+        check_recorded(chain.models, "stream='claims'", "use stream='buffer'")
+    return chain
 
 
 class GuardedChain(RunnableSerializable[Input, Output]):

@@ -53,11 +53,10 @@ def guard_node(
         graph.add_node("write", guard_node(guard, write))
 
     Around the writer nothing raw leaves, in any stream mode: every text of a model in its update is
-    checked before the graph sees it, and what runs inside, subgraphs included, is out of sight (but
-    for what the writer itself sends to LangGraph's stream writer). A node after the writer
-    (``writer=None``) corrects the state, but the writer's own update has been streamed by then. The
-    report is under ``"franq"`` (declare that key in the state to keep it), and where the answer is
-    a message, in its ``response_metadata["franq"]`` as well.
+    checked before the graph sees it, and what runs inside, subgraphs included, is out of sight (not
+    what the writer sends to LangGraph's stream writer). After the writer (``writer=None``) the node
+    corrects the state, but the writer's own update has been streamed by then. The report is under
+    ``"franq"`` (declare that key in the state), and in a message's ``response_metadata["franq"]``.
 
     Args:
         guard: the guard.
