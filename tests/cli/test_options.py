@@ -1,5 +1,7 @@
 """The guard that the options describe."""
 
+import json
+
 import pytest
 
 from franq_guard.cli.options import guard_from
@@ -68,9 +70,11 @@ class TestLanguageModel:
     )
     @pytest.mark.parametrize("name", ["check", "calibrate"])
     def test_one_that_is_not_there_ends_with_the_reason(
-        self, command, monkeypatch, tmp_path, rows, name, where, message
+        self, command, monkeypatch, tmp_path, row, name, where, message
     ):
         monkeypatch.chdir(tmp_path)
+        rows = tmp_path / "rows.jsonl"  # with labels enough to fit on
+        rows.write_text("\n".join(json.dumps(row | {"is_true": i % 2}) for i in range(60)))
         words = [name, rows, "--language-model", where]
         out = ["--out", "mine.json"] if name == "calibrate" else []
         result = command(*words, *out)
