@@ -106,6 +106,7 @@ bench-claims: $(READY)    ## claim splitters on the gold set, and how their time
 	$(BIN)/franq bench claims
 	$(BIN)/python benchmarks/speed/claims_scaling.py
 	$(BIN)/python benchmarks/speed/answer_length.py
+	$(BIN)/python benchmarks/speed/answer_length_in_frameworks.py
 
 QA := $(foreach set,nq popqa triviaqa squad,--data $(DATA)/rag_qa_$(set).jsonl.gz)
 OUT ?= build/bench

@@ -8,7 +8,7 @@ from dataclasses import replace
 from franq_guard.claims.citations import citations, cited_by, passages_named
 from franq_guard.claims.spans import shifted
 from franq_guard.faithfulness.base import FaithfulnessModel
-from franq_guard.records import CitationFinding, Trace, Verdict
+from franq_guard.records import CitationFinding, CitedAs, Trace, Verdict
 from franq_guard.signals.faithfulness import scores, stated
 
 __all__ = ["cites", "with_citations"]
@@ -75,5 +75,5 @@ def _judged(
 ) -> CitationFinding:
     if p_faithful is not None and p_faithful > supported_from:
         return replace(found, p_faithful=p_faithful, finding="right")
-    finding = "wrong passage" if elsewhere else "nowhere"
+    finding: CitedAs = "wrong passage" if elsewhere else "nowhere"
     return replace(found, p_faithful=p_faithful, finding=finding)

@@ -11,16 +11,10 @@ from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult
 
-from franq_guard.capture.evidence import (
-    EvidenceFrom,
-    NoPassagesNote,
-    check_evidence,
-    chosen_passages,
-)
+from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, chosen_passages
 from franq_guard.capture.job import Job, gathered
 from franq_guard.capture.local import LocalModel
-from franq_guard.capture.outlet import check_guard
-from franq_guard.capture.watching import Watcher
+from franq_guard.capture.watching import Watching
 from franq_guard.streaming.release import OnReport
 from langchain_franq._job import job_of
 from langchain_franq._models import models_of
@@ -33,7 +27,7 @@ if TYPE_CHECKING:
     from franq_guard import Guard
 
 
-class FranqCallback(BaseCallbackHandler):
+class FranqCallback(Watching, BaseCallbackHandler):
     """Watches chains, agents and models as they are, and reports on their answers.
 
         watch = FranqCallback(guard, on_report=print, sample=0.1)
@@ -82,44 +76,16 @@ class FranqCallback(BaseCallbackHandler):
         output_key: str | None = None,
         evidence: EvidenceFrom | None = None,
     ) -> None:
-        check_guard("FranqCallback", guard)
-        check_evidence(evidence)
-        self._guard = guard
-        self._watcher = Watcher(on_report, sample=sample, queue_size=queue_size)
+        super().__init__(guard, on_report, sample=sample, queue_size=queue_size, evidence=evidence)
         self._models: list[LocalModel] = models_of(list(models), guard)
-        self._input_key, self._output_key, self._evidence = input_key, output_key, evidence
+        self._input_key, self._output_key = input_key, output_key
         self._note = NoPassagesNote()
         self._roots = Roots(lambda run: self._watcher.watches(str(run)))
-
-    # What came of it --------------------------------------------------------------------------
-
-    @property
-    def checked(self) -> int:
-        """How many answers were checked."""
-        return self._watcher.checked
-
-    @property
-    def dropped(self) -> int:
-        """How many were not, because too many waited, or after :meth:`close`."""
-        return self._watcher.dropped
-
-    @property
-    def failed(self) -> int:
-        """How many could not be checked or reported; the log says why."""
-        return self._watcher.failed
 
     @property
     def open_runs(self) -> int:
         """How many root runs are under way."""
         return len(self._roots)
-
-    def flush(self, timeout: float | None = None) -> bool:
-        """Wait until all that has ended is reported; False where ``timeout`` seconds are over."""
-        return self._watcher.flush(timeout)
-
-    def close(self, timeout: float | None = 2.0) -> bool:
-        """Take nothing more, and :meth:`flush`; done at the end of the process, too."""
-        return self._watcher.close(timeout)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> FranqCallback:
         return self  # a copied model goes on reporting here

@@ -59,7 +59,7 @@ class Watch:
             "on_claim": self.release.on_claim,
             "raise_on": self.release.raise_on,
             "evidence": self.evidence,
-            "fields": self.fields,
+            **({"fields": self.fields} if self.fields else {}),  # only some wrappers take them
         }
 
     @property
@@ -258,10 +258,11 @@ class Call:
 
 
 def report_of(answer: GuardedAnswer, trace: Trace) -> dict[str, Any]:
-    """``answer`` as JSON-ready values; each stretch names its node beside its characters."""
+    """``answer`` as JSON-ready values; each stretch and each cited passage names its node, too."""
     report = answer.to_dict()
     for verdict in report["verdicts"]:
-        for found in (verdict["evidence"], verdict["against"]):
-            if found is not None:
+        cited = verdict.get("citations", ())
+        for found in (verdict["evidence"], verdict["against"], *cited):
+            if found is not None and found["passage"] is not None:
                 found["node_id"] = trace.passages[found["passage"]].id
     return report

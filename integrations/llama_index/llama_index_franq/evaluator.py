@@ -12,6 +12,7 @@ from llama_index.core.prompts.mixin import PromptDictType
 
 from franq_guard import Generation, GuardedAnswer, Passage, Trace, Verdict
 from franq_guard.capture.outlet import REPORT_KEY, check_guard
+from franq_guard.report.words import citation_words
 from llama_index_franq._evidence import passage_of
 
 if TYPE_CHECKING:
@@ -136,4 +137,5 @@ def _written(response: Response | None) -> str | None:
 def _line(verdict: Verdict) -> str:
     p = "" if verdict.p_true is None else f" {verdict.p_true:.2f}"
     why = f" ({verdict.reason})" if verdict.reason else ""
-    return f"[{verdict.label}{p}] {verdict.claim.text}{why}"
+    cited = "".join(f"; {citation_words(found)}" for found in verdict.citations)
+    return f"[{verdict.label}{p}] {verdict.claim.text}{why}{cited}"
