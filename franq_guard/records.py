@@ -338,6 +338,11 @@ class GuardedAnswer:
         """
         return min((v.p_true for v in self.verdicts if v.p_true is not None), default=None)
 
+    @property
+    def reason(self) -> str | None:
+        """``no_answer`` where the answer is blank, so that there is nothing to verify in it."""
+        return None if self.original.strip() else "no_answer"
+
     def __repr__(self) -> str:
         counted = f"{len(self.claims)} claims, {len(self.flagged)} flagged"
         score = f"score {_number(self.score)}"
@@ -373,6 +378,7 @@ class GuardedAnswer:
             "text": self.text,
             "original": self.original,
             "status": self.status,
+            **({"reason": self.reason} if self.reason else {}),
             "verdicts": [verdict.to_dict() for verdict in self.verdicts],
             "calibrator": self.calibrator,
             "likelihoods": self.likelihoods,

@@ -174,3 +174,10 @@ def test_a_failed_check_still_has_what_was_checked():
     answer = Guard(faithfulness=FakeFaithfulness(fail=broken)).check_trace(trace)
     assert answer.status == "unverified"
     assert (answer.question, answer.passages) == (trace.question, trace.passages)
+
+
+def test_a_blank_answer_says_why_it_is_unverified():
+    answer = guard_of().check("Where?", PASSAGES, " \n")
+    assert (answer.status, answer.reason) == ("unverified", "no_answer")
+    assert answer.to_dict()["reason"] == "no_answer"
+    assert "reason" not in guard_of().check("Where?", PASSAGES, "Rome.").to_dict()

@@ -191,6 +191,7 @@ ANSWER_SCHEMA: Schema = {
         "text": {"type": "string"},
         "original": {"type": "string"},
         "status": {"enum": list(get_args(Status))},
+        "reason": {"const": "no_answer", "description": "The answer is blank."},
         "verdicts": {"type": "array", "items": _VERDICT},
         "calibrator": {"type": ["string", "null"]},
         "likelihoods": {

@@ -1,5 +1,6 @@
 """The guard that the options describe."""
 
+import json
 import os
 
 import pytest
@@ -7,8 +8,6 @@ import pytest
 from franq_guard.basics.threads import SETTING
 from franq_guard.cli.options import guard_from
 from franq_guard.label_rule import LabelRule
-
-from .test_calibrate import labelled
 
 
 def test_wrong_policy_and_damaged_calibrator_end_with_the_reason(command, tmp_path, rows):
@@ -94,11 +93,12 @@ class TestLanguageModel:
     )
     @pytest.mark.parametrize("name", ["check", "calibrate"])
     def test_one_that_is_not_there_ends_with_the_reason(
-        self, command, monkeypatch, tmp_path, name, where, message
+        self, command, monkeypatch, tmp_path, row, name, where, message
     ):
         monkeypatch.chdir(tmp_path)
-        (tmp_path / "rows.jsonl").write_text("\n".join(labelled(60)))
-        words = [name, "rows.jsonl", "--language-model", where]
+        rows = tmp_path / "rows.jsonl"  # with labels enough to fit on
+        rows.write_text("\n".join(json.dumps(row | {"is_true": i % 2}) for i in range(60)))
+        words = [name, rows, "--language-model", where]
         out = ["--out", "mine.json"] if name == "calibrate" else []
         result = command(*words, *out)
         assert result.exit_code == 2
