@@ -8,7 +8,7 @@ from typing import Final
 
 import torch
 from safetensors import safe_open
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from franq_guard.faithfulness.small.blend import Blend
@@ -39,6 +39,23 @@ def save(folder: Path, tensors: dict[str, Tensor], blend: Blend) -> str:
             stored[name] = tensor.to(
                 torch.float16 if tensor.dim() == 2 else torch.float32
             ).contiguous()
+    return _write(folder, stored, blend)
+
+
+def with_blend(folder: Path, out: Path, blend: Blend) -> str:
+    """Write the weights of `folder` with another blend into `out`; returns the SHA-256.
+
+    Raises:
+        WeightsError: a file of `folder` is missing or damaged.
+    """
+    path, _ = check(folder)
+    out.mkdir(parents=True, exist_ok=True)
+    # Copies: what is read is a view of the file, which is written over where both folders are one.
+    stored = {name: tensor.clone() for name, tensor in load_file(path).items()}
+    return _write(out, stored, blend)
+
+
+def _write(folder: Path, stored: dict[str, Tensor], blend: Blend) -> str:
     path = folder / FILE
     save_file(stored, path, metadata={"format": FORMAT, "blend": blend.to_json()})
     path.chmod(0o644)
@@ -81,6 +98,20 @@ def load(folder: Path) -> tuple[Encoder, Blend, str]:
         WeightsError: a file is missing, damaged or of another version.
     """
     path, digest = check(folder)
+    network, metadata = _read(path)
+    return network, Blend.from_json(metadata["blend"]), digest
+
+
+def load_network(folder: Path) -> Encoder:
+    """Return the network in float32, whatever version of the code its blend was fitted for.
+
+    Raises:
+        WeightsError: a file is missing, damaged or of another version.
+    """
+    return _read(check(folder)[0])[0]
+
+
+def _read(path: Path) -> tuple[Encoder, dict[str, str]]:
     with safe_open(path, framework="pt") as stored:
         metadata = stored.metadata() or {}
         if metadata.get("format") != FORMAT:
@@ -98,7 +129,7 @@ def load(folder: Path) -> tuple[Encoder, Blend, str]:
     if unknown or set(missing) != {"word.weight", "position.weight"}:
         raise WeightsError(f"{FILE} does not fit this version of franq-guard: {_ADVICE}")
     load_embeddings(network, load_minilm()[0])
-    return network.eval(), Blend.from_json(metadata["blend"]), digest
+    return network.eval(), metadata
 
 
 def _full(name: str, tensor: Tensor, tensors: dict[str, Tensor]) -> Tensor:

@@ -1,0 +1,220 @@
+"""A fact of the claim that stands where its nearest sentence has another one.
+
+Claim and sentence are laid side by side, word by word. Where all else agrees and one number or name
+differs, that fact was changed; in a paraphrase little else agrees. An encoder that reads the two as
+a whole hardly sees such a change, the less so where the other fact stands elsewhere in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
+
+from franq_guard.faithfulness.small.facts import FULL_TENS, ORDINAL_END, SPELLED
+from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, stem, word_set
+
+REPLACED: Final = (
+    "number_replaced",  # a number of the claim stands where the sentence has another one
+    "name_replaced",  # the same for a name
+    "negation_added",  # only one of the two negates, at a place where they differ
+    "number_unknown",  # a number of the claim is nowhere in the context
+)
+"""Each is 0, or else the share of the claim's other content words that the sentence has."""
+
+Kind = Literal["number", "few", "name", "opening", "word", "negation", "pronoun"]
+"""What a word is: "few" seldom counts anything; "opening" has the capital letter of a sentence's
+first word, so that it may be a name or not."""
+
+
+class Token(NamedTuple):
+    """A word that is compared: its stem, or a number in digits; and what it is."""
+
+    text: str
+    kind: Kind
+
+
+Tokens = tuple[Token, ...]
+
+_WORD: Final = re.compile(r"\w+(?:[.,]\d+)*")
+_OPENS: Final = re.compile(r"(?:^|[.!?:]\s+)$")
+_ABBREVIATION: Final = re.compile(r" ?\([A-Z]{2,6}\)")
+_NOT: Final = ("'t", "’t")
+_PRONOUNS: Final = word_set("he she it they")
+_FEW: Final = word_set("one first second")
+_LONGEST: Final = 6
+"""Words between two agreements that can stand in each other's place."""
+_REACH: Final = 3
+"""Of a longer stretch, the words next to an agreement."""
+
+
+def replaced(claim: str, sentences: Sequence[str], context: str) -> list[float]:
+    """Return the values of `REPLACED` for a claim.
+
+    Args:
+        claim: a sentence.
+        sentences: of the context, those nearest to it; the one that fits best is compared.
+        context: all that the claim may rest on.
+    """
+    own = tuple(token for token in tokens(claim) if token.kind != "pronoun")
+    pairs = [_Pair(own, tokens(sentence)) for sentence in sentences]
+    if not own or not pairs:
+        return [0.0] * len(REPLACED)
+    best = max(pairs, key=lambda pair: pair.fit)
+    unknown = best.here.numbers.keys() - _numbers(context)
+    signs = (best.other_number, best.other_name, best.negated, bool(unknown))
+    return [best.share * sign for sign in signs]
+
+
+@lru_cache(maxsize=4096)
+def tokens(text: str) -> Tokens:
+    """Return the words of a text that say something, spelled-out numbers as digits."""
+    return tuple(_read(text))
+
+
+@lru_cache(maxsize=256)
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(token.text for token in _read(text) if token.kind == "number")
+
+
+def _read(text: str) -> list[Token]:
+    found: list[Token] = []
+    before = -2  # where the last of them ended
+    text = _ABBREVIATION.sub("", text)
+    for match in _WORD.finditer(text):
+        word, start = match.group(), match.start()
+        if text[match.end() : match.end() + 2] in _NOT:  # isn't, can't
+            found.append(Token("not", "negation"))
+            continue
+        token = _token(word, opens=bool(_OPENS.search(text[max(0, start - 4) : start])))
+        if token is None:
+            continue
+        unit = token.kind == "number" and word[0].isalpha() and len(token.text) == 1
+        if unit and found and found[-1].text in FULL_TENS:  # twenty-five
+            found[-1] = Token(str(int(found[-1].text) + int(token.text)), "number")
+            continue
+        beside = start - before == 1
+        if beside and found[-1].kind == "opening" and token.kind == "name":
+            found[-1] = Token(found[-1].text, "name")
+        found.append(token)
+        before = match.end()
+    return found
+
+
+def _token(word: str, *, opens: bool) -> Token | None:
+    lower = word.lower()
+    if lower[0].isdigit():
+        return Token(ORDINAL_END.sub("", lower.replace(",", "")), "number")
+    if lower in SPELLED and (opens or word.islower()):
+        return Token(str(SPELLED[lower]), "number")
+    kinds: tuple[tuple[Kind, frozenset[str]], ...] = (
+        ("negation", NEGATIONS), ("few", _FEW), ("pronoun", _PRONOUNS),
+    )  # fmt: skip
+    for kind, members in kinds:
+        if lower in members:
+            return Token(lower, kind)
+    if lower in STOPWORDS or len(word) == 1:
+        return None
+    if not word[0].isupper():
+        return Token(stem(lower), "word")
+    return Token(stem(lower), "opening" if opens else "name")
+
+
+class _Side:
+    """What one of the two texts has."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self.words = frozenset(token.text for token in tokens)
+        self.numbers = Counter(token.text for token in tokens if token.kind == "number")
+
+
+class _Pair:
+    """Claim and sentence side by side; neither is empty of words in `gaps`."""
+
+    def __init__(self, claim: Tokens, sentence: Tokens) -> None:
+        self.here, self.there = _Side(claim), _Side(sentence)
+        texts = [[token.text for token in side] for side in (claim, sentence)]
+        steps = SequenceMatcher(None, *texts, autojunk=False).get_opcodes()
+        self.gaps = [_Gap(claim, sentence, *step[1:]) for step in steps if step[0] != "equal"]
+        facts = {token.text for token in claim if token.kind in ("number", "name")}
+        missing = facts - self.there.words
+        rest = [t for t in claim if t.kind not in ("negation", "few") and t.text not in missing]
+        self.share = _mean(token.text in self.there.words for token in rest)
+        aligned = sum(step[2] - step[1] for step in steps if step[0] == "equal")
+        self.fit = self.share + aligned / max(1, len(claim))
+
+    @property
+    def other_number(self) -> bool:
+        own, other = self.here.numbers, self.there.numbers
+        return any(gap.other_number(own - other, other - own) for gap in self.gaps)
+
+    @property
+    def other_name(self) -> bool:
+        return any(gap.other_name(self.here.words, self.there.words) for gap in self.gaps)
+
+    @property
+    def negated(self) -> bool:
+        return any(gap.negates for gap in self.gaps)
+
+
+class _Gap:
+    """Words of claim and sentence that differ, between two agreements or at an end."""
+
+    def __init__(self, claim: Tokens, sentence: Tokens, a: int, b: int, c: int, d: int) -> None:
+        self.claim, self.sentence = claim[a:b], sentence[c:d]
+        self.before = a > 0 and c > 0
+        self.after = b < len(claim) and d < len(sentence)
+        longest = max(len(self.claim), len(self.sentence))
+        self.tight = self.before and self.after and longest <= _LONGEST
+
+    def places(self) -> list[tuple[Tokens, Tokens]]:
+        """What stands in each other's place: all of it, or the words next to the agreements."""
+        if self.tight:
+            return [(self.claim, self.sentence)]
+        first = [(self.claim[:_REACH], self.sentence[:_REACH])] if self.before else []
+        last = [(self.claim[-_REACH:], self.sentence[-_REACH:])] if self.after else []
+        return first + last
+
+    @property
+    def negates(self) -> bool:
+        """Whether one of the two denies here what the other says."""
+        return self.tight and _has(self.claim, "negation") != _has(self.sentence, "negation")
+
+    def other_number(self, lacking: Counter[str], extra: Counter[str]) -> bool:
+        """Whether a number that the sentence lacks stands here for one that the claim lacks."""
+        return any(
+            (_counts(own, lacking) and (_counts(other, extra) or _has(other, "few")))
+            or (_has(own, "few") and _counts(other, extra))
+            for own, other in self.places()
+        )
+
+    def other_name(self, here: frozenset[str], there: frozenset[str]) -> bool:
+        """Whether a name stands here for another one; one that a pronoun stands for is no other."""
+        if not self.before and _has(self.sentence, "pronoun"):
+            return False
+        return any(self._other_name(*place, here, there) for place in self.places())
+
+    def _other_name(
+        self, own: Tokens, other: Tokens, here: frozenset[str], there: frozenset[str]
+    ) -> bool:
+        single = self.tight and len(own) == len(other)  # then it may stand elsewhere in it, too
+        mine = any(t.kind == "name" and (single or t.text not in there) for t in own)
+        theirs = any(t.kind in ("name", "opening") and t.text not in here for t in other)
+        left, right = ("".join(token.text for token in side) for side in (own, other))
+        return mine and theirs and left not in right and right not in left  # Southeast, South East
+
+
+def _has(tokens: Tokens, kind: Kind) -> bool:
+    return any(token.kind == kind for token in tokens)
+
+
+def _counts(tokens: Tokens, numbers: Counter[str]) -> bool:
+    return any(token.kind == "number" and token.text in numbers for token in tokens)
+
+
+def _mean(values: Iterable[bool]) -> float:
+    found = list(values)
+    return sum(found) / len(found) if found else 0.0
