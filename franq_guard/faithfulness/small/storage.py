@@ -15,7 +15,7 @@ from franq_guard.faithfulness.small.blend import Blend
 from franq_guard.faithfulness.small.encoder import Encoder, load_embeddings
 from franq_guard.faithfulness.small.minilm import WeightsError, load_minilm, sha256
 
-FORMAT: Final = "franq.small-faithfulness/1"
+FORMAT: Final = "franq.small-faithfulness/2"
 FOLDER: Final = Path(__file__).parent / "weights"
 FILE: Final = "small.safetensors"
 MANIFEST: Final = "small.json"
@@ -57,7 +57,8 @@ def with_blend(folder: Path, out: Path, blend: Blend) -> str:
 
 def _write(folder: Path, stored: dict[str, Tensor], blend: Blend) -> str:
     path = folder / FILE
-    save_file(stored, path, metadata={"format": FORMAT, "blend": blend.to_json()})
+    # One entry alone: of several the library does not keep the order, and the digest would change.
+    save_file(stored, path, metadata={FORMAT: blend.to_json()})
     path.chmod(0o644)
     digest = sha256(path)
     manifest = {"format": FORMAT, "file": FILE, "sha256": digest, "bytes": path.stat().st_size}
@@ -98,8 +99,8 @@ def load(folder: Path) -> tuple[Encoder, Blend, str]:
         WeightsError: a file is missing, damaged or of another version.
     """
     path, digest = check(folder)
-    network, metadata = _read(path)
-    return network, Blend.from_json(metadata["blend"]), digest
+    network, blend = _read(path)
+    return network, Blend.from_json(blend), digest
 
 
 def load_network(folder: Path) -> Encoder:
@@ -111,11 +112,11 @@ def load_network(folder: Path) -> Encoder:
     return _read(check(folder)[0])[0]
 
 
-def _read(path: Path) -> tuple[Encoder, dict[str, str]]:
+def _read(path: Path) -> tuple[Encoder, str]:
     with safe_open(path, framework="pt") as stored:
         metadata = stored.metadata() or {}
-        if metadata.get("format") != FORMAT:
-            raise WeightsError(f"{FILE} has format {metadata.get('format')!r}, expected {FORMAT!r}")
+        if FORMAT not in metadata:
+            raise WeightsError(f"{FILE} has format {[*metadata]}, expected {FORMAT!r}: {_ADVICE}")
         tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
     with torch.device("meta"):
         network = Encoder()
@@ -129,7 +130,7 @@ def _read(path: Path) -> tuple[Encoder, dict[str, str]]:
     if unknown or set(missing) != {"word.weight", "position.weight"}:
         raise WeightsError(f"{FILE} does not fit this version of franq-guard: {_ADVICE}")
     load_embeddings(network, load_minilm()[0])
-    return network.eval(), metadata
+    return network.eval(), metadata[FORMAT]
 
 
 def _full(name: str, tensor: Tensor, tensors: dict[str, Tensor]) -> Tensor:
