@@ -48,7 +48,6 @@ def refit(
 
     The network stays as it is, byte for byte. `examples` and `questions` are the fitting fold's.
     """
-    torch.set_grad_enabled(False)
     network = storage.load_network(folder)
     if torch.cpu._is_avx512_bf16_supported():
         network = network.to(torch.bfloat16)
