@@ -52,12 +52,31 @@ def test_a_name_in_the_place_of_another(claim, told):
     assert (value("name_replaced", claim) > 0) == told
 
 
-def test_a_pronoun_and_another_spelling_are_no_other_name():
-    assert value("name_replaced", "Ada Vale moved to Brenn.", ("She moved to Brenn.",)) == 0
-    spelled = "The arena stands in South East London."
-    assert value("name_replaced", "The arena stands in Southeast London.", (spelled,)) == 0
-    short = "The Court of Appeals (CA) hears the case."
-    assert value("name_replaced", "The Court of Appeals of Brenn hears the case.", (short,)) == 0
+@pytest.mark.parametrize(
+    ("claim", "sentence"),
+    [
+        ("Ada Vale moved to Brenn.", "She moved to Brenn."),  # a pronoun
+        ("The arena stands in Southeast London.", "The arena stands in South East London."),
+        ("The Court of Appeals of Brenn hears it.", "The Court of Appeals (CA) hears it."),
+        ("It was a hit in the UK in spring.", "It was a hit in the United Kingdom in spring."),
+        ("Nikolai Marsh sang it.", "Nicolai Marsh sang it."),
+        ("It is a large mill in Brennland.", "It is a large Brennish mill."),
+    ],
+)
+def test_the_same_name_in_another_form_is_no_other_name(claim, sentence):
+    assert value("name_replaced", claim, (sentence,)) == 0
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence"),
+    [
+        ("It was a number 1 hit.", "It was a number one hit."),
+        ("It grew in the 1990's.", "It grew in the 1990s."),
+        ("It was the 1st mill.", "It was the first mill."),
+    ],
+)
+def test_the_same_number_in_another_form_is_no_other_number(claim, sentence):
+    assert value("number_replaced", claim, (sentence,)) == 0
 
 
 def test_the_value_is_the_share_of_the_other_words_that_the_sentence_has():

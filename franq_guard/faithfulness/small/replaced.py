@@ -44,9 +44,12 @@ _OPENS: Final = re.compile(r"(?:^|[.!?:]\s+)$")
 _ABBREVIATION: Final = re.compile(r" ?\([A-Z]{2,6}\)")
 _NOT: Final = ("'t", "’t")
 _PRONOUNS: Final = word_set("he she it they")
-_FEW: Final = word_set("one first second")
+_FEW: Final = {"one": "1", "first": "1", "second": "2"}
+_YEARS: Final = re.compile(r"(?<=\d0)s$")
 _LONGEST: Final = 6
 """Words between two agreements that can stand in each other's place."""
+_ALIKE: Final = 4
+"""Letters at the start that make two names one: China and Chinese."""
 _REACH: Final = 3
 """Of a longer stretch, the words next to an agreement."""
 
@@ -107,15 +110,14 @@ def _read(text: str) -> list[Token]:
 def _token(word: str, *, opens: bool) -> Token | None:
     lower = word.lower()
     if lower[0].isdigit():
-        return Token(ORDINAL_END.sub("", lower.replace(",", "")), "number")
+        plain = _YEARS.sub("", ORDINAL_END.sub("", lower.replace(",", "")))  # 3rd, 1,200, 1990s
+        return Token(plain, "number")
     if lower in SPELLED and (opens or word.islower()):
         return Token(str(SPELLED[lower]), "number")
-    kinds: tuple[tuple[Kind, frozenset[str]], ...] = (
-        ("negation", NEGATIONS), ("few", _FEW), ("pronoun", _PRONOUNS),
-    )  # fmt: skip
-    for kind, members in kinds:
-        if lower in members:
-            return Token(lower, kind)
+    if lower in _FEW:
+        return Token(_FEW[lower], "few")
+    if lower in NEGATIONS or lower in _PRONOUNS:
+        return Token(lower, "negation" if lower in NEGATIONS else "pronoun")
     if lower in STOPWORDS or len(word) == 1:
         return None
     if not word[0].isupper():
@@ -201,10 +203,27 @@ class _Gap:
         self, own: Tokens, other: Tokens, here: frozenset[str], there: frozenset[str]
     ) -> bool:
         single = self.tight and len(own) == len(other)  # then it may stand elsewhere in it, too
-        mine = any(t.kind == "name" and (single or t.text not in there) for t in own)
-        theirs = any(t.kind in ("name", "opening") and t.text not in here for t in other)
-        left, right = ("".join(token.text for token in side) for side in (own, other))
-        return mine and theirs and left not in right and right not in left  # Southeast, South East
+        mine = [t.text for t in own if t.kind == "name" and (single or t.text not in there)]
+        theirs = [t.text for t in other if t.kind in ("name", "opening") and t.text not in here]
+        return bool(mine and theirs) and not _same_name(mine, theirs)
+
+
+def _same_name(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether two names are one: spelled nearly alike, written together, or by the initials."""
+    first, second = "".join(left), "".join(right)
+    if first in second or second in first:  # South East, Southeast
+        return True
+    initials = ["".join(word[0] for word in side) for side in (left, right)]
+    if first == initials[1] or second == initials[0]:  # UK, United Kingdom
+        return True
+    return any(_alike(a, b) for a in left for b in right)
+
+
+def _alike(a: str, b: str) -> bool:
+    shortest = min(len(a), len(b))
+    if shortest < _ALIKE:
+        return False
+    return a[:_ALIKE] == b[:_ALIKE] or SequenceMatcher(None, a, b, autojunk=False).ratio() >= 0.75
 
 
 def _has(tokens: Tokens, kind: Kind) -> bool:
