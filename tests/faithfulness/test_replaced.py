@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franq_guard.faithfulness.small.replaced import REPLACED, replaced, tokens
+from franq_guard.faithfulness.small.replaced import REPLACED, replaced
+from franq_guard.faithfulness.small.tokens import tokens
 
 BAKERY = "In 2003 Elin Marsh sold the bakery in Brenn to Tomas Birk for nine thousand crowns."
 MILL = "The mill at Harrow was never used during the war, and twenty-five people lived in it."
@@ -77,6 +78,7 @@ def test_the_same_name_in_another_form_is_no_other_name(claim, sentence):
 )
 def test_the_same_number_in_another_form_is_no_other_number(claim, sentence):
     assert value("number_replaced", claim, (sentence,)) == 0
+    assert value("number_unknown", claim, (sentence,)) == 0
 
 
 def test_the_value_is_the_share_of_the_other_words_that_the_sentence_has():
