@@ -7,6 +7,7 @@ a whole hardly sees such a change, the less so where the other fact stands elsew
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
@@ -28,19 +29,21 @@ _ALIKE: Final = 4
 """Letters at the start that make two names one: China and Chinese."""
 _REACH: Final = 3
 """Of a longer stretch, the words next to an agreement."""
+_ASKS: Final = re.compile(r"\?|^\W*(?:who|whom|whose|what|when|where|which|why|how)\b[^,]*$", re.I)
+"""A question, which states nothing and has an order of its own; also one with its answer behind."""
 
 
 def replaced(claim: str, sentences: Sequence[str], context: str) -> list[float]:
     """Return the values of `REPLACED` for a claim.
 
     Args:
-        claim: a sentence.
+        claim: a sentence. All values of a question are 0.
         sentences: of the context, those nearest to it; the one that fits best is compared.
         context: all that the claim may rest on.
     """
     own = tuple(token for token in tokens(claim) if token.kind != "pronoun")
     pairs = [_Pair(own, tokens(sentence)) for sentence in sentences]
-    if not own or not pairs:
+    if not own or not pairs or _ASKS.search(claim):
         return [0.0] * len(REPLACED)
     best = max(pairs, key=lambda pair: pair.fit)
     unknown = best.here.numbers.keys() - numbers(context)
