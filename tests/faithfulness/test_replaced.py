@@ -109,7 +109,9 @@ def test_a_number_is_unknown_where_no_sentence_has_it():
 def test_a_question_states_nothing():
     assert value("name_replaced", "Did Elin Marsh sell the bakery to Otto Lind?") == 0
     assert value("name_replaced", "who sold the bakery in Brenn Otto Lind") == 0
-    assert value("number_replaced", "When she sold the bakery, in 2005, she left.", (BAKERY,)) > 0
+    assert (
+        value("number_replaced", "When in 2005 Elin Marsh sold the bakery, he left.", (BAKERY,)) > 0
+    )
 
 
 def test_words_are_told_by_what_they_are():
