@@ -184,8 +184,8 @@ class _QuietSteps(Workflow):
         inner: Any = super()
         with observed(call.capture):
             result: ToolCallResult = await inner.call_tool(quiet, ev)
-        unchecked = await settle_result(call, result)
-        await keep_found(ctx, result, call.capture, unchecked=unchecked)
+        by_a_model = await settle_result(call, result)
+        await keep_found(ctx, result, call.capture, by_a_model=by_a_model)
         if quiet.release():
             ctx.write_event_to_stream(shown_result(result))
         return result
