@@ -253,9 +253,8 @@ class Capture(BaseCallbackHandler):
         with self._lock:
             ended = tuple(self._tool_outputs)
         for run_id, output in ended:
-            text = output.text if isinstance(output, ToolMessage) else output
-            if isinstance(text, str):
-                yield without_written(str(text), self._texts_inside(run_id))
+            if (text := _text_of_tool(output)) is not None:
+                yield without_written(text, self._texts_inside(run_id))
 
     def _of_turns(self, messages: Sequence[BaseMessage]) -> list[Passage]:
         return passages_of_turns(messages, written=self.texts_of_tools)
@@ -277,17 +276,33 @@ class Capture(BaseCallbackHandler):
             own = [run.own_text for run in self._models.values()]
         return without_written(text, own) != text
 
+    def wrote_in_a_tool(self, text: str) -> bool:
+        """Whether a model inside a tool wrote ``text`` or a part of it, which that tool returned.
+
+        Not what the agent's own model, outside of tools, repeats of a tool.
+        """
+        with self._lock:
+            ended = {id for id, output in self._tool_outputs if _text_of_tool(output) == text}
+        return any(without_written(text, self._texts_inside(id)) != text for id in ended)
+
+    def seen_in_tools(self) -> str:
+        """All that models inside tools were given."""
+        return "\n".join(run.seen for run in self._runs_by(tools=True))
+
     def _texts_inside(self, run_id: UUID) -> list[str]:
         with self._lock:
             inside = [run for id, run in self._models.items() if run_id in self._ancestors(id)]
         return [run.own_text for run in inside]
 
     def _texts_by(self, *, tools: bool) -> list[str]:
+        return [run.text for run in self._runs_by(tools=tools) if run.text]
+
+    def _runs_by(self, *, tools: bool) -> list[ModelRun]:
         with self._lock:
             return [
-                run.text
+                run
                 for id, run in self._models.items()
-                if run.text and any(above in self._tools for above in self._ancestors(id)) == tools
+                if any(above in self._tools for above in self._ancestors(id)) == tools
             ]
 
     def answer_run(self, answer: str) -> ModelRun | None:
@@ -329,6 +344,11 @@ class Capture(BaseCallbackHandler):
         while parent is not None:
             yield parent
             parent = self._parents.get(parent)
+
+
+def _text_of_tool(output: Any) -> str | None:
+    text = output.text if isinstance(output, ToolMessage) else output
+    return str(text) if isinstance(text, str) else None
 
 
 def _added(known: dict[str, list[Any]], sent: Mapping[str, Any]) -> dict[str, list[Any]]:

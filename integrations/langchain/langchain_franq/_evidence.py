@@ -91,8 +91,18 @@ def _of_tools(messages: Sequence[BaseMessage], written: Collection[str] = ()) ->
     return passages_of(found)
 
 
+def seen_in_tools(messages: Iterable[BaseMessage]) -> str:
+    """What models inside tools wrote from, as their messages tell: it is in no other prompt."""
+    found = [artifact_passages(m) for m in messages if _by_a_model(m)]
+    return "\n".join(passage.text for passages in found for passage in passages)
+
+
+def _by_a_model(message: BaseMessage) -> bool:
+    return bool((message.response_metadata.get(REPORT_KEY) or {}).get(BY_A_MODEL_KEY))
+
+
 def _told(message: ToolMessage, written: Collection[str]) -> list[Passage]:
     """What a tool says, where no model in it wrote that and no guard marked it."""
-    if (message.response_metadata.get(REPORT_KEY) or {}).get(BY_A_MODEL_KEY):
+    if _by_a_model(message):
         return []
     return passages_of(without_written(without_marked(str(message.text)), written))

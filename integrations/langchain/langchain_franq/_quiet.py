@@ -167,6 +167,13 @@ class _SourcesOnly(BaseCallbackHandler):
             setattr(self, "on_tool_start", self._atool_start)  # noqa: B010
             setattr(self, "on_tool_end", self._atool_end)  # noqa: B010
 
+    def __eq__(self, other: object) -> bool:
+        """Of one handler there is one: LangChain adds up what a context and a call bring along."""
+        return isinstance(other, _SourcesOnly) and other._handler is self._handler
+
+    def __hash__(self) -> int:
+        return hash(id(self._handler))
+
     ignore_custom_event = property(lambda self: not self._custom)
 
     def on_chain_start(

@@ -35,7 +35,7 @@ from langchain_franq._direct import (
     with_answer,
     with_answers,
 )
-from langchain_franq._evidence import BY_A_MODEL_KEY, messages_in, passages_of_turns
+from langchain_franq._evidence import BY_A_MODEL_KEY, messages_in, passages_of_turns, seen_in_tools
 from langchain_franq._job import job_from, job_of
 from langchain_franq._messages import with_text
 from langchain_franq._models import models_of
@@ -173,7 +173,9 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         found = written(self._guard, call.models, run, text)
         passages = self._passages(call.request, run, call.capture)
         self._note(found.generation.prompt, passages)
-        return job_from(found, question_of(call.request.messages), passages, id=message.id)
+        said = call.request.messages
+        seen = seen_in_tools(said)
+        return job_from(found, question_of(said), passages, id=message.id, also_seen=seen)
 
     def _passages(
         self, request: ModelRequest[Any], run: ModelRun, capture: Capture

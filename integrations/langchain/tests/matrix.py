@@ -168,14 +168,17 @@ def _direct(guard: Any) -> Any:
 
 
 def _model_in_tool(guard: Any) -> Any:
-    """An agent with a tool that asks a model of its own, unguarded."""
+    return _asking(_asks_a_model, [FranqMiddleware(guard)])
 
-    @tool
-    def ask(query: str) -> str:
-        """Ask the archive."""
-        return str(Secretive().invoke(query).text)
 
-    return _asking(ask, [FranqMiddleware(guard)])
+@tool("ask")
+def _asks_a_model(query: str) -> str:
+    """Ask the archive, by a model of its own that nobody guards."""
+    return str(Secretive().invoke(query).text)
+
+
+def _agent_with_model_in_tool(guard: Any, **options: Any) -> Any:
+    return guard_chain(_asking(_asks_a_model), guard, **options)
 
 
 CHAINS: dict[str, Callable[..., Any]] = {
@@ -183,6 +186,7 @@ CHAINS: dict[str, Callable[..., Any]] = {
     "`guard_chain`, a message": _message,
     "`guard_chain`, a dict with more texts": _dict,
     "`guard_chain(agent)`": _agent_in_chain,
+    "`guard_chain(agent)`, a model in a tool": _agent_with_model_in_tool,
 }
 GRAPHS: dict[str, Callable[[Any], Any]] = {
     "`FranqMiddleware`": _middleware,
@@ -195,6 +199,9 @@ GRAPHS: dict[str, Callable[[Any], Any]] = {
     ),
     "`guard_node(agent)`": lambda guard: _graph(
         "model", guard_node(guard, create_agent(Secretive()))
+    ),
+    "`guard_node(agent)`, a model in a tool": lambda guard: _graph(
+        "model", guard_node(guard, _asking(_asks_a_model))
     ),
     "`guard_chain` in a node": lambda guard: _graph(
         "write", lambda state: {"answer": _message(guard).invoke(state["question"])}
