@@ -1,0 +1,160 @@
+"""The language model as a second reader beside the small faithfulness model: fitted and measured.
+
+`python -m franq_bench.training.reader --data FOLDER --out FOLDER` reads pairs of the fitting and
+the test fold with the bundled language model (half an hour of one core; a run that was stopped goes
+on), fits `reader.json`, and writes `figures.json`. What was chosen by looking, the inputs and the
+penalty, was chosen on the fitting fold, each set scored by weights fitted without it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from franq_bench.data.pairs import SOURCES
+from franq_bench.quality import faithfulness as bench
+from franq_bench.training.reader_pairs import Read, drawn, numbers
+from franq_guard.faithfulness.reader.reading import Floats
+from franq_guard.faithfulness.reader.weights import NUMBERS, SMALL, ReaderWeights, log_odds, table
+from franq_guard.metrics.measures import auroc, ece
+
+#: What is compared: names of inputs.
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "small model": (SMALL,),
+    "reader": NUMBERS,
+    "both": (SMALL, *NUMBERS),
+    "both, gains": (SMALL, *(n for n in NUMBERS if n.startswith("gain_"))),
+    "both, mean and lowest gain": (SMALL, "gain_mean", "gain_lowest"),
+    "both, mean gain": (SMALL, "gain_mean"),
+}
+STRENGTHS: Final = (1e-4, 1e-3, 1e-2, 1e-1)
+"""Inverse L2 penalties on standardised inputs that are tried."""
+
+
+def fit(reads: Sequence[Read], names: Sequence[str], strength: float) -> tuple[Floats, float]:
+    """Return weights and intercept of a logistic regression.
+
+    Only pairs of sets that may be trained on are taken (`pairs.SOURCES`). The penalty is strong, so
+    that no set's own ways are learned; a second fit without penalty on the resulting score alone
+    undoes the shrinking of the probabilities towards the middle.
+
+    Args:
+        reads: pairs with their numbers.
+        names: inputs, see `weights.table`.
+        strength: inverse of the L2 penalty.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    kept = [one for one in reads if one.source in SOURCES]
+    rows, labels = inputs(kept, names), supported(kept)
+    mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
+    first = LogisticRegression(C=strength, max_iter=5000).fit((rows - mean) / scale, labels)
+    slope = first.coef_[0] / scale
+    score = (rows - mean) @ slope
+    second = LogisticRegression(C=1e6, max_iter=5000).fit(score[:, None] / score.std(), labels)
+    slope = slope * second.coef_[0, 0] / score.std()
+    return slope, float(second.intercept_[0] - slope @ mean)
+
+
+def inputs(reads: Sequence[Read], names: Sequence[str]) -> Floats:
+    """Return the named inputs of each pair."""
+    return table([one.small for one in reads], [one.reading for one in reads], names)
+
+
+def supported(reads: Sequence[Read]) -> Floats:
+    """Return 1 for each pair that is supported, 0 for the others."""
+    return np.array([one.supported for one in reads], dtype=np.float64)
+
+
+def left_out(reads: Sequence[Read], names: Sequence[str], strength: float) -> Floats:
+    """Return the score of each pair by weights fitted without the pair's own data set."""
+    scores = np.zeros(len(reads))
+    for name in {one.dataset for one in reads}:
+        own = np.array([one.dataset == name for one in reads])
+        others = [one for one in reads if one.dataset != name]
+        slope, intercept = fit(others, names, strength)
+        scores[own] = inputs([one for one in reads if one.dataset == name], names) @ slope
+        scores[own] += intercept
+    return scores
+
+
+def by_set(reads: Sequence[Read], scores: Floats) -> dict[str, float]:
+    """Return the AUROC of each data set of the figures' macro row; sets of one class left out."""
+    labels, sets = supported(reads), np.array([one.dataset for one in reads])
+    found = {name: auroc(labels[sets == name], scores[sets == name]) for name in bench.GROUNDED
+             if (sets == name).any()}  # fmt: skip
+    return {name: value for name, value in found.items() if not np.isnan(value)}
+
+
+def macro(reads: Sequence[Read], scores: Floats) -> float:
+    """Return the mean of `by_set`."""
+    return float(np.mean(list(by_set(reads, scores).values())))
+
+
+def gain(
+    reads: Sequence[Read], scores: Floats, before: Floats, *, resamples: int = 1000
+) -> dict[str, float]:
+    """Return what `scores` add to the macro AUROC of `before`, with a paired 90 % interval.
+
+    The pairs of each set are drawn again and again, the same for both.
+    """
+    rng = np.random.default_rng(0)
+    sets = np.array([one.dataset for one in reads])
+    members = [np.flatnonzero(sets == name) for name in bench.GROUNDED if (sets == name).any()]
+    found = []
+    for _ in range(resamples):
+        at = np.concatenate([rng.choice(own, len(own)) for own in members])
+        again = [reads[i] for i in at]
+        found.append(macro(again, scores[at]) - macro(again, before[at]))
+    low, high = np.quantile(found, [0.05, 0.95])
+    difference = macro(reads, scores) - macro(reads, before)
+    return {"gain": difference, "low": float(low), "high": float(high)}
+
+
+def chosen_strengths(reads: Sequence[Read]) -> dict[str, tuple[float, Floats]]:
+    """Return for each choice of inputs its best penalty, and the scores of the sets left out."""
+    found = {}
+    for name, names in CHOICES.items():
+        tried = {c: left_out(reads, names, c) for c in (STRENGTHS if len(names) > 1 else (1.0,))}
+        best = max(tried, key=lambda c: macro(reads, tried[c]))
+        found[name] = (best, tried[best])
+    return found
+
+
+def figures(fitting: Sequence[Read], test: Sequence[Read]) -> dict[str, Any]:
+    """Return of each choice: macro AUROC of the sets left out, and all figures on the test fold."""
+    found: dict[str, Any] = {}
+    chosen = chosen_strengths(fitting)
+    for name, (strength, scores) in chosen.items():
+        slope, intercept = fit(fitting, CHOICES[name], strength)
+        on_test = inputs(test, CHOICES[name]) @ slope + intercept
+        found[name] = {
+            "strength": strength,
+            "left_out": macro(fitting, scores),
+            "left_out_gain": gain(fitting, scores, log_odds([r.small for r in fitting])),
+            **_on_test(test, 1 / (1 + np.exp(-on_test))),
+        }
+    found["small model, as it is"] = _on_test(test, np.array([one.small for one in test]))
+    return found
+
+
+def _on_test(test: Sequence[Read], scores: Floats) -> dict[str, Any]:
+    labels = supported(test)
+    sets = np.array([one.dataset for one in test])
+    halves = [bench.balanced_accuracy(labels[sets == name], scores[sets == name])
+              for name in bench.GROUNDED]  # fmt: skip
+    trained = np.array([one.source in SOURCES for one in test])
+    return {
+        "auroc": macro(test, scores),
+        "gain": gain(test, scores, np.array([one.small for one in test])),
+        "by_set": by_set(test, scores),
+        "balanced_accuracy": float(np.nanmean(halves)),
+        "ece": ece(labels[trained], scores[trained]),
+    }

@@ -1,0 +1,122 @@
+"""What the reader is fitted and measured on: numbers of labelled pairs, and no text of theirs.
+
+The costly part of `python -m franq_bench.training.reader`. Every pair is on disk as soon as it is
+read, so a run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from franq_bench.data.files import files
+from franq_bench.data.folds import Fold, Folds
+from franq_bench.data.pairs import Example, examples
+from franq_bench.quality import faithfulness as bench
+from franq_bench.store.cache import Cache, content_key
+from franq_guard.faithfulness.base import FaithfulnessModel
+from franq_guard.faithfulness.reader.reading import Reading, TokenScorer, read, texts_to_read
+
+#: Data sets whose pairs are read: those of the small model's figures, and two more.
+SETS: Final = (*bench.GROUNDED, "fever-symmetric", "xsum")
+_AT_ONCE: Final = 16
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One labelled pair as numbers.
+
+    `source` is its data set, `dataset` the row of the figures it is counted in, `small` the small
+    model's P(faithful).
+    """
+
+    source: str
+    dataset: str
+    supported: bool
+    small: float
+    reading: Reading
+
+
+def drawn(data: Path, pairs: Mapping[Fold, int], *, seed: int = 0) -> dict[Fold, list[Example]]:
+    """Return labelled pairs of some folds, by chance the same at every call.
+
+    Args:
+        data: folder of JSONL files.
+        pairs: of each fold, at most how many of a data set.
+        seed: of the draw. The first pairs of a larger draw are those of a smaller one.
+    """
+    folds = Folds.read(data)
+    return {fold: _of_fold(data, folds, fold, limit, seed) for fold, limit in pairs.items()}
+
+
+def _of_fold(data: Path, folds: Folds, fold: Fold, limit: int, seed: int) -> list[Example]:
+    found: dict[str, list[Example]] = {name: [] for name in SETS}
+    for pair in examples(files([data]), lambda row: folds.of(row) == fold):
+        found.get(bench.group(pair.dataset), []).append(pair)
+    for name, members in found.items():
+        random.Random(f"{seed}/{name}").shuffle(members)  # noqa: S311 - no secret
+    return [pair for members in found.values() for pair in members[:limit]]
+
+
+def numbers(
+    pairs: Sequence[Example],
+    small: FaithfulnessModel,
+    language_model: TokenScorer,
+    cache: Path,
+    report: Report,
+) -> list[Read]:
+    """Return what is known of each pair, read now where it is not in the folder `cache` yet."""
+    readings, scores = Cache(cache / "readings"), Cache(cache / "small")
+    reading_keys = [_key(language_model.fingerprint, pair) for pair in pairs]
+    score_keys = [_key(small.fingerprint, pair) for pair in pairs]
+    for group in _missing(pairs, reading_keys, readings, report, "read by the language model"):
+        texts, claims = [[pairs[i].premise] for i in group], [pairs[i].hypothesis for i in group]
+        found = read(language_model, texts_to_read(small, texts, claims), claims)
+        for i, reading in zip(group, found, strict=True):
+            readings[reading_keys[i]] = _to_lists(reading)
+    for group in _missing(pairs, score_keys, scores, report, "scored by the small model"):
+        texts_of = [pairs[i].premise for i in group]
+        found_scores = small.score(texts_of, [pairs[i].hypothesis for i in group])
+        for i, score in zip(group, found_scores, strict=True):
+            scores[score_keys[i]] = score
+    return [
+        Read(
+            pair.dataset,
+            bench.group(pair.dataset),
+            pair.label == 0,
+            scores[s],
+            _from_lists(readings[r]),
+        )
+        for pair, r, s in zip(pairs, reading_keys, score_keys, strict=True)
+    ]
+
+
+def _key(fingerprint: str, pair: Example) -> str:
+    return content_key(fingerprint, pair.premise, pair.hypothesis)
+
+
+def _missing(
+    pairs: Sequence[Example], keys: Sequence[str], cache: Cache, report: Report, what: str
+) -> Iterator[list[int]]:
+    """Numbers of the pairs that are not in the cache, some at a time, those of a text together."""
+    left = [i for i, key in enumerate(keys) if key not in cache]
+    left.sort(key=lambda i: (pairs[i].dataset, pairs[i].premise))
+    for start in range(0, len(left), _AT_ONCE):
+        if start % (10 * _AT_ONCE) == 0:
+            report(f"{len(left) - start} of {len(pairs)} pairs to be {what}")
+        yield left[start : start + _AT_ONCE]
+
+
+def _to_lists(reading: Reading) -> list[list[float]]:
+    columns = (reading.given, reading.alone, reading.entropy, reading.entropy_alone)
+    return [[round(float(x), 4) for x in column] for column in columns]
+
+
+def _from_lists(columns: list[list[float]]) -> Reading:
+    return Reading(*(np.array(column) for column in columns))

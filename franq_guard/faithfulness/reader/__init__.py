@@ -1,0 +1,1 @@
+"""A second opinion on faithfulness: a language model reads claim and passage."""
