@@ -18,11 +18,22 @@ from typing import Any, Final
 
 import numpy as np
 
-from franq_bench.data.pairs import SOURCES
+from franq_bench.data.pairs import SOURCES, Example
 from franq_bench.quality import faithfulness as bench
+from franq_bench.tables.resampling import bootstrap
 from franq_bench.training.reader_pairs import Read, drawn, numbers
+from franq_guard.faithfulness.reader.model import ReaderFaithfulness
 from franq_guard.faithfulness.reader.reading import Floats
-from franq_guard.faithfulness.reader.weights import NUMBERS, SMALL, ReaderWeights, log_odds, table
+from franq_guard.faithfulness.reader.weights import (
+    FILE,
+    NUMBERS,
+    SMALL,
+    ReaderWeights,
+    log_odds,
+    table,
+)
+from franq_guard.faithfulness.small.model import SmallFaithfulness
+from franq_guard.language_model.transformers.smollm2 import load_bundled
 from franq_guard.metrics.measures import auroc, ece
 
 #: What is compared: names of inputs.
@@ -34,6 +45,7 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "both, mean and lowest gain": (SMALL, "gain_mean", "gain_lowest"),
     "both, mean gain": (SMALL, "gain_mean"),
 }
+SHIPPED: Final = "both"
 STRENGTHS: Final = (1e-4, 1e-3, 1e-2, 1e-1)
 """Inverse L2 penalties on standardised inputs that are tried."""
 
@@ -105,14 +117,14 @@ def gain(
 
     The pairs of each set are drawn again and again, the same for both.
     """
-    rng = np.random.default_rng(0)
-    sets = np.array([one.dataset for one in reads])
-    members = [np.flatnonzero(sets == name) for name in bench.GROUNDED if (sets == name).any()]
-    found = []
-    for _ in range(resamples):
-        at = np.concatenate([rng.choice(own, len(own)) for own in members])
-        again = [reads[i] for i in at]
-        found.append(macro(again, scores[at]) - macro(again, before[at]))
+    labels, sets = supported(reads), np.array([one.dataset for one in reads])
+    moved = []
+    for name in by_set(reads, scores):
+        own = sets == name
+        both = {"after": scores[own], "before": before[own]}
+        drawn_again = bootstrap(labels[own], both, resamples=resamples)["auroc"]
+        moved.append(drawn_again["after"] - drawn_again["before"])
+    found = np.nanmean(moved, axis=0)  # NaN: a small set drawn with one class only
     low, high = np.quantile(found, [0.05, 0.95])
     difference = macro(reads, scores) - macro(reads, before)
     return {"gain": difference, "low": float(low), "high": float(high)}
@@ -158,3 +170,76 @@ def _on_test(test: Sequence[Read], scores: Floats) -> dict[str, Any]:
         "balanced_accuracy": float(np.nanmean(halves)),
         "ece": ece(labels[trained], scores[trained]),
     }
+
+
+def cost(
+    pairs: Sequence[Example], small: SmallFaithfulness, reader: ReaderFaithfulness
+) -> dict[str, float]:
+    """Return CPU seconds a claim of one thread, for answers of 10 claims and 3 passages.
+
+    Args:
+        pairs: claims and passages to time; ten and three at a time.
+        small: must not know these pairs yet.
+        reader: on top of `small`, whose scores it then finds in its cache.
+    """
+    texts = list(dict.fromkeys(pair.premise for pair in pairs))
+    claims = list(dict.fromkeys(pair.hypothesis for pair in pairs))
+    alone, added = [], []
+    for start in range(3):
+        passages = [[texts[(start + i) % len(texts)] for i in range(3)]] * 10
+        asked = claims[10 * start : 10 * start + 10]
+        begin = time.process_time()
+        small.score_passages(passages, asked)
+        middle = time.process_time()
+        reader.score_passages(passages, asked)
+        alone.append((middle - begin) / 10)
+        added.append((time.process_time() - middle) / 10)
+    return {"small": float(np.median(alone)), "reader_adds": float(np.median(added))}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Read, fit and measure as told on the command line; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m franq_bench.training.reader",
+                                     description=__doc__)  # fmt: skip
+    parser.add_argument("--data", type=Path, required=True, help="folder of JSONL files")
+    parser.add_argument("--out", type=Path, required=True, help="folder for numbers and results")
+    parser.add_argument("--fitting", type=int, default=60, help="pairs of a set to fit on")
+    parser.add_argument("--test", type=int, default=100, help="pairs of a set to measure on")
+    options = parser.parse_args(arguments)
+    if not options.data.is_dir():
+        parser.error(f"--data must be the folder with the data files; {options.data} is none")
+    import torch
+
+    torch.set_num_threads(1)
+    small, language_model = SmallFaithfulness.bundled(dtype="float32"), load_bundled()
+    pairs = drawn(options.data, {"fitting": options.fitting, "test": options.test})
+    fitting, test = (
+        numbers(pairs[fold], small, language_model, options.out, _report) for fold in pairs
+    )
+    found = figures(fitting, test)
+    names = CHOICES[SHIPPED]
+    slope, intercept = fit(fitting, names, found[SHIPPED]["strength"])
+    weights = ReaderWeights(
+        {name: round(float(w), 6) for name, w in zip(names, slope, strict=True)},
+        round(intercept, 6),
+        small.fingerprint,
+        language_model.fingerprint,
+    )
+    (options.out / FILE.name).write_text(weights.to_json(), encoding="utf-8")
+    timed = [pair for pair in pairs["test"] if pair.dataset == "refchecker-nq"]
+    fresh = SmallFaithfulness.bundled(dtype="float32")
+    found["cpu seconds a claim"] = cost(
+        timed, fresh, ReaderFaithfulness(fresh, language_model, weights)
+    )
+    text = json.dumps(found, indent=1) + "\n"
+    (options.out / "figures.json").write_text(text, encoding="utf-8")
+    sys.stdout.write(text)
+    return 0
+
+
+def _report(message: str) -> None:
+    sys.stderr.write(f"{time.strftime('%H:%M:%S')} {message}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
