@@ -1,46 +1,15 @@
+import json
 import math
-from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from franq_guard.faithfulness.reader.model import ReaderFaithfulness
-from franq_guard.faithfulness.reader.reading import (
-    WITH_PASSAGE,
-    WITHOUT_PASSAGE,
-    Reading,
-    read,
-    texts_to_read,
-)
-from franq_guard.faithfulness.reader.weights import (
-    NUMBERS,
-    SMALL,
-    ReaderWeights,
-    ReaderWeightsError,
-    log_odds,
-    numbers,
-    table,
-)
+from franq_guard.faithfulness.reader.reading import PROMPT, likelihoods, texts_to_read
+from franq_guard.faithfulness.reader.weights import ReaderWeights, ReaderWeightsError, log_odds
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
 PASSAGE = "The Orrin Bridge is 412 metres long."
-READING = Reading(
-    given=np.array([-1.0, -3.0]),
-    alone=np.array([-2.0, -7.0]),
-    entropy=np.array([0.5, 2.5]),
-    entropy_alone=np.array([1.0, 1.0]),
-)
-
-
-class FakeReader(FakeLanguageModel):
-    """A word that stands in the prompt has p = .9, any other .1; every entropy is 1."""
-
-    def score(self, prompts, answers):
-        scored = super().score(prompts, answers)
-        return [
-            replace(one, tokens=tuple(replace(t, entropy=1.0) for t in one.tokens))
-            for one in scored
-        ]
+LIKELY, UNLIKELY = math.log(0.9), math.log(0.1)
 
 
 class FakeSmall(FakeFaithfulness):
@@ -52,84 +21,41 @@ class FakeSmall(FakeFaithfulness):
         return self.score([" ".join(of_claim) for of_claim in passages], claims)
 
 
-def weights(**named):
-    return ReaderWeights(
-        weights=named or {SMALL: 1.0, "gain_lowest": 0.5},
-        intercept=-0.25,
-        small="fake-faithfulness",
-        language_model="fake-language-model",
-    )
+def weights(odds=1.0, likelihood=0.5, intercept=-0.25):
+    return ReaderWeights(odds, likelihood, intercept, "fake-faithfulness", "fake-language-model")
+
+
+def sigmoid(x):
+    return 1 / (1 + math.exp(-x))
 
 
 # -- numbers ----------------------------------------------------------------------------------
 
 
-def test_numbers_worked_out_by_hand():
-    found = dict(zip(NUMBERS, numbers(READING), strict=True))
-    assert len(found) == 20
-    # given: -1 and -3
-    assert found["given_sum"] == -4
-    assert found["given_mean"] == -2
-    assert (found["given_lowest"], found["given_highest"]) == (-3, -1)
-    assert found["given_spread"] == 1
-    # alone: -2 and -7, so the passage adds 1 and 4
-    assert found["alone_sum"] == -9
-    assert found["gain_mean"] == 2.5
-    assert (found["gain_lowest"], found["gain_highest"]) == (1, 4)
-    assert found["gain_spread"] == 1.5
-    assert found["entropy_mean"] == 1.5
-
-
 def test_probability_worked_out_by_hand():
-    # log-odds of .5 are 0, the lowest gain is 1: 0 + .5 * 1 - .25
-    assert weights().probability([0.5], [READING]) == [pytest.approx(1 / (1 + math.exp(-0.25)))]
+    # log-odds of .5 are 0, those of .75 log 3
+    found = weights().probability([0.5, 0.75], [-2.0, -1.0])
+    assert found == pytest.approx([sigmoid(-1.25), sigmoid(math.log(3) - 0.75)])
     # log-odds are at most 8 in size
-    certain = weights(**{SMALL: 1.0}).probability([1.0, 0.0], [READING, READING])
-    assert certain == pytest.approx([1 / (1 + math.exp(-7.75)), 1 / (1 + math.exp(8.25))])
-    assert log_odds([0.75]) == pytest.approx([math.log(3)])
-    unknown = replace(READING, given=np.array([math.nan, -1.0]))
-    assert math.isnan(weights().probability([0.5], [unknown])[0])
+    assert log_odds([1.0, 0.0]).tolist() == [8, -8]
+    assert math.isnan(weights().probability([0.5], [math.nan])[0])
     assert weights().probability([], []) == []
-
-
-def test_inputs_stand_in_the_order_named():
-    rows = table([0.5, 0.75], [READING, READING], ("gain_mean", SMALL))
-    assert rows.tolist() == [[2.5, 0.0], [2.5, pytest.approx(math.log(3))]]
 
 
 # -- what is read -----------------------------------------------------------------------------
 
 
-def test_a_claim_is_read_after_its_passage_and_alone():
-    model, asked = FakeReader(), []
+def test_the_likelihood_is_the_mean_over_the_tokens_after_the_first():
+    model, asked = FakeLanguageModel(), []
     score = model.score
     model.score = lambda prompts, answers: asked.extend(prompts) or score(prompts, answers)
-    claim = "The bridge is long."
-    first, second = read(model, [PASSAGE, "Nothing."], [claim, claim])
-    with_text = WITH_PASSAGE.format(passage=PASSAGE)
-    assert asked == [with_text, WITH_PASSAGE.format(passage="Nothing."), WITHOUT_PASSAGE]
-    # "The bridge is long." all stand in the passage; of "True statement about the passage: ..."
-    # and "Nothing." only "the" is left
-    assert first.given == pytest.approx(np.log([0.9, 0.9, 0.9, 0.9]))
-    assert second.given == pytest.approx(np.log([0.9, 0.1, 0.1, 0.1]))
-    assert first.alone == pytest.approx(np.log([0.1, 0.1, 0.1, 0.1]))
-    assert first.entropy.tolist() == [1, 1, 1, 1]
-    assert read(model, [], []) == []
-
-
-def test_a_model_without_entropies_cannot_read():
-    with pytest.raises(ValueError, match="entropy"):
-        read(FakeLanguageModel(), [PASSAGE], ["It is long."])
-
-
-def test_tokens_that_differ_between_the_prompts_are_refused():
-    class Uneven(FakeReader):
-        def score(self, prompts, answers):
-            scored = super().score(prompts, answers)
-            return [*scored[:-1], replace(scored[-1], tokens=scored[-1].tokens[1:])]
-
-    with pytest.raises(ValueError, match="other tokens"):
-        read(Uneven(), [PASSAGE], ["It is long."])
+    found = likelihoods(
+        model, [PASSAGE, PASSAGE, ""], ["Sing: the bridge sings.", "Red", " Long. "]
+    )
+    assert asked == [PROMPT.format(passage=text) for text in (PASSAGE, PASSAGE, "")]
+    # "Sing:" is left out, "the" and "bridge" stand in the passage, "sings." does not
+    assert found == pytest.approx([(2 * LIKELY + UNLIKELY) / 3, UNLIKELY, UNLIKELY])
+    assert likelihoods(model, [], []) == []
 
 
 def test_the_two_chunks_that_entail_most_are_read_in_their_own_order():
@@ -146,14 +72,15 @@ def test_the_two_chunks_that_entail_most_are_read_in_their_own_order():
 
 
 def fake(model=None):
-    return ReaderFaithfulness(FakeSmall(), model or FakeReader(), weights())
+    return ReaderFaithfulness(FakeSmall(), model or FakeLanguageModel(), weights())
 
 
 def test_both_models_decide():
     found = fake().score([PASSAGE, PASSAGE, " "], ["The bridge is long.", "The bridge sings.", "x"])
-    # Overlap 4/4: log-odds 8; every word gains log 9. Overlap 2/3: log 2; "sings" gains nothing.
-    expected = [8 + 0.5 * math.log(9) - 0.25, math.log(2) + 0 - 0.25]
-    assert found == pytest.approx([*(1 / (1 + math.exp(-x)) for x in expected), 0.0])
+    # Overlap 4/4: log-odds 8, and every word is likely. Overlap 2/3: log 2; of "bridge sings." one.
+    first = 8 + 0.5 * LIKELY - 0.25
+    second = math.log(2) + 0.5 * (LIKELY + UNLIKELY) / 2 - 0.25
+    assert found == pytest.approx([sigmoid(first), sigmoid(second), 0.0])
 
 
 def test_nli_evidence_and_languages_are_the_small_models():
@@ -165,7 +92,7 @@ def test_nli_evidence_and_languages_are_the_small_models():
 
 
 def test_the_fingerprint_names_models_and_weights():
-    other = ReaderFaithfulness(FakeSmall(), FakeReader(), weights(**{SMALL: 2.0}))
+    other = ReaderFaithfulness(FakeSmall(), FakeLanguageModel(), weights(odds=2.0))
     assert fake().fingerprint.endswith("/fake-faithfulness/fake-language-model")
     assert fake().fingerprint != other.fingerprint
 
@@ -176,22 +103,17 @@ def test_a_language_model_that_fails_leaves_the_claim_unverified():
     def fail():
         raise RuntimeError("out of memory")
 
-    answer = Guard(faithfulness=fake(FakeReader(fail=fail))).check("How?", [PASSAGE], "It is long.")
+    guard = Guard(faithfulness=fake(FakeLanguageModel(fail=fail)))
+    answer = guard.check("How?", [PASSAGE], "It is long.")
     assert [(v.label, v.reason) for v in answer.verdicts] == [("unverified", "error")]
 
 
 def test_nan_leaves_the_claim_unverified():
     from franq_guard import Guard
 
-    class Broken(FakeReader):
-        def score(self, prompts, answers):
-            scored = super().score(prompts, answers)
-            return [
-                replace(one, tokens=tuple(replace(t, logprob=math.nan) for t in one.tokens))
-                for one in scored
-            ]
-
-    answer = Guard(faithfulness=fake(Broken())).check("How?", [PASSAGE], "The bridge is long.")
+    model = FakeLanguageModel()
+    model._known = math.nan
+    answer = Guard(faithfulness=fake(model)).check("How?", [PASSAGE], "The bridge is long.")
     assert [v.label for v in answer.verdicts] == ["unverified"]
 
 
@@ -202,6 +124,7 @@ def test_weights_are_read_as_they_were_written(tmp_path):
     path = tmp_path / "reader.json"
     path.write_text(weights().to_json(), encoding="utf-8")
     assert ReaderWeights.load(path) == weights()
+    assert json.loads(path.read_text())["likelihood"] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -217,8 +140,8 @@ def test_damaged_weights_are_told(tmp_path, text):
 def test_other_models_than_those_of_the_fit_are_refused():
     with pytest.raises(ReaderWeightsError, match="fitted with fake-faithfulness, not with other"):
         weights().check(small="other", language_model="fake-language-model")
-    with pytest.raises(ValueError, match="unknown inputs: colour"):
-        weights(colour=1.0)
+    with pytest.raises(ReaderWeightsError, match="fitted with fake-language-model, not with"):
+        weights().check(small="fake-faithfulness", language_model="")
 
 
 # -- with the bundled models ------------------------------------------------------------------

@@ -2,8 +2,8 @@
 
 `python -m franq_bench.training.reader --data FOLDER --out FOLDER` reads pairs of the fitting and
 the test fold with the bundled language model (half an hour of one core; a run that was stopped goes
-on), fits `reader.json`, and writes `figures.json`. What was chosen by looking, the inputs and the
-penalty, was chosen on the fitting fold, each set scored by weights fitted without it.
+on), fits `reader.json`, and writes `figures.json`. The penalty is chosen on the fitting fold, each
+set scored by weights fitted without it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -23,34 +23,28 @@ from franq_bench.quality import faithfulness as bench
 from franq_bench.tables.resampling import bootstrap
 from franq_bench.training.reader_pairs import Read, drawn, numbers
 from franq_guard.faithfulness.reader.model import ReaderFaithfulness
-from franq_guard.faithfulness.reader.reading import Floats
 from franq_guard.faithfulness.reader.weights import (
     FILE,
-    NUMBERS,
-    SMALL,
+    Floats,
     ReaderWeights,
     log_odds,
-    table,
 )
 from franq_guard.faithfulness.small.model import SmallFaithfulness
 from franq_guard.language_model.transformers.smollm2 import load_bundled
 from franq_guard.metrics.measures import auroc, ece
 
+Input = Literal["odds", "likelihood"]
 #: What is compared: names of inputs.
-CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
-    "small model": (SMALL,),
-    "reader": NUMBERS,
-    "both": (SMALL, *NUMBERS),
-    "both, gains": (SMALL, *(n for n in NUMBERS if n.startswith("gain_"))),
-    "both, mean and lowest gain": (SMALL, "gain_mean", "gain_lowest"),
-    "both, mean gain": (SMALL, "gain_mean"),
+CHOICES: Final[Mapping[str, tuple[Input, ...]]] = {
+    "small model": ("odds",),
+    "reader": ("likelihood",),
+    "both": ("odds", "likelihood"),
 }
-SHIPPED: Final = "both"
-STRENGTHS: Final = (1e-4, 1e-3, 1e-2, 1e-1)
+STRENGTHS: Final = (1e-3, 1e-2, 1e-1, 1.0)
 """Inverse L2 penalties on standardised inputs that are tried."""
 
 
-def fit(reads: Sequence[Read], names: Sequence[str], strength: float) -> tuple[Floats, float]:
+def fit(reads: Sequence[Read], names: Sequence[Input], strength: float) -> tuple[Floats, float]:
     """Return weights and intercept of a logistic regression.
 
     Only pairs of sets that may be trained on are taken (`pairs.SOURCES`). The penalty is strong, so
@@ -59,7 +53,7 @@ def fit(reads: Sequence[Read], names: Sequence[str], strength: float) -> tuple[F
 
     Args:
         reads: pairs with their numbers.
-        names: inputs, see `weights.table`.
+        names: inputs.
         strength: inverse of the L2 penalty.
     """
     from sklearn.linear_model import LogisticRegression
@@ -75,9 +69,13 @@ def fit(reads: Sequence[Read], names: Sequence[str], strength: float) -> tuple[F
     return slope, float(second.intercept_[0] - slope @ mean)
 
 
-def inputs(reads: Sequence[Read], names: Sequence[str]) -> Floats:
-    """Return the named inputs of each pair."""
-    return table([one.small for one in reads], [one.reading for one in reads], names)
+def inputs(reads: Sequence[Read], names: Sequence[Input]) -> Floats:
+    """Return the named inputs (n, len(names)) of each pair; see `ReaderWeights`."""
+    columns: dict[Input, Floats] = {
+        "odds": log_odds([one.small for one in reads]),
+        "likelihood": np.array([one.likelihood for one in reads]),
+    }
+    return np.column_stack([columns[name] for name in names])
 
 
 def supported(reads: Sequence[Read]) -> Floats:
@@ -85,7 +83,7 @@ def supported(reads: Sequence[Read]) -> Floats:
     return np.array([one.supported for one in reads], dtype=np.float64)
 
 
-def left_out(reads: Sequence[Read], names: Sequence[str], strength: float) -> Floats:
+def left_out(reads: Sequence[Read], names: Sequence[Input], strength: float) -> Floats:
     """Return the score of each pair by weights fitted without the pair's own data set."""
     scores = np.zeros(len(reads))
     for name in {one.dataset for one in reads}:
@@ -218,11 +216,9 @@ def main(arguments: list[str] | None = None) -> int:
         numbers(pairs[fold], small, language_model, options.out, _report) for fold in pairs
     )
     found = figures(fitting, test)
-    names = CHOICES[SHIPPED]
-    slope, intercept = fit(fitting, names, found[SHIPPED]["strength"])
+    slope, intercept = fit(fitting, CHOICES["both"], found["both"]["strength"])
     weights = ReaderWeights(
-        {name: round(float(w), 6) for name, w in zip(names, slope, strict=True)},
-        round(intercept, 6),
+        *(round(float(number), 6) for number in (*slope, intercept)),
         small.fingerprint,
         language_model.fingerprint,
     )

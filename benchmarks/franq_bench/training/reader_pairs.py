@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-
 from franq_bench.data.files import files
 from franq_bench.data.folds import Fold, Folds
 from franq_bench.data.pairs import Example, examples
 from franq_bench.quality import faithfulness as bench
 from franq_bench.store.cache import Cache, content_key
 from franq_guard.faithfulness.base import FaithfulnessModel
-from franq_guard.faithfulness.reader.reading import Reading, TokenScorer, read, texts_to_read
+from franq_guard.faithfulness.reader.reading import TokenScorer, likelihoods, texts_to_read
 
 #: Data sets whose pairs are read: those of the small model's figures, and one more to fit on.
 SETS: Final = (*bench.GROUNDED, "fever-symmetric")
@@ -33,14 +31,14 @@ class Read:
     """One labelled pair as numbers.
 
     `source` is its data set, `dataset` the row of the figures it is counted in, `small` the small
-    model's P(faithful).
+    model's P(faithful), `likelihood` the claim's (see `reading.likelihoods`).
     """
 
     source: str
     dataset: str
     supported: bool
     small: float
-    reading: Reading
+    likelihood: float
 
 
 def drawn(data: Path, pairs: Mapping[Fold, int], *, seed: int = 0) -> dict[Fold, list[Example]]:
@@ -72,28 +70,22 @@ def numbers(
     report: Report,
 ) -> list[Read]:
     """Return what is known of each pair, read now where it is not in the folder `cache` yet."""
-    readings, scores = Cache(cache / "readings"), Cache(cache / "small")
-    reading_keys = [_key(language_model.fingerprint, pair) for pair in pairs]
+    read, scores = Cache(cache / "likelihoods"), Cache(cache / "small")
+    read_keys = [_key(language_model.fingerprint, pair) for pair in pairs]
     score_keys = [_key(small.fingerprint, pair) for pair in pairs]
-    for group in _missing(pairs, reading_keys, readings, report, "read by the language model"):
+    for group in _missing(pairs, read_keys, read, report, "read by the language model"):
         texts, claims = [[pairs[i].premise] for i in group], [pairs[i].hypothesis for i in group]
-        found = read(language_model, texts_to_read(small, texts, claims), claims)
-        for i, reading in zip(group, found, strict=True):
-            readings[reading_keys[i]] = _to_lists(reading)
+        found = likelihoods(language_model, texts_to_read(small, texts, claims), claims)
+        for i, likelihood in zip(group, found, strict=True):
+            read[read_keys[i]] = likelihood
     for group in _missing(pairs, score_keys, scores, report, "scored by the small model"):
         texts_of = [pairs[i].premise for i in group]
-        found_scores = small.score(texts_of, [pairs[i].hypothesis for i in group])
-        for i, score in zip(group, found_scores, strict=True):
+        found = small.score(texts_of, [pairs[i].hypothesis for i in group])
+        for i, score in zip(group, found, strict=True):
             scores[score_keys[i]] = score
     return [
-        Read(
-            pair.dataset,
-            bench.group(pair.dataset),
-            pair.label == 0,
-            scores[s],
-            _from_lists(readings[r]),
-        )
-        for pair, r, s in zip(pairs, reading_keys, score_keys, strict=True)
+        Read(pair.dataset, bench.group(pair.dataset), pair.label == 0, scores[s], read[r])
+        for pair, r, s in zip(pairs, read_keys, score_keys, strict=True)
     ]
 
 
@@ -111,12 +103,3 @@ def _missing(
         if start % (10 * _AT_ONCE) == 0:
             report(f"{len(left) - start} of {len(pairs)} pairs to be {what}")
         yield left[start : start + _AT_ONCE]
-
-
-def _to_lists(reading: Reading) -> list[list[float]]:
-    columns = (reading.given, reading.alone, reading.entropy, reading.entropy_alone)
-    return [[round(float(x), 4) for x in column] for column in columns]
-
-
-def _from_lists(columns: list[list[float]]) -> Reading:
-    return Reading(*(np.array(column) for column in columns))

@@ -1,6 +1,5 @@
 import gzip
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,8 +7,6 @@ import pytest
 from franq_bench.data.pairs import Example
 from franq_bench.training import reader, reader_pairs
 from franq_bench.training.reader_pairs import Read, drawn, numbers
-from franq_guard.faithfulness.reader.reading import Reading
-from franq_guard.faithfulness.reader.weights import SMALL
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
 PAIRS = [
@@ -20,17 +17,13 @@ PAIRS = [
 
 
 class CountingReader(FakeLanguageModel):
-    """Knows entropies, and how often it was asked."""
+    """Knows how often it was asked."""
 
     asked = 0
 
     def score(self, prompts, answers):
         self.asked += len(prompts)
-        scored = super().score(prompts, answers)
-        return [
-            replace(one, tokens=tuple(replace(t, entropy=1.0) for t in one.tokens))
-            for one in scored
-        ]
+        return super().score(prompts, answers)
 
 
 def ignore(message):
@@ -43,12 +36,14 @@ def test_pairs_are_read_once_whatever_stops_the_run(tmp_path, monkeypatch):
     numbers(PAIRS[:2], FakeFaithfulness(), first, tmp_path, ignore)
     second = CountingReader()
     found = numbers(PAIRS, FakeFaithfulness(), second, tmp_path, ignore)
-    assert second.asked == 2  # the third pair, with its passage and alone
+    assert second.asked == 1  # the third pair
     assert [one.supported for one in found] == [True, False, False]
     assert [one.small for one in found] == [1.0, 0.75, pytest.approx(2 / 3)]
-    # "red." stands in the passage, "blue." does not
-    assert found[0].reading.given == pytest.approx(np.log([0.9] * 4), abs=1e-4)
-    assert found[1].reading.given == pytest.approx(np.log([0.9, 0.9, 0.9, 0.1]), abs=1e-4)
+    # without "The": "red." stands in the passage, "blue." does not
+    likely, unlikely = np.log(0.9), np.log(0.1)
+    assert [one.likelihood for one in found[:2]] == pytest.approx(
+        [likely, (2 * likely + unlikely) / 3]
+    )
     again = CountingReader()
     numbers(PAIRS, FakeFaithfulness(), again, tmp_path, ignore)
     assert again.asked == 0
@@ -71,29 +66,22 @@ def test_a_smaller_draw_is_the_beginning_of_a_larger_one(tmp_path):
     assert not set(large["fitting"]) & set(large["test"])
 
 
-def made(dataset, supported, small, gain):
-    column = np.array([gain, gain])
-    zero = np.zeros(2)
-    return Read(dataset, dataset, supported, small, Reading(column, zero, zero, zero))
-
-
-def reads(sets, *, small, gain, n=40):
-    """Pairs whose small model and language model tell the classes apart so many standard
-    deviations."""
+def reads(sets, *, small, likelihood, n=40):
+    """Pairs whose models tell the classes apart by so many standard deviations."""
     rng = np.random.default_rng(0)
     return [
-        made(name, bool(i % 2), 1 / (1 + np.exp(-(i % 2 - 0.5) * small - rng.normal())),
-             (i % 2 - 0.5) * gain + rng.normal())
+        Read(name, name, bool(i % 2), 1 / (1 + np.exp(-(i % 2 - 0.5) * small - rng.normal())),
+             (i % 2 - 0.5) * likelihood + rng.normal())
         for name in sets for i in range(n)
     ]  # fmt: skip
 
 
 SETS = ("fm2", "wice", "begin-wow")
-BOTH = (SMALL, "gain_mean")
+BOTH = ("odds", "likelihood")
 
 
 def test_what_both_models_know_is_joined():
-    known = reads(SETS, small=1.5, gain=1.5)
+    known = reads(SETS, small=1.5, likelihood=1.5)
     alone = np.array([one.small for one in known])
     joined = reader.left_out(known, BOTH, 0.1)
     # each alone: P(difference of two normals above -1.5) = .856; both together .933
@@ -106,7 +94,7 @@ def test_what_both_models_know_is_joined():
 
 
 def test_the_fit_undoes_the_penaltys_shrinking():
-    known = reads(SETS, small=3.0, gain=3.0, n=200)
+    known = reads(SETS, small=3.0, likelihood=3.0, n=200)
     slope, intercept = reader.fit(known, BOTH, 1e-4)
     p = 1 / (1 + np.exp(-(reader.inputs(known, BOTH) @ slope + intercept)))
     labels = reader.supported(known)
@@ -116,14 +104,16 @@ def test_the_fit_undoes_the_penaltys_shrinking():
 
 def test_a_set_is_scored_by_weights_fitted_without_it():
     # In one set the language model is always wrong: fitted on it, the sign would be the other.
-    known = reads(("fm2", "wice"), small=0, gain=3.0) + reads(("begin-wow",), small=0, gain=-3.0)
-    by_set = reader.by_set(known, reader.left_out(known, ("gain_mean",), 1.0))
+    known = reads(("fm2", "wice"), small=0, likelihood=3.0) + reads(
+        ("begin-wow",), small=0, likelihood=-3.0
+    )
+    by_set = reader.by_set(known, reader.left_out(known, ("likelihood",), 1.0))
     assert by_set["begin-wow"] < 0.1
 
 
 def test_sets_that_may_not_be_trained_on_are_measured_only():
-    known = reads(("fm2", "wice"), small=0, gain=3.0)
-    kept_out = reads(("healthver",), small=0, gain=-3.0)
+    known = reads(("fm2", "wice"), small=0, likelihood=3.0)
+    kept_out = reads(("healthver",), small=0, likelihood=-3.0)
     assert np.array_equal(
         reader.fit(known, BOTH, 1.0)[0], reader.fit([*known, *kept_out], BOTH, 1.0)[0]
     )
@@ -131,7 +121,7 @@ def test_sets_that_may_not_be_trained_on_are_measured_only():
 
 
 def test_figures_name_every_choice():
-    known = reads(SETS, small=1.5, gain=1.5)
+    known = reads(SETS, small=1.5, likelihood=1.5)
     found = reader.figures(known, known)
     assert set(found) == {*reader.CHOICES, "small model, as it is"}
     assert found["both"]["auroc"] > found["small model"]["auroc"]

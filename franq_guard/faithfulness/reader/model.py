@@ -1,8 +1,8 @@
 """The small model and a language model that reads: for whoever has one loaded anyway.
 
-The language model reads the claim after its passage, and alone. A passage that supports a claim
-makes its words more likely, the decisive ones above all; what the small encoder overlooks, such as
-a name in another's place, often shows there. A logistic regression joins both.
+The language model reads the claim after its passage: words that the passage supports are likely
+there, others come as a surprise. A logistic regression joins that with the small model's
+probability. Figures: `../small/weights/MODEL_CARD.md`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Protocol, cast
 
 from franq_guard.faithfulness.base import FaithfulnessModel, PassageScorer, languages_of
-from franq_guard.faithfulness.reader.reading import Floats, TokenScorer, read, texts_to_read
-from franq_guard.faithfulness.reader.weights import ReaderWeights
+from franq_guard.faithfulness.reader.reading import TokenScorer, likelihoods, texts_to_read
+from franq_guard.faithfulness.reader.weights import Floats, ReaderWeights
 from franq_guard.faithfulness.small.model import SmallFaithfulness, texts_of
 from franq_guard.records import Evidence, Passage
 
@@ -31,7 +31,7 @@ class ReaderFaithfulness:
 
     Args:
         small: the faithfulness model beside it.
-        language_model: reads; must tell entropies.
+        language_model: reads.
         weights: of the logistic regression.
 
     Raises:
@@ -86,8 +86,8 @@ class ReaderFaithfulness:
         contexts = [texts_of(of_claim) for of_claim in passages]
         found = texts_to_read(self._small, contexts, claims)
         asked = [i for i, text in enumerate(found) if text]
-        readings = read(self._reader, [found[i] for i in asked], [claims[i] for i in asked])
-        joined = self._weights.probability([known[i] for i in asked], readings)
+        read = likelihoods(self._reader, [found[i] for i in asked], [claims[i] for i in asked])
+        joined = self._weights.probability([known[i] for i in asked], read)
         out = [0.0] * len(claims)
         for i, p in zip(asked, joined, strict=True):
             out[i] = p

@@ -1,32 +1,24 @@
-"""How likely a language model finds each token of a claim, after its passage and without it."""
+"""How likely a language model finds a claim after its passage."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from franq_guard.faithfulness.base import FaithfulnessModel
 from franq_guard.faithfulness.small.chunks import chunks
 from franq_guard.faithfulness.small.encoder_input import CHUNK_TOKENS
 from franq_guard.records import Generation
 
-Floats = NDArray[np.float64]
-
-WITH_PASSAGE: Final = "Passage: {passage}\n\nTrue statement about the passage:"
-WITHOUT_PASSAGE: Final = "True statement:"
+PROMPT: Final = "Passage: {passage}\n\nTrue statement about the passage:"
 CHUNKS_READ: Final = 2
 """Chunks of about 200 tokens that are read for a claim, however much was retrieved."""
 
 
 class TokenScorer(Protocol):
-    """What is needed of a language model; every local one of `franq_guard.language_model` has it.
-
-    The tokens must come with their entropy, which most servers do not tell.
-    """
+    """What is needed of a language model; each of `franq_guard.language_model` has it."""
 
     @property
     def fingerprint(self) -> str:
@@ -35,51 +27,27 @@ class TokenScorer(Protocol):
     def score(
         self, prompts: Sequence[str | Sequence[int]], answers: Sequence[Generation]
     ) -> list[Generation]:
-        """The answers with each token's log-probability and entropy after its prompt."""
+        """The answers with each token's log-probability after its prompt."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A claim's tokens (T,), in nats: log-probabilities and entropies under both prompts."""
+def likelihoods(model: TokenScorer, texts: Sequence[str], claims: Sequence[str]) -> list[float]:
+    """Return the mean log-probability (nats) of each claim's tokens after its text.
 
-    given: Floats
-    alone: Floats
-    entropy: Floats
-    entropy_alone: Floats
-
-
-def read(model: TokenScorer, texts: Sequence[str], claims: Sequence[str]) -> list[Reading]:
-    """Return the reading of each claim after its text.
+    The first token is left out where there are more: how a sentence begins says little of the
+    passage. Claims of the same text share the reading of it.
 
     Args:
         model: the language model.
-        texts: what each claim is read after; claims of the same text share its reading.
+        texts: what each claim is read after.
         claims: as many.
-
-    Raises:
-        ValueError: the lengths differ, or the model does not tell the entropy of its tokens.
     """
-    distinct = list(dict.fromkeys(claims))
-    prompts = [WITH_PASSAGE.format(passage=text) for text in texts]
-    pairs = [*zip(prompts, claims, strict=True), *((WITHOUT_PASSAGE, c) for c in distinct)]
-    scored = model.score([p for p, _ in pairs], [Generation(c.strip()) for _, c in pairs])
-    columns = [_columns(one) for one in scored]
-    alone = dict(zip(distinct, columns[len(claims) :], strict=True))
-    return [_reading(with_text, alone[c]) for with_text, c in zip(columns, claims, strict=False)]
+    prompts = [PROMPT.format(passage=text) for text in texts]
+    scored = model.score(prompts, [Generation(claim.strip()) for claim in claims])
+    return [_mean([token.logprob for token in one.tokens]) for one in scored]
 
 
-def _reading(given: Floats, alone: Floats) -> Reading:
-    if given.shape != alone.shape:
-        raise ValueError("the language model cuts a claim into other tokens after a passage")
-    return Reading(given[0], alone[0], given[1], alone[1])
-
-
-def _columns(scored: Generation) -> Floats:
-    """Log-probability and entropy (2, T) of an answer's tokens."""
-    told = [(token.logprob, token.entropy) for token in scored.tokens]
-    if not told or any(entropy is None for _, entropy in told):
-        raise ValueError("the language model must tell the entropy of every token of a claim")
-    return np.array(told, dtype=np.float64).T
+def _mean(logprobs: list[float]) -> float:
+    return float(np.mean(logprobs[1:] or logprobs)) if logprobs else float("nan")
 
 
 def texts_to_read(
