@@ -1,4 +1,4 @@
-"""How well a text is supported by another: AlignScore and the small offline model.
+"""How well a text is supported by another: AlignScore, the small offline model, the reader.
 
 Nothing heavy is imported before one of the models is used.
 """
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from franq_guard.faithfulness.alignscore.model import AlignScore as AlignScore
     from franq_guard.faithfulness.base import FaithfulnessModel as FaithfulnessModel
     from franq_guard.faithfulness.base import PassageScorer as PassageScorer
+    from franq_guard.faithfulness.reader.model import ReaderFaithfulness as ReaderFaithfulness
     from franq_guard.faithfulness.small.model import SmallFaithfulness as SmallFaithfulness
 
 __all__, __getattr__, __dir__ = lazy_names(
@@ -20,6 +21,7 @@ __all__, __getattr__, __dir__ = lazy_names(
     {
         "AlignScore": "alignscore.model",
         "FaithfulnessModel PassageScorer": "base",
+        "ReaderFaithfulness": "reader.model",
         "SmallFaithfulness": "small.model",
     },
 )

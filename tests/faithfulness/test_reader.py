@@ -156,7 +156,8 @@ def reader(smollm):
 def test_smollm2_reads(reader):
     claims = ["The Orrin Bridge is 412 metres long.", "The Orrin Bridge is 518 metres long."]
     stated, changed = reader.score([PASSAGE, PASSAGE], claims)
-    assert stated > 0.6 > 0.4 > changed
+    assert stated > 0.5 > changed
+    assert stated - changed > 0.2
     # The same in another company, and among passages that say nothing of it.
     assert reader.score([PASSAGE], claims[1:]) == pytest.approx([changed], abs=1e-3)
     among = reader.score_passages(

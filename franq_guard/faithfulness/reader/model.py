@@ -2,7 +2,7 @@
 
 The language model reads the claim after its passage: words that the passage supports are likely
 there, others come as a surprise. A logistic regression joins that with the small model's
-probability. Figures: `../small/weights/MODEL_CARD.md`.
+probability. Figures: `weights/MODEL_CARD.md`.
 """
 
 from __future__ import annotations
