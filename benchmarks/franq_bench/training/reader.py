@@ -217,8 +217,11 @@ def main(arguments: list[str] | None = None) -> int:
     )
     found = figures(fitting, test)
     slope, intercept = fit(fitting, CHOICES["both"], found["both"]["strength"])
+    odds, likelihood = (round(float(weight), 6) for weight in slope)
     weights = ReaderWeights(
-        *(round(float(number), 6) for number in (*slope, intercept)),
+        odds,
+        likelihood,
+        round(intercept, 6),
         small.fingerprint,
         language_model.fingerprint,
     )
