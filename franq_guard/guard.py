@@ -30,7 +30,6 @@ from franq_guard.records import (
     Verdict,
 )
 from franq_guard.rows.traces import trace_of
-from franq_guard.signals.bundled import Judge, bundled_models
 from franq_guard.signals.choice import Choice
 from franq_guard.signals.clock import Clock, DeadlineExceeded
 from franq_guard.signals.components import DEFAULTS, Components, components
@@ -139,19 +138,19 @@ class Guard:
         n_samples: int = 10,
         deadline: float | None = None,
         strict: bool = False,
-        faithfulness: Judge = "small",
     ) -> Guard:
         """The embedded default: bundled SmolLM2 and the small faithfulness model, no download.
-
-        ``faithfulness="reader"``: SmolLM2 reads every claim, too; better and slower.
 
         Raises:
             MissingModelError: with the command to run, where a bundled part is not installed.
         """
-        language_model, judge = bundled_models(faithfulness)
+        from franq_guard.faithfulness.small.model import SmallFaithfulness
+        from franq_guard.language_model.transformers.smollm2 import bundled_file, load_bundled
+
+        bundled_file()  # a missing package is told now, not in the middle of a chain
         return cls(
-            language_model=language_model,
-            faithfulness=judge,
+            language_model=load_bundled,
+            faithfulness=SmallFaithfulness.bundled,
             policy=policy,
             claims=claims,
             franq=franq,
@@ -332,7 +331,8 @@ class Guard:
         except Exception as error:  # a guard that fails must still return a guarded answer
             _log.warning("splitting failed (%s); the answer is taken as one claim", error)
             claims = whole(trace.generation.text)
-        return self.finished(trace, [unchecked(claim, reason) for claim in claims], {})
+        verdicts = [unchecked(claim, reason) for claim in claims]
+        return self.finished(trace, verdicts, {})
 
     def _check(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
         return hooks.watched(batch, self._tried)

@@ -24,7 +24,7 @@ NAMES = {
         "Reliability aurc auroc bootstrap_se brier ece pr_auc precision_recall prr prr_raw "
         "reliability risk_coverage"
     ),
-    "franq_guard.faithfulness": "AlignScore FaithfulnessModel ReaderFaithfulness SmallFaithfulness",
+    "franq_guard.faithfulness": "AlignScore FaithfulnessModel SmallFaithfulness",
     "franq_guard.franq": "franq",
     "franq_guard.guard": "Guard",
     "franq_guard.language_model": (

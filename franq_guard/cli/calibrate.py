@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from franq_guard.cli.console import counter, emit, fail, lines_of, say, tell
-from franq_guard.cli.options import FaithfulnessOption, JsonFlag, ModelOption, guard_from
+from franq_guard.cli.options import JsonFlag, ModelOption, guard_from
 
 if TYPE_CHECKING:
     from franq_guard.calibration.store import Calibrator
@@ -31,7 +31,6 @@ def calibrate(
     confidence: Annotated[float, typer.Option(help="With which that is promised.")] = 0.9,
     plot: Annotated[Path | None, typer.Option(help="Reliability diagram as SVG.")] = None,
     language_model: ModelOption = None,
-    faithfulness: FaithfulnessOption = "small",
     as_json: JsonFlag = False,
 ) -> None:
     """Fit a calibrator on labelled answers and say how good it is on answers it did not see.
@@ -45,7 +44,7 @@ def calibrate(
     from franq_guard.report.figures import reliability_svg
 
     _check_wishes(calibration, at_most_flagged, confidence, [out, *([plot] if plot else [])])
-    guard = guard_from(language_model=language_model, faithfulness=faithfulness)
+    guard = guard_from(language_model=language_model)
     rows, unread, origin = _scored(guard, file)
     settings = {
         "fingerprint": {**guard.fingerprint, **origin},

@@ -10,7 +10,6 @@ import typer
 from franq_guard.cli.answers import Shown
 from franq_guard.cli.console import counter, emit, lines_of, say, tell
 from franq_guard.cli.options import (
-    FaithfulnessOption,
     FalseBelowOption,
     JsonFlag,
     ModelOption,
@@ -31,7 +30,6 @@ def check(
     batch_size: Annotated[int, typer.Option(min=1, help="Answers scored together.")] = 8,
     calibrator: Annotated[Path | None, typer.Option(help="From franq calibrate.")] = None,
     language_model: ModelOption = None,
-    faithfulness: FaithfulnessOption = "small",
 ) -> None:
     """Check answers given as JSON Lines (question, passages, answer; more where you have it).
 
@@ -44,13 +42,7 @@ def check(
     from franq_guard.rows.lines import RowError
 
     guard = guard_from(
-        policy,
-        threshold,
-        calibrator,
-        language_model,
-        false_below=false_below,
-        weak=weak,
-        faithfulness=faithfulness,
+        policy, threshold, calibrator, language_model, false_below=false_below, weak=weak
     )
     show = Shown(guard.policy)
     counts, failed = Counts(guard.policy), 0

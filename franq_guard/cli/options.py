@@ -58,16 +58,6 @@ ModelOption = Annotated[
     ),
 ]
 
-FaithfulnessOption = Annotated[
-    str,
-    typer.Option(
-        "--faithfulness",
-        metavar="small|reader",
-        help="Who judges whether the passages state a claim: the small model (default), or the "
-        "bundled language model beside it (better and slower).",
-    ),
-]
-
 
 def guard_from(
     policy: str = "annotate",
@@ -77,7 +67,6 @@ def guard_from(
     *,
     false_below: float | None = None,
     weak: str | None = None,
-    faithfulness: str = "small",
 ) -> Guard:
     """The guard that these options describe: offline, unless another language model is named.
 
@@ -87,7 +76,7 @@ def guard_from(
         try:
             fitted = _fitted(calibrator, own_threshold=threshold is not None)
             settings = _policy(policy, threshold, false_below, weak)
-            return _guard(settings, fitted, language_model, faithfulness)
+            return _guard(settings, fitted, language_model)
         except (ValueError, OSError, RuntimeError) as error:
             fail(str(error))
 
@@ -113,16 +102,11 @@ def _policy(
     return Policy(action=chosen, threshold=threshold, false_below=false_below, weak=labels)
 
 
-def _guard(
-    settings: Policy, fitted: Calibrator | None, language_model: str | None, faithfulness: str
-) -> Guard:
+def _guard(settings: Policy, fitted: Calibrator | None, language_model: str | None) -> Guard:
     from franq_guard.guard import Guard
 
-    judge: Any = faithfulness
     if language_model is None:
-        return Guard.offline(policy=settings, franq=fitted, faithfulness=judge)
-    if judge != "small":
-        raise ValueError("--faithfulness goes with the bundled model: leave out --language-model")
+        return Guard.offline(policy=settings, franq=fitted)
     return Guard(
         language_model=_language_model(language_model),
         faithfulness=_small_faithfulness(),

@@ -11,7 +11,6 @@ import typer
 
 from franq_guard.cli.console import fail, needing, say
 from franq_guard.cli.options import (
-    FaithfulnessOption,
     FalseBelowOption,
     ModelOption,
     PolicyOption,
@@ -72,7 +71,6 @@ def serve(
     queue: Annotated[int, typer.Option(help="Answers that may wait; one more gets 503.")] = 256,
     calibrator: Annotated[Path | None, typer.Option(help="From franq calibrate.")] = None,
     language_model: ModelOption = None,
-    faithfulness: FaithfulnessOption = "small",
 ) -> None:
     """Check answers over HTTP: for applications, for gateways, and in front of a language model.
 
@@ -91,13 +89,7 @@ def serve(
 
     def guard() -> Guard:
         return guard_from(
-            policy,
-            threshold,
-            calibrator,
-            language_model,
-            false_below=false_below,
-            weak=weak,
-            faithfulness=faithfulness,
+            policy, threshold, calibrator, language_model, false_below=false_below, weak=weak
         )
 
     _run(host, port, settings, guard)

@@ -1,4 +1,4 @@
-"""How well a text is supported by another: AlignScore, the small offline model, the reader.
+"""How well a text is supported by another: AlignScore and the small offline model.
 
 Nothing heavy is imported before one of the models is used.
 """
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from franq_guard.faithfulness.alignscore.model import AlignScore as AlignScore
     from franq_guard.faithfulness.base import FaithfulnessModel as FaithfulnessModel
     from franq_guard.faithfulness.base import PassageScorer as PassageScorer
-    from franq_guard.faithfulness.reader.model import ReaderFaithfulness as ReaderFaithfulness
     from franq_guard.faithfulness.small.model import SmallFaithfulness as SmallFaithfulness
 
 __all__, __getattr__, __dir__ = lazy_names(
@@ -21,7 +20,6 @@ __all__, __getattr__, __dir__ = lazy_names(
     {
         "AlignScore": "alignscore.model",
         "FaithfulnessModel PassageScorer": "base",
-        "ReaderFaithfulness": "reader.model",
         "SmallFaithfulness": "small.model",
     },
 )

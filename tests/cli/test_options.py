@@ -27,7 +27,7 @@ def test_check_takes_the_threshold_of_the_calibrator_unless_one_is_given(
 ):
     from franq_guard import Calibrator, Guard
 
-    def threshold(policy, franq, **_):
+    def threshold(policy, franq):
         return policy.rule(franq.labels if franq else LabelRule()).threshold
 
     monkeypatch.setattr(Guard, "offline", threshold)
@@ -47,7 +47,7 @@ def test_check_takes_the_threshold_of_the_calibrator_unless_one_is_given(
 def test_what_is_flagged_may_be_chosen(monkeypatch):
     from franq_guard import Guard, Policy
 
-    monkeypatch.setattr(Guard, "offline", lambda policy, **_: policy)
+    monkeypatch.setattr(Guard, "offline", lambda policy, franq: policy)
     assert guard_from() == Policy()
     found = guard_from(false_below=0.2, weak="doubtful, false")
     assert (found.false_below, found.marked) == (0.2, ("false", "doubtful", "unverified"))
@@ -91,26 +91,3 @@ class TestLanguageModel:
         assert asked == [("http://localhost:8000/v1", "secret")]
         assert guard.language_model.fingerprint == "fake-language-model"
         assert guard.policy.threshold == 0.3
-
-
-class TestFaithfulness:
-    """--faithfulness: who judges."""
-
-    def test_the_reader_is_chosen_by_name(self, monkeypatch):
-        from franq_guard import Guard
-
-        monkeypatch.setattr(Guard, "offline", lambda *, faithfulness, **_: faithfulness)
-        assert guard_from() == "small"
-        assert guard_from(faithfulness="reader") == "reader"
-
-    @pytest.mark.parametrize(
-        ("words", "message"),
-        [
-            (["large"], "must be 'small' or 'reader', not 'large'"),
-            (["reader", "--language-model", "bundled"], "leave out --language-model"),
-        ],
-    )
-    def test_what_cannot_work_ends_with_the_reason(self, command, rows, words, message):
-        result = command("check", rows, "--faithfulness", *words)
-        assert result.exit_code == 2
-        assert message in " ".join(result.stderr.split())

@@ -1,1 +1,0 @@
-"""A second opinion on faithfulness: a language model reads claim and passage."""
