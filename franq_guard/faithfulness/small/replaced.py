@@ -64,8 +64,8 @@ class _Pair:
 
     def __init__(self, claim: Tokens, sentence: Tokens) -> None:
         self.here, self.there = _Side(claim), _Side(sentence)
-        texts = [[token.text for token in side] for side in (claim, sentence)]
-        steps = SequenceMatcher(None, *texts, autojunk=False).get_opcodes()
+        own, other = ([token.text for token in side] for side in (claim, sentence))
+        steps = SequenceMatcher(None, own, other, autojunk=False).get_opcodes()
         self.gaps = [_Gap(claim, sentence, *step[1:]) for step in steps if step[0] != "equal"]
         facts = {token.text for token in claim if token.kind in ("number", "name")}
         missing = facts - self.there.words
