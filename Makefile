@@ -5,7 +5,7 @@ READY := .venv/.ready
 DATA ?= ../shared/data
 
 .PHONY: demo test test-portable test-slow test-llamacpp test-litellm check-dockerfile check-browser \
-	check recalibrate calibrator small-model small-model-blend reader bench-verdicts bench bench-service bench-faithfulness \
+	check recalibrate calibrator small-model small-model-blend bench-verdicts bench bench-service bench-faithfulness \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
 PROJECTS := pyproject.toml benchmarks/pyproject.toml integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
@@ -86,9 +86,6 @@ small-model: $(READY)     ## train the small faithfulness model from DATA into b
 
 small-model-blend: $(READY)  ## fit only the shipped model's blend again, into build/ (20 minutes)
 	$(BIN)/python -m franq_bench.training --data $(DATA) --out build/small-model --blend-only
-
-reader: $(READY)          ## fit the language model as a second reader, into build/ (resumes; 40 minutes)
-	$(BIN)/python -m franq_bench.training.reader --data $(DATA) --out build/reader
 
 bench-verdicts: $(READY)  ## false alarms and catches on answers by any writer, from DATA's test fold
 	$(BIN)/franq bench verdicts --data $(DATA)

@@ -1,8 +1,12 @@
-"""The language model as a second reader beside the small faithfulness model: fitted and measured.
+"""Would the language model help as a second reader of faithfulness? Fitted and measured.
+
+The language model reads a claim after its passage; the mean log-probability of the claim's words
+joins the small model's P(faithful) in a logistic regression. It was not found to help enough to be
+part of the guard (docs/measurements.md).
 
 `python -m franq_bench.training.reader --data FOLDER --out FOLDER` reads pairs of the fitting and
 the test fold with the bundled language model (half an hour of one core; a run that was stopped goes
-on), fits `reader.json`, and writes `figures.json`. The penalty is chosen on the fitting fold, each
+on) and writes `figures.json`. The penalty is chosen on the fitting fold, each
 set scored by weights fitted without it.
 """
 
@@ -21,15 +25,10 @@ import numpy as np
 from franq_bench.data.pairs import SOURCES, Example
 from franq_bench.quality import faithfulness as bench
 from franq_bench.tables.resampling import bootstrap
-from franq_bench.training.reader_pairs import Read, drawn, numbers
-from franq_guard.faithfulness.reader.model import ReaderFaithfulness
-from franq_guard.faithfulness.reader.weights import (
-    FILE,
-    Floats,
-    ReaderWeights,
-    log_odds,
-)
+from franq_bench.training.reader_pairs import Read, drawn, likelihoods, numbers, texts_to_read
 from franq_guard.faithfulness.small.model import SmallFaithfulness
+from franq_guard.franq import FloatArray as Floats
+from franq_guard.language_model.base import LanguageModel
 from franq_guard.language_model.transformers.smollm2 import load_bundled
 from franq_guard.metrics.measures import auroc, ece
 
@@ -42,6 +41,7 @@ CHOICES: Final[Mapping[str, tuple[Input, ...]]] = {
 }
 STRENGTHS: Final = (1e-3, 1e-2, 1e-1, 1.0)
 """Inverse L2 penalties on standardised inputs that are tried."""
+_LARGEST_ODDS: Final = 8.0
 
 
 def fit(reads: Sequence[Read], names: Sequence[Input], strength: float) -> tuple[Floats, float]:
@@ -70,12 +70,21 @@ def fit(reads: Sequence[Read], names: Sequence[Input], strength: float) -> tuple
 
 
 def inputs(reads: Sequence[Read], names: Sequence[Input]) -> Floats:
-    """Return the named inputs (n, len(names)) of each pair; see `ReaderWeights`."""
+    """Return the named inputs (n, len(names)) of each pair.
+
+    "odds" are the log-odds of the small model's P(faithful), at most 8 in size.
+    """
     columns: dict[Input, Floats] = {
         "odds": log_odds([one.small for one in reads]),
         "likelihood": np.array([one.likelihood for one in reads]),
     }
     return np.column_stack([columns[name] for name in names])
+
+
+def log_odds(probabilities: Sequence[float]) -> Floats:
+    """Return the log-odds of probabilities, at most 8 in size."""
+    p = np.clip(np.asarray(probabilities, dtype=np.float64), 1e-12, 1 - 1e-12)
+    return np.clip(np.log(p / (1 - p)), -_LARGEST_ODDS, _LARGEST_ODDS)
 
 
 def supported(reads: Sequence[Read]) -> Floats:
@@ -171,27 +180,25 @@ def _on_test(test: Sequence[Read], scores: Floats) -> dict[str, Any]:
 
 
 def cost(
-    pairs: Sequence[Example], small: SmallFaithfulness, reader: ReaderFaithfulness
+    pairs: Sequence[Example], small: SmallFaithfulness, language_model: LanguageModel
 ) -> dict[str, float]:
-    """Return CPU seconds a claim of one thread, for answers of 10 claims and 3 passages.
+    """Return CPU seconds a claim: what the small model takes, and what the reader adds.
 
     Args:
-        pairs: claims and passages to time; ten and three at a time.
+        pairs: claims and passages to time, 10 at a time; the middle of three times counts.
         small: must not know these pairs yet.
-        reader: on top of `small`, whose scores it then finds in its cache.
+        language_model: the reader.
     """
-    texts = list(dict.fromkeys(pair.premise for pair in pairs))
-    claims = list(dict.fromkeys(pair.hypothesis for pair in pairs))
     alone, added = [], []
-    for start in range(3):
-        passages = [[texts[(start + i) % len(texts)] for i in range(3)]] * 10
-        asked = claims[10 * start : 10 * start + 10]
+    for start in (0, 10, 20):
+        group = pairs[start : start + 10]
+        texts, claims = [e.premise for e in group], [e.hypothesis for e in group]
         begin = time.process_time()
-        small.score_passages(passages, asked)
+        small.score(texts, claims)
         middle = time.process_time()
-        reader.score_passages(passages, asked)
-        alone.append((middle - begin) / 10)
-        added.append((time.process_time() - middle) / 10)
+        likelihoods(language_model, texts_to_read(small, texts, claims), claims)
+        alone.append((middle - begin) / len(group))
+        added.append((time.process_time() - middle) / len(group))
     return {"small": float(np.median(alone)), "reader_adds": float(np.median(added))}
 
 
@@ -216,21 +223,10 @@ def main(arguments: list[str] | None = None) -> int:
         numbers(pairs[fold], small, language_model, options.out, _report) for fold in pairs
     )
     found = figures(fitting, test)
-    slope, intercept = fit(fitting, CHOICES["both"], found["both"]["strength"])
-    odds, likelihood = (round(float(weight), 6) for weight in slope)
-    weights = ReaderWeights(
-        odds,
-        likelihood,
-        round(intercept, 6),
-        small.fingerprint,
-        language_model.fingerprint,
-    )
-    (options.out / FILE.name).write_text(weights.to_json(), encoding="utf-8")
     timed = [pair for pair in pairs["test"] if pair.dataset == "refchecker-nq"]
     fresh = SmallFaithfulness.bundled(dtype="float32")
-    found["cpu seconds a claim"] = cost(
-        timed, fresh, ReaderFaithfulness(fresh, language_model, weights)
-    )
+    found["cpu_seconds_a_claim"] = cost(timed, fresh, language_model)
+    found["fingerprints"] = [small.fingerprint, language_model.fingerprint]
     text = json.dumps(found, indent=1) + "\n"
     (options.out / "figures.json").write_text(text, encoding="utf-8")
     sys.stdout.write(text)

@@ -12,16 +12,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from franq_bench.data.files import files
 from franq_bench.data.folds import Fold, Folds
 from franq_bench.data.pairs import Example, examples
 from franq_bench.quality import faithfulness as bench
 from franq_bench.store.cache import Cache, content_key
 from franq_guard.faithfulness.base import FaithfulnessModel
-from franq_guard.faithfulness.reader.reading import TokenScorer, likelihoods, texts_to_read
+from franq_guard.faithfulness.small.chunks import chunks
+from franq_guard.faithfulness.small.encoder_input import CHUNK_TOKENS
+from franq_guard.language_model.base import LanguageModel
+from franq_guard.records import Generation
 
 #: Data sets whose pairs are read: those of the small model's figures, and one more to fit on.
 SETS: Final = (*bench.GROUNDED, "fever-symmetric")
+PROMPT: Final = "Passage: {passage}\n\nTrue statement about the passage:"
+CHUNKS_READ: Final = 2
+"""Chunks of about 200 tokens that are read for a claim, however long the passage."""
 _AT_ONCE: Final = 16
 Report = Callable[[str], None]
 
@@ -31,7 +39,7 @@ class Read:
     """One labelled pair as numbers.
 
     `source` is its data set, `dataset` the row of the figures it is counted in, `small` the small
-    model's P(faithful), `likelihood` the claim's (see `reading.likelihoods`).
+    model's P(faithful), `likelihood` the claim's (see `likelihoods`).
     """
 
     source: str
@@ -65,7 +73,7 @@ def _of_fold(data: Path, folds: Folds, fold: Fold, limit: int, seed: int) -> lis
 def numbers(
     pairs: Sequence[Example],
     small: FaithfulnessModel,
-    language_model: TokenScorer,
+    language_model: LanguageModel,
     cache: Path,
     report: Report,
 ) -> list[Read]:
@@ -74,7 +82,7 @@ def numbers(
     read_keys = [_key(language_model.fingerprint, pair) for pair in pairs]
     score_keys = [_key(small.fingerprint, pair) for pair in pairs]
     for group in _missing(pairs, read_keys, read, report, "read by the language model"):
-        texts, claims = [[pairs[i].premise] for i in group], [pairs[i].hypothesis for i in group]
+        texts, claims = [pairs[i].premise for i in group], [pairs[i].hypothesis for i in group]
         found = likelihoods(language_model, texts_to_read(small, texts, claims), claims)
         for i, likelihood in zip(group, found, strict=True):
             read[read_keys[i]] = likelihood
@@ -103,3 +111,48 @@ def _missing(
         if start % (10 * _AT_ONCE) == 0:
             report(f"{len(left) - start} of {len(pairs)} pairs to be {what}")
         yield left[start : start + _AT_ONCE]
+
+
+def likelihoods(model: LanguageModel, texts: Sequence[str], claims: Sequence[str]) -> list[float]:
+    """Return the mean log-probability (nats) of each claim's tokens after its text.
+
+    The first token is left out where there are more: how a sentence begins says little of the
+    passage. Claims of the same text share the reading of it.
+
+    Args:
+        model: the language model.
+        texts: what each claim is read after.
+        claims: as many.
+    """
+    prompts = [PROMPT.format(passage=text) for text in texts]
+    scored = model.score(prompts, [Generation(claim.strip()) for claim in claims])
+    return [_mean([token.logprob for token in one.tokens]) for one in scored]
+
+
+def _mean(logprobs: list[float]) -> float:
+    return float(np.mean(logprobs[1:] or logprobs)) if logprobs else float("nan")
+
+
+def texts_to_read(
+    model: FaithfulnessModel, passages: Sequence[str], claims: Sequence[str]
+) -> list[str]:
+    """Return of each claim's passage the `CHUNKS_READ` chunks that entail it most, in their order.
+
+    Args:
+        model: the faithfulness model whose `nli` ranks the chunks.
+        passages: of each claim.
+        claims: as many.
+    """
+    cut = {text: [text[a:b] for a, b in chunks(text, CHUNK_TOKENS)] for text in passages}
+    pairs = [(cut[text], claim) for text, claim in zip(passages, claims, strict=True)]
+    unsure = [(chunk, c) for pieces, c in pairs if len(pieces) > CHUNKS_READ for chunk in pieces]
+    entailed = model.nli([chunk for chunk, _ in unsure], [c for _, c in unsure])[:, 0]
+    value = dict(zip(unsure, entailed.tolist(), strict=True))
+    return ["\n".join(_best(pieces, claim, value)) for pieces, claim in pairs]
+
+
+def _best(pieces: list[str], claim: str, value: dict[tuple[str, str], float]) -> list[str]:
+    if len(pieces) <= CHUNKS_READ:
+        return pieces
+    ranked = sorted(range(len(pieces)), key=lambda i: -value[pieces[i], claim])
+    return [pieces[i] for i in sorted(ranked[:CHUNKS_READ])]

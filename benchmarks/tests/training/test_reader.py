@@ -6,7 +6,7 @@ import pytest
 
 from franq_bench.data.pairs import Example
 from franq_bench.training import reader, reader_pairs
-from franq_bench.training.reader_pairs import Read, drawn, numbers
+from franq_bench.training.reader_pairs import Read, drawn, likelihoods, numbers, texts_to_read
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
 PAIRS = [
@@ -48,6 +48,21 @@ def test_pairs_are_read_once_whatever_stops_the_run(tmp_path, monkeypatch):
     numbers(PAIRS, FakeFaithfulness(), again, tmp_path, ignore)
     assert again.asked == 0
     assert not any("bridge" in path.read_text() for path in tmp_path.rglob("*.jsonl"))
+
+
+def test_the_two_chunks_that_entail_most_are_read_in_their_own_order(monkeypatch):
+    monkeypatch.setattr(reader_pairs, "CHUNK_TOKENS", 5)  # each sentence is a chunk of its own
+    texts = ["Red sea here. Or not so far. Green hill there.", "Red sea here.", " "]
+    claims = ["green red", "red", "red"]
+    found = texts_to_read(FakeFaithfulness(), texts, claims)
+    assert found == ["Red sea here.\nGreen hill there.", "Red sea here.", ""]
+
+
+def test_the_likelihood_of_a_single_token_is_its_own():
+    assert likelihoods(FakeLanguageModel(), ["red", ""], ["red", "Red and red"]) == pytest.approx(
+        [np.log(0.9), np.log(0.1)]
+    )
+    assert likelihoods(FakeLanguageModel(), [], []) == []
 
 
 def test_a_smaller_draw_is_the_beginning_of_a_larger_one(tmp_path):
