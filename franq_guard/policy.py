@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
 from typing import Literal
 
-from franq_guard.records import Claim, Label, LabelRule, Span, Status, Verdict
+from franq_guard.label_rule import LabelRule
+from franq_guard.records import WEAK as WEAK
+from franq_guard.records import CitationFinding, Claim, Label, Span, Status, Verdict
 
 Action = Literal["annotate", "filter", "block"]
 CustomAction = Callable[[str, Sequence[Verdict]], str]
@@ -18,8 +21,11 @@ MARKS: dict[Label, str] = {
     "unsupported": "[not in the passages]",
     "unverified": "[unverified]",
 }
-WEAK: tuple[Label, ...] = ("false", "doubtful", "unsupported")
-"""Labels a policy acts against unless told otherwise, worst first."""
+ANY_MARK = re.compile(
+    "|".join(map(re.escape, MARKS.values()))
+    + r"|\[[^\[\]\n]{1,200} does not say this\]|\[there is no passage \d{1,3}\]"
+)
+"""Finds every mark that a policy may put into a text: of labels and of wrong citations."""
 _CLOSING = ".!?…,;:。！？ \n"
 _WORST_FIRST: tuple[Label, ...] = (*WEAK, "unverified")
 
@@ -157,14 +163,15 @@ class Policy:
         return self._annotated(answer, verdicts)
 
     def _annotated(self, answer: str, verdicts: Sequence[Verdict]) -> str:
-        return _insert(answer, _marks_of(answer, verdicts, self.marked))
+        return _insert(answer, _all_marks(answer, verdicts, self.marked))
 
     def _filter(self, answer: str, verdicts: Sequence[Verdict], weak: list[int]) -> str:
         """What is kept of the answer; empty where nothing is."""
         from franq_guard.claims import remove_claims
 
         # What was not checked must not pass for checked, so it keeps its mark here too.
-        marks = _marks_of(answer, verdicts, ("unverified",))
+        left = [verdict for i, verdict in enumerate(verdicts) if i not in weak]
+        marks = _all_marks(answer, left, ("unverified",))
         if not weak:
             return _insert(answer, marks)
         if not all(verdicts[i].claim.spans for i in weak):
@@ -190,23 +197,74 @@ def status_of(verdicts: Sequence[Verdict], answer: str = "...") -> Status:
 def annotate(answer: str, verdicts: Sequence[Verdict]) -> str:
     """``answer`` with a mark behind each weak or unverified claim, before its closing punctuation.
 
-    Where several claims end together only the worst mark stands.
+    Where several claims end together only the worst mark stands. A citation of a passage that says
+    none of what it is cited for has a mark of its own, see :func:`wrong_citations`.
     """
-    return _insert(answer, _marks_of(answer, verdicts, _WORST_FIRST))
+    return _insert(answer, _all_marks(answer, verdicts, _WORST_FIRST))
 
 
-def _marks_of(
+def wrong_citations(
+    verdicts: Sequence[Verdict], labels: Collection[Label] = _WORST_FIRST
+) -> Iterator[tuple[CitationFinding, Sequence[Verdict]]]:
+    """The citations that a reader is told of: one finding each, and the claims it is cited for.
+
+    Those of no passage, and of passages that say none of the claims. A passage that says one of
+    several claims of a sentence is cited rightly, and where all the claims are marked as not in the
+    passages that is said already.
+
+    Args:
+        verdicts: of one answer.
+        labels: which have a mark.
+    """
+    by_place: dict[tuple[Span, str], list[tuple[CitationFinding, Verdict]]] = {}
+    for verdict in verdicts:
+        for found in verdict.citations:
+            by_place.setdefault((found.span, found.name), []).append((found, verdict))
+    for pairs in by_place.values():
+        found, claims = pairs[0][0], [verdict for _, verdict in pairs]
+        told = "unsupported" in labels and all(v.label == "unsupported" for v in claims)
+        says_none = all(one.finding != "right" for one, _ in pairs)
+        if says_none and (found.passage is None or not told):
+            yield found, claims
+
+
+def citation_mark(found: CitationFinding) -> str:
+    """The mark behind a wrong citation, with the passage's name as the answer writes it."""
+    if found.passage is None:
+        return f"[there is no passage {found.name}]"
+    which = f"passage {found.name}" if found.name.isdigit() else found.name
+    return f"[{which} does not say this]"
+
+
+def _all_marks(answer: str, verdicts: Sequence[Verdict], labels: Sequence[Label]) -> dict[int, str]:
+    """The marks to insert by position."""
+    marks = {at: MARKS[label] for at, label in _labels_at(answer, verdicts, labels).items()}
+    for found, _ in wrong_citations(verdicts, labels):
+        at, mark = found.span[1], citation_mark(found)
+        if at <= len(answer):
+            marks[at] = f"{marks[at]} {mark}" if at in marks else mark
+    return marks
+
+
+def _labels_at(
     answer: str, verdicts: Sequence[Verdict], labels: Sequence[Label]
 ) -> dict[int, Label]:
-    """The mark to insert by position."""
+    """The worst label that ends at each position."""
     marks: dict[int, Label] = {}
     for verdict in verdicts:
         if verdict.label in labels:
             # A claim that was not found in the answer is marked behind all of it.
-            span = verdict.claim.spans[-1] if verdict.claim.spans else (0, len(answer))
-            at = _end_of_words(answer, span)
+            at = _end_of_words(answer, _last_words(answer, verdict.claim))
             marks[at] = min(marks.get(at, verdict.label), verdict.label, key=_WORST_FIRST.index)
     return marks
+
+
+def _last_words(answer: str, claim: Claim) -> Span:
+    """The last span with a word in it: after a citation only a full stop may be left."""
+    if not claim.spans:
+        return 0, len(answer)
+    spans = (span for span in reversed(claim.spans) if any(map(str.isalnum, answer[slice(*span)])))
+    return next(spans, claim.spans[-1])
 
 
 def _end_of_words(answer: str, span: Span) -> int:
@@ -216,21 +274,19 @@ def _end_of_words(answer: str, span: Span) -> int:
     return start + len(words) if words else end
 
 
-def _insert(answer: str, marks: dict[int, Label]) -> str:
+def _insert(answer: str, marks: dict[int, str]) -> str:
     parts, last = [], 0
     for at in sorted(marks):
-        parts += [answer[last:at], f" {MARKS[marks[at]]}"]
+        parts += [answer[last:at], f" {marks[at]}"]
         last = at
     return "".join([*parts, answer[last:]])
 
 
-def _shifted(verdict: Verdict, marks: dict[int, Label]) -> Claim:
+def _shifted(verdict: Verdict, marks: dict[int, str]) -> Claim:
     """The claim in the text with marks; its own mark belongs to it, also where it is rewritten."""
 
     def moved(position: int) -> int:
-        return position + sum(
-            len(MARKS[label]) + 1 for at, label in marks.items() if at <= position
-        )
+        return position + sum(len(mark) + 1 for at, mark in marks.items() if at <= position)
 
     claim = verdict.claim
     text = claim.text

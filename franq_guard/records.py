@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any, Literal
 
+_SHOWN = 60  # characters of a text in a repr
 Span = tuple[int, int]
 """Half-open range of characters, ``text[start:end]``."""
 
@@ -20,6 +22,8 @@ Source = Literal["captured", "server", "teacher-forced", "none"]
 Label = Literal[
     "supported", "unsupported-true", "unsupported", "doubtful", "false", "unverified", "not-a-claim"
 ]
+WEAK: tuple[Label, ...] = ("false", "doubtful", "unsupported")
+"""Labels a policy acts against unless told otherwise, worst first."""
 Status = Literal["ok", "partial", "unverified", "policy_error"]
 """Whether every claim was verified, some or none; ``policy_error``: whatever was, the policy's
 action failed, and the text is what ``on_error`` makes of it."""
@@ -50,6 +54,11 @@ class Passage:
     title: str = ""
     id: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, str]:
+        """The passage as JSON-ready values; the metadata is the user's own and left out."""
+        title, named = {"title": self.title}, {"id": self.id or ""}
+        return {"text": self.text, **(title if self.title else {}), **(named if self.id else {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +130,15 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimLabel:
-    """Whether a claim is true, and whether the passages entail it; None where not known."""
+    """Whether a claim is true, and whether the passages entail it; None where not known.
+
+    ``trusted``: whether a promise may rest on the label (a person's vote), or only a fit (a
+    judge's, or a statement that was made false on purpose).
+    """
 
     is_true: bool | None = None
     is_faithful: bool | None = None
+    trusted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +170,26 @@ class Evidence:
     """A stretch of a passage that bears on a claim: ``passages[passage].text[start:end]``.
 
     ``score`` is in [0, 1]: how well that stretch alone supports the claim; for a stretch that
-    speaks against it, P(contradiction).
+    speaks against it, P(contradiction). ``text`` is the stretch itself, empty where nobody looked
+    it up; two stretches are equal by their place and score alone.
     """
 
     passage: int
     start: int
     end: int
     score: float
+    text: str = field(default="", compare=False)
+
+    def quoted(self, passages: Sequence[Passage]) -> Evidence:
+        """The same with its text, out of the passages it was found in."""
+        if not 0 <= self.passage < len(passages):  # a user's model may name any number
+            return self
+        return replace(self, text=passages[self.passage].text[self.start : self.end])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The stretch as JSON-ready values."""
+        place = {"passage": int(self.passage), "start": int(self.start), "end": int(self.end)}
+        return {**place, **({"text": self.text} if self.text else {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,56 +214,6 @@ class Signals:
     against: Evidence | None = None
     reason: Reason | None = None
     raw: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelRule:
-    """The numbers by which a calibrator's P(true) becomes a label; see :meth:`.Policy.label`.
-
-    Attributes:
-        threshold: a claim with P(true) below it does not pass.
-        false_below: a claim with P(true) below it is ``false`` even without evidence against it;
-            None: P(true) alone never makes a claim ``false``.
-        contradiction: from this P(contradiction) on a passage is evidence against a claim.
-        entailment: from this P(entailment) on a passage states a claim.
-        supported_from: a claim is supported by the passages above this P(faithful).
-        unsupported_true: whether the claims that the calibrator was fitted on show that most
-            unsupported ones which pass are true.
-
-    Raises:
-        ValueError: for a number outside [0, 1], or ``false_below`` above ``threshold``.
-    """
-
-    threshold: float = 0.5
-    false_below: float | None = 0.25
-    contradiction: float = 0.9
-    entailment: float = 0.5
-    supported_from: float = 0.5
-    unsupported_true: bool = True
-
-    def __post_init__(self) -> None:
-        shares = (self.contradiction, self.entailment, self.supported_from)
-        if not all(0 <= share <= 1 for share in shares):
-            raise ValueError(
-                f"contradiction, entailment and supported_from must lie in [0, 1]: {shares}"
-            )
-        if not 0 <= (self.false_below or 0) <= self.threshold <= 1:
-            raise ValueError(
-                "thresholds must satisfy 0 <= false_below <= threshold <= 1, got "
-                f"false_below={self.false_below}, threshold={self.threshold}"
-            )
-
-    def contradicts(self, contradiction: float | None) -> bool:
-        """Whether a passage speaks against the claim."""
-        return contradiction is not None and contradiction >= self.contradiction
-
-    def entails(self, entailment: float | None) -> bool:
-        """Whether a passage states the claim."""
-        return entailment is not None and entailment >= self.entailment
-
-    def conflict(self, contradiction: float | None, entailment: float | None) -> bool:
-        """Whether one passage states the claim and another speaks against it."""
-        return self.contradicts(contradiction) and self.entails(entailment)
 
 
 CitedAs = Literal["right", "wrong passage", "nowhere"]
@@ -270,7 +247,7 @@ class CitationFinding:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
     """What the guard says of one claim.
 
@@ -292,6 +269,11 @@ class Verdict:
     against: Evidence | None = None
     citations: tuple[CitationFinding, ...] = ()
 
+    def __repr__(self) -> str:
+        numbers = f"P(true) {_number(self.p_true)}, P(faithful) {_number(self.p_faithful)}"
+        reason = f" ({self.reason})" if self.reason else ""
+        return f"<Verdict {self.label}{reason}, {numbers}: {_cut(self.claim.text)!r}>"
+
     def to_dict(self) -> dict[str, Any]:
         """The verdict as JSON-ready values, as in ``franq.answer/1``; numbers not finite: null."""
         claim = self.claim
@@ -309,20 +291,21 @@ class Verdict:
             "raw": {name: _finite(value) for name, value in self.raw.items()},
             "label": self.label,
             "reason": self.reason,
-            "evidence": _stretch(self.evidence),
-            "against": _stretch(self.against),
+            "evidence": self.evidence and self.evidence.to_dict(),
+            "against": self.against and self.against.to_dict(),
             **({"citations": [one.to_dict() for one in self.citations]} if self.citations else {}),
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class GuardedAnswer:
     """A checked answer. ``text`` is after the policy; ``timings`` are seconds by stage.
 
     ``calibrator`` names what turned the signals into P(true), and ``likelihoods`` says whose
     probabilities entered: ``captured from MODEL`` while it wrote, told by a ``server``, ``read by
     MODEL`` that did not write the answer, or ``none``: then the passages alone decide, and of what
-    they do not state nobody knows whether it is true.
+    they do not state nobody knows whether it is true. ``weak`` are the labels that its policy
+    flags; ``question`` and ``passages`` are what was checked, so that evidence can be shown.
     """
 
     text: str
@@ -333,15 +316,69 @@ class GuardedAnswer:
     timings: Mapping[str, float] = field(default_factory=dict)
     id: str | None = None
     likelihoods: str = "none"
+    question: str = ""
+    passages: tuple[Passage, ...] = ()
+    weak: tuple[Label, ...] = WEAK
 
-    def to_dict(self) -> dict[str, Any]:
-        """The answer as JSON-ready values, schema ``franq.answer/1``."""
+    @property
+    def claims(self) -> tuple[Verdict, ...]:
+        """The verdicts on what can be true or false: all but the label ``not-a-claim``."""
+        return tuple(v for v in self.verdicts if v.label != "not-a-claim")
+
+    @property
+    def flagged(self) -> tuple[Verdict, ...]:
+        """The claims that the policy acts against; empty where there is nothing to warn of."""
+        return tuple(v for v in self.verdicts if v.label in self.weak)
+
+    @property
+    def score(self) -> float | None:
+        """The lowest P(true) of its claims: an answer is as good as its weakest claim.
+
+        None where no claim has a P(true).
+        """
+        return min((v.p_true for v in self.verdicts if v.p_true is not None), default=None)
+
+    @property
+    def reason(self) -> str | None:
+        """``no_answer`` where the answer is blank, so that there is nothing to verify in it."""
+        return None if self.original.strip() else "no_answer"
+
+    def __repr__(self) -> str:
+        counted = f"{len(self.claims)} claims, {len(self.flagged)} flagged"
+        score = f"score {_number(self.score)}"
+        return f"<GuardedAnswer {self.status}: {counted}, {score}: {_cut(self.text)!r}>"
+
+    def to_html(self) -> str:
+        """The answer with its claims in colour and their evidence, as an HTML fragment.
+
+        No script, nothing loaded, everything escaped; see :mod:`franq_guard.report.answer`.
+        """
+        # Loaded by name: the views stand above the records, which import no other room.
+        view = import_module("franq_guard.report.answer")
+        return str(view.answer_html(self))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return self.to_html()
+
+    def to_dict(self, *, passages: bool = False) -> dict[str, Any]:
+        """The answer as JSON-ready values, schema ``franq.answer/1``.
+
+        Args:
+            passages: also the question and the passages, as ``franq.trace/1`` has them.
+        """
+        asked = {
+            "question": self.question,
+            "passages": [passage.to_dict() for passage in self.passages],
+        }
         return {
             "schema": "franq.answer/1",
             **({"id": self.id} if self.id is not None else {}),
+            **(asked if passages else {}),
             "text": self.text,
             "original": self.original,
             "status": self.status,
+            **({"reason": self.reason} if self.reason else {}),
             "verdicts": [verdict.to_dict() for verdict in self.verdicts],
             "calibrator": self.calibrator,
             "likelihoods": self.likelihoods,
@@ -349,10 +386,12 @@ class GuardedAnswer:
         }
 
 
-def _stretch(found: Evidence | None) -> dict[str, int] | None:
-    if found is None:
-        return None
-    return {"passage": int(found.passage), "start": int(found.start), "end": int(found.end)}
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+def _number(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.2f}"
 
 
 def _finite(value: float | None) -> float | None:

@@ -204,8 +204,8 @@ class FakeGuard:
         self._keep(trace)
         titles = ",".join(passage.title for passage in trace.passages)
         found = tuple(self._verdict(claim) for claim in _claims(trace))
-        answer, text = trace.generation.text, f"{trace.generation.text} [checked: {titles}]"
-        return GuardedAnswer(text, answer, found, "ok", id=trace.id, likelihoods=self.likelihoods)
+        text = f"{trace.generation.text} [checked: {titles}]"
+        return replace(_answer(trace, text, found), likelihoods=self.likelihoods)
 
     async def acheck_trace(self, trace: Trace) -> GuardedAnswer:
         """:meth:`check_trace`."""
@@ -222,12 +222,12 @@ class FakeGuard:
     def unverified(self, trace: Trace, reason: Reason, *, detail: str = "") -> GuardedAnswer:
         """The answer marked as unverified."""
         self._keep(trace)
-        answer = trace.generation.text
         found = tuple(
             Verdict(claim, None, None, None, None, {}, "unverified", reason)
             for claim in _claims(trace)
         )
-        return GuardedAnswer(f"{answer} [unverified]", answer, found, "unverified", id=trace.id)
+        text = f"{trace.generation.text} [unverified]"
+        return replace(_answer(trace, text, found), status="unverified")
 
     def _verdict(self, claim: Claim) -> Verdict:
         numbers = (0.9, 0.9, 0.9, 0.9)
@@ -241,3 +241,16 @@ class FakeGuard:
 def _claims(trace: Trace) -> Sequence[Claim]:
     answer = trace.generation.text
     return trace.claims or [Claim(answer, ((0, len(answer)),))]
+
+
+def _answer(trace: Trace, text: str, found: tuple[Verdict, ...]) -> GuardedAnswer:
+    """The trace's answer, checked."""
+    return GuardedAnswer(
+        text=text,
+        original=trace.generation.text,
+        verdicts=found,
+        status="ok",
+        id=trace.id,
+        question=trace.question,
+        passages=trace.passages,
+    )

@@ -2,8 +2,9 @@
 
 import pytest
 
+from franq_guard.label_rule import LabelRule
 from franq_guard.policy import Policy, annotate, status_of
-from franq_guard.records import Claim, LabelRule, Verdict
+from franq_guard.records import Claim, Verdict
 
 ANSWER = "Rome is in Italy. Rome was founded in 1953. It is big."
 SPANS = [(0, 17), (18, 43), (44, 54)]

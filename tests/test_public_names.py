@@ -12,7 +12,7 @@ import pytest
 NAMES = {
     "franq_guard": (
         "Calibrator Claim Evidence FranqClassifier Generation Guard GuardedAnswer Passage Policy "
-        "Signals Token Trace Verdict"
+        "Signals Token Trace Verdict to_dataframe"
     ),
     "franq_guard.calibration": "Calibrator Knots",
     "franq_guard.claims": (
@@ -24,6 +24,7 @@ NAMES = {
         "Reliability aurc auroc bootstrap_se brier ece pr_auc precision_recall prr prr_raw "
         "reliability risk_coverage"
     ),
+    "franq_guard.evaluators.langsmith": "franq_evaluator",
     "franq_guard.faithfulness": "AlignScore FaithfulnessModel SmallFaithfulness",
     "franq_guard.franq": "franq",
     "franq_guard.guard": "Guard",
@@ -63,7 +64,8 @@ METHODS = {
     "franq_guard": (
         "Calibrator.apply Calibrator.load Calibrator.save FranqClassifier.fit "
         "FranqClassifier.predict_proba Guard.acheck Guard.check Guard.check_many "
-        "Guard.check_trace Guard.faithfulness Guard.offline GuardedAnswer.to_dict Policy.apply"
+        "Guard.check_trace Guard.faithfulness Guard.offline GuardedAnswer.flagged "
+        "GuardedAnswer.score GuardedAnswer.to_dict GuardedAnswer.to_html Policy.apply"
     ),
     "franq_guard.claims": "ClaimSplitter.split RuleSplitter.split",
     "franq_guard.faithfulness": (

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import assert_type
 
 from franq_guard import Generation, Guard, GuardedAnswer, Passage, Policy, Trace, Verdict
+from franq_guard.language_model import LanguageModel
 from franq_guard.records import CitationFinding, Label, Status
 from franq_guard.streaming import ClaimStream, Release
 
@@ -45,4 +46,13 @@ async def stream(guard: Guard, trace: Trace) -> str:
 
 def batch(guard: Guard) -> list[GuardedAnswer]:
     traces = (Trace("Which town?", (), Generation(text)) for text in ("Rome.", "Bonn."))
-    return list(guard.check_many(traces, batch_size=2, progress=lambda done: None))
+    given = [("Which town?", ["Rome is a town."], "Rome.")]
+    checked = [*guard.check_many(traces, batch_size=2, progress=lambda done: None)]
+    assert_type(checked[0].flagged, tuple[Verdict, ...])
+    assert_type(checked[0].score, float | None)
+    assert_type(checked[0].to_html(), str)
+    return [*checked, *guard.check_many(given)]
+
+
+def another_model(model: LanguageModel) -> Guard:
+    return Guard.offline(language_model=model, deadline=3.0, evidence=False)

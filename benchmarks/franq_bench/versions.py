@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import platform
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
-__all__ = ["installed_versions"]
+__all__ = ["installed_versions", "today"]
 
 PACKAGES = ("franq-guard", "torch", "transformers", "numpy", "scikit-learn", "xgboost-cpu")
 
@@ -13,6 +14,11 @@ PACKAGES = ("franq-guard", "torch", "transformers", "numpy", "scikit-learn", "xg
 def installed_versions() -> dict[str, str | None]:
     """Of Python and of :data:`PACKAGES`; None for a package that is not installed."""
     return {"python": platform.python_version()} | {p: _version(p) for p in PACKAGES}
+
+
+def today() -> str:
+    """The date of the run, such as 2026-01-31."""
+    return datetime.now(UTC).date().isoformat()
 
 
 def _version(package: str) -> str | None:

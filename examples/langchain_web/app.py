@@ -2,13 +2,14 @@
 
 pip install 'langchain-franq[local,web]'
 python examples/langchain_web/app.py          # then open http://127.0.0.1:8000
+python examples/langchain_web/app.py --docs notes   # over a folder of your .txt and .md files
 """
 
 import argparse
 import logging
 import re
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from itertools import groupby
 from pathlib import Path
@@ -25,10 +26,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from franq_guard import Guard, Passage, Verdict
 from franq_guard.datasets.demo import corpus
-from franq_guard.policy import MARKS, Policy
+from franq_guard.datasets.documents import read_folder
+from franq_guard.policy import ANY_MARK, Policy
 from franq_guard.records import Label
 from franq_guard.report.stretches import Stretch, stretch_against, stretch_for
-from franq_guard.report.words import LABEL_WORDS, REASON_WORDS
+from franq_guard.report.words import LABEL_WORDS, NUMBER_WORDS, REASON_WORDS
 from franq_guard.streaming.release import Released
 from langchain_franq import guard_chain
 from langchain_franq.local import local_rag_chain
@@ -41,9 +43,14 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
-MARK = re.compile("( (?:{}))".format("|".join(map(re.escape, MARKS.values()))))
+MARK = re.compile(f"( (?:{ANY_MARK.pattern}))")
 # The first of these colours a part that several claims share.
 WORST: tuple[Label, ...] = (*Policy().marked, "unsupported-true", "supported", "not-a-claim")
+EXAMPLES = (
+    "Who first climbed Mount Everest, and how high is the mountain?",
+    "What are the two moons of Mars called, and why does Mars look red?",
+    "What is the chemical symbol of gold, and what is that of silver?",
+)
 Rag = Runnable[str, dict[str, Any]]
 Event = tuple[str, dict[str, Any]]
 
@@ -54,8 +61,8 @@ class Asked(BaseModel):
     question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
-def make_app(rag: Rag, guard: Guard) -> FastAPI:
-    """The page and its endpoint.
+def make_app(rag: Rag, guard: Guard, *, examples: Sequence[str] = ()) -> FastAPI:
+    """The page and its endpoint; ``examples`` are questions that it offers.
 
     ``rag`` is a chain like :func:`local_rag_chain`: a question in; dicts with the Documents under
     ``context``, all of which the model is shown, and with the ``answer`` out.
@@ -70,7 +77,7 @@ def make_app(rag: Rag, guard: Guard) -> FastAPI:
 
     @app.get("/words")
     async def words() -> dict[str, Any]:
-        return words_for(guard.policy)
+        return {**words_for(guard.policy), "examples": list(examples)}
 
     app.mount("/", StaticFiles(directory=Path(__file__).parent / "static", html=True))
     app.add_middleware(Headers)
@@ -83,6 +90,7 @@ def words_for(policy: Policy) -> dict[str, Any]:
     return {
         "labels": labels,
         "reasons": dict(REASON_WORDS),
+        "numbers": dict(NUMBER_WORDS),
         "worst": WORST,
         "weak": list(policy.weak),
     }
@@ -182,13 +190,20 @@ class Headers:
         await self.app(scope, receive, with_headers)
 
 
-def main(guard: Guard, *, port: int) -> None:
-    rag = local_rag_chain(corpus(), guard.language_model, max_new_tokens=160)
+def main(guard: Guard, *, port: int, docs: Path | None = None) -> None:
+    try:
+        passages = corpus() if docs is None else read_folder(docs)
+    except (ValueError, OSError) as error:
+        raise SystemExit(str(error)) from None
+    rag = local_rag_chain(passages, guard.language_model, max_new_tokens=160)
     guard.faithfulness  # noqa: B018  (loaded now, not at the first question)
-    uvicorn.run(make_app(rag, guard), host="127.0.0.1", port=port, limit_concurrency=32)
+    app = make_app(rag, guard, examples=EXAMPLES if docs is None else ())
+    uvicorn.run(app, host="127.0.0.1", port=port, limit_concurrency=32)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=8000)
-    main(Guard.offline(), port=parser.parse_args().port)
+    parser.add_argument("--docs", type=Path, help="folder of .txt and .md files to ask about")
+    options = parser.parse_args()
+    main(Guard.offline(), port=options.port, docs=options.docs)

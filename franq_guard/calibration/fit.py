@@ -15,9 +15,14 @@ from franq_guard import metrics
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.calibration.promise import PromiseRefusedError
 from franq_guard.calibration.store import Calibration, Calibrator, Interpolation
-from franq_guard.calibration.thresholds import promised_threshold, sets_the_threshold
+from franq_guard.calibration.thresholds import (
+    check_enough,
+    promised_threshold,
+    sets_the_threshold,
+)
 from franq_guard.franq import FloatArray
-from franq_guard.records import Form, LabelRule
+from franq_guard.label_rule import LabelRule
+from franq_guard.records import Form
 
 MIN_PER_CLASS = 20
 """Fewest true and fewest false claims a calibrator is fitted on."""
@@ -34,8 +39,10 @@ __all__ = [
     "MIN_UNSUPPORTED",
     "Labelled",
     "TooFewLabelsError",
+    "check_labels",
     "figures",
     "fit_calibrator",
+    "flagged_always",
     "labelled",
     "out_of_fold",
 ]
@@ -49,7 +56,8 @@ class Labelled(NamedTuple):
     """Labelled claims: signals (n, 3), the others (n,); ``faithful`` None where not labelled.
 
     ``groups`` number the answers, ``answers`` name them. ``nli`` (n, 2) is the highest
-    P(contradiction) and P(entailment) of a passage, NaN where unknown.
+    P(contradiction) and P(entailment) of a passage, NaN where unknown. ``trusted``: a promise may
+    rest on the label.
     """
 
     signals: FloatArray
@@ -58,6 +66,7 @@ class Labelled(NamedTuple):
     groups: NDArray[np.int64]
     answers: NDArray[np.str_]
     nli: FloatArray
+    trusted: NDArray[np.bool_]
 
     def only(self, chosen: NDArray[np.bool_]) -> Labelled:
         """The chosen claims (n,)."""
@@ -68,6 +77,7 @@ class Labelled(NamedTuple):
             groups=self.groups[chosen],
             answers=self.answers[chosen],
             nli=self.nli[chosen],
+            trusted=self.trusted[chosen],
         )
 
 
@@ -78,7 +88,8 @@ def labelled(rows: Iterable[Mapping[str, Any]]) -> Labelled:
         rows: one per claim: ``p_faithful``, ``uq_faith``, ``uq_unfaith`` (numbers; None or absent
             where unknown), ``is_true`` (0/1), ``is_faithful`` (0/1, in all rows or in none),
             ``group`` (the answer it is from; absent: an answer of its own); ``contradiction`` and
-            ``entailment`` (numbers; absent where unknown).
+            ``entailment`` (numbers; absent where unknown); ``trusted`` (false: no promise rests on
+            the label; absent: true).
 
     Raises:
         ValueError: naming the row (from 1) and what is wrong with it.
@@ -100,7 +111,36 @@ def labelled(rows: Iterable[Mapping[str, Any]]) -> Labelled:
     seen = {name: k for k, name in enumerate(dict.fromkeys(names))}
     groups = np.array([seen[name] for name in names], np.int64)
     faithful = labels[:, 1] if gold.any() else None
-    return Labelled(signals, labels[:, 0], faithful, groups, np.array(names, np.str_), nli)
+    trusted = np.array([row.get("trusted", True) is not False for row in table], bool)
+    return Labelled(signals, labels[:, 0], faithful, groups, np.array(names, np.str_), nli, trusted)
+
+
+def check_labels(
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    at_most_flagged: float | None = None,
+    confidence: float = 0.9,
+) -> None:
+    """Refuse labels that cannot suffice, before anything is scored.
+
+    Args:
+        rows: ``is_true`` and ``group`` of each claim, as for :func:`fit_calibrator`.
+        at_most_flagged: as for :func:`fit_calibrator`.
+        confidence: likewise.
+
+    Raises:
+        TooFewLabelsError: too few claims or answers to fit on.
+        PromiseRefusedError: too few answers with a true claim for the promise.
+    """
+    data = labelled(rows)
+    kept = _kept(data, at_most_flagged is not None)
+    _check_size(data.only(~kept), kept=len(np.unique(data.groups[kept])))
+    if at_most_flagged is not None:
+        drawn = len(np.unique(data.groups[kept & data.trusted & (data.is_true == 1)]))
+        try:
+            check_enough(drawn, at_most_flagged, 1 - confidence)
+        except PromiseRefusedError as error:
+            raise _of_half(error, data.only(kept)) from None
 
 
 def fit_calibrator(
@@ -159,12 +199,15 @@ def fit_calibrator(
     if at_most_flagged is None:
         return made
     delta = round(1 - confidence, 12)
-    return _promised(made, data.only(kept), source, alpha=at_most_flagged, delta=delta)
+    return _promised(
+        made, data.only(kept & data.trusted), source, alpha=at_most_flagged, delta=delta
+    )
 
 
 def _kept(data: Labelled, promise: bool) -> NDArray[np.bool_]:
-    """The claims (n,) that the fit must not see."""
-    return np.array([promise and sets_the_threshold(answer) for answer in data.answers], bool)
+    """The claims (n,) that the fit must not see: of half of the answers with trusted labels."""
+    trusted = {*data.answers[data.trusted].tolist()} if promise else set()
+    return np.array([a in trusted and sets_the_threshold(a) for a in data.answers.tolist()], bool)
 
 
 def _label_rule(data: Labelled, p_true: FloatArray) -> LabelRule:
@@ -180,26 +223,37 @@ def _promised(
 ) -> Calibrator:
     """The calibrator with the threshold that these claims, which it has not seen, allow."""
     rule = made.labels
-    unsupported = ~(data.signals[:, 0] > rule.supported_from) & (not rule.unsupported_true)
-    conflict = np.array([rule.conflict(*of_claim) for of_claim in data.nli.tolist()], bool)
     try:
         found = promised_threshold(
             data.is_true,
             made.apply(*data.signals.T)[0],
             answers=data.answers.tolist(),
-            always=unsupported | conflict,
+            always=flagged_always(data, rule),
             alpha=alpha,
             delta=delta,
         )
     except PromiseRefusedError as error:
-        raise PromiseRefusedError(
-            f"{error}. Half of the labelled answers (by a hash of their ids) set the threshold: "
-            f"{len(np.unique(data.groups))} of yours"
-        ) from None
+        raise _of_half(error, data) from None
     below = None if rule.false_below is None else min(rule.false_below, found.value)
     labels = dataclasses.replace(rule, threshold=found.value, false_below=below)
     promise = found.to_dict(of="true claims", data=source)
     return dataclasses.replace(made, labels=labels, promise=promise)
+
+
+def flagged_always(data: Labelled, rule: LabelRule) -> NDArray[np.bool_]:
+    """The claims (n,) that are flagged whatever their P(true): unsupported, or in a conflict."""
+    unsupported = ~(data.signals[:, 0] > rule.supported_from) & (not rule.unsupported_true)
+    conflict = np.array([rule.conflict(*of_claim) for of_claim in data.nli.tolist()], bool)
+    flagged: NDArray[np.bool_] = unsupported | conflict
+    return flagged
+
+
+def _of_half(error: PromiseRefusedError, kept: Labelled) -> PromiseRefusedError:
+    """The refusal, with how many answers set the threshold."""
+    return PromiseRefusedError(
+        f"{error}. Half of the labelled answers (by a hash of their ids) set the threshold: "
+        f"{len(np.unique(kept.groups))} of yours"
+    )
 
 
 def out_of_fold(model: FranqClassifier, data: Labelled, *, folds: int = FOLDS) -> FloatArray:

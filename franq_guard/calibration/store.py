@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from franq_guard.franq import FloatArray, franq
-from franq_guard.records import Form, LabelRule
+from franq_guard.label_rule import LabelRule
+from franq_guard.records import Form
 
 SCHEMA = "franq.calibrator/1"
 Calibration = Literal["none", "global", "condition"]

@@ -30,7 +30,7 @@ from franq_guard.calibration.promise import (
 )
 from franq_guard.franq import FloatArray
 
-__all__ = ["PromisedThreshold", "promised_threshold", "sets_the_threshold"]
+__all__ = ["PromisedThreshold", "check_enough", "promised_threshold", "sets_the_threshold"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def promised_threshold(
     options = _thresholds(p[known])
     flagged = fixed | (p < options[:, None])
     drawn = _drawn(answers, truth & known)
-    _check_enough(len(drawn), alpha, delta)
+    check_enough(len(drawn), alpha, delta)
     try:
         strictest = at_most_flagged(flagged[:, drawn], alpha=alpha, delta=delta)
     except PromiseRefusedError as error:
@@ -147,7 +147,8 @@ def _drawn(answers: Sequence[str], candidates: NDArray[np.bool_]) -> NDArray[np.
     return np.array([found[i] for i in drawn], np.intp)
 
 
-def _check_enough(n: int, alpha: float, delta: float) -> None:
+def check_enough(n: int, alpha: float, delta: float) -> None:
+    """Refuse a promise that ``n`` answers with a true claim cannot show (PromiseRefusedError)."""
     least = fewest_claims(alpha, delta)
     if n < least:
         raise PromiseRefusedError(

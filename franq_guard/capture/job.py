@@ -6,10 +6,10 @@ import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from franq_guard.claims.spans import shifted
+from franq_guard.claims.spans import moved
 from franq_guard.policy import status_of
 from franq_guard.records import Generation, GuardedAnswer, Trace, Verdict
 
@@ -123,10 +123,7 @@ def joined(glue: Sequence[str], answers: Sequence[GuardedAnswer]) -> GuardedAnsw
     timings: Counter[str] = Counter()
     for before, answer in zip(glue, answers, strict=True):
         text, original = text + before, original + before
-        verdicts += [
-            replace(verdict, claim=shifted(verdict.claim, len(original)))
-            for verdict in answer.verdicts
-        ]
+        verdicts += [moved(verdict, len(original)) for verdict in answer.verdicts]
         text, original = text + answer.text, original + answer.original
         timings.update(answer.timings)
     failed = [answer.status for answer in answers if answer.status == "policy_error"]
@@ -139,4 +136,10 @@ def joined(glue: Sequence[str], answers: Sequence[GuardedAnswer]) -> GuardedAnsw
         timings=dict(timings),
         id=answers[0].id,
         likelihoods=answers[0].likelihoods,
+        question=answers[0].question,
+        # an index of evidence must mean the same passage for every part
+        passages=answers[0].passages
+        if all(a.passages == answers[0].passages for a in answers)
+        else (),
+        weak=answers[0].weak,
     )

@@ -51,6 +51,11 @@ class LocalModel:
                 self._guard = self._base.using(language_model=self._scorer())
             return self._guard
 
+    @property
+    def recorded(self) -> bool:
+        """Whether its tokens are kept as it writes; else it is asked for them afterwards."""
+        return self._recorder is not None
+
     def generation(self, text: str, prompt: str) -> Generation | None:
         """What was recorded of ``text`` under ``prompt``, if it was this model that wrote it."""
         if self._recorder is None:
@@ -88,6 +93,27 @@ class LocalModel:
         if self._llama is not None:
             return self._llama
         return TransformersModel(self._model, self.tokenizer)
+
+
+def check_recorded(models: Iterable[LocalModel], name: str, instead: str) -> None:
+    """Refuse to ask a model that may be writing at that time.
+
+    A ``Llama`` serves one call at a time: asked in between, it would lose its place, and the
+    application's answer would change.
+
+    Args:
+        models: the application's.
+        name: what would ask it.
+        instead: what to do.
+
+    Raises:
+        ValueError: for a model that is not recorded.
+    """
+    if not all(model.recorded for model in models):
+        raise ValueError(
+            f"{name} would ask the application's llama.cpp model for log-probabilities while it "
+            f"writes, and it serves one call at a time: {instead}"
+        )
 
 
 def live_models(pairs: Iterable[tuple[Any, Any]], guard: Guard) -> list[LocalModel]:

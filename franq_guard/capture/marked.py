@@ -6,13 +6,9 @@ repeats such a sentence without its mark must not find it among its passages.
 
 from __future__ import annotations
 
-import re
-
 from franq_guard.claims.blocks import blocks
 from franq_guard.claims.sentences import sentences
-from franq_guard.policy import MARKS
-
-_MARK = re.compile("|".join(map(re.escape, MARKS.values())))
+from franq_guard.policy import ANY_MARK
 
 
 def without_marked(text: str) -> str:
@@ -21,12 +17,12 @@ def without_marked(text: str) -> str:
     Of the same length, so that places in it stay what they are; the identical string where there is
     no mark.
     """
-    if _MARK.search(text) is None:
+    if ANY_MARK.search(text) is None:
         return text
     left = text
     for block in blocks(text):
         for start, end in sentences(text, block.start, block.end):
-            if _MARK.search(text, start, end):
+            if ANY_MARK.search(text, start, end):
                 left = left[:start] + " " * (end - start) + left[end:]
     # A mark outside of any block (a text without prose): nobody knows what it belongs to.
-    return left if _MARK.search(left) is None else " " * len(text)
+    return left if ANY_MARK.search(left) is None else " " * len(text)

@@ -42,6 +42,11 @@ def call_that_wrote(answer: str, calls: Sequence[Call]) -> Call | None:
     return calls[-1] if calls else None
 
 
+def same_text(one: str, other: str) -> bool:
+    """Whether two texts are equal, or one is a part of the other; a blank one is not."""
+    return _overlapping(one.strip(), other.strip()) and bool(other.strip())
+
+
 def clipped(generation: Generation, answer: str) -> Generation:
     """``generation`` as it stands in the answer: a framework may have stripped or cut its text.
 

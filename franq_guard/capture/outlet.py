@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
-from franq_guard.policy import MARKS, Policy
+from franq_guard.policy import MARKS, Policy, citation_mark, wrong_citations
 from franq_guard.records import Label, Verdict
 from franq_guard.streaming.release import OnClaim
 from franq_guard.streaming.stream import ClaimStream, check_streamable
@@ -84,10 +84,19 @@ def only_buffered(name: str, stream: str, *, instead: str) -> None:
         )
 
 
-def remarks(verdicts: Sequence[Verdict]) -> str:
-    """A line for each weak or unverified claim, to follow a text that was shown unchecked."""
-    weak = (verdict for verdict in verdicts if verdict.label in MARKS)
-    return "".join(f"\n{MARKS[verdict.label]} {verdict.claim.text}" for verdict in weak)
+def remarks(verdicts: Sequence[Verdict], labels: Collection[Label] = tuple(MARKS)) -> str:
+    """What follows a text that was shown unchecked: a line for each weak or unverified claim.
+
+    And one for each wrong citation.
+
+    Args:
+        verdicts: of the answer, all of them.
+        labels: that a reader is told of; see :attr:`franq_guard.Policy.marked`.
+    """
+    told = [(MARKS[v.label], v.claim.text) for v in verdicts if v.label in labels]
+    for found, claims in wrong_citations(verdicts, labels):
+        told.append((citation_mark(found), " ".join(v.claim.text for v in claims)))
+    return "".join(f"\n{mark} {text}" for mark, text in told)
 
 
 def remaining(stream: ClaimStream) -> Iterator[str]:

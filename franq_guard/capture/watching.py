@@ -11,14 +11,19 @@ from collections.abc import Callable
 from contextvars import Context, copy_context
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from franq_guard.basics.background import Background
+from franq_guard.capture.evidence import EvidenceFrom, check_evidence
 from franq_guard.capture.job import Job
+from franq_guard.capture.outlet import check_guard
 from franq_guard.records import GuardedAnswer
 from franq_guard.streaming.release import OnReport
 from franq_guard.telemetry import hooks
+
+if TYPE_CHECKING:
+    from franq_guard.guard import Guard
 
 _log = logging.getLogger(__name__)
 
@@ -30,6 +35,59 @@ class _Seen:
     gather: Callable[[], Job]
     place: Any
     context: Context
+
+
+class Watching:
+    """What the callback or event handler of each framework is, whatever it sees of a run.
+
+    Args:
+        guard: checks the answers; shared by anything else.
+        on_report: called with each :class:`~franq_guard.GuardedAnswer`, in the thread of the checks
+            and the context in which the run ended. What it raises is logged.
+        sample: the share of root runs that is watched, in [0, 1]; which ones depends on their ids.
+        queue_size: how many answers may wait to be checked.
+        evidence: a key, a dotted path or a function; see the framework's wrappers.
+
+    Raises:
+        TypeError, ValueError: for arguments that cannot work.
+    """
+
+    def __init__(
+        self,
+        guard: Guard,
+        on_report: OnReport | None,
+        *,
+        sample: float,
+        queue_size: int,
+        evidence: EvidenceFrom | None,
+    ) -> None:
+        check_guard(type(self).__name__, guard)
+        check_evidence(evidence)
+        self._guard, self._evidence = guard, evidence
+        self._watcher = Watcher(on_report, sample=sample, queue_size=queue_size)
+
+    @property
+    def checked(self) -> int:
+        """How many answers were checked and reported."""
+        return self._watcher.checked
+
+    @property
+    def dropped(self) -> int:
+        """How many were not checked because too many waited, or after :meth:`close`."""
+        return self._watcher.dropped
+
+    @property
+    def failed(self) -> int:
+        """How many could not be checked or reported; the log says why."""
+        return self._watcher.failed
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until all that has ended is reported; False where ``timeout`` seconds are over."""
+        return self._watcher.flush(timeout)
+
+    def close(self, timeout: float | None = 2.0) -> bool:
+        """Take nothing more, and :meth:`flush`; done at the end of the process, too."""
+        return self._watcher.close(timeout)
 
 
 class Watcher:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
+from franq_guard.basics.text import filled
 from franq_guard.claims.alignment import ALIGNED, Index
 from franq_guard.claims.llm_reply import NoReplyError, as_ask, entries
 from franq_guard.claims.rules.splitter import RuleSplitter, Unit
@@ -129,7 +129,7 @@ class _Run:
 
     def _extract_prompt(self, group: Sequence[Unit]) -> str:
         numbered = "\n".join(f"{k}. {self._line(unit)}" for k, unit in enumerate(group, 1))
-        return _filled(
+        return filled(
             self._prompts[0],
             question=self._question or "(not given)",
             answer=self._answer,
@@ -182,7 +182,7 @@ class _Run:
             for k, (s, text) in enumerate(open_, 1)
         )
         try:
-            found = self._request(_filled(self._prompts[1], pairs=pairs))
+            found = self._request(filled(self._prompts[1], pairs=pairs))
         except NoReplyError as failure:
             self._causes[failure.cause] += 1
             found = []
@@ -236,9 +236,3 @@ def _number(value: Any) -> int | None:
 
 def _prompt(name: str) -> str:
     return (files("franq_guard.claims") / "prompts" / f"{name}.txt").read_text(encoding="utf-8")
-
-
-def _filled(template: str, **values: str) -> str:
-    """The template with its ``{name}`` fields filled, in one pass (JSON braces in it stay)."""
-    names = "|".join(map(re.escape, values))
-    return re.sub(rf"\{{({names})\}}", lambda field: values[field.group(1)], template)

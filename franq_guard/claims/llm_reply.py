@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 _SCHEMA: dict[str, Any] = {
@@ -90,7 +90,7 @@ def entries(reply: Any) -> list[Mapping[str, Any]]:
     if isinstance(reply, Mapping):
         found = [x for x in reply.get("claims", ()) if isinstance(x, Mapping)]
     else:
-        found = list(_objects(str(reply)))
+        found = list(objects(str(reply), ("claim", "words")))
     if not found and not _says_none(reply):
         raise NoReplyError("broken_json", str(reply)[:80])
     return found
@@ -102,8 +102,11 @@ def _says_none(reply: Any) -> bool:
     return '"claims":[]' in text
 
 
-def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """Innermost ``{...}`` of the text that parse as JSON, strings respected; linear time."""
+def objects(text: str, keys: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """Innermost ``{...}`` of the text that parse as JSON and have one of ``keys``.
+
+    Strings are respected; linear time.
+    """
     start = -1
     quoted = escaped = False
     for k, char in enumerate(text):
@@ -117,7 +120,7 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
             start = k
         elif char == "}" and start >= 0:
             parsed = _parse(text[start : k + 1])
-            if parsed is not None:
+            if parsed is not None and any(key in parsed for key in keys):
                 yield parsed
             start = -1
 
@@ -128,6 +131,6 @@ def _parse(text: str) -> Mapping[str, Any] | None:
             value = json.loads(candidate, strict=False)
         except ValueError:
             continue
-        if isinstance(value, dict) and ("claim" in value or "words" in value):
+        if isinstance(value, dict):
             return value
     return None

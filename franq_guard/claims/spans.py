@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from franq_guard.records import Claim, Span, Token
+from franq_guard.records import Claim, Span, Token, Verdict
 
 
 def token_indices(spans: Sequence[Span], tokens: Sequence[Token], *, text: str = "") -> list[int]:
@@ -90,6 +90,12 @@ def subtract(spans: Iterable[Span], taken: Iterable[Span]) -> list[Span]:
 def shifted(claim: Claim, by: int) -> Claim:
     """The claim with its spans ``by`` characters further on."""
     return replace(claim, spans=tuple((start + by, end + by) for start, end in claim.spans))
+
+
+def moved(verdict: Verdict, by: int) -> Verdict:
+    """The verdict with its claim and its citations ``by`` characters further on."""
+    cited = (replace(c, span=(c.span[0] + by, c.span[1] + by)) for c in verdict.citations)
+    return replace(verdict, claim=shifted(verdict.claim, by), citations=tuple(cited))
 
 
 def whole(answer: str) -> list[Claim]:

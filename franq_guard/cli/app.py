@@ -1,4 +1,4 @@
-"""The command ``franq``: ask, calibrate, check, convert-alignscore, methods, serve; and others'.
+"""The command ``franq``: ask, calibrate, check, convert-alignscore, dataset, methods, serve.
 
 Each command is in the file of its name; ``demo``, ``bench`` and ``compare`` come with other
 distributions (see :mod:`franq_guard.cli.plugins`).
@@ -12,17 +12,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib.metadata import EntryPoint, entry_points
+from typing import Annotated
 
 import typer
 
+from franq_guard.basics.threads import wait_passively
 from franq_guard.cli.ask import ask
 from franq_guard.cli.calibrate import calibrate
 from franq_guard.cli.check import check
-from franq_guard.cli.console import drop_output, listen, say
+from franq_guard.cli.console import drop_output, listen, say, tell
 from franq_guard.cli.convert import convert_alignscore
+from franq_guard.cli.dataset import app as dataset
 from franq_guard.cli.methods import methods
 from franq_guard.cli.plugins import GROUP, commands_with
 from franq_guard.cli.serve import serve
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from franq_guard import __version__
+
+        tell(f"franq {__version__}")
+        raise typer.Exit
 
 
 def make_app(found: Iterable[EntryPoint]) -> typer.Typer:
@@ -37,10 +48,22 @@ def make_app(found: Iterable[EntryPoint]) -> typer.Typer:
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
     )
+    made.callback()(_program)
     for command in (ask, check, calibrate, convert_alignscore, methods, serve):
         made.command()(command)
+    made.add_typer(dataset, name="dataset")
     return made
+
+
+def _program(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass
 
 
 app = make_app(entry_points(group=GROUP))
@@ -49,6 +72,7 @@ app = make_app(entry_points(group=GROUP))
 def main() -> None:
     """Run the command that the program's arguments name."""
     listen()
+    wait_passively()
     try:
         app()
     except OSError as error:  # a full disk, a device that fails: nothing a traceback explains

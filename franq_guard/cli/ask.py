@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from franq_guard.cli.answers import Shown
+from franq_guard.cli.answers import Shown, promise_of
 from franq_guard.cli.console import emit, fail, needing, working
 from franq_guard.cli.options import (
     FalseBelowOption,
     JsonFlag,
     PolicyOption,
+    ThreadsOption,
     ThresholdOption,
     WeakOption,
     guard_from,
 )
-from franq_guard.policy import Policy
 
 if TYPE_CHECKING:
     from franq_guard.datasets.local_rag import Answered
+    from franq_guard.guard import Guard
 
 
 def ask(
@@ -32,6 +33,7 @@ def ask(
     threshold: ThresholdOption = None,
     false_below: FalseBelowOption = None,
     weak: WeakOption = None,
+    threads: ThreadsOption = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Passages to retrieve.")] = 3,
 ) -> None:
     """Answer a question from a folder of text files with the bundled model, guarded by FRANQ."""
@@ -47,15 +49,14 @@ def ask(
     guard = guard_from(policy, threshold, false_below=false_below, weak=weak)
     with needing("pip install 'franq-guard[cli]'"), working("loading the bundled model"):
         answering = local_rag(passages, guard, k=k)
-    answer_all([question], answering, as_json, policy=guard.policy)
+    answer_all([question], answering, as_json, guard)
 
 
 def answer_all(
     questions: Iterable[str],
     answering: Callable[[str], Answered],
     as_json: bool,
-    *,
-    policy: Policy | None = None,
+    guard: Guard,
 ) -> None:
     """Answer one question after the other and show each answer with its verdicts.
 
@@ -63,9 +64,9 @@ def answer_all(
         questions: what is asked.
         answering: from a question to its checked answer.
         as_json: a row of JSON for each answer in place of its table.
-        policy: says which claims count as flagged; default: ``Policy()``.
+        guard: that checks them; its policy says which claims count as flagged.
     """
-    show = Shown(policy or Policy())
+    show = Shown(guard.policy)
     for question in questions:
         with working(f"answering: {question}"):
             done = answering(question)
@@ -73,4 +74,5 @@ def answer_all(
             emit({"question": question, **done.answer.to_dict()})
         else:
             show(question, done.answer, done.passages)
-    show.legend()
+    if not as_json:
+        show.legend(promise_of(guard))

@@ -2,70 +2,201 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from franq_guard.cli.console import counter, emit, fail, lines_of, say, tell
-from franq_guard.cli.options import JsonFlag, ModelOption, guard_from
+from franq_guard.cli.console import counter, emit, fail, lines_of, say, tell, working
+from franq_guard.cli.options import (
+    JsonFlag,
+    MapOption,
+    ModelOption,
+    ThreadsOption,
+    fields_from,
+    guard_from,
+    refuse_unwritable,
+)
 
 if TYPE_CHECKING:
     from franq_guard.calibration.store import Calibrator
     from franq_guard.guard import Guard
     from franq_guard.records import Trace
+    from franq_guard.rows.fields import Fields
     from franq_guard.rows.lines import RowError
+
+_TOO_GOOD = 0.9995
+_FEW = 200  # claims; below it the standard error of an AUROC of .8 is above .03
+
+
+FileArgument = Annotated[
+    Path, typer.Argument(help="franq.trace/1 rows whose claims have is_true, or a claim set.")
+]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", help="Where to write the calibrator (JSON).")
+]
+CheckOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--check",
+        metavar="MINE.json",
+        help="Fit nothing: say whether this calibrator still holds on these labels. Exit code 1 "
+        "where it does not.",
+    ),
+]
+FlaggedOption = Annotated[
+    float | None,
+    typer.Option(help="Share of the true claims, such as 0.2: sets the threshold by a promise."),
+]
+LabelsOption = Annotated[
+    str,
+    typer.Option(
+        help="Of a claim set: whose labels count, the most trusted first. Statements that were "
+        "made false on purpose (edit) are no answers of your model: left out by default."
+    ),
+]
+PlotOption = Annotated[Path | None, typer.Option(help="Reliability diagram as SVG.")]
+ReportOption = Annotated[
+    Path | None,
+    typer.Option("--report", help="HTML page: curves, worst mistakes, beside the shipped one."),
+]
 
 
 def calibrate(
-    file: Annotated[Path, typer.Argument(help="franq.trace/1 rows whose claims have is_true.")],
-    out: Annotated[Path, typer.Option("--out", help="Where to write the calibrator (JSON).")],
+    file: FileArgument,
+    out: OutOption = None,
+    check: CheckOption = None,
     calibration: Annotated[str, typer.Option(help="condition, global or none.")] = "condition",
-    at_most_flagged: Annotated[
-        float | None,
-        typer.Option(
-            help="Share of the true claims, such as 0.2: sets the threshold by a promise."
-        ),
-    ] = None,
+    at_most_flagged: FlaggedOption = None,
     confidence: Annotated[float, typer.Option(help="With which that is promised.")] = 0.9,
-    plot: Annotated[Path | None, typer.Option(help="Reliability diagram as SVG.")] = None,
+    labels: LabelsOption = "person,gold,judge",
+    mapped: MapOption = None,
+    plot: PlotOption = None,
+    report: ReportOption = None,
     language_model: ModelOption = None,
+    threads: ThreadsOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Fit a calibrator on labelled answers and say how good it is on answers it did not see.
 
-    With --at-most-flagged half of the answers (by a hash of their id) set the threshold and the
-    others fit the curves. The share of true claims that are flagged is then at most the given one,
-    with the given confidence, for answers like these: write one answer to a question.
+    A row is question, passages, answer, and claims with is_true; a row with
+    an is_true of its own is an answer of one claim. It takes 20 true and 20
+    false claims of 10 answers at least, and a few hundred to be worth it.
 
-    Unreadable rows are left out; the calibrator is still written, but the exit code is 1.
+    With --at-most-flagged half of the answers (by a hash of their id) set
+    the threshold and the others fit the curves. The share of true claims
+    that are flagged is then at most the given one, with the given
+    confidence, for answers like these: write one answer to a question.
+
+    Unreadable rows are left out; the calibrator is still written, but the
+    exit code is 1.
     """
-    from franq_guard.report.figures import reliability_svg
-
-    _check_wishes(calibration, at_most_flagged, confidence, [out, *([plot] if plot else [])])
-    guard = guard_from(language_model=language_model)
-    rows, unread, origin = _scored(guard, file)
-    settings = {
-        "fingerprint": {**guard.fingerprint, **origin},
-        "calibration": calibration,
-        "name": out.stem,
-        "at_most_flagged": at_most_flagged,
-        "confidence": confidence,
-        "source": file.name,
-    }
-    fitted = _fitted(rows, settings)
-    fitted.save(out)
-    if plot is not None:
-        plot.write_text(reliability_svg(fitted.figures), encoding="utf-8")
+    given = _Given(file, labels, mapped, language_model)
+    if check is not None:
+        _check(check, given, as_json)
+        return
+    if out is None:
+        fail("where shall the calibrator go? Give --out FILE, or --check MINE.json to test one")
+    _check_wishes(calibration, at_most_flagged, confidence, out, plot, report)
+    promise = {"at_most_flagged": at_most_flagged, "confidence": confidence}
+    fitted, rows, unread = _fitted(given, calibration, promise, out.stem)
+    _write(fitted, rows, out, plot, report)
     _show(fitted, out, as_json)
     if unread:
         say(f"{unread} row(s) could not be read and were left out")
         raise typer.Exit(1)
 
 
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """Where the labelled claims are, how to read them, and the model that scores them."""
+
+    file: Path
+    labels: str
+    mapped: list[str] | None
+    language_model: str | None
+
+    def traces(self) -> tuple[list[Trace], list[RowError]]:
+        """The readable answers, and the rows that are none."""
+        if self.file.is_dir():
+            return _of_set(self.file, self.labels)
+        return _of_rows(self.file, fields_from(self.mapped))
+
+
+def _fitted(
+    given: _Given, calibration: str, promise: Mapping[str, Any], name: str
+) -> tuple[Calibrator, list[dict[str, Any]], int]:
+    """The calibrator, the rows it was fitted on, and how many rows could not be read."""
+    from franq_guard.calibration.fit import fit_calibrator
+    from franq_guard.datasets.labelled import uniform
+
+    traces, broken = given.traces()
+    _check_labels(given.file, traces, promise)
+    guard = guard_from(language_model=given.language_model)
+    with working("loading the models"):
+        fingerprint = {**guard.fingerprint, **_origin(traces)}
+    rows = uniform(_scored(guard, traces))
+    chosen: Any = calibration
+    with _refusing():
+        fitted = fit_calibrator(
+            rows,
+            calibration=chosen,
+            name=name,
+            fingerprint=fingerprint,
+            source=given.file.name,
+            **promise,
+        )
+    return fitted, rows, len(broken)
+
+
+def _write(
+    fitted: Calibrator,
+    rows: list[dict[str, Any]],
+    out: Path,
+    plot: Path | None,
+    report: Path | None,
+) -> None:
+    """The calibrator's file, and its diagram and page where they are asked for."""
+    fitted.save(out)
+    if plot is not None:
+        from franq_guard.report.figures import reliability_svg
+
+        plot.write_text(reliability_svg(fitted.figures), encoding="utf-8")
+    if report is not None:
+        from franq_guard.report.calibration import calibration_page
+
+        report.write_text(calibration_page(fitted, rows), encoding="utf-8")
+
+
+def _check(calibrator: Path, given: _Given, as_json: bool) -> None:
+    """Whether a calibrator still holds on labels that it has not seen."""
+    from franq_guard.calibration.holding import holding
+    from franq_guard.calibration.store import Calibrator
+    from franq_guard.report.figures import holding_text
+
+    try:
+        fitted = Calibrator.load(calibrator)
+    except (ValueError, OSError) as error:
+        fail(str(error))
+    traces, _ = given.traces()
+    guard = guard_from(language_model=given.language_model)
+    try:
+        found = holding(fitted, _scored(guard, traces))
+    except ValueError as error:
+        fail(str(error))
+    if as_json:
+        emit({**asdict(found), "fit_again": found.fit_again})
+    else:
+        tell(holding_text(found))
+    if found.fit_again:
+        raise typer.Exit(1)
+
+
 def _check_wishes(
-    calibration: str, at_most_flagged: float | None, confidence: float, written: Sequence[Path]
+    calibration: str, at_most_flagged: float | None, confidence: float, *written: Path | None
 ) -> None:
     """What cannot work in the options, said before any model runs."""
     from franq_guard.calibration.store import Calibration
@@ -75,61 +206,80 @@ def _check_wishes(
     for option, share in (("at-most-flagged", at_most_flagged), ("confidence", confidence)):
         if share is not None and not 0 < share < 1:
             fail(f"--{option} must lie between 0 and 1, not {share}")
-    for file in written:
-        if not file.parent.is_dir():
-            fail(f"cannot write {file}: there is no folder {file.parent}")
-        if file.is_dir():
-            fail(f"cannot write {file}: it is a folder")
+    refuse_unwritable(*written)
 
 
-def _scored(guard: Guard, file: Path) -> tuple[list[dict[str, Any]], int, dict[str, str]]:
-    """The labelled claims of the file with their signals; how many rows could not be read; origin.
+def _of_set(folder: Path, labels: str) -> tuple[list[Trace], list[RowError]]:
+    """The answers of a claim set, its labels by the voices in the order that is wished."""
+    from franq_guard.cli.dataset.sets import opened
 
-    The origin is the answers' ``writer`` and the ``source`` of their log-probabilities: "any" where
-    a writer is not known, or they are not all alike.
-    """
+    sources = [name.strip() for name in labels.split(",") if name.strip()]
+    traces = opened(folder).labelled(sources)
+    by_people = sum(label.trusted for trace in traces for label in trace.labels)
+    say(f"{by_people} labels that a promise may rest on")
+    return traces, []
+
+
+def _of_rows(file: Path, fields: Fields) -> tuple[list[Trace], list[RowError]]:
+    """The readable rows and the others."""
+    from franq_guard.rows.fields import with_row_label
+    from franq_guard.rows.lines import RowError, read_traces
+
+    traces, broken = [], []
+    with lines_of(file) as lines:
+        for row in read_traces(lines, prepare=lambda row: with_row_label(fields(row))):
+            if isinstance(row, RowError):
+                say(f"line {row.line}: {row.error}")
+                broken.append(row)
+            else:
+                traces.append(row)
+    return traces, broken
+
+
+def _check_labels(file: Path, traces: Iterable[Trace], promise: Mapping[str, Any]) -> None:
+    """Labels that cannot suffice end the program before anything is scored: that may take hours."""
+    from franq_guard.calibration.fit import check_labels
+    from franq_guard.datasets.labelled import label_rows
+
+    labels = list(label_rows(traces))
+    if not labels:
+        fail(f"no claim in {file} has is_true: nothing to fit on")
+    with _refusing():
+        check_labels(labels, **promise)
+
+
+def _scored(guard: Guard, traces: list[Trace]) -> list[dict[str, Any]]:
+    """The labelled claims with their signals."""
     from franq_guard.datasets.labelled import labelled_rows
 
     rows: list[dict[str, Any]] = []
-    broken: list[RowError] = []
-    seen: set[tuple[str, str]] = set()
-    with lines_of(file) as lines, counter("answers scored") as advance:
-        for of_answer in labelled_rows(guard, _readable(lines, broken, seen)):
+    total = sum(any(label.is_true is not None for label in trace.labels) for trace in traces)
+    with counter("answers scored", total=total) as advance:
+        for of_answer in labelled_rows(guard, traces):
             rows += of_answer
             advance(1)
-    writers, sources = {writer for writer, _ in seen}, {source for _, source in seen}
-    return rows, len(broken), {"writer": _one(writers), "source": _one(sources)}
+    return rows
+
+
+def _origin(traces: Iterable[Trace]) -> dict[str, str]:
+    """The answers' ``writer`` and the ``source`` of their log-probabilities.
+
+    "any" where a writer is not known, or they are not all alike.
+    """
+    written = [trace.generation for trace in traces]
+    writers = {generation.writer or "any" for generation in written}
+    return {"writer": _one(writers), "source": _one({one.source for one in written})}
 
 
 def _one(values: set[str]) -> str:
     return next(iter(values)) if len(values) == 1 else "any"
 
 
-def _readable(
-    lines: Iterable[str], broken: list[RowError], seen: set[tuple[str, str]]
-) -> Iterator[Trace]:
-    """The readable rows, their writer and source added to ``seen``.
-
-    The others are named on standard error and added to ``broken``.
-    """
-    from franq_guard.rows.lines import RowError, read_traces
-
-    for row in read_traces(lines):
-        if isinstance(row, RowError):
-            say(f"line {row.line}: {row.error}")
-            broken.append(row)
-        else:
-            seen.add((row.generation.writer or "any", row.generation.source))
-            yield row
-
-
-def _fitted(rows: Sequence[dict[str, Any]], settings: Mapping[str, Any]) -> Calibrator:
-    """The calibrator; labels that do not suffice for one end the program with exit code 1."""
-    from franq_guard.calibration.fit import fit_calibrator
-    from franq_guard.datasets.labelled import uniform
-
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Labels that do not suffice for a calibrator end the program with exit code 1."""
     try:
-        return fit_calibrator(uniform(rows), **settings)
+        yield
     except ValueError as error:
         say(f"no calibrator: {error}")
         raise typer.Exit(1) from None
@@ -144,4 +294,20 @@ def _show(fitted: Calibrator, out: Path, as_json: bool) -> None:
     else:
         tell(figures_text(fitted.figures))
         tell(f"\n{promise_text(fitted)}")
+    for warning in _warnings(fitted.figures):
+        say(f"warning: {warning}")
     say(f"written to {out}; use it with --calibrator or Guard(franq=Calibrator.load(...))")
+
+
+def _warnings(figures: Mapping[str, Any]) -> Iterator[str]:
+    """What ought to make the reader doubt the figures."""
+    if (figures.get("auroc") or 0) >= _TOO_GOOD:
+        yield (
+            "AUROC 1.0: true and false claims are told apart without an error, which real answers "
+            "never are. Were the false ones made up, or the labels taken from the scores?"
+        )
+    if figures["n"] < _FEW:
+        yield (
+            f"fitted on {figures['n']} claims only: the curves and figures are rough. Label "
+            f"{_FEW} or more before you rely on them."
+        )

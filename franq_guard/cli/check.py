@@ -1,28 +1,57 @@
-"""``franq check``: answers in JSON Lines checked, one after the other."""
+"""``franq check``: answers in a file checked, one after the other."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from franq_guard.cli.answers import Shown
-from franq_guard.cli.console import counter, emit, lines_of, say, tell
+from franq_guard.cli.console import counter, fail, lines_of, say, working
 from franq_guard.cli.options import (
     FalseBelowOption,
     JsonFlag,
+    MapOption,
     ModelOption,
     PolicyOption,
+    ThreadsOption,
     ThresholdOption,
     WeakOption,
+    fields_from,
     guard_from,
+    refuse_unwritable,
 )
+
+if TYPE_CHECKING:
+    from franq_guard.cli.outlets import Outlet, Wishes
+    from franq_guard.cli.rows import Done
+    from franq_guard.guard import Guard
+    from franq_guard.records import Trace
+    from franq_guard.rows.fields import Fields
+    from franq_guard.rows.lines import RowError
 
 
 def check(
-    file: Annotated[Path, typer.Argument(help="franq.trace/1 rows; - reads standard input.")],
+    file: Annotated[Path, typer.Argument(help="Rows to check; - reads standard input.")],
     as_json: JsonFlag = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the JSON Lines to this file.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Keep what --out holds already; check the rest.")
+    ] = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Write a page to look at, instead of tables.")
+    ] = None,
+    with_passages: Annotated[
+        bool, typer.Option("--with-passages", help="Question and passages in the JSON, too.")
+    ] = False,
+    evidence: Annotated[
+        bool, typer.Option(help="Look for the words in the passages that bear on each claim.")
+    ] = True,
+    mapped: MapOption = None,
     policy: PolicyOption = "annotate",
     threshold: ThresholdOption = None,
     false_below: FalseBelowOption = None,
@@ -30,36 +59,109 @@ def check(
     batch_size: Annotated[int, typer.Option(min=1, help="Answers scored together.")] = 8,
     calibrator: Annotated[Path | None, typer.Option(help="From franq calibrate.")] = None,
     language_model: ModelOption = None,
+    threads: ThreadsOption = None,
 ) -> None:
-    """Check answers given as JSON Lines (question, passages, answer; more where you have it).
+    """Check answers in a file: JSON Lines or a JSON array of question, passages, answer.
 
-    Rows are read, checked and written as a stream. A broken row is reported in its place and the
-    rest is still done; the exit code is 1 then, and also where an answer's check failed. At the
-    end standard error has the number of claims by label.
+    The field names of RAGAS, LangSmith and LettuceDetect are understood, too; --map names others.
+
+    Rows are read, checked and written as a stream. A broken row is reported
+    in its place and the rest is still done; the exit code is 1 then, and
+    also where an answer's check failed. At the end standard error has the
+    number of claims by label.
     """
-    from franq_guard.cli.rows import check_rows
-    from franq_guard.report.counts import Counts
-    from franq_guard.rows.lines import RowError
+    from franq_guard.cli.outlets import Wishes
 
+    wishes = Wishes(as_json, out, html, with_passages)
+    done = _done(file, wishes, resume=resume)
+    fields = fields_from(mapped)
     guard = guard_from(
-        policy, threshold, calibrator, language_model, false_below=false_below, weak=weak
+        policy,
+        threshold,
+        calibrator,
+        language_model,
+        false_below=false_below,
+        weak=weak,
+        evidence=evidence,
     )
-    show = Shown(guard.policy)
-    counts, failed = Counts(guard.policy), 0
-    with lines_of(file) as lines, counter("answers checked", beside_output=True) as advance:
-        for result in check_rows(guard, lines, batch_size=batch_size):
-            advance(1)
-            failed += result.failed
-            if not isinstance(result.outcome, RowError):
-                counts.add(result.outcome)
-            if as_json:
-                emit(result.outcome.to_dict())
-            elif isinstance(result.outcome, RowError):
-                tell(f"line {result.outcome.line}: {result.outcome.error}")
-            else:
-                show(result.question, result.outcome, result.passages)
-    show.legend()
-    say(str(counts))
+    with working("loading the models"):
+        _load(guard)
+    failed = _checked(guard, file, fields, done, wishes, batch_size)
     if failed:
         say(f"{failed} row(s) could not be checked")
         raise typer.Exit(1)
+
+
+def _done(file: Path, wishes: Wishes, *, resume: bool) -> list[Done]:
+    """What an earlier run wrote; wishes that cannot be met are said before any model is loaded."""
+    from franq_guard.cli.rows import done_in
+
+    out, html = wishes.out, wishes.html
+    refuse_unwritable(out, html)
+    if out and out.exists() and file.exists() and out.samefile(file):
+        fail("--out is the file that is checked")
+    if resume and (out is None or html is not None):
+        fail("--resume goes on with the file that --out names, and without --html")
+    if out and not resume and out.exists() and out.stat().st_size:
+        fail(f"{out} holds something: give --resume to go on with it, or another file")
+    return done_in(out) if resume and out and out.exists() else []
+
+
+def _load(guard: Guard) -> None:
+    """The models that answers of unknown writers need; better now than in the middle of the rows.
+
+    What fails here for one answer would fail for all.
+    """
+    try:
+        getattr(guard, "calibrator", None)  # choosing a calibrator needs the models' fingerprints
+    except Exception as error:  # a model may raise anything
+        fail(f"the models cannot be loaded: {type(error).__name__}: {error}")
+
+
+def _checked(
+    guard: Guard,
+    file: Path,
+    fields: Fields,
+    done: list[Done],
+    wishes: Wishes,
+    batch_size: int,
+) -> int:
+    """Check the rows that are left and pass them on; how many failed, those of before included."""
+    from franq_guard.cli.outlets import outlets
+    from franq_guard.cli.rows import check_rows, left, total_rows
+    from franq_guard.cli.tally import Tally
+    from franq_guard.rows.lines import read_traces
+
+    total = total_rows(file)
+    tally = Tally(guard.policy, done)
+    with ExitStack() as stack:
+        rows = left(read_traces(stack.enter_context(lines_of(file)), prepare=fields), done)
+        rows = _not_empty(rows, file, begun=bool(done))
+        places: list[Outlet] = outlets(guard, file, wishes, stack, resumed=bool(done))
+        aside = counter(
+            "answers checked",
+            total=None if total is None else total - len(done),
+            beside_output=wishes.on_output,
+        )
+        advance = stack.enter_context(aside)
+        for result in check_rows(guard, rows, batch_size=batch_size):
+            advance(1)
+            tally.add(result)
+            for place in places:
+                place.take(result)
+    for place in places:  # after the files are written
+        place.end()
+    for line in (*fields.told(), *tally.lines()):
+        say(line)
+    return tally.failed
+
+
+def _not_empty(
+    rows: Iterator[Trace | RowError], file: Path, *, begun: bool
+) -> Iterator[Trace | RowError]:
+    empty = not begun
+    for row in rows:
+        empty = False
+        yield row
+    if empty:
+        fail(f"{'standard input' if str(file) == '-' else file} holds no rows")

@@ -104,37 +104,57 @@ def lines_of(file: Path) -> Iterator[Iterator[str]]:
 
 
 @contextmanager
-def counter(what: str, *, beside_output: bool = False) -> Iterator[Callable[[int], None]]:
-    """A live count on standard error, where that is a terminal.
+def counter(
+    what: str, *, total: int | None = None, beside_output: bool = False
+) -> Iterator[Callable[[int], None]]:
+    """A live count on standard error, where that is a terminal; with a total a :func:`bar`.
 
     Args:
         what: is counted.
+        total: where it is known.
         beside_output: results are printed meanwhile; on a terminal they are progress enough and a
             live line would run into them.
     """
     hidden = beside_output and sys.stdout.isatty()
+    if total is not None:
+        with bar(what, hidden=hidden) as show:
+            show(0, total)
+            yield _adding_up(show, total)
+        return
     columns = (SpinnerColumn(), TextColumn("{task.completed} {task.description}"))
     with _live(*columns, TimeElapsedColumn(), hidden=hidden) as progress:
         task = progress.add_task(what, total=None)
         yield lambda n: progress.advance(task, n)
 
 
+def _adding_up(show: Callable[[int, int], None], total: int) -> Callable[[int], None]:
+    done = 0
+
+    def advance(n: int) -> None:
+        nonlocal done
+        done += n
+        show(done, total)
+
+    return advance
+
+
 @contextmanager
-def bar(what: str) -> Iterator[Callable[[int, int], None]]:
+def bar(what: str, *, hidden: bool = False) -> Iterator[Callable[[int, int], None]]:
     """A bar with the time left on standard error: called with (done, to do).
 
-    Where that is no terminal, a line every half minute.
+    Where that is no terminal, a line every half minute. ``hidden``: neither is shown.
     """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     started, told = time.monotonic(), time.monotonic()
-    with _live(*columns, TimeElapsedColumn(), TimeRemainingColumn()) as progress:
+    times = TimeElapsedColumn(), TimeRemainingColumn()
+    with _live(*columns, *times, hidden=hidden) as progress:
         task = progress.add_task(what, total=None)
 
         def show(done: int, total: int) -> None:
             nonlocal told
             progress.update(task, completed=done, total=total)
             now = time.monotonic()
-            if progress.disable and done and now - told > _TELL_EVERY:
+            if progress.disable and not hidden and done and now - told > _TELL_EVERY:
                 told = now
                 left = (now - started) / done * (total - done)
                 say(f"{what}: {done} of {total}, about {left / 60:.0f} min left")

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from franq_guard.basics.threads import SETTING
 from franq_guard.cli.console import fail, needing, say, working
 from franq_guard.policy import WEAK, Policy
 
 if TYPE_CHECKING:
     from franq_guard.calibration.store import Calibrator
-    from franq_guard.faithfulness.base import FaithfulnessModel
     from franq_guard.guard import Guard
     from franq_guard.language_model.base import LanguageModel
+    from franq_guard.rows.fields import Fields
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="JSON Lines instead of tables.")]
 PolicyOption = Annotated[
@@ -57,26 +58,56 @@ ModelOption = Annotated[
         "(such as http://localhost:8000/v1; its key in FRANQ_API_KEY).",
     ),
 ]
+MapOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        metavar="NAME=FIELD",
+        help="Read question, passages, answer or id from another field of the rows, such as "
+        "question=inputs.text; may be given several times.",
+    ),
+]
+
+
+def _use(threads: int | None) -> int | None:
+    """Said once for the whole program, before torch is loaded."""
+    if threads is not None:
+        os.environ[SETTING] = str(threads)
+    return threads
+
+
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        min=1,
+        callback=_use,
+        help="Threads of a forward pass; default: one for small passes, for others the cores that "
+        f"this process may use. {SETTING} says the same.",
+    ),
+]
 
 
 def guard_from(
     policy: str = "annotate",
     threshold: float | None = None,
     calibrator: Path | None = None,
-    language_model: str | None = None,
+    language_model: str | Callable[[], LanguageModel] | None = None,
     *,
     false_below: float | None = None,
     weak: str | None = None,
+    evidence: bool = True,
 ) -> Guard:
     """The guard that these options describe: offline, unless another language model is named.
 
+    A ``language_model`` that is a function is called where an answer first needs it.
     A setting that cannot work ends the program with the reason.
     """
     with needing("pip install 'franq-guard[offline]'"):
         try:
             fitted = _fitted(calibrator, own_threshold=threshold is not None)
             settings = _policy(policy, threshold, false_below, weak)
-            return _guard(settings, fitted, language_model)
+            return _guard(settings, fitted, language_model, evidence=evidence)
         except (ValueError, OSError, RuntimeError) as error:
             fail(str(error))
 
@@ -102,17 +133,44 @@ def _policy(
     return Policy(action=chosen, threshold=threshold, false_below=false_below, weak=labels)
 
 
-def _guard(settings: Policy, fitted: Calibrator | None, language_model: str | None) -> Guard:
+def _guard(
+    settings: Policy,
+    fitted: Calibrator | None,
+    language_model: str | Callable[[], LanguageModel] | None,
+    *,
+    evidence: bool,
+) -> Guard:
     from franq_guard.guard import Guard
 
-    if language_model is None:
-        return Guard.offline(policy=settings, franq=fitted)
-    return Guard(
-        language_model=_language_model(language_model),
-        faithfulness=_small_faithfulness(),
-        policy=settings,
-        franq=fitted,
-    )
+    others: dict[str, Any] = {} if evidence else {"evidence": False}
+    if isinstance(language_model, str):
+        others["language_model"] = _language_model(language_model)
+    elif language_model is not None:
+        others["language_model"] = language_model
+    return Guard.offline(policy=settings, franq=fitted, **others)
+
+
+def fields_from(mapped: Sequence[str] | None) -> Fields:
+    """The names that rows have, by ``--map``; one that is wrong ends the program."""
+    from franq_guard.rows.fields import Fields
+
+    pairs = [item.partition("=") for item in mapped or ()]
+    for item, (ours, _, theirs) in zip(mapped or (), pairs, strict=True):
+        if not ours or not theirs:
+            fail(f"--map must be NAME=FIELD, such as question=user_input, not {item!r}")
+    try:
+        return Fields({ours: theirs for ours, _, theirs in pairs})
+    except ValueError as error:
+        fail(f"--map: {error}")
+
+
+def refuse_unwritable(*files: Path | None) -> None:
+    """End the program where a file that is asked for cannot be written."""
+    for file in files:
+        if file is not None and not file.parent.is_dir():
+            fail(f"cannot write {file}: there is no folder {file.parent}")
+        if file is not None and file.is_dir():
+            fail(f"cannot write {file}: it is a folder")
 
 
 def _language_model(where: str) -> LanguageModel:
@@ -120,9 +178,3 @@ def _language_model(where: str) -> LanguageModel:
 
     with working(f"loading {where}"):
         return language_model_from(where, api_key=os.environ.get("FRANQ_API_KEY"))
-
-
-def _small_faithfulness() -> Callable[[], FaithfulnessModel]:
-    from franq_guard.faithfulness.small.model import SmallFaithfulness
-
-    return SmallFaithfulness.bundled

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
+from franq_guard.cli.console import fail, lines_of
 from franq_guard.records import GuardedAnswer, Passage, Trace
-from franq_guard.rows.lines import RowError, read_traces
+from franq_guard.rows.lines import RowError
 
 
 class ChecksMany(Protocol):
@@ -32,17 +35,24 @@ class Checked:
         """Whether nothing was found out: the row was unreadable, or no claim could be checked."""
         if isinstance(self.outcome, RowError):
             return True
-        claims = [v for v in self.outcome.verdicts if v.label != "not-a-claim"]
-        return bool(claims) and all(
-            v.label == "unverified" and v.reason in ("error", "timeout") for v in claims
-        )
+        claims = self.outcome.claims
+        return bool(claims) and all(_is_failure(v.label, v.reason) for v in claims)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A row that an earlier run wrote: the answer's own text, None where there was none."""
+
+    id: str | None
+    original: str | None
+    failed: bool
 
 
 def check_rows(
-    guard: ChecksMany, lines: Iterable[str], *, batch_size: int = 8
+    guard: ChecksMany, rows: Iterable[Trace | RowError], *, batch_size: int = 8
 ) -> Iterator[Checked]:
-    """Each ``franq.trace/1`` line checked, in order; a bad one becomes a :class:`RowError`."""
-    rows = read_traces(lines)
+    """Each row checked, in order; one that could not be read stays as it is."""
+    rows = iter(rows)
     while batch := list(islice(rows, batch_size)):
         answers = guard.check_many(
             [row for row in batch if isinstance(row, Trace)], batch_size=batch_size
@@ -52,3 +62,50 @@ def check_rows(
                 yield Checked(row)
             else:
                 yield Checked(next(answers), row.question, row.passages)
+
+
+def total_rows(file: Path) -> int | None:
+    """How many rows a file of JSON Lines has; None where nobody knows before they are read."""
+    if not file.is_file():
+        return None
+    with lines_of(file) as lines:
+        stated = (line for line in lines if line.strip())
+        first = next(stated, "")
+        if first.lstrip().startswith("[") or first.strip() == "{":
+            return None
+        return bool(first) + sum(1 for _ in stated)
+
+
+def done_in(out: Path) -> list[Done]:
+    """The rows that an earlier run wrote. A last line that it did not finish is cut off."""
+    text = out.read_bytes()
+    whole = text[: text.rfind(b"\n") + 1]
+    if len(whole) < len(text):
+        with out.open("r+b") as stream:
+            stream.truncate(len(whole))
+    try:
+        return [_done(json.loads(line)) for line in whole.splitlines() if line.strip()]
+    except (ValueError, KeyError, TypeError):
+        fail(f"{out} was not written by franq check --out: nothing to resume")
+
+
+def left(rows: Iterator[Trace | RowError], done: Sequence[Done]) -> Iterator[Trace | RowError]:
+    """The rows after those that were done; a row that is another one ends the program."""
+    for number, before in enumerate(done, start=1):
+        row = next(rows, None)
+        answer = row.generation.text if isinstance(row, Trace) else None
+        if row is None or (row.id, answer) != (before.id, before.original):
+            fail(f"row {number} of --out is of another answer: nothing to resume")
+    yield from rows
+
+
+def _done(row: dict[str, Any]) -> Done:
+    if row["schema"] == "franq.error/1":
+        return Done(row.get("id"), None, True)
+    claims = [v for v in row["verdicts"] if v["label"] != "not-a-claim"]
+    failed = bool(claims) and all(_is_failure(v["label"], v["reason"]) for v in claims)
+    return Done(row.get("id"), row["original"], failed)
+
+
+def _is_failure(label: str, reason: str | None) -> bool:
+    return label == "unverified" and reason in ("error", "timeout")

@@ -14,6 +14,7 @@ from franq_guard.cli.options import (
     FalseBelowOption,
     ModelOption,
     PolicyOption,
+    ThreadsOption,
     ThresholdOption,
     WeakOption,
     guard_from,
@@ -21,6 +22,7 @@ from franq_guard.cli.options import (
 
 if TYPE_CHECKING:
     from franq_guard.guard import Guard
+    from franq_guard.language_model.base import LanguageModel
     from franq_guard.serve.settings import ServeSettings
 
 TOKENS = "FRANQ_SERVE_TOKENS"
@@ -42,6 +44,13 @@ UpstreamOption = Annotated[
         f"/v1/chat/completions; its key in {UPSTREAM_KEY}.",
     ),
 ]
+KindOption = Annotated[
+    str,
+    typer.Option(
+        help="openai, or vllm: it tells token ids and the prompt its model saw, and where "
+        "--calibrator weighs probabilities it scores each answer without its passages, too.",
+    ),
+]
 StreamOption = Annotated[
     str,
     typer.Option(help="claims: each leaves with its verdict; buffer: the answer at its end."),
@@ -49,6 +58,13 @@ StreamOption = Annotated[
 DeadlineOption = Annotated[
     float | None,
     typer.Option(help="Seconds an answer may take; past them its claims are unverified."),
+]
+ClosedOption = Annotated[
+    str,
+    typer.Option(
+        metavar="ROUTES",
+        help="Routes that are closed anyway, with commas between: check, batch, litellm, chat.",
+    ),
 ]
 OnErrorOption = Annotated[
     str, typer.Option(help="Claims that could not be checked: open marks them, closed: weak.")
@@ -60,9 +76,11 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free one.")] = 8790,
     token_file: TokenFile = None,
     upstream: UpstreamOption = None,
+    upstream_kind: KindOption = "openai",
     stream: StreamOption = "claims",
     deadline: DeadlineOption = None,
     on_error: OnErrorOption = "open",
+    closed_routes: ClosedOption = "",
     policy: PolicyOption = "annotate",
     threshold: ThresholdOption = None,
     false_below: FalseBelowOption = None,
@@ -71,6 +89,7 @@ def serve(
     queue: Annotated[int, typer.Option(help="Answers that may wait; one more gets 503.")] = 256,
     calibrator: Annotated[Path | None, typer.Option(help="From franq calibrate.")] = None,
     language_model: ModelOption = None,
+    threads: ThreadsOption = None,
 ) -> None:
     """Check answers over HTTP: for applications, for gateways, and in front of a language model.
 
@@ -79,18 +98,19 @@ def serve(
     settings = _settings(
         tokens=_tokens(token_file),
         upstream=upstream,
+        upstream_kind=upstream_kind,
         upstream_key=os.environ.get(UPSTREAM_KEY) or None,
         stream=stream,
         deadline=deadline,
         on_error=on_error,
+        closed_routes=tuple(name.strip() for name in closed_routes.split(",") if name.strip()),
         batch_size=batch_size,
         queue=queue,
     )
 
     def guard() -> Guard:
-        return guard_from(
-            policy, threshold, calibrator, language_model, false_below=false_below, weak=weak
-        )
+        model = language_model or (_of_upstream(settings) if calibrator else None)
+        return guard_from(policy, threshold, calibrator, model, false_below=false_below, weak=weak)
 
     _run(host, port, settings, guard)
 
@@ -110,6 +130,20 @@ def _run(host: str, port: int, settings: ServeSettings, guard: Callable[[], Guar
         server.run()
     except SystemExit:  # the port is taken; uvicorn has said so
         raise typer.Exit(1) from None
+
+
+def _of_upstream(settings: ServeSettings) -> Callable[[], LanguageModel] | None:
+    """The model behind the proxy, where it can score given texts; it may start after us."""
+    if settings.upstream is None or settings.upstream_kind != "vllm":
+        return None
+
+    def load() -> LanguageModel:
+        from franq_guard.language_model.loading import language_model_from
+        from franq_guard.serve.proxy.upstream import base_url
+
+        return language_model_from(base_url(settings.upstream or ""), api_key=settings.upstream_key)
+
+    return load
 
 
 def _listening(address: str) -> None:

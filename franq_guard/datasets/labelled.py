@@ -27,12 +27,14 @@ def claim_rows(
         if label.is_true is not None and {"uq_faith", "uq_unfaith"} <= set(verdict.raw):
             yield {
                 "group": group,
+                "claim": verdict.claim.text,
                 "p_faithful": verdict.p_faithful,
                 "uq_faith": verdict.raw["uq_faith"],
                 "uq_unfaith": verdict.raw["uq_unfaith"],
                 **{k: verdict.raw[k] for k in ("contradiction", "entailment") if k in verdict.raw},
                 "is_true": label.is_true,
                 **({} if label.is_faithful is None else {"is_faithful": label.is_faithful}),
+                **({} if label.trusted else {"trusted": False}),
             }
 
 
@@ -50,9 +52,7 @@ def labelled_rows(guard: Guard, traces: Iterable[Trace]) -> Iterator[list[dict[s
     def labelled() -> Iterator[Trace]:
         for number, trace in enumerate(traces):
             if any(label.is_true is not None for label in trace.labels):
-                # The two kinds of names never meet, whatever the ids are.
-                group = f"#{number}" if trace.id is None else f"id:{trace.id}"
-                waiting.append((group, trace.labels))
+                waiting.append((_group(number, trace), trace.labels))
                 yield trace
 
     for answer in guard.uncalibrated().check_many(labelled()):
@@ -63,6 +63,23 @@ def labelled_rows(guard: Guard, traces: Iterable[Trace]) -> Iterator[list[dict[s
             checked = len(answer.verdicts)
             _log.warning("%s left out: %d labels, %d claims", group, len(labels), checked)
             yield []
+
+
+def label_rows(traces: Iterable[Trace]) -> Iterator[dict[str, Any]]:
+    """``group`` and ``is_true`` of each labelled claim, as :func:`labelled_rows` will name them.
+
+    Nothing is scored: it tells beforehand whether the labels suffice.
+    """
+    for number, trace in enumerate(traces):
+        for label in trace.labels:
+            if label.is_true is not None:
+                told = {"group": _group(number, trace), "is_true": label.is_true}
+                yield told if label.trusted else {**told, "trusted": False}
+
+
+def _group(number: int, trace: Trace) -> str:
+    # The two kinds of names never meet, whatever the ids are.
+    return f"#{number}" if trace.id is None else f"id:{trace.id}"
 
 
 def uniform(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -1,10 +1,13 @@
-"""BM25 word search in texts that are held in memory: what passages are retrieved with."""
+"""Search in texts that are held in memory, by words (BM25) or by meaning: retrieval."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 _WORD = re.compile(r"\w+")
 
@@ -36,6 +39,42 @@ class Bm25:
         scores = self._index.get_scores(asked) if asked else []
         ranked = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[: self._k]
         return [(i, float(scores[i])) for i in ranked if scores[i] > 0]
+
+
+class Dense:
+    """The ``k`` texts whose embeddings are nearest to a question's.
+
+    Args:
+        texts: to search in; embedded once.
+        k: results.
+        embed: n texts to unit vectors (n, d), such as ``SentenceTransformer(...).encode`` with
+            ``normalize_embeddings``; default: the bundled MiniLM.
+
+    Raises:
+        ValueError: without texts, or for k below 1.
+    """
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        *,
+        k: int,
+        embed: Callable[[Sequence[str]], NDArray[np.floating[Any]]] | None = None,
+    ) -> None:
+        if not texts or k < 1:
+            raise ValueError("a retriever needs at least one text and k >= 1")
+        if embed is None:
+            from franq_guard.faithfulness.small.minilm import Embedder
+
+            embed = Embedder()
+        self._embed, self._k = embed, k
+        self._vectors = embed(texts)
+
+    def best(self, question: str) -> list[tuple[int, float]]:
+        """(index of the text, cosine) of the nearest, nearest first."""
+        scores = self._vectors @ self._embed([question])[0]
+        ranked = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[: self._k]
+        return [(i, float(scores[i])) for i in ranked]
 
 
 def _words(text: str) -> list[str]:

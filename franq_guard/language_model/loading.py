@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from franq_guard.basics.numbers import chosen_dtype
 from franq_guard.language_model.base import LanguageModel
 
 
@@ -24,6 +25,7 @@ def language_model_from(
             (``http://localhost:8000/v1#name``).
         api_key: for a server.
         dtype: of a transformers model; default: float32 where bundled, as stored in a folder.
+            ``auto``: what this processor is fastest at.
         notify: told when the bundled model is prepared for its first use.
 
     Raises:
@@ -49,7 +51,10 @@ def language_model_from(
     if Path(where).is_dir():
         from franq_guard.language_model.transformers.model import TransformersModel
 
-        return TransformersModel.from_pretrained(where, dtype=dtype or "auto")
+        stored = "auto"  # as transformers calls it
+        return TransformersModel.from_pretrained(
+            where, dtype=chosen_dtype(dtype) if dtype else stored
+        )
     raise ValueError(
         f"no language model {where!r}: give bundled, a .gguf file, a model folder, or the URL of a "
         "completions server such as http://localhost:8000/v1"

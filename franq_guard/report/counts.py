@@ -8,7 +8,7 @@ from typing import get_args
 from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Label
 
-__all__ = ["Counts"]
+__all__ = ["Counts", "summary"]
 
 
 class Counts:
@@ -35,6 +35,34 @@ class Counts:
     def __str__(self) -> str:
         """Such as "4 claims: 2 supported, 1 false, 1 unverified; 1 flagged"."""
         total = self.labels.total()
-        by_label = [f"{n} {label}" for label in get_args(Label) if (n := self.labels[label])]
         claims = f"{total} claim{'' if total == 1 else 's'}"
-        return f"{claims}: {', '.join(by_label)}; {self.flagged} flagged" if total else claims
+        return f"{claims}: {self.by_label}; {self.flagged} flagged" if total else claims
+
+    @property
+    def by_label(self) -> str:
+        """Such as "2 supported, 1 false, 1 unverified"."""
+        counted = ((label, self.labels[label]) for label in get_args(Label))
+        return ", ".join(f"{n} {label}" for label, n in counted if n)
+
+
+def summary(answer: GuardedAnswer, policy: Policy | None = None) -> str:
+    """What came of the check in a line, such as "all 3 claims checked, 2 flagged".
+
+    Args:
+        answer: as it was checked.
+        policy: says what is flagged; None: the one that the answer was checked by.
+    """
+    total, weak = len(answer.claims), answer.weak if policy is None else policy.weak
+    checked = sum(verdict.p_true is not None for verdict in answer.claims)
+    flagged = sum(verdict.label in weak for verdict in answer.claims) or "none"
+    claims = f"{total} claim{'' if total == 1 else 's'}"
+    if not answer.original.strip():
+        said = "the answer is empty: there is nothing to check"
+    elif not total:
+        said = "nothing to check: the answer states nothing that can be true or false"
+    elif checked < total:
+        said = f"{checked or 'none'} of {claims} checked, {flagged} flagged"
+    else:
+        said = f"{'all ' if total > 1 else ''}{claims} checked, {flagged} flagged"
+    failed = "; the policy's action failed" if answer.status == "policy_error" else ""
+    return said + failed

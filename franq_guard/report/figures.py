@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from franq_guard.calibration.holding import Holding
 from franq_guard.calibration.store import Calibrator
 from franq_guard.metrics.measures import Reliability
 from franq_guard.metrics.plots import Line, Plot, reliability_text, to_svg
+from franq_guard.report.words import promise_words
 
 _SHOWN = ("n", "answers", "share_true", "auroc", "pr_auc", "prr", "ece", "brier")
 
@@ -21,14 +23,9 @@ def figures_text(figures: Mapping[str, Any]) -> str:
 
 
 def promise_line(promise: Mapping[str, Any]) -> str:
-    """A calibrator's promise in a line; what it leaves out stands as None."""
-    alpha, of, confidence, n, data, date = (
-        promise.get(key) for key in ("at_most_flagged", "of", "confidence", "n", "data", "date")
-    )
-    return (
-        f"promise     at most {alpha} of the {of} are flagged, at {confidence} confidence "
-        f"({n} answers of {data}, {date})"
-    )
+    """A calibrator's promise in a line, with the data it rests on."""
+    source = ", ".join(str(promise[key]) for key in ("data", "date") if promise.get(key))
+    return f"promise     {promise_words(promise)}{f'; {source}' if source else ''}"
 
 
 def promise_text(calibrator: Calibrator) -> str:
@@ -45,6 +42,28 @@ def promise_text(calibrator: Calibrator) -> str:
     if made["others"]:
         lines.append(f"caught      {made['caught']} of {made['others']} other claims (no promise)")
     return "\n".join(lines)
+
+
+def holding_text(found: Holding) -> str:
+    """What new labels say of a calibrator, and what to do."""
+    lines = [
+        f"claims      {found.claims}, one of each answer; {found.true} of them true",
+        f"flagged     {found.flagged} of {found.true} true claims: at most {found.bound:.3f} of "
+        "all, at 0.9 confidence",
+    ]
+    if found.promised is not None:
+        kept = "BROKEN" if found.promise_broken else "not contradicted"
+        lines.append(
+            f"promise     at most {found.promised:g} flagged: {kept} (p = {found.p_promise:.3f})"
+        )
+    off = "WRONG" if found.miscalibrated else "not contradicted"
+    lines.append(
+        f"P(true)     says {found.said:.3f} on average, {found.found:.3f} are true: {off} "
+        f"(p = {found.p_calibration:.3f}, ECE {found.ece:.3f})"
+    )
+    if found.fit_again:
+        return "\n".join([*lines, "", "fit it again: franq calibrate with these labels"])
+    return "\n".join([*lines, "", "nothing speaks against it; few labels can hide much"])
 
 
 def reliability_svg(figures: Mapping[str, Any]) -> str:

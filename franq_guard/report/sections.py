@@ -10,7 +10,7 @@ from franq_guard.metrics.plots import Plot, to_svg
 from franq_guard.report.tables import plain
 from franq_guard.report.text import safe, shown
 
-__all__ = ["Block", "Curves", "Note", "Section", "markdown"]
+__all__ = ["Banner", "Block", "Curves", "Note", "Section", "markdown"]
 
 
 class Block(Protocol):
@@ -25,17 +25,34 @@ class Block(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A paragraph."""
+    """A paragraph; in small grey type unless it is the ``main`` thing."""
 
     text: str
+    main: bool = False
 
     def html(self) -> str:
-        """A paragraph in small grey type."""
-        return f'<p class="note">{safe(self.text)}</p>'
+        """One ``<p>`` element."""
+        kind = "" if self.main else ' class="note"'
+        return f"<p{kind}>{safe(self.text)}</p>"
 
     def markdown(self) -> str:
         """The text, without markup."""
         return plain(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """A warning that must not be overlooked."""
+
+    text: str
+
+    def html(self) -> str:
+        """A paragraph in a frame."""
+        return f'<p class="banner" role="note"><b>Mind:</b> {safe(self.text)}</p>'
+
+    def markdown(self) -> str:
+        """A quotation."""
+        return f"> **Mind:** {plain(self.text)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from franq_guard.records import Evidence, Passage, Verdict
 
-__all__ = ["Stretch", "stretch_against", "stretch_for", "stretches"]
+__all__ = ["Stretch", "is_contradicted", "is_stated", "stretch_against", "stretch_for", "stretches"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +41,32 @@ def stretch_for(verdict: Verdict, passages: Sequence[Passage]) -> Stretch | None
     The closest one supports nothing, but shows what the passages do say; None where that is the
     stretch that speaks against the claim.
     """
-    states = (verdict.p_faithful or 0.0) > 0.5 or verdict.reason == "conflict"
+    states = is_stated(verdict)
     if not states and _place(verdict.evidence) == _place(verdict.against):
         return None
     return _stretch(verdict.evidence, passages, "{} says" if states else "closest is {}")
 
 
 def stretch_against(verdict: Verdict, passages: Sequence[Passage]) -> Stretch | None:
-    """The stretch that contradicts the claim most; without certainty where no label rests on it."""
-    certain = verdict.label == "false" or verdict.reason == "conflict"
-    return _stretch(verdict.against, passages, f"{{}} {'says' if certain else 'may say'} otherwise")
+    """The stretch that contradicts the claim most; without certainty where no label rests on it.
+
+    None where that is no more than a doubt about the very stretch that states the claim.
+    """
+    certain = is_contradicted(verdict)
+    if not certain and is_stated(verdict) and _place(verdict.evidence) == _place(verdict.against):
+        return None
+    says = "says" if certain else "may say"
+    return _stretch(verdict.against, passages, f"{{}} {says} otherwise")
+
+
+def is_stated(verdict: Verdict) -> bool:
+    """Whether a passage states the claim."""
+    return (verdict.p_faithful or 0.0) > 0.5 or verdict.reason == "conflict"
+
+
+def is_contradicted(verdict: Verdict) -> bool:
+    """Whether a passage speaks against the claim, and its label rests on that."""
+    return verdict.label == "false" or verdict.reason == "conflict"
 
 
 def _place(found: Evidence | None) -> tuple[int, int, int] | None:

@@ -176,7 +176,9 @@ class Table:
         note = f'<p class="note">{safe(self.note)}</p>' if self.note else ""
         return (
             f"<figure><figcaption>{safe(self.title)}</figcaption>"
-            f'<div class="frame"><table><thead><tr>{head}</tr></thead>'
+            # a frame that has the focus is scrolled by the arrow keys
+            f'<div class="frame" tabindex="0" role="region" aria-label="{safe(self.title)}">'
+            f"<table><thead><tr>{head}</tr></thead>"
             f"<tbody>{''.join(self._html_rows())}</tbody></table></div>{note}</figure>"
         )
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from franq_guard.policy import MARKS, Policy
-from franq_guard.records import GuardedAnswer, Label, Passage, Verdict
-from franq_guard.report.counts import Counts
+from franq_guard.policy import ANY_MARK, MARKS, Policy
+from franq_guard.records import CitedAs, GuardedAnswer, Label, Passage, Verdict
+from franq_guard.report.counts import Counts, summary
+from franq_guard.report.parts import listed
 from franq_guard.report.stretches import stretches
 from franq_guard.report.text import shown as shown
-from franq_guard.report.words import LABEL_WORDS, why
+from franq_guard.report.words import LABEL_WORDS, citation_words, promise_words, why
 
 STYLES: dict[Label, str] = {
     "supported": "green",
@@ -24,7 +26,9 @@ STYLES: dict[Label, str] = {
     "unverified": "magenta",
     "not-a-claim": "dim",
 }
+_CITED_STYLES: dict[CitedAs, str] = {"right": "dim", "wrong passage": "yellow", "nowhere": "red"}
 _EVIDENCE_WIDTH = 100
+_WIDE = 100  # columns of a terminal from which on the numbers have columns of their own
 
 
 def print_answer(
@@ -47,13 +51,21 @@ def print_answer(
     console.print(Text(shown(f"Q  {question}"), style="bold"))
     console.print(Text("A  ").append_text(_marked(shown(answer.text))))
     if answer.verdicts:
-        console.print(_table(answer.verdicts, passages))
+        console.print(_table(answer.verdicts, passages, console.width))
     console.print(Text(shown(f"   {_note(answer, policy or Policy())}"), style="dim"))
     console.print()
 
 
-def print_legend(console: Console, verdicts: Iterable[Verdict]) -> None:
-    """Print what the labels and reasons of these verdicts mean, each once."""
+def print_legend(
+    console: Console, verdicts: Iterable[Verdict], promise: Mapping[str, Any] | None = None
+) -> None:
+    """Print what the labels and reasons of these verdicts mean, each once.
+
+    Args:
+        console: where to.
+        verdicts: that were shown.
+        promise: what the calibrator behind them promises.
+    """
     given = list(verdicts)
     labels = {verdict.label for verdict in given}
     reasons = sorted({v.reason for v in given if v.reason and v.label != "not-a-claim"})
@@ -65,43 +77,71 @@ def print_legend(console: Console, verdicts: Iterable[Verdict]) -> None:
         table.add_row(Text(shown(f"({reason})")), Text(shown(why(reason)), style="dim"))
     if table.row_count:
         console.print(table)
+        if promise is not None:
+            console.print(Text(shown(f"   promise: {promise_words(promise)}"), style="dim"))
 
 
 def _note(answer: GuardedAnswer, policy: Policy) -> str:
-    """The answer in short: counts by label, and what it was checked with."""
+    """The answer in short: how much was checked, counts by label, and what it was checked with."""
+    by_label = Counts(policy).add(answer).by_label
     parts = (
-        answer.status,
-        str(Counts(policy).add(answer)),
+        summary(answer, policy) + (f": {by_label}" if by_label else ""),
         f"calibrator: {answer.calibrator or 'none'}",
         f"likelihoods: {answer.likelihoods}",
-        f"guard {sum(answer.timings.values()):.2f} s",
+        f"checked in {sum(answer.timings.values()):.2f} s",
     )
     return "; ".join(parts)
 
 
-def _table(verdicts: Sequence[Verdict], passages: Sequence[Passage]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 3), expand=False)
-    table.add_column("P(true)", justify="right", no_wrap=True)
-    table.add_column("P(faithful)", justify="right", no_wrap=True)
-    table.add_column("label", no_wrap=True)
+def _table(verdicts: Sequence[Verdict], passages: Sequence[Passage], width: int) -> Table:
+    """One row a claim; in a narrow terminal the numbers stand below the label."""
+    table = Table(box=None, padding=(0, 2, 0, 0), expand=False)
+    wide = width >= _WIDE
+    if wide:
+        table.add_column("   P(true)", justify="right", no_wrap=True)
+        table.add_column("P(faithful)", justify="right", no_wrap=True)
+    table.add_column("label" if wide else "   label", no_wrap=True)
     table.add_column("claim and evidence", overflow="fold")
-    for verdict in verdicts:
-        claim = Text(shown(verdict.claim.text))
-        for found in stretches(verdict, passages):
-            claim.append(shown(f"\n{found.line(_EVIDENCE_WIDTH)}"), style="dim")
-        table.add_row(_number(verdict.p_true), _number(verdict.p_faithful), _label(verdict), claim)
+    for verdict, times in listed(verdicts):
+        claim = _claim(verdict, passages, times)
+        if wide:
+            numbers = _number(verdict.p_true), _number(verdict.p_faithful)
+            table.add_row(*numbers, _label(verdict), claim)
+        else:
+            table.add_row(_narrow(verdict), claim)
     return table
 
 
-def _label(verdict: Verdict) -> Text:
+def _claim(verdict: Verdict, passages: Sequence[Passage], times: int) -> Text:
+    """The claim, and what the passages say for and against it."""
+    claim = Text(shown(verdict.claim.text))
+    if times > 1:
+        claim.append(f" (stated {times} times)", style="dim")
+    for found in stretches(verdict, passages):
+        claim.append(shown(f"\n{found.line(_EVIDENCE_WIDTH)}"), style="dim")
+    for cited in verdict.citations:
+        claim.append(shown(f"\n{citation_words(cited)}"), style=_CITED_STYLES[cited.finding])
+    return claim
+
+
+def _narrow(verdict: Verdict) -> Text:
+    label = Text("   ").append_text(_label(verdict, indent="   "))
+    for name, value in (("true", verdict.p_true), ("faithful", verdict.p_faithful)):
+        if value is not None:
+            label.append(f"\n   P({name}) {value:.2f}")
+    return label
+
+
+def _label(verdict: Verdict, *, indent: str = "") -> Text:
     label = Text(verdict.label, style=STYLES[verdict.label])
     if verdict.reason and verdict.label != "not-a-claim":
-        label.append(f"\n({verdict.reason})", style="dim")
+        label.append(f"\n{indent}({verdict.reason})", style="dim")
     return label
 
 
 def _marked(text: str) -> Text:
     marked = Text(text)
+    marked.highlight_regex(ANY_MARK, style="yellow")
     for label, mark in MARKS.items():
         marked.highlight_words([mark], style=STYLES[label])
     return marked

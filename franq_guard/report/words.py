@@ -3,34 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from franq_guard.records import Label, Reason
+from franq_guard.records import CitationFinding, CitedAs, Label, Reason
 
-__all__ = ["LABEL_WORDS", "REASON_WORDS", "Words", "why"]
+__all__ = [
+    "CITED_WORDS",
+    "LABEL_WORDS",
+    "NUMBER_WORDS",
+    "REASON_WORDS",
+    "Words",
+    "citation_words",
+    "promise_words",
+    "why",
+]
 
 
 class Words(NamedTuple):
-    """A label's ``name`` for people, and its ``meaning``: one sentence on the claim."""
+    """A label's ``name`` for people, and its ``meaning``: one sentence on the claim.
+
+    ``shape`` stands beside the label's colour, for those who cannot tell the colours apart.
+    """
 
     name: str
     meaning: str
+    shape: str
 
 
 LABEL_WORDS: Mapping[Label, Words] = {
-    "supported": Words("Supported", "The passages say this."),
+    "supported": Words("Supported", "The passages say this.", "✓"),
     "unsupported-true": Words(
-        "Likely true", "The passages do not say this, but it is probably true."
+        "Likely true", "The passages do not say this, but it is probably true.", "◇"
     ),
     "unsupported": Words(
         "Not in the passages",
         "The passages do not say this, and nothing tells whether it is true.",
+        "○",
     ),
-    "doubtful": Words("Doubtful", "This may be wrong: check it before you rely on it."),
-    "false": Words("Likely false", "This is probably wrong."),
-    "unverified": Words("Not verified", "This could not be checked."),
-    "not-a-claim": Words("Not a claim", "This says nothing that could be true or false."),
+    "doubtful": Words("Doubtful", "This may be wrong: check it before you rely on it.", "?"),
+    "false": Words("Likely false", "This is probably wrong.", "✗"),
+    "unverified": Words("Not verified", "This could not be checked.", "–"),
+    "not-a-claim": Words("Not a claim", "This says nothing that could be true or false.", ""),
 }
+
+NUMBER_WORDS: Mapping[str, tuple[str, str]] = {
+    "p_true": (
+        "P(true)",
+        "How probable it is that the claim is true, from 0 to 1: by the passages, and by what the "
+        "model that wrote it knows.",
+    ),
+    "p_faithful": (
+        "P(faithful)",
+        "How probable it is that the passages say the claim, from 0 to 1. A claim that they do not "
+        "say may be true all the same.",
+    ),
+}
+"""Name and meaning of the two numbers of a verdict that people are shown."""
 
 REASON_WORDS: Mapping[Reason, str] = {
     "no_evidence": "no passages were found that the answer could be checked against",
@@ -49,3 +77,30 @@ def why(reason: str | None) -> str:
     """A verdict's reason in plain words; one that is not in the table is shown as it is."""
     known = (words for name, words in REASON_WORDS.items() if name == reason)
     return next(known, (reason or "").replace("_", " "))
+
+
+CITED_WORDS: Mapping[CitedAs, str] = {
+    "right": "which says this",
+    "wrong passage": "which does not say this; another passage does",
+    "nowhere": "which does not say this, and neither does another passage",
+}
+
+
+def citation_words(found: CitationFinding) -> str:
+    """What came of checking a citation, such as "cites passage 2, which says this"."""
+    which = f"passage {found.name}" if found.name.isdigit() else f'"{found.name}"'
+    if found.passage is None:
+        return f"cites {which}, but there is no such passage"
+    return f"cites {which}, {CITED_WORDS[found.finding]}"
+
+
+def promise_words(promise: Mapping[str, Any]) -> str:
+    """A calibrator's promise in a sentence; what it leaves out stands as a question mark."""
+    share, confidence = (
+        "?" if promise.get(key) is None else f"{100 * float(promise[key]):.3g}"
+        for key in ("at_most_flagged", "confidence")
+    )
+    return (
+        f"at most {share} % of the {promise.get('of', '?')} are flagged, "
+        f"at {confidence} % confidence (n = {promise.get('n', '?')})"
+    )

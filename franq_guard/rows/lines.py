@@ -7,14 +7,16 @@ one line.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from franq_guard.records import Trace
 from franq_guard.rows.traces import row_id, trace_from_dict
 
-__all__ = ["RowError", "read_traces"]
+__all__ = ["Prepare", "RowError", "read_traces"]
+
+Prepare = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +33,60 @@ class RowError:
         return {**row, **({"id": self.id} if self.id else {}), "error": self.error}
 
 
-def read_traces(lines: Iterable[str]) -> Iterator[Trace | RowError]:
+def read_traces(
+    lines: Iterable[str], *, prepare: Prepare | None = None
+) -> Iterator[Trace | RowError]:
     """Each non-blank line as a trace, or the reason why it is none; a byte order mark is ignored.
 
     The values that a row may hold: :func:`~franq_guard.rows.traces.trace_from_dict`.
+
+    Args:
+        lines: of JSON, one row each, or of one JSON array of rows; then ``line`` of an error counts
+            the rows.
+        prepare: makes of a row in other names one in ours; a ``ValueError`` of it is the row's.
     """
-    for number, line in enumerate(lines, start=1):
-        text = line.removeprefix("\ufeff") if number == 1 else line
+    for number, text in _rows(lines):
         if text.strip():
-            yield _read(number, text)
+            yield _read(number, text, prepare)
 
 
-def _read(number: int, line: str) -> Trace | RowError:
+def _rows(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """The rows with their numbers, from 1, each as one text of JSON."""
+    numbered = enumerate(lines, start=1)
+    for number, line in numbered:
+        text = line.removeprefix("\ufeff") if number == 1 else line
+        if text.strip() and _goes_on(text):
+            yield from _whole(number, [text, *(rest for _, rest in numbered)])
+            return
+        yield number, text
+        if text.strip():
+            break
+    yield from numbered
+
+
+def _goes_on(first: str) -> bool:
+    """Whether the first row that is not blank begins an array, or an object of several lines."""
+    return first.lstrip().startswith("[") or first.strip() == "{"
+
+
+def _whole(number: int, lines: list[str]) -> Iterator[tuple[int, str]]:
+    """The rows of a JSON array, or one object; what is none is one row that cannot be read."""
+    text = "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+    try:
+        read = json.loads(text)
+    except (ValueError, RecursionError):
+        yield number, text
+        return
+    for at, row in enumerate(read if isinstance(read, list) else [read], start=1):
+        yield at, json.dumps(row)
+
+
+def _read(number: int, line: str, prepare: Prepare | None) -> Trace | RowError:
     identifier = None
     try:
         row = json.loads(line)
         identifier = row_id(row) if isinstance(row, dict) else None
-        return trace_from_dict(row)
+        return trace_from_dict(prepare(row) if prepare and isinstance(row, dict) else row)
     except ValueError as error:  # json.JSONDecodeError is one
         return RowError(number, str(error), identifier)
     except RecursionError:

@@ -22,6 +22,8 @@ from franq_guard.records import (
     Trace,
 )
 
+Given = tuple[str, Iterable[str | Passage], str]
+"""Question, passages and answer."""
 _ALMOST_ZERO = 1e-3  # a log-probability may pass 0 by as much: rounding, not a probability
 
 
@@ -43,6 +45,21 @@ def trace_of(question: str, passages: Iterable[str | Passage], answer: str) -> T
     return Trace(question, passages_from(passages), Generation(answer))
 
 
+def as_trace(item: Trace | Given) -> Trace:
+    """A trace as it is, or (question, passages, answer) as one.
+
+    Raises:
+        TypeError, ValueError: for anything else.
+    """
+    if isinstance(item, Trace):
+        return item
+    if isinstance(item, tuple | list) and len(item) == 3:
+        return trace_of(*item)
+    raise TypeError(
+        f"a Trace or a tuple (question, passages, answer) is wanted, not {type(item).__name__}"
+    )
+
+
 def trace_from_dict(row: object) -> Trace:
     """A ``franq.trace/1`` row as a :class:`Trace`.
 
@@ -50,7 +67,8 @@ def trace_from_dict(row: object) -> Trace:
     in the answer has the span of the nearest sentence. Tokens get the id -1 and their ``top`` is
     not read: a row's ids belong to another tokenizer than the guard's. An integer ``id`` becomes a
     string. ``source`` says where the tokens' log-probabilities come from (default: a server), and
-    ``writer`` is the fingerprint of the model that wrote the answer.
+    ``writer`` is the fingerprint of the model that wrote the answer. ``contrast`` is the prompt
+    without the passages.
 
     Raises:
         ValueError: naming the key that is missing or has a wrong value.
@@ -64,9 +82,8 @@ def trace_from_dict(row: object) -> Trace:
     return Trace(
         question=question,
         passages=passages_from(_list(row, "passages")),
-        generation=_generation(
-            answer, row, prompt=_text(row, "prompt") if row.get("prompt") is not None else None
-        ),
+        generation=_generation(answer, row, prompt=_optional_text(row, "prompt")),
+        contrast_prompt=_optional_text(row, "contrast"),
         samples=tuple(map(_sample, _list(row, "samples")))
         if row.get("samples") is not None
         else (),
@@ -102,24 +119,49 @@ def _passage(item: object) -> Passage:
         return item
     if isinstance(item, str):
         return Passage(item)
-    if isinstance(item, Mapping) and isinstance(item.get("text"), str):
+    text = _text_of(item) if isinstance(item, Mapping) else None
+    if isinstance(item, Mapping) and isinstance(text, str):
         identifier = item.get("id")
         return Passage(
-            text=item["text"],
-            title=str(item.get("title") or ""),
+            text=text,
+            title=str(item.get("title") or _title(item.get("metadata"))),
             id=None if identifier is None else str(identifier),
         )
     raise ValueError("a passage must be a string or an object with a string 'text'")
+
+
+def _text_of(item: Mapping[Any, Any]) -> object:
+    """A passage's text; LangChain's documents have ``page_content``, others ``content``."""
+    return next((item[key] for key in ("text", "page_content", "content") if key in item), None)
+
+
+def _title(metadata: object) -> str:
+    """The title of a document of LangChain's or LlamaIndex's."""
+    return str(metadata.get("title") or "") if isinstance(metadata, Mapping) else ""
 
 
 def _claim(item: object, answer: str) -> Claim:
     if not isinstance(item, dict) or not isinstance(item.get("text"), str) or not item["text"]:
         raise ValueError("each of 'claims' must be an object with a non-empty string 'text'")
     if item.get("spans") not in (None, []):
-        return Claim(text=item["text"], spans=_spans(item["spans"], len(answer)))
-    found = align(item["text"], answer)
-    spans = found.spans if found.score >= ALIGNED else _nearest_sentence(found.spans, answer)
-    return Claim(text=item["text"], spans=spans, aligned=found.score)
+        spans, score = _spans(item["spans"], len(answer)), 1.0
+    else:
+        found = align(item["text"], answer)
+        near = found.score < ALIGNED
+        spans = _nearest_sentence(found.spans, answer) if near else found.spans
+        score = found.score
+    return Claim(
+        text=item["text"],
+        spans=spans,
+        context=_optional_text(item, "context"),
+        not_a_claim=_optional_text(item, "not_a_claim"),
+        aligned=score,
+        full=_optional_text(item, "full"),
+    )
+
+
+def _optional_text(row: Mapping[str, Any], key: str) -> str | None:
+    return None if row.get(key) is None else _text(row, key)
 
 
 def _spans(items: object, length: int) -> tuple[Span, ...]:

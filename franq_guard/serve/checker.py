@@ -21,7 +21,7 @@ from franq_guard import telemetry
 from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Reason, Trace
 from franq_guard.serve.errors import Closing, QueueFull
-from franq_guard.serve.settings import ServeSettings
+from franq_guard.serve.settings import OnError, Route, ServeSettings
 
 _log = logging.getLogger(__name__)
 
@@ -65,6 +65,8 @@ class Checker:
         on_checked: called with each checked answer and the seconds it took, waiting included.
         on_generated: called with the seconds the guard kept an answer back and those its model
             took, by whoever knows both (see :meth:`generated`).
+        on_unverified: called with the route of each answer that leaves with claims which could not
+            be checked, and with the ``on_error`` that held for it (see :meth:`left`).
 
     Args:
         guard: a :class:`~franq_guard.Guard`, or one of the same methods.
@@ -75,6 +77,7 @@ class Checker:
         self.guard, self.settings = guard, settings
         self.on_checked: list[Callable[[GuardedAnswer, float], None]] = []
         self.on_generated: list[Callable[[float, float], None]] = []
+        self.on_unverified: list[Callable[[Route, OnError], None]] = []
         self.ready = False
         self._waiting: deque[_Job] = deque()
         self._rounds: asyncio.Task[None] | None = None
@@ -155,6 +158,13 @@ class Checker:
         for tell in self.on_generated:
             with _observing():
                 tell(guard_seconds, generation_seconds)
+
+    def left(self, route: Route, answer: GuardedAnswer, policy: Policy) -> None:
+        """Tell the listeners of an answer that leaves, if claims of it could not be checked."""
+        if any(verdict.label == "unverified" for verdict in answer.verdicts):
+            for tell in self.on_unverified:
+                with _observing():
+                    tell(route, policy.on_error)
 
     async def drain(self) -> None:
         """Take nothing more, and return when all that waits or is in work is done."""

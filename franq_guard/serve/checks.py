@@ -11,6 +11,7 @@ from contextlib import suppress
 from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
 
+from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Trace
 from franq_guard.rows.lines import RowError
 from franq_guard.rows.traces import row_id
@@ -36,7 +37,7 @@ from franq_guard.serve.reading import (
     object_of,
     trace_of_row,
 )
-from franq_guard.serve.settings import ServeSettings
+from franq_guard.serve.settings import Route, ServeSettings
 
 JSON_LINES = "application/x-ndjson"
 
@@ -93,11 +94,11 @@ class _Checks:
         self.checker, self.settings = checker, settings
 
     async def one(self, request: Request) -> Response:
-        answer = await self._checked(await request.body(), request, patient=False)
-        return json_reply(answer.to_dict(), headers=answer_headers(answer, self.checker.policy()))
+        answer, policy = await self._checked(await request.body(), request, "check")
+        return json_reply(answer.to_dict(), headers=answer_headers(answer, policy))
 
     async def many(self, request: Request) -> Response:
-        self._asked(request, {})  # what is wrong with the headers is wrong with all
+        self._asked(request, {}, "batch")  # what is wrong with the headers is wrong with all
         lines = await request.body()
         return StreamingResponse(self._outcomes(lines, request), media_type=JSON_LINES)
 
@@ -123,7 +124,7 @@ class _Checks:
                     "too_large",
                     f"the line is larger than {self.settings.max_body_bytes} bytes",
                 )
-            answer = await self._checked(line, request, patient=True)
+            answer, _ = await self._checked(line, request, "batch")
             return json_line(answer.to_dict())
         except ServeError as error:
             return json_line(RowError(number, error.message, _id_of(line)).to_dict())
@@ -131,29 +132,39 @@ class _Checks:
             _log.error("line %d of a batch failed: %s", number, type(error).__name__)
             return json_line(RowError(number, "the check failed", _id_of(line)).to_dict())
 
-    async def _checked(self, body: bytes, request: Request, *, patient: bool) -> GuardedAnswer:
-        """``patient``: wait for room in the queue instead of being refused."""
+    async def _checked(
+        self, body: bytes, request: Request, route: Route
+    ) -> tuple[GuardedAnswer, Policy]:
+        """The answer and the policy that held; a batch waits for room in the queue."""
         # Aside: given claims are looked for in the answer, which takes time.
-        trace, deadline, closed = await asyncio.to_thread(self._read, body, request)
+        trace, deadline, closed = await asyncio.to_thread(self._read, body, request, route)
+        policy = self.checker.policy(closed=closed)
         while True:
             try:
-                return await self.checker.check(trace, deadline=deadline, closed=closed)
+                answer = await self.checker.check(trace, deadline=deadline, closed=closed)
             except Closing:
                 raise
             except QueueFull:
-                if not patient:
+                if route != "batch":
                     raise
                 await self.checker.room()
+            else:
+                self.checker.left(route, answer, policy)
+                return answer, policy
 
-    def _read(self, body: bytes, request: Request) -> tuple[Trace, float | None, bool]:
+    def _read(
+        self, body: bytes, request: Request, route: Route
+    ) -> tuple[Trace, float | None, bool]:
         row = object_of(body)
-        return (trace_of_row(row, self.settings), *self._asked(request, row))
+        return (trace_of_row(row, self.settings), *self._asked(request, row, route))
 
-    def _asked(self, request: Request, row: dict[str, object]) -> tuple[float | None, bool]:
+    def _asked(
+        self, request: Request, row: dict[str, object], route: Route
+    ) -> tuple[float | None, bool]:
         headers = request.headers
         return (
             deadline_of(headers.get("x-franq-deadline"), row.get("deadline")),
-            closed_of(self.settings, headers.get("x-franq-on-error"), row.get("on_error")),
+            closed_of(self.settings, route, headers.get("x-franq-on-error"), row.get("on_error")),
         )
 
 

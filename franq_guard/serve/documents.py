@@ -139,6 +139,7 @@ _STRETCH: Schema = {
         "passage": {"type": "integer", "minimum": 0, "description": "Which one, from 0."},
         "start": {"type": "integer", "minimum": 0},
         "end": {"type": "integer", "minimum": 0},
+        "text": {"type": "string", "description": "The stretch itself."},
     },
 }
 _SHARE = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
@@ -190,6 +191,7 @@ ANSWER_SCHEMA: Schema = {
         "text": {"type": "string"},
         "original": {"type": "string"},
         "status": {"enum": list(get_args(Status))},
+        "reason": {"const": "no_answer", "description": "The answer is blank."},
         "verdicts": {"type": "array", "items": _VERDICT},
         "calibrator": {"type": ["string", "null"]},
         "likelihoods": {
@@ -252,6 +254,10 @@ ANSWER_HEADERS: Schema = {
     "x-franq-unverified": {
         "description": "Why claims could not be checked, with commas between; else missing.",
         "schema": {"type": "string"},
+    },
+    "x-franq-on-error": {
+        "description": "What became of claims that could not be checked; else missing.",
+        "schema": {"enum": ["open", "closed"]},
     },
 }
 REQUEST_HEADERS: list[Schema] = [

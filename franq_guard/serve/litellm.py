@@ -140,7 +140,7 @@ class Gateway:
         extension = extension_in(_parameters(row))
         return _Strictness(
             deadline_of(None, extension.get("deadline")),
-            closed_of(self.settings, extension.get("on_error")),
+            closed_of(self.settings, "litellm", extension.get("on_error")),
         )
 
     async def _response(
@@ -185,6 +185,7 @@ class Gateway:
         answer, settled, held = await asyncio.to_thread(
             _grown, getattr(self.checker.guard, "claims", None), answer, before, policy
         )
+        self.checker.left("litellm", answer, policy)
         if key:
             self.settled.put(key, settled, size=len(settled.text))
         return answer, held

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from franq_guard.records import GuardedAnswer, Label, Reason, Status
 from franq_guard.serve.checker import Checker
+from franq_guard.serve.settings import OnError, Route
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -33,6 +35,9 @@ class Metrics:
         for reason in get_args(Reason):
             self._unverified.labels(reason)
             self._remarks.labels(reason)
+        for route, policy in product(get_args(Route), get_args(OnError)):
+            self._left.labels(route, policy)
+        checker.on_unverified.append(lambda *told: self._left.labels(*told).inc())
         checker.on_checked.append(self.checked)
         checker.on_generated.append(self.generated)
 
@@ -52,6 +57,13 @@ class Metrics:
             "franq_remarked_claims",
             "Claims with a P(true) and a remark on it, by reason.",
             ["reason"],
+            registry=given,
+        )
+        self._left = Counter(
+            "franq_unverified_answers",
+            "Answers with claims that could not be checked, by route and by their on_error: "
+            "open let them leave marked, closed treated them as weak.",
+            ["route", "on_error"],
             registry=given,
         )
         self._errors = Counter(

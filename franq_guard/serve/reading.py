@@ -13,7 +13,7 @@ from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Passage, Trace
 from franq_guard.rows.traces import trace_from_dict
 from franq_guard.serve.errors import ServeError
-from franq_guard.serve.settings import ServeSettings
+from franq_guard.serve.settings import Route, ServeSettings
 
 
 def json_of(body: bytes) -> Any:
@@ -104,11 +104,12 @@ def deadline_of(header: str | None, field: object) -> float | None:
     return min(given, default=None)
 
 
-def closed_of(settings: ServeSettings, *asked: object) -> bool:
+def closed_of(settings: ServeSettings, route: Route, *asked: object) -> bool:
     """Whether claims that could not be checked count as weak.
 
     Args:
         settings: a request may be stricter than they are.
+        route: that it came in by.
         asked: ``open``, ``closed`` or None, from wherever a request may say it.
 
     Raises:
@@ -117,9 +118,10 @@ def closed_of(settings: ServeSettings, *asked: object) -> bool:
     said = [value for value in asked if value is not None]
     if any(value not in ("open", "closed") for value in said):
         raise bad_request("on_error must be 'open' or 'closed'")
-    if settings.on_error == "closed" and "open" in said:
+    closed = settings.closed_on(route)
+    if closed and "open" in said:
         raise bad_request("this service is on_error=closed: a request cannot be less strict")
-    return "closed" in said
+    return closed or "closed" in said
 
 
 def answer_headers(answer: GuardedAnswer, policy: Policy) -> dict[str, str]:
@@ -135,6 +137,8 @@ def answer_headers(answer: GuardedAnswer, policy: Policy) -> dict[str, str]:
         "x-franq-status": answer.status,
         "x-franq-warnings": ",".join(label for label in policy.marked if label in labels),
     }
+    if "unverified" in labels:
+        headers["x-franq-on-error"] = policy.on_error
     return {**headers, "x-franq-unverified": ",".join(sorted(reasons))} if reasons else headers
 
 

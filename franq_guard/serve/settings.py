@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 from urllib.parse import urlsplit
 
 OnError = Literal["open", "closed"]
 StreamMode = Literal["buffer", "claims"]
+UpstreamKind = Literal["openai", "vllm"]
+Route = Literal["check", "batch", "litellm", "chat"]
+"""Where answers come in: the two of ``/v1/check``, the gateway's, the proxy's."""
 
 _MIB = 1024 * 1024
 _AT_LEAST_ONE = (
@@ -47,8 +50,11 @@ class ServeSettings:
             None: as long as it takes.
         on_error: ``closed`` treats claims that could not be checked as weak. A request may ask for
             ``closed`` where this says ``open``, never the other way round.
+        closed_routes: these are ``closed`` even where ``on_error`` is ``open``.
         upstream: base address of the OpenAI-compatible server behind the proxy, such as
             ``http://localhost:8000/v1``. None: no proxy.
+        upstream_kind: ``vllm`` tells token ids and the prompt that its model saw, beside
+            log-probabilities; both are asked of it then.
         upstream_key: sent to the upstream instead of what the client sent.
         upstream_seconds: how long the upstream may be silent.
         ask_logprobs: ask the upstream for log-probabilities, even where the client does not.
@@ -76,7 +82,9 @@ class ServeSettings:
     batch_size: int = 16
     deadline: float | None = None
     on_error: OnError = "open"
+    closed_routes: tuple[Route, ...] = ()
     upstream: str | None = None
+    upstream_kind: UpstreamKind = "openai"
     upstream_key: str | None = field(default=None, repr=False)
     upstream_seconds: float = 300.0
     ask_logprobs: bool = True
@@ -86,6 +94,10 @@ class ServeSettings:
     messages_kept: int = 1000
     messages_chars: int = 50_000_000
     messages_seconds: float = 900.0
+
+    def closed_on(self, route: Route) -> bool:
+        """Whether claims that could not be checked count as weak there, whatever a request says."""
+        return self.on_error == "closed" or route in self.closed_routes
 
     def __post_init__(self) -> None:
         for name in _AT_LEAST_ONE:
@@ -100,10 +112,19 @@ class ServeSettings:
             raise ValueError(f"window_ms must not be negative, not {self.window_ms!r}")
         if self.on_error not in ("open", "closed"):
             raise ValueError(f"on_error must be 'open' or 'closed', not {self.on_error!r}")
+        _check_routes(self.closed_routes)
         if self.stream not in ("buffer", "claims"):
             raise ValueError(f"stream must be 'buffer' or 'claims', not {self.stream!r}")
+        if self.upstream_kind not in get_args(UpstreamKind):
+            raise ValueError(f"upstream_kind must be openai or vllm, not {self.upstream_kind!r}")
         _check_tokens(self.tokens)
         _check_upstream(self.upstream)
+
+
+def _check_routes(routes: object) -> None:
+    known = get_args(Route)
+    if not isinstance(routes, tuple) or any(route not in known for route in routes):
+        raise ValueError(f"closed_routes must be a tuple of {', '.join(known)}, not {routes!r}")
 
 
 def _check_tokens(tokens: object) -> None:

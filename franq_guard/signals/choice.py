@@ -39,6 +39,7 @@ class Choice:
         form: ``long``, ``short`` or ``auto``.
         n_samples: samples drawn where a method compares them.
         strict: a calibrator of the user's that does not fit is an error.
+        evidence: whether stretches of the passages are looked for.
     """
 
     faithfulness: Lazy[FaithfulnessModel]
@@ -50,6 +51,7 @@ class Choice:
     form: Form | Literal["auto"]
     n_samples: int
     strict: bool
+    evidence: bool = True
     _chosen: dict[tuple[Source, str | None], Calibrator] = field(init=False, default_factory=dict)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
@@ -102,7 +104,8 @@ class Choice:
     def models(self, answer: Generation) -> Models:
         """The models that are needed for an answer, loaded at the first use."""
         model = self.model() if self.reads(answer) else None
-        return Models(model, self.faithfulness(), n_samples=self.n_samples)
+        faithfulness = self.faithfulness()
+        return Models(model, faithfulness, n_samples=self.n_samples, evidence=self.evidence)
 
     def likelihoods(self, answer: Generation) -> str:
         """Whose log-probabilities decide on an answer; see :class:`.GuardedAnswer`."""

@@ -8,50 +8,36 @@ from dataclasses import replace
 from franq_guard.claims.citations import citations, cited_by, passages_named
 from franq_guard.claims.spans import shifted
 from franq_guard.faithfulness.base import FaithfulnessModel
-from franq_guard.records import CitationFinding, Trace, Verdict
+from franq_guard.records import CitationFinding, CitedAs, Trace, Verdict
+from franq_guard.signals.faithfulness import scores, stated
 
 __all__ = ["cites", "with_citations"]
 
-_SAYS_IT = 0.5
-
 
 def with_citations(
-    model: FaithfulnessModel, trace: Trace, verdicts: Sequence[Verdict]
+    model: FaithfulnessModel, trace: Trace, verdicts: Sequence[Verdict], *, supported_from: float
 ) -> list[Verdict]:
-    """The verdicts with a finding for each citation of a passage; one call of ``score`` at most.
+    """The verdicts with a finding for each citation of a passage; one call of the model at most.
 
     A name that fits no passage by id, title or number counts as a citation of none only where it is
     a number: "(Smith 2020)" may be quoted from a passage.
 
     Args:
-        model: judges claim and cited passage alone.
+        model: judges claim and cited passage alone, as it judges a claim and all passages.
         trace: its passages are what may be cited; numbers count them from 1.
         verdicts: with P(faithful) of their claims given all passages.
+        supported_from: passages say a claim above this P(faithful).
     """
-    by = _begin(verdicts)
-    text = trace.generation.text[by:]
-    claims = [shifted(verdict.claim, -by) for verdict in verdicts]
-    found: list[tuple[int, CitationFinding]] = []
-    for i, of_claim in enumerate(cited_by(text, claims)):
-        for citation in of_claim:
-            for name in citation.names:
-                passage = passages_named(name, trace.passages)
-                if passage is not None or name.isdigit():
-                    place = (citation.start + by, citation.end + by)
-                    found.append((i, CitationFinding(name, place, passage, None, "nowhere")))
-    asked = [(i, one) for i, one in found if one.passage is not None]
-    scores = iter(
-        model.score(
-            [trace.passages[one.passage or 0].text for _, one in asked],
-            [verdicts[i].claim.text for i, _ in asked],
-        )
-        if asked
-        else ()
-    )
+    found = _found(trace, verdicts)
+    asked = [(i, one.passage) for i, one in found if one.passage is not None]
+    alone = [replace(trace, passages=(trace.passages[passage],)) for _, passage in asked]
+    texts = [stated(trace, verdicts[i].claim, "long") for i, _ in asked]
+    values = iter(scores(model, alone, texts))
     of: dict[int, list[CitationFinding]] = {}
     for i, one in found:
-        score = None if one.passage is None else float(next(scores))
-        of.setdefault(i, []).append(_judged(one, score, verdicts[i].p_faithful))
+        p_faithful = None if one.passage is None else float(next(values))
+        elsewhere = (verdicts[i].p_faithful or 0.0) > supported_from
+        of.setdefault(i, []).append(_judged(one, p_faithful, supported_from, elsewhere))
     return [
         replace(verdict, citations=tuple(of[i])) if i in of else verdict
         for i, verdict in enumerate(verdicts)
@@ -63,15 +49,31 @@ def cites(trace: Trace, verdicts: Sequence[Verdict]) -> bool:
     return bool(trace.passages) and bool(citations(trace.generation.text[_begin(verdicts) :]))
 
 
+def _found(trace: Trace, verdicts: Sequence[Verdict]) -> list[tuple[int, CitationFinding]]:
+    """Each cited passage, not judged yet, with the number of the verdict it is cited for."""
+    by = _begin(verdicts)
+    text = trace.generation.text[by:]
+    claims = [shifted(verdict.claim, -by) for verdict in verdicts]
+    found: list[tuple[int, CitationFinding]] = []
+    for i, of_claim in enumerate(cited_by(text, claims)):
+        for citation in of_claim:
+            for name in citation.names:
+                passage = passages_named(name, trace.passages)
+                if passage is not None or name.isdigit():
+                    place = (citation.start + by, citation.end + by)
+                    found.append((i, CitationFinding(name, place, passage, None, "nowhere")))
+    return found
+
+
 def _begin(verdicts: Sequence[Verdict]) -> int:
     """Where the first claim begins: before it, a growing answer was looked at already."""
     return min((v.claim.spans[0][0] for v in verdicts if v.claim.spans), default=0)
 
 
 def _judged(
-    found: CitationFinding, score: float | None, p_faithful: float | None
+    found: CitationFinding, p_faithful: float | None, supported_from: float, elsewhere: bool
 ) -> CitationFinding:
-    if score is not None and score > _SAYS_IT:
-        return replace(found, p_faithful=score, finding="right")
-    elsewhere = (p_faithful or 0.0) > _SAYS_IT
-    return replace(found, p_faithful=score, finding="wrong passage" if elsewhere else "nowhere")
+    if p_faithful is not None and p_faithful > supported_from:
+        return replace(found, p_faithful=p_faithful, finding="right")
+    finding: CitedAs = "wrong passage" if elsewhere else "nowhere"
+    return replace(found, p_faithful=p_faithful, finding=finding)

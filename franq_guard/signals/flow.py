@@ -78,8 +78,10 @@ def cited(choice: Choice, trace: Trace, verdicts: list[Verdict], clock: Clock) -
     """The verdicts with a finding for each citation of a passage."""
     if choice.form == "short" or not cites(trace, verdicts):
         return verdicts
+    supported_from = choice.calibrator(trace.generation).labels.supported_from
     with clock.stage("citations"):
-        return with_citations(choice.faithfulness(), trace, verdicts)
+        model = choice.faithfulness()
+        return with_citations(model, trace, verdicts, supported_from=supported_from)
 
 
 def claims_in_haste(trace: Trace, form: str) -> list[Claim]:
@@ -125,4 +127,7 @@ def finished(
         timings=timings,
         id=trace.id,
         likelihoods=choice.likelihoods(written) if choice else "none",
+        question=trace.question,
+        passages=trace.passages,
+        weak=tuple(policy.weak),
     )

@@ -77,7 +77,8 @@ def measure(
     busy = [i for i, of_trace in enumerate(stated) if of_trace and i not in foreign]
     todo, asked = [traces[i] for i in busy], [stated[i] for i in busy]
     with clock.stage("faithfulness"):
-        supports = support(needed(models.faithfulness, "faithfulness"), todo, asked, form)
+        judge = needed(models.faithfulness, "faithfulness")
+        supports = support(judge, todo, asked, form, evidence=models.evidence)
     if components == EVIDENCE:
         made = [
             [_of_evidence(found, len(trace.passages)) for found in of_trace]

@@ -20,7 +20,8 @@ class Models:
     """What may be run; None where no asked method needs it.
 
     ``embed``: texts -> unit vectors, for SAR. ``n_samples`` of up to ``sample_tokens``
-    tokens are drawn where the trace brings none.
+    tokens are drawn where the trace brings none. ``evidence``: whether stretches of the passages
+    are looked for.
     """
 
     language_model: LanguageModel | None = None
@@ -28,6 +29,7 @@ class Models:
     embed: Embed | None = None
     n_samples: int = 10
     sample_tokens: int = 32
+    evidence: bool = True
 
 
 @dataclass(frozen=True, slots=True)

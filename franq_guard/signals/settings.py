@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal, TypedDict
 
 from franq_guard.calibration.store import Calibrator
+from franq_guard.claims import ClaimSplitter
+from franq_guard.policy import Policy
+from franq_guard.records import Form
 from franq_guard.signals.components import check_form
 from franq_guard.signals.lazy import check_kind
 
-__all__ = ["check_settings"]
+__all__ = ["Options", "check_settings"]
+
+
+class Options(TypedDict, total=False):
+    """What a guard may be told besides its two models; see :class:`~franq_guard.guard.Guard`."""
+
+    policy: Policy | None
+    claims: ClaimSplitter | None
+    franq: Calibrator | None
+    form: Form | Literal["auto"]
+    uq_faith: str | None
+    uq_unfaith: str | None
+    n_samples: int
+    deadline: float | None
+    strict: bool
+    evidence: bool
 
 
 def check_settings(

@@ -40,7 +40,11 @@ class Stance:
 
 
 def stances(
-    model: FaithfulnessModel, traces: Sequence[Trace], texts: Sequence[str]
+    model: FaithfulnessModel,
+    traces: Sequence[Trace],
+    texts: Sequence[str],
+    *,
+    evidence: bool = True,
 ) -> list[Stance]:
     """The stance towards each text of the passages of its trace: two calls of ``nli`` for all.
 
@@ -48,6 +52,7 @@ def stances(
         model: its three classes are read; a model without ``nli`` gives empty stances.
         traces: (n,), the one that each text belongs to.
         texts: (n,), what the passages may state.
+        evidence: whether the sentence that contradicts each text most is looked for.
     """
     nli: Nli | None = getattr(model, "nli", None)
     if nli is None or not texts:
@@ -60,6 +65,8 @@ def stances(
     ]
     ends = np.cumsum([len(places) for places in shown], dtype=np.intp)[:-1]
     tables = np.split(pooled_nli(nli, pairs), ends)
+    if not evidence:
+        return list(map(_stance, tables))
     against = _against(nli, traces, texts, list(map(_contradicting, tables, shown)))
     return [
         replace(_stance(table), against=stretch)
@@ -101,10 +108,12 @@ def _against(
     ]
     rows = iter(pooled_nli(nli, pairs)[:, 2].tolist())
     return [
-        max((Evidence(i, a, b, next(rows)) for a, b in of_text), key=lambda e: e.score)
+        max((Evidence(i, a, b, next(rows)) for a, b in of_text), key=lambda e: e.score).quoted(
+            trace.passages
+        )
         if i is not None and of_text
         else None
-        for i, of_text in zip(passages, spans, strict=True)
+        for trace, i, of_text in zip(traces, passages, spans, strict=True)
     ]
 
 

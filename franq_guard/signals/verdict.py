@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from franq_guard.calibration.store import Calibrator
+from franq_guard.label_rule import LabelRule
 from franq_guard.policy import Policy
-from franq_guard.records import Claim, Label, LabelRule, Reason, Signals, Source, Verdict
+from franq_guard.records import Claim, Label, Reason, Signals, Source, Verdict
 
 _RATHER = 0.5
 

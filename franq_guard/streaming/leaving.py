@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from franq_guard.claims.blocks import blocks
-from franq_guard.claims.spans import shifted
+from franq_guard.claims.spans import moved
 from franq_guard.policy import Policy
 from franq_guard.records import Verdict
 from franq_guard.streaming.reading import Settling
@@ -70,7 +70,7 @@ class Leaving:
         """
         for _ in range(2):
             base = self._base
-            verdicts = [_shifted(v, -base.at) for v in self.verdicts[base.verdicts :]]
+            verdicts = [moved(v, -base.at) for v in self.verdicts[base.verdicts :]]
             made = base.left + self._policy.so_far(text[base.at : self.checked], verdicts).rstrip()
             if made.startswith(self.out):
                 break
@@ -123,7 +123,3 @@ class Leaving:
         return self.end not in weak and not any(
             block.start < end - base.at <= block.end for block in numbered for end in weak
         )
-
-
-def _shifted(verdict: Verdict, by: int) -> Verdict:
-    return replace(verdict, claim=shifted(verdict.claim, by)) if by else verdict

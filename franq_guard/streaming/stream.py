@@ -33,6 +33,9 @@ _OF_THE_WHOLE = frozenset({"relevance"})
 _LOOK_EVERY, _SHARE, _LONG = 8, 16, 2000
 """Characters after which the text is looked at again for a settled sentence; this part of what is
 still open where that is more; and at every line break while less than so much is open."""
+_ANEW = 8
+"""This part of a long answer is waited for where the language model reads all of it anew for each
+check (one behind a server, llama.cpp), so that what it reads grows with the answer."""
 _FIRST, _READ_EVERY, _LAG = 8, 100, 16
 """Characters after which the language model reads on, at first and then; the tokens of the last
 ``_LAG`` may not be known yet."""
@@ -152,7 +155,10 @@ class ClaimStream:
 
     def _is_time_to_look(self, piece: str) -> bool:
         """Less and less often where nothing settles: all that is open is looked at each time."""
-        open_text, new = len(self._text) - self._settling.base, len(self._text) - self._looked
+        size = len(self._text)
+        open_text, new = size - self._settling.base, size - self._looked
+        if self._worker.reads_anew and size > _LONG and size - self._asked < size // _ANEW:
+            return False
         return new >= max(_LOOK_EVERY, open_text // _SHARE) or (open_text < _LONG and "\n" in piece)
 
     def end(self) -> None:

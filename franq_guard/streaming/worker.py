@@ -57,12 +57,15 @@ class Piece:
 
 
 class ClaimWorker:
-    """What runs in the stream's own thread; one check at a time."""
+    """What runs in the stream's own thread; one check at a time.
+
+    ``reads_anew``: whether the language model reads the whole answer so far at each check.
+    """
 
     def __init__(self, guard: Guard, lookup: Lookup) -> None:
         self.growing = GrowingAnswer()
         self.known: tuple[Guard, Trace] | None = None
-        self.closed = False
+        self.closed = self.reads_anew = False
         self._guard, self._lookup = guard, lookup
         self._reading, self._read = Reading(guard.claims), 0
         self._deadline = guard.deadline
@@ -116,7 +119,8 @@ class ClaimWorker:
 
     def _check(self, part: Part) -> list[Piece]:
         self.known = guard, trace = self._lookup(part.text[: part.end])
-        guard.choice.models(trace.generation)  # loading is on nobody's clock
+        model = guard.choice.models(trace.generation).language_model  # loading is on nobody's clock
+        self.reads_anew = model is not None and not hasattr(model, "session")
         self._began = perf_counter()
         given = trace.claims if part.over and part.start == 0 else None
         split = [(part.end, list(given))] if given else self._split(guard, part, trace.question)

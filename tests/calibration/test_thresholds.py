@@ -15,8 +15,8 @@ from franq_guard.calibration.fit import (
 from franq_guard.calibration.promise import PromiseRefusedError
 from franq_guard.calibration.store import Calibrator, Knots
 from franq_guard.calibration.thresholds import promised_threshold, sets_the_threshold
+from franq_guard.label_rule import LabelRule
 from franq_guard.policy import Policy
-from franq_guard.records import LabelRule
 
 
 def chosen(true, false=(), *, alpha=0.5, delta=0.25, **options):

@@ -2,11 +2,13 @@
 
 import asyncio
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
 from franq_guard import Claim, Generation, Passage, Trace
 from franq_guard.capture.job import Job, check_together, gathered, joined
+from franq_guard.records import CitationFinding
 from franq_guard.testing import FakeGuard
 
 
@@ -28,6 +30,14 @@ def test_several_are_put_together_with_their_glue():
         assert answer.text == "1: one [checked: A]\n2: two [checked: B]"
         assert answer.original == "1: one\n2: two"
         assert [v.claim.spans for v in answer.verdicts] == [((3, 6),), ((10, 13),)]
+
+
+def test_citations_of_parts_move_with_them():
+    one = FakeGuard().check_trace(trace("one", "A"))
+    found = CitationFinding("1", (2, 3), 0, 0.9, "right")
+    cited = replace(one, verdicts=tuple(replace(v, citations=(found,)) for v in one.verdicts))
+    whole = joined(("", "--"), [cited, cited])
+    assert [c.span for v in whole.verdicts for c in v.citations] == [(2, 3), (7, 8)]
 
 
 def test_seconds_of_parts_are_summed():

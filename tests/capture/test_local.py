@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from franq_guard import Guard
-from franq_guard.capture.local import LocalModel, live_models
+from franq_guard.capture.local import LocalModel, check_recorded, live_models
 from franq_guard.language_model import LlamaCppModel, TransformersModel
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
@@ -119,3 +119,9 @@ class TestLlama:
     def test_one_without_logits_is_left_out_with_what_to_do(self, net, byte_level, guard, caplog):
         assert live_models([(FakeLlama(net, byte_level, logits_all=False), None)], guard) == []
         assert "make it with logits_all=True" in caplog.text
+
+    def test_it_is_not_asked_while_it_may_be_writing(self, net, byte_level, guard):
+        models = live_models([(FakeLlama(net, byte_level), None)], guard)
+        with pytest.raises(ValueError, match=r"a stream would ask .* llama.cpp .*: wait"):
+            check_recorded(models, "a stream", "wait")
+        check_recorded(live_models([(net, byte_level)], guard), "a stream", "wait")

@@ -8,7 +8,10 @@ from franq_guard.capture.marked import without_marked
 from franq_guard.policy import MARKS
 
 
-@pytest.mark.parametrize("mark", MARKS.values())
+@pytest.mark.parametrize(
+    "mark",
+    [*MARKS.values(), "[2] [passage 2 does not say this]", "[7] [there is no passage 7]"],
+)
 def test_a_marked_sentence_is_blank_and_all_else_stays_where_it_was(mark):
     text = f"The tower is tall. Zebras sing there {mark}. The cellar is old."
     left = without_marked(text)

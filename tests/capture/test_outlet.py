@@ -1,6 +1,7 @@
 """Modes of streaming, remarks behind a text that was shown, and a stream's last checks."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from franq_guard.capture.outlet import (
     remaining,
     remarks,
 )
+from franq_guard.records import CitationFinding
 from franq_guard.testing import FakeFaithfulness
 
 
@@ -51,6 +53,15 @@ def test_remarks_name_what_is_weak():
         "\n[likely false] Claim 1.\n[unverified] Claim 3.\n[doubtful] Claim 4."
     )
     assert remarks([]) == ""
+    assert remarks(verdicts, ("false",)) == "\n[likely false] Claim 1."
+
+
+def test_remarks_name_wrong_citations():
+    wrong = CitationFinding("2", (9, 12), 1, 0.1, "wrong passage")
+    cited = Verdict(Claim("Claim.", ()), 0.9, 0.9, 0.9, 0.5, {}, "supported", citations=(wrong,))
+    assert remarks([cited]) == "\n[passage 2 does not say this] Claim."
+    right = replace(cited, citations=(replace(wrong, finding="right"),))
+    assert remarks([right]) == ""
 
 
 class Stream:

@@ -3,8 +3,13 @@
 import pytest
 
 from franq_guard import Guard, Passage, Policy
+from franq_guard.calibration import Calibrator
 from franq_guard.claims import RuleSplitter, remove_claims
 from franq_guard.claims.citations import citations, cited_by, passages_named
+from franq_guard.label_rule import LabelRule
+from franq_guard.policy import ANY_MARK
+from franq_guard.records import Generation, Trace
+from franq_guard.streaming.stream import ClaimStream
 from franq_guard.testing import FakeFaithfulness
 
 PASSAGES = (
@@ -95,3 +100,77 @@ def test_right_wrong_passage_nowhere(caplog):
     }  # fmt: skip
     _, found = findings("Rome is big. Zebras sing (Jones 2020).")
     assert found == []
+
+
+def test_a_wrong_citation_is_marked_in_the_text_and_a_right_one_is_not(caplog):
+    caplog.set_level("CRITICAL")
+    answer, _ = findings("Rome is big [1]. Paris is old [1]. Rome is big [Towns of Italy].")
+    assert answer.text == (
+        "Rome is big [1]. Paris is old [1] [passage 1 does not say this]. "
+        "Rome is big [Towns of Italy]."
+    )
+    assert findings("Rome is big [9].")[0].text == "Rome is big [9] [there is no passage 9]."
+    assert findings("Paris is old [doc-7].")[0].text == (
+        "Paris is old [doc-7] [doc-7 does not say this]."
+    )
+    # The passage says one of the two claims, so it is cited rightly for their sentence.
+    both = findings("Rome is big, and Paris is old (Smith 2020).")
+    assert [finding for _, finding, _ in both[1]] == ["wrong passage", "right"]
+    assert ANY_MARK.search(both[0].text) is None
+
+
+def test_what_no_passage_says_is_marked_once(caplog):
+    caplog.set_level("CRITICAL")
+    said = "Zebras sing loud tunes [not in the passages] [2]."
+    answer, _ = findings("Zebras sing loud tunes [2].")
+    assert answer.text == said
+    lenient = Policy(weak=("false", "doubtful"))
+    answer, _ = findings("Zebras sing loud tunes [2].", policy=lenient)
+    assert answer.text == "Zebras sing loud tunes [2] [passage 2 does not say this]."
+
+
+def test_a_filtered_answer_keeps_the_marks_of_the_citations_it_keeps(caplog):
+    caplog.set_level("CRITICAL")
+    text = "Zebras sing loud tunes [1]. Paris is old [1]. Rome is big [1]."
+    answer, _ = findings(text, policy=Policy(action="filter"))
+    assert answer.text == "Paris is old [1] [passage 1 does not say this]. Rome is big [1]."
+
+
+def test_a_cited_passage_is_judged_as_all_of_them_are(caplog):
+    """By the calibrator's cut, and by the claim in full: what a pronoun stands for included."""
+    caplog.set_level("CRITICAL")
+    low = Calibrator(labels=LabelRule(supported_from=0.2))
+    # 2 of the 6 words stand in the passage: .33
+    _, found = findings("Rome is where zebras sing tunes [1].", franq=low)
+    assert found == [("1", "right", 0)]
+    asked = []
+
+    class Noting(FakeFaithfulness):
+        def score(self, contexts, claims):
+            asked.append(claims)
+            return super().score(contexts, claims)
+
+    passages = [Passage("Ann Lee was born in 1900.")]
+    text = "Ann Lee was born in 1900. She sang in Rome [1]."
+    Guard(faithfulness=Noting()).check("Who?", passages, text)
+    together, alone = asked
+    assert alone == together[-1:] == ["Ann Lee sang in Rome."]
+
+
+def test_a_stream_marks_the_same_citations_as_the_whole_answer(caplog):
+    caplog.set_level("CRITICAL")
+    guard = Guard(faithfulness=FakeFaithfulness())
+    text = "Rome is big [2]. Paris is old [1]. Rome is big [1][7]. Paris is old [2]."
+    stream = ClaimStream(guard, lambda so_far: (guard, Trace("?", PASSAGES, Generation(so_far))))
+    for character in text:
+        stream.feed(character)
+        while stream.wait() is not None:
+            pass
+    stream.end()
+    while stream.wait() is not None:
+        pass
+    answer, whole = stream.answer(), guard.check("?", PASSAGES, text)
+    stream.close()
+    assert answer.text == whole.text
+    assert len(ANY_MARK.findall(whole.text)) == 3
+    assert answer.verdicts == whole.verdicts

@@ -62,3 +62,11 @@ def test_a_slip_of_the_pen_is_told_the_nearest_command_of_all(word):
     result = CliRunner().invoke(make_app(offered), [word])
     assert result.exit_code == 2
     assert f"Did you mean '{'bench' if word == 'benhc' else 'demo'}'" in result.stderr
+
+
+def test_the_short_options_of_every_program(command):
+    from franq_guard import __version__
+
+    assert command("--version").stdout == f"franq {__version__}\n"
+    assert command("-h").stdout == command("--help").stdout
+    assert command("check", "-h").exit_code == 0

@@ -45,6 +45,23 @@ def test_check_counts_what_the_policy_flags(command, monkeypatch, rows, weak, fl
     assert result.stdout.count("(prior)") == 3  # beside two claims, and once explained
 
 
+@pytest.mark.parametrize(("own", "told"), [([], 1), (["--threshold", "0.4"], 0)])
+def test_check_ends_with_what_the_calibrator_promises(command, monkeypatch, rows, own, told):
+    from franq_guard import Calibrator, Guard
+    from franq_guard.testing import FakeFaithfulness
+
+    promised = Calibrator(promise={"at_most_flagged": 0.1, "of": "claims", "confidence": 0.9})
+
+    def offline(policy, franq):
+        return Guard(faithfulness=FakeFaithfulness(), franq=promised, policy=policy)
+
+    monkeypatch.setattr(Guard, "offline", offline)
+    result = command("check", rows, *own)
+    said = "promise: at most 10 % of the claims are flagged, at 90 % confidence"
+    assert " ".join(result.stdout.split()).count(said) == told
+    assert "promise" not in command("check", rows, "--json").stdout
+
+
 def test_check_reads_standard_input(run, row):
     result = run("check", "-", "--json", input=json.dumps(row) + "\n")
     assert result.exit_code == 0

@@ -1,9 +1,13 @@
 """The guard that the options describe."""
 
+import json
+import os
+
 import pytest
 
+from franq_guard.basics.threads import SETTING
 from franq_guard.cli.options import guard_from
-from franq_guard.records import LabelRule
+from franq_guard.label_rule import LabelRule
 
 
 def test_wrong_policy_and_damaged_calibrator_end_with_the_reason(command, tmp_path, rows):
@@ -20,6 +24,27 @@ def test_wrong_policy_and_damaged_calibrator_end_with_the_reason(command, tmp_pa
         result = command("check", rows, *words)
         assert result.exit_code == 2, words
         assert message in " ".join(result.stderr.split())
+
+
+def test_threads_are_set_for_the_whole_program(command, rows, monkeypatch):
+    monkeypatch.setenv(SETTING, "1")  # put back at the end
+    assert command("check", rows, "--threads", "3", "--policy", "erase").exit_code == 2
+    assert os.environ[SETTING] == "3"
+    assert command("check", rows, "--threads", "0").exit_code == 2
+    assert os.environ[SETTING] == "3"
+
+
+def test_waiting_threads_of_a_command_sleep(monkeypatch):
+    from franq_guard.cli import app as module
+
+    seen = []
+    monkeypatch.setenv("OMP_WAIT_POLICY", "")  # put back at the end
+    monkeypatch.delenv("OMP_WAIT_POLICY")
+    monkeypatch.setenv("KMP_BLOCKTIME", "7")
+    monkeypatch.setattr(module, "app", lambda: seen.append(os.environ["OMP_WAIT_POLICY"]))
+    monkeypatch.setattr(module, "listen", lambda: None)
+    module.main()
+    assert (seen, os.environ["KMP_BLOCKTIME"]) == (["PASSIVE"], "7")
 
 
 def test_check_takes_the_threshold_of_the_calibrator_unless_one_is_given(
@@ -39,7 +64,9 @@ def test_check_takes_the_threshold_of_the_calibrator_unless_one_is_given(
     assert guard_from("annotate", None, plain) == 0.5
     assert "promise" not in capsys.readouterr().err
     assert guard_from("annotate", None, tuned) == 0.125
-    assert "at most 0.2 of the true claims are flagged" in " ".join(capsys.readouterr().err.split())
+    assert "at most 20 % of the true claims are flagged" in " ".join(
+        capsys.readouterr().err.split()
+    )
     assert guard_from("annotate", 0.75, tuned) == 0.75
     assert "promise" not in capsys.readouterr().err  # another threshold than the promised one
 
@@ -66,9 +93,11 @@ class TestLanguageModel:
     )
     @pytest.mark.parametrize("name", ["check", "calibrate"])
     def test_one_that_is_not_there_ends_with_the_reason(
-        self, command, monkeypatch, tmp_path, rows, name, where, message
+        self, command, monkeypatch, tmp_path, row, name, where, message
     ):
         monkeypatch.chdir(tmp_path)
+        rows = tmp_path / "rows.jsonl"  # with labels enough to fit on
+        rows.write_text("\n".join(json.dumps(row | {"is_true": i % 2}) for i in range(60)))
         words = [name, rows, "--language-model", where]
         out = ["--out", "mine.json"] if name == "calibrate" else []
         result = command(*words, *out)

@@ -9,6 +9,8 @@ import sys
 import httpx
 import pytest
 
+from franq_guard import Calibrator
+from franq_guard.language_model import loading
 from franq_guard.serve import running
 
 
@@ -36,6 +38,7 @@ def test_options_become_settings(run, started, tmp_path, monkeypatch):
     words = (
         *("--host", "0.0.0.0", "--port", 9000, "--token-file", tokens, "--deadline", 2),
         *("--stream", "buffer", "--on-error", "closed", "--batch-size", 4, "--queue", 5),
+        *("--closed-routes", "chat, batch", "--upstream-kind", "vllm"),
     )
     result = run("serve", *words)
     assert result.exit_code == 0, result.stderr
@@ -44,7 +47,34 @@ def test_options_become_settings(run, started, tmp_path, monkeypatch):
     assert settings.tokens == ("three", "four", "one", "two")
     assert (settings.deadline, settings.stream, settings.on_error) == (2, "buffer", "closed")
     assert (settings.batch_size, settings.queue) == (4, 5)
+    assert (settings.closed_routes, settings.upstream_kind) == (("chat", "batch"), "vllm")
     assert settings.upstream_key == "key"
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        (("--upstream-kind", "vllm"), ["http://vllm:8000/v1"]),
+        (("--upstream-kind", "openai"), []),
+        (("--upstream-kind", "vllm", "--language-model", "bundled"), ["bundled"]),
+    ],
+)
+def test_a_calibrator_has_vllm_score_answers_again(command, monkeypatch, tmp_path, words, asked):
+    """Whatever else is in front of the guard: the model that wrote an answer is asked for it."""
+    given = []
+    monkeypatch.setattr(loading, "language_model_from", lambda where, **_: given.append(where))
+
+    class Server:
+        def __init__(self, app, **_):
+            guard = app.state.checker.guard
+            if "openai" not in words:
+                _ = guard.language_model
+
+    monkeypatch.setattr(running, "Server", Server)
+    calibrator = tmp_path / "calibrator.json"
+    calibrator.write_text(Calibrator.uncalibrated().to_json())
+    command("serve", "--upstream", "http://vllm:8000", "--calibrator", calibrator, *words)
+    assert given == asked
 
 
 def test_it_listens_here_unless_told_and_elsewhere_only_with_a_token(run, started, monkeypatch):

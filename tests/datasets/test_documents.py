@@ -1,5 +1,7 @@
 """Folders of text as passages."""
 
+import json
+
 import pytest
 
 from franq_guard.datasets.documents import read_folder
@@ -38,3 +40,58 @@ def test_no_text_is_an_error(tmp_path):
         read_folder(tmp_path)
     with pytest.raises(ValueError, match="is not a folder"):
         read_folder(tmp_path / "missing")
+
+
+def test_a_heading_begins_a_passage(tmp_path):
+    (tmp_path / "a.md").write_text("Before.\n\n# One\n\nFirst.\n\n## Two\n\nSecond.\n")
+    assert [p.text for p in read_folder(tmp_path)] == [
+        "Before.",
+        "# One\n\nFirst.",
+        "## Two\n\nSecond.",
+    ]
+
+
+def test_a_page_gives_what_it_shows(tmp_path):
+    (tmp_path / "a.html").write_text(
+        "<html><head><title>T</title><style>p {color: red}</style></head><body><p>Rome&nbsp;is "
+        "<b>old</b>.</p><script>x()</script><h2>Rivers</h2><ul><li>The Tiber.</li></ul></body>"
+    )
+    assert [p.text for p in read_folder(tmp_path)] == ["Rome is old.", "Rivers\n\nThe Tiber."]
+
+
+def test_rows_of_json_are_documents(tmp_path):
+    rows = [{"title": "Rome", "text": "It is old."}, {"text": "It is large."}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert [p.text for p in read_folder(tmp_path)] == ["Rome\n\nIt is old.", "It is large."]
+    (tmp_path / "a.jsonl").write_text('{"title": "Rome"}')
+    with pytest.raises(ValueError, match="row 1: a document needs a string 'text'"):
+        read_folder(tmp_path)
+
+
+def test_a_pdf_gives_its_text_and_a_broken_one_is_named(tmp_path):
+    (tmp_path / "a.pdf").write_bytes(pdf("Rome is in Italy."))
+    (passage,) = read_folder(tmp_path)
+    assert (passage.text, passage.title) == ("Rome is in Italy.", "a.pdf")
+    (tmp_path / "a.pdf").write_bytes(b"no pdf")
+    with pytest.raises(ValueError, match=r"a\.pdf cannot be read as PDF"):
+        read_folder(tmp_path)
+
+
+def pdf(text):
+    """One page with one line of text, written by hand."""
+    drawn = f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET".encode()
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R"
+        b" /Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%b\nendstream" % (len(drawn), drawn),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    out, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, start=1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%b\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    out += b"xref\n0 6\n0000000000 65535 f \n" + table
+    return out + b"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % out.index(b"xref")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
+from franq_guard.basics import numbers
 from franq_guard.faithfulness import AlignScore, FaithfulnessModel
 from franq_guard.faithfulness.alignscore.checkpoint import read_weights
 from franq_guard.records import Passage
@@ -205,6 +206,12 @@ def test_bfloat16_stays_near(make):
     exact = make().score(CONTEXTS[:40], CLAIMS[:40])
     near = make(dtype="bfloat16").score(CONTEXTS[:40], CLAIMS[:40])
     assert np.abs(np.subtract(exact, near)).mean() < 0.02
+
+
+def test_auto_names_the_numbers_it_took(make, monkeypatch):
+    for native, taken in ((True, "bfloat16"), (False, "float32")):
+        monkeypatch.setattr(numbers, "native_bfloat16", lambda native=native: native)
+        assert make(dtype="auto").fingerprint == make(dtype=taken).fingerprint
 
 
 def test_score_passages(make):

@@ -118,6 +118,8 @@ class Handler(BaseHTTPRequestHandler):
         self.server.keys.append(self.headers.get("Authorization"))
         if self.server.answer_instead:
             return self._reply(*self.server.answer_instead)
+        if self.path == "/tokenize" and "prompt_logprobs" in self.server.protocols:
+            return self._reply(200, {"tokens": self.server.scorer.ids(body["prompt"])})
         if len(body["prompt"]) > 4000:
             return self._reply(400, {"error": {"message": "maximum context length is 900 tokens"}})
         return self._reply(200, {"choices": [self._choice(body)]})
@@ -125,6 +127,7 @@ class Handler(BaseHTTPRequestHandler):
     def _choice(self, body):
         scorer, kinds = self.server.scorer, self.server.protocols
         size, prompt = body["max_tokens"], body["prompt"]
+        prompt = tuple(prompt) if isinstance(prompt, list) else prompt
         text, ids, values = scorer.write(prompt, size, body["temperature"], body.get("seed", 0))
         choice = {"index": 0, "text": text, "logprobs": None}
         if "prompt_logprobs" in body and "prompt_logprobs" in kinds:
@@ -143,7 +146,7 @@ class Handler(BaseHTTPRequestHandler):
         return choice
 
     def _forced(self, prompt):
-        ids = self.server.scorer.ids(prompt)
+        ids = self.server.scorer.ids(prompt) if isinstance(prompt, str) else list(prompt)
         return self.server.lie(ids, self.server.scorer.values(tuple(ids)), self.server.scorer)
 
     def _reply(self, code, body):

@@ -2,10 +2,11 @@
 
 import math
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
-from franq_guard import Calibrator, Generation, Guard
+from franq_guard import Calibrator, Generation, Guard, Token
 from franq_guard.language_model import ServerError, ServerModel, UntrustworthyServerError
 from franq_guard.language_model.server import probe as _server_probe
 from franq_guard.testing import FakeFaithfulness
@@ -113,6 +114,29 @@ def test_threads_get_their_own_answers(served):
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda t: served.score(PROMPTS[:1], [Generation(t)])[0], TEXTS * 8))
     assert found == [expected[t] for t in TEXTS * 8]
+
+
+def test_tokens_with_ids_are_scored_again_as_they_were_written(served, smollm):
+    """Two tokens where the tokenizer itself would make one: only by id are they told apart."""
+    prompt, text = PROMPTS[0], " Paris"
+    pieces = [" Par", "is"]
+    ids = [smollm.encoder.ids(piece)[0] for piece in pieces]
+    assert len(smollm.encoder.ids(text)) == 1
+    tokens = (Token(ids[0], 0, 4, -1.0), Token(ids[1], 4, 6, -1.0))
+    answer = Generation(text, tokens, source="server", writer=served.fingerprint)
+    [made] = served.score([prompt], [answer])
+    [wanted] = smollm.score([prompt], [answer])
+    if served.protocol == "prompt_logprobs":
+        assert [(t.id, t.start, t.end) for t in made.tokens] == [
+            (t.id, t.start, t.end) for t in tokens
+        ]
+        assert [t.logprob for t in made.tokens] == pytest.approx(
+            [t.logprob for t in wanted.tokens], abs=1e-3
+        )
+    else:  # a server that takes no ids cuts the text as it does
+        assert [(t.id, t.start, t.end) for t in made.tokens] == [(-1, 0, 6)]
+    [other] = served.score([prompt], [replace(answer, writer="another/model")])
+    assert [t.id for t in other.tokens] == [-1]
 
 
 def test_prompts_are_strings_and_an_empty_answer_has_no_tokens(served):

@@ -1,12 +1,13 @@
 """What is shown of the passages, for and against a claim, and how many claims have which label."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from franq_guard.policy import Policy
-from franq_guard.records import Claim, Evidence, GuardedAnswer, Passage, Verdict
+from franq_guard.records import CitationFinding, Claim, Evidence, GuardedAnswer, Passage, Verdict
 from franq_guard.report.counts import Counts
 from franq_guard.report.stretches import stretches
 from franq_guard.report.terminal import print_answer, print_legend
@@ -49,9 +50,17 @@ def verdict(label, p=0.5, reason=None, **stretch):
             verdict("false", evidence=AGAINST, against=AGAINST),
             ["passage 2 says otherwise: Bob built it."],
         ),
+        # no stretch both says it and may say otherwise
         (
             verdict("supported", 0.9, evidence=AGAINST, against=AGAINST),
-            ["passage 2 says: Bob built it.", "passage 2 may say otherwise: Bob built it."],
+            ["passage 2 says: Bob built it."],
+        ),
+        (
+            verdict("supported", 0.9, evidence=FOR, against=AGAINST),
+            [
+                "passage 1 ({Ann}) says: Ann built it in 1900.",
+                "passage 2 may say otherwise: Bob built it.",
+            ],
         ),
         (verdict("unverified", None), []),
         (verdict("false", against=Evidence(7, 0, 1, 0.9)), []),  # of other passages than these
@@ -85,12 +94,12 @@ def test_the_terminal_shows_both_sides_and_the_counts():
     assert "passage 2 says otherwise: Bob built it." in text
     assert "(conflict)" in text
     assert (
-        "partial; 3 claims: 1 unsupported, 1 doubtful, 1 unverified; 2 flagged; "
-        "calibrator: any writer; likelihoods: none; guard 0.00 s"
+        "2 of 3 claims checked, 2 flagged: 1 unsupported, 1 doubtful, 1 unverified; "
+        "calibrator: any writer; likelihoods: none; checked in 0.00 s"
     ) in text
     lenient = Policy(weak=("false", "doubtful"))
     text = printed(lambda console: print_answer(console, "?", answer, PASSAGES, policy=lenient))
-    assert "1 unverified; 1 flagged" in text
+    assert "2 of 3 claims checked, 1 flagged" in text
 
 
 def test_the_legend_explains_what_was_shown_once_and_nothing_else():
@@ -103,6 +112,35 @@ def test_the_legend_explains_what_was_shown_once_and_nothing_else():
     ]
     assert "The passages do not say this, and nothing tells whether it is true." in text
     assert printed(lambda console: print_legend(console, [])) == ""
+
+
+def test_the_terminal_shows_what_came_of_each_citation():
+    rows = (
+        ("1", 0, "right"),
+        ("2", 1, "wrong passage"),
+        ("Bob", 1, "nowhere"),
+        ("9", None, "nowhere"),
+    )
+    cited = tuple(CitationFinding(name, (0, 1), at, 0.5, finding) for name, at, finding in rows)
+    found = replace(verdict("supported", 0.9), citations=cited)
+    answer = GuardedAnswer("Ann.", "Ann.", (found,), "ok", "any writer")
+    lines = printed(lambda console: print_answer(console, "Who?", answer, PASSAGES)).splitlines()
+    assert [line.strip() for line in lines if "cites" in line] == [
+        "cites passage 1, which says this",
+        "cites passage 2, which does not say this; another passage does",
+        'cites "Bob", which does not say this, and neither does another passage',
+        "cites passage 9, but there is no such passage",
+    ]
+
+
+def test_the_legend_ends_with_the_promise():
+    promise = {"at_most_flagged": 0.1, "of": "stated claims", "confidence": 0.9, "n": 99}
+    shown = [verdict("unsupported", 0.5, "prior")]
+    text = printed(lambda console: print_legend(console, shown, promise))
+    said = "promise: at most 10 % of the stated claims are flagged, at 90 % confidence (n = 99)"
+    assert text.splitlines()[-1].strip() == said
+    assert "promise" not in printed(lambda console: print_legend(console, shown))
+    assert printed(lambda console: print_legend(console, [], promise)) == ""
 
 
 def test_counts_of_several_answers():

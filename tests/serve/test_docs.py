@@ -9,7 +9,6 @@ import re
 import shlex
 import shutil
 import subprocess
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import httpx
 import pytest
 import yaml
 
+from ..docs.blocks import blocks, commands
 from .local_server import running, scripted_model
 
 ROOT = Path(__file__).parents[2]
@@ -24,32 +24,10 @@ PAGES = [ROOT / "docs" / f"{name}.md" for name in ("service", "proxy", "litellm"
 ADDRESS = "http://127.0.0.1:8790"
 PASSAGE = "The Golden Gate Bridge opened on 27 May 1937. Its chief engineer was Joseph Strauss."
 ANSWER = "The Golden Gate Bridge opened on 27 May 1937. Its chief engineer was Gustave Eiffel."
-FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LANGUAGES = {"bash", "python", "json", "yaml", "nginx"}  # nginx: configuration, only read
 
 
-@dataclass(frozen=True)
-class Block:
-    page: str
-    language: str
-    text: str
-    before: "Block | None"
-
-    def __str__(self):
-        return f"{self.page}-{self.language}-{self.text.split()[0][:20]}"
-
-
-def blocks():
-    found = []
-    for page in PAGES:
-        before = None
-        for language, text in FENCE.findall(page.read_text(encoding="utf-8")):
-            before = Block(page.stem, language, text, before)
-            found.append(before)
-    return found
-
-
-BLOCKS = blocks()
+BLOCKS = [block for page in PAGES for block in blocks(page.relative_to(ROOT))]
 
 
 def of(language):
@@ -69,19 +47,6 @@ def service():
         settings = ServeSettings(upstream=upstream)
         with running(create_app(guard, settings)) as url:
             yield url
-
-
-def commands(text):
-    """The commands of a block, each with its words; a quoted text may go over lines."""
-    lines, held = [], ""
-    for line in text.splitlines():
-        held += line if line.endswith("\\") else line + "\n"
-        held = held.removesuffix("\\")
-        if held.count("'") % 2 == 0 and not line.endswith("\\"):
-            lines.append(held.strip())
-            held = ""
-    assert not held, "a quote is not closed"
-    return [line for line in lines if line and not line.startswith("#")]
 
 
 def test_every_block_is_of_a_known_language():

@@ -73,6 +73,34 @@ def test_metrics_count_what_happened(run, fake_guard):
     assert "Ann" not in text
 
 
+def test_unverified_answers_are_counted_by_route_and_by_what_became_of_them(run):
+    """``closed_routes`` holds where it says, a request may be stricter, and none less strict."""
+    poison = {**TRACE, "answer": "poison"}
+    gateway = {"input_type": "response", "texts": ["poison"]}
+
+    async def main():
+        async with serving(FailingGuard(), closed_routes=("batch", "litellm")) as (client, _):
+            await client.post("/v1/check", json=TRACE)  # counts nowhere
+            left = await client.post("/v1/check", json=poison)
+            strict = await client.post("/v1/check", json={**poison, "on_error": "closed"})
+            await client.post("/v1/check/batch", content=json.dumps(poison))
+            await client.post("/beta/litellm_basic_guardrail_api", json=gateway)
+            lax = {"x-franq-on-error": "open"}
+            refused = await client.post("/v1/check/batch", content=b"", headers=lax)
+            return left, strict, refused, (await client.get("/metrics")).text.splitlines()
+
+    left, strict, refused, metrics = run(main())
+    assert left.headers["x-franq-on-error"] == "open"
+    assert strict.headers["x-franq-on-error"] == "closed"
+    assert refused.status_code == 422
+    counted = {("check", "open"), ("check", "closed"), ("batch", "closed"), ("litellm", "closed")}
+    for route in ("check", "batch", "litellm", "chat"):
+        for policy in ("open", "closed"):
+            n = float((route, policy) in counted)
+            line = f'franq_unverified_answers_total{{on_error="{policy}",route="{route}"}} {n}'
+            assert line in metrics
+
+
 def test_remarks_on_a_claim_are_counted_apart_from_failures(run):
     async def main():
         async with serving(FakeGuard(label="unsupported", reason="prior")) as (client, _):

@@ -183,3 +183,38 @@ def test_twice_the_answer_is_twice_the_work(shape, action, work):
         if not streamed:
             expected = verdicts
     assert verdicts == expected
+
+
+def test_what_a_model_without_sessions_reads_grows_with_the_answer():
+    """A server is sent all of the answer so far each time: less often, the longer it is."""
+
+    class Served(FakeLanguageModel):
+        """Reads each text as a whole."""
+
+        def score(self, prompts, answers):
+            sent.append(sum(len(answer.text) for answer in answers))
+            return super().score(prompts, answers)
+
+    model = Served(known=0.99, unknown=0.5)
+    franq = Calibrator.uncalibrated(form="long")
+    guard = Guard(language_model=model, faithfulness=FakeFaithfulness(), franq=franq)
+
+    def trace(so_far):
+        return Trace("What of the bridge?", PASSAGES, Generation(so_far, prompt=PROMPT))
+
+    traffic = []
+    for count in (200, 400):  # 12,000 and 24,000 characters
+        sent, text = [], text_of("paragraphs", count)
+        stream = ClaimStream(guard, lambda so_far: (guard, trace(so_far)))
+        for start in range(0, len(text), 40):
+            stream.feed(text[start : start + 40])
+            while stream.wait() is not None:
+                pass
+        stream.end()
+        while stream.wait() is not None:
+            pass
+        assert stream.answer().original == text
+        stream.close()
+        traffic.append(sum(sent))
+        assert sum(sent) < 25 * len(text)  # with the evidence and without, each 8 + 1 times at most
+    assert traffic[1] < 2.6 * traffic[0]  # 4 where it grows with the square

@@ -31,8 +31,9 @@ from franq_guard.faithfulness.base import PassageScorer
 from franq_guard.faithfulness.small.model import SmallFaithfulness
 from franq_guard.franq import FloatArray
 from franq_guard.guard import Guard
+from franq_guard.label_rule import LabelRule
 from franq_guard.policy import WEAK, Policy
-from franq_guard.records import Form, LabelRule
+from franq_guard.records import Form
 
 PRIOR: Final = 0.5
 #: At .05 the promise allows a cut of .02, at which one changed claim in five is caught; at .1 it

@@ -12,6 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from franq_guard.basics.numbers import chosen_dtype
 from franq_guard.cli.console import emit, fail, output, say
 from franq_guard.report.text import shown
 
@@ -27,8 +28,9 @@ Names = tuple[str, str | None, str]
 
 
 class DType(StrEnum):
-    """Numbers the language model computes in."""
+    """Numbers the language model computes in; ``auto``: bfloat16 where the processor has it."""
 
+    auto = "auto"
     float32 = "float32"
     bfloat16 = "bfloat16"
 
@@ -72,6 +74,9 @@ def load_models(language_model: str, dtype: str | None, faithfulness: str) -> Mo
     from franq_guard.language_model.loading import language_model_from
     from franq_guard.signals.request import Models
 
+    if dtype == "auto":
+        dtype = chosen_dtype(dtype)
+        say(f"the language model computes in {dtype}")
     model = language_model_from(language_model, dtype=dtype, notify=say)
     if getattr(model, "tokenizer", None) is None:
         raise ValueError(

@@ -13,6 +13,7 @@ from typing import Any
 
 import typer
 
+from franq_guard.basics.threads import usable_cores
 from franq_guard.cli.console import fail
 
 Work = Callable[..., None]
@@ -30,7 +31,7 @@ def side_by_side(work: Work, parts: Sequence[tuple[Any, ...]]) -> None:
     context = multiprocessing.get_context("spawn")  # a fork would inherit torch's locked threads
     # Inherited, not set there: unpickling the parts may import torch, which reads it once. More
     # threads than cores wait for each other and cost a factor of four.
-    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // len(parts))))
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, usable_cores() // len(parts))))
     running = [context.Process(target=_begin, args=(work, part), daemon=True) for part in parts]
     # Inherited, too: Ctrl-C goes to all of them, and this one ends the others without their traces.
     interrupted = signal.signal(signal.SIGINT, signal.SIG_IGN)

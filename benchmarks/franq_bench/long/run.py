@@ -20,7 +20,7 @@ from franq_bench.progress import Bar
 from franq_bench.store.cache import Cache
 from franq_bench.tables.results import Dataset, Results, metric_rows
 from franq_bench.tables.scores import Scores, Split
-from franq_bench.versions import installed_versions
+from franq_bench.versions import installed_versions, today
 from franq_guard.datasets.questions import digest
 from franq_guard.signals.request import Models
 
@@ -111,7 +111,7 @@ def run(
     with progress("judging"):
         scores = with_fitted(raw, signals=SIGNALS, log_space=True)
         results = Results(
-            settings=_settings(plan, chosen, models),
+            settings={**_settings(plan, chosen, models), "date": today()},
             versions=installed_versions(),
             datasets=tuple(_dataset(name, scores) for name in scores.datasets),
             rows=tuple(metric_rows(scores, seed=plan.seed)),

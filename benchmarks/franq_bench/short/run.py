@@ -21,7 +21,7 @@ from franq_bench.short.trained_on import trained_on
 from franq_bench.store.cache import Cache
 from franq_bench.tables.results import Dataset, Results, metric_rows
 from franq_bench.tables.scores import Scores
-from franq_bench.versions import installed_versions
+from franq_bench.versions import installed_versions, today
 from franq_guard.datasets.grading import Grade, Grader, grade_by_alias
 from franq_guard.datasets.passage_pool import read_passages, with_retrieved
 from franq_guard.datasets.perturbation import corrupt_passages, shuffle_passages
@@ -155,7 +155,11 @@ def judged(
         [runtime_table(few, models, scores, plan.settings, signals=signals)] if plan.runtime else []
     )
     results = Results(
-        settings=_settings(plan, models, questions) | {"gold_lost_by_cutting": questions.gold_lost},
+        settings={
+            **_settings(plan, models, questions),
+            "gold_lost_by_cutting": questions.gold_lost,
+            "date": today(),
+        },
         versions=installed_versions(),
         datasets=tuple(_dataset(name, scores, grades, questions) for name in scores.datasets),
         rows=tuple(metric_rows(scores, seed=plan.seed)),

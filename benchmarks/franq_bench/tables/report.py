@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from franq_bench.tables import paper
+from franq_bench.tables.findings import EXPLAINED, findings, heading, too_few
 from franq_bench.tables.method_names import main, title
 from franq_bench.tables.mistakes import read_answers, worst
 from franq_bench.tables.mistakes_html import WorstMistakes, style
@@ -30,7 +31,7 @@ from franq_bench.tables.summary import (
 )
 from franq_guard.metrics.plots import rejection_plot, reliability_plot
 from franq_guard.report.page import page
-from franq_guard.report.sections import Curves, Section, markdown
+from franq_guard.report.sections import Curves, Note, Section, markdown
 
 __all__ = ["HTML", "MARKDOWN", "load", "sections", "write_report"]
 
@@ -86,8 +87,8 @@ def write_report(
     text = list(_mistakes(scores, folder)) if with_text and inside else []
     # Halves of UTF-16 pairs cannot be encoded; models do write them.
     for file, content in (
-        (page_file, page("Benchmark report", [*made, *text], style=style())),
-        (text_file, markdown("Benchmark report", made)),
+        (page_file, page(heading(results), [*made, *text], style=style())),
+        (text_file, markdown(heading(results), made)),
     ):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content, encoding="utf-8", errors="replace")
@@ -109,7 +110,10 @@ def _other_figures(stored: Sequence[Row], computed: Sequence[Row]) -> list[str]:
 
 def sections(results: Results, scores: Scores) -> Iterator[Section]:
     """The report without the data's text."""
-    yield Section("Summary", (summary_table(results), datasets_table(results)))
+    tables = (summary_table(results), datasets_table(results))
+    yield Section(
+        "Summary", (Note(findings(results), main=True), *too_few(results), *tables, *EXPLAINED)
+    )
     note = unmeasured(scores)
     for metric in METRICS:
         table = main_table(results, metric)

@@ -13,8 +13,18 @@ from franq_bench.tables.results import MEAN, METRICS, Results, Row
 from franq_bench.tables.scores import Scores
 from franq_guard.report.tables import Cell, Column, Table, number
 
-__all__ = ["TITLES", "datasets_table", "form_of", "main_table", "settings_table", "summary_table",
-           "unmeasured"]  # fmt: skip
+__all__ = [
+    "PRIMARY",
+    "TITLES",
+    "datasets_table",
+    "form_of",
+    "main_table",
+    "of_all",
+    "ranked",
+    "settings_table",
+    "summary_table",
+    "unmeasured",
+]
 
 TITLES = {
     "pr_auc": "PR-AUC",
@@ -28,7 +38,7 @@ _NOTES = {
     "auroc": "A random score gives .50.",
     "ece": "Ten equal bins; only scores within [0, 1]; lower is better.",
 }
-_PRIMARY = "franq-condition"
+PRIMARY = "franq-condition"
 
 
 def form_of(results: Results) -> str:
@@ -81,19 +91,18 @@ def summary_table(results: Results) -> Table:
     """By metric, over the data sets: which method comes first, and where FRANQ stands."""
     form = form_of(results)
     rows: list[tuple[Cell, ...]] = []
-    only = {d.name for d in results.datasets} if len(results.datasets) == 1 else {MEAN}
     for metric in METRICS:
-        ranked = _ranked([row for row in results.rows if row.dataset in only], metric)
-        if ranked:
-            best, value = ranked[0]
-            place = {name: at for at, (name, _) in enumerate(ranked, 1)}
-            own = place.get(_PRIMARY)
+        places = ranked(of_all(results), metric)
+        if places:
+            best, value = places[0]
+            place = {name: at for at, (name, _) in enumerate(places, 1)}
+            own = place.get(PRIMARY)
             rows.append((
                 TITLES[metric],
                 title(best),
                 value,
-                dict(ranked).get(_PRIMARY),
-                "-" if own is None else f"{own} of {len(ranked)}",
+                dict(places).get(PRIMARY),
+                "-" if own is None else f"{own} of {len(places)}",
                 _place_in_paper(form, metric),
             ))  # fmt: skip
     return Table(
@@ -103,7 +112,7 @@ def summary_table(results: Results) -> Table:
             Column("metric"),
             Column("first"),
             Column("its mean"),
-            Column(title(_PRIMARY)),
+            Column(title(PRIMARY)),
             Column("its place"),
             Column("its place in the paper"),
         ),
@@ -154,13 +163,20 @@ def _place_in_paper(form: str, metric: str) -> str:
     """Where the paper's primary method stands for each of its models; equal means share a place."""
     places = []
     for model, figures in paper.means(form, metric).items():
-        own = figures[_PRIMARY]
+        own = figures[PRIMARY]
         ahead = [f for f in figures.values() if (f < own if metric == "ece" else f > own)]
         places.append(f"{len(ahead) + 1} of {len(figures)} ({model})")
     return ", ".join(places) or "-"
 
 
-def _ranked(rows: Sequence[Row], metric: str) -> list[tuple[str, float]]:
+def of_all(results: Results) -> list[Row]:
+    """The rows of the means over the data sets; where there is one data set, its own."""
+    only = results.datasets[0].name if len(results.datasets) == 1 else MEAN
+    return [row for row in results.rows if row.dataset == only]
+
+
+def ranked(rows: Sequence[Row], metric: str) -> list[tuple[str, float]]:
+    """Methods and figures, the best first; without those that have none."""
     known = [(row.method, row.figure(metric)[0]) for row in rows]
     figures = [(method, figure) for method, figure in known if figure is not None]
     return sorted(figures, key=lambda pair: pair[1], reverse=metric != "ece")

@@ -19,6 +19,7 @@ from franq_bench.data.pairs import Example, Question
 from franq_bench.training.generate import generated
 from franq_bench.training.items import Item, draw, make_items
 from franq_bench.training.recipe import Recipe
+from franq_guard.basics.numbers import native_bfloat16
 from franq_guard.faithfulness.small.encoder import Encoder
 from franq_guard.faithfulness.small.encoder_input import by_budget, pad
 
@@ -55,8 +56,7 @@ class Trainer:
         scale = rate(self.recipe, progress)
         for group in self.optimiser.param_groups:
             group["lr"] = group["peak"] * max(scale, 0.01)
-        native = torch.cpu._is_avx512_bf16_supported()  # elsewhere bfloat16 is slower than float32
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=native):
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=native_bfloat16()):
             logits = self.network(*tensors(batch))
         loss = nll(logits.float(), torch.tensor([item.label for item in batch]))
         torch.autograd.backward(loss)

@@ -116,7 +116,7 @@ def test_markdown_has_the_tables_and_no_markup_of_the_data(tmp_path):
     made(tmp_path, datasets=("nq",))
     _, markdown = write_report(tmp_path, resamples=20)
     text = markdown.read_text()
-    assert text.startswith("# Benchmark report\n")
+    assert text.startswith("# Benchmark report: short answers on nq\n")
     for heading in ("Summary", "PR-AUC", "ROC-AUC", "Settings", "The paper's own figures"):
         assert f"\n## {heading}" in text
     assert "<script>" not in text

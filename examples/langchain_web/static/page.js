@@ -1,8 +1,9 @@
 // All text goes in through textContent: nothing that was asked, found or written becomes markup.
 
-// What labels and reasons mean, which are flagged, and which colours a part that claims share.
+// What labels, reasons and numbers mean, what is flagged, which label colours a part that claims
+// share, and questions to try.
 const loading = fetch("words").then((response) => response.json());
-loading.catch(() => {}); // the first question tells
+loading.then(examples, () => {}); // where it fails, the first question tells
 let words = null;
 const NO_ANSWER = {
   422: "The question must have 1 to 500 characters.",
@@ -88,6 +89,17 @@ function begin(question) {
   at("result").hidden = false;
 }
 
+function examples({ examples: questions }) {
+  for (const question of questions) {
+    const button = put(at("examples"), "button", question);
+    button.type = "button";
+    button.addEventListener("click", () => {
+      at("question").value = question;
+      ask(question);
+    });
+  }
+}
+
 function busy(is) {
   at("stop").hidden = !is;
   at("answer").classList.toggle("writing", is);
@@ -145,36 +157,51 @@ function worst(claims) {
 }
 
 function putPart(text, claims) {
-  const part = put(at("answer"), "span", text, `part ${worst(claims)}`);
+  const label = worst(claims);
+  const { name, shape } = words.labels[label];
+  const part = put(at("answer"), "span", text, `part ${label}`);
+  if (shape) part.dataset.shape = shape; // drawn by the style: it is no text of the answer
   part.tabIndex = 0;
   part.setAttribute("role", "button");
+  part.setAttribute("aria-label", `${text.trim()} (${name})`);
+  part.setAttribute("aria-controls", "detail");
+  part.setAttribute("aria-expanded", "false");
   const show = () => detail(part, claims);
   for (const how of ["mouseenter", "focus", "click"]) part.addEventListener(how, show);
   part.addEventListener("click", () => part.scrollIntoView({ block: "nearest" }));
+  part.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault(); // Space would scroll
+    part.click();
+  });
 }
 
 function detail(part, claims) {
   close();
   part.classList.add("on");
+  part.setAttribute("aria-expanded", "true");
   for (const claim of claims) card(claim);
 }
 
 function close() {
-  for (const part of document.querySelectorAll(".part.on")) part.classList.remove("on");
+  for (const part of document.querySelectorAll(".part.on")) {
+    part.classList.remove("on");
+    part.setAttribute("aria-expanded", "false");
+  }
   at("detail").replaceChildren();
 }
 
 function card(claim) {
   const made = put(at("detail"), "article", "", claim.label);
-  const { name, meaning } = words.labels[claim.label];
-  put(made, "h2", name);
+  const { name, meaning, shape } = words.labels[claim.label];
+  put(made, "h2", `${shape} ${name}`.trim());
   put(made, "p", claim.text);
   put(made, "p", meaning, "small");
   if (claim.label === "not-a-claim") return;
   const numbers = put(made, "dl", "");
-  for (const [term, value] of [["P(true)", claim.p_true], ["Faithful", claim.p_faithful]]) {
-    put(numbers, "dt", term);
-    put(numbers, "dd", value === null ? "-" : value.toFixed(2));
+  for (const [key, [term, said]] of Object.entries(words.numbers)) {
+    put(numbers, "dt", term).title = said;
+    put(numbers, "dd", claim[key] === null ? "-" : claim[key].toFixed(2)).title = said;
   }
   if (claim.reason) put(made, "p", `(${words.reasons[claim.reason] ?? claim.reason})`, "small");
   for (const stretch of [claim.evidence, claim.against]) {
@@ -186,11 +213,19 @@ function card(claim) {
 
 function legend(claims) {
   at("legend").replaceChildren();
-  for (const [label, { name, meaning }] of Object.entries(words.labels)) {
+  for (const [label, { name, meaning, shape }] of Object.entries(words.labels)) {
     if (!claims.some((claim) => claim.label === label)) continue;
     const item = put(at("legend"), "li", "", label);
-    put(item, "b", name);
+    put(item, "b", `${shape} ${name}`.trim());
     put(item, "span", ` ${meaning}`);
+  }
+  // for those who cannot hover over a number
+  at("numbers").hidden = false;
+  const list = at("numbers").querySelector("dl");
+  list.replaceChildren();
+  for (const [term, said] of Object.values(words.numbers)) {
+    put(list, "dt", term);
+    put(list, "dd", said);
   }
 }
 
@@ -203,9 +238,3 @@ document.addEventListener("click", (event) => {
   if (!event.target.closest(".part, #detail, #sources")) close();
 });
 at("stop").addEventListener("click", () => running?.abort());
-for (const example of at("examples").children) {
-  example.addEventListener("click", () => {
-    at("question").value = example.textContent;
-    ask(example.textContent);
-  });
-}

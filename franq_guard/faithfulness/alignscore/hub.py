@@ -66,7 +66,10 @@ def checkpoint_file(size: str, *, revision: str | None = None) -> Path:
         CheckpointError: the file is not the one that was published.
     """
     if size not in PUBLISHED:
-        raise ValueError(f"AlignScore is published as {' and '.join(PUBLISHED)}, not {size!r}")
+        raise ValueError(
+            f"AlignScore is published as {' and '.join(PUBLISHED)}, not {size!r}; a checkpoint of "
+            "your own is read by AlignScore.from_checkpoint(path)"
+        )
     if revision is not None and not _is_commit(revision):
         raise ValueError(
             f"revision {revision!r} is no full commit hash (40 hex digits): branches and tags move"

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from franq_guard.basics.numbers import DTYPES, Dtype, chosen_dtype
 from franq_guard.faithfulness.alignscore.chunks import Splitter, default_splitter, splitter_name
 from franq_guard.faithfulness.alignscore.evidence import Support, find_support
 from franq_guard.faithfulness.alignscore.pair_grid import Grid, GridBuilder
@@ -40,7 +41,7 @@ class Options(TypedDict, total=False):
     sentence_splitter: Splitter | None
     exact: bool
     context: Context
-    dtype: Literal["float32", "bfloat16"]
+    dtype: Dtype
     device: str
     batch_tokens: int
     cache_size: int
@@ -64,7 +65,8 @@ class AlignScore:
         context: how `score_passages` and `evidence` read several passages: ``joined`` in order by
             one newline, as in the FRANQ paper, or ``per-passage`` with the best one counting.
         dtype: ``float32`` agrees with the original to 1e-5; ``bfloat16`` is about twice as fast on
-            CPUs that have it and, on random weights, moves scores by up to 0.1.
+            CPUs that have it (three times slower on others) and, on random weights, moves scores by
+            up to 0.1. ``auto`` takes it where the CPU has it; the fingerprint names what was taken.
         device: where torch computes.
         batch_tokens: tokens that go through the network together.
         cache_size: scored pairs kept in memory, about 300 bytes each.
@@ -86,7 +88,7 @@ class AlignScore:
         sentence_splitter: Splitter | None = None,
         exact: bool = False,
         context: Context = "joined",
-        dtype: Literal["float32", "bfloat16"] = "float32",
+        dtype: Dtype = "float32",
         device: str = "cpu",
         batch_tokens: int = 2048,
         cache_size: int = 20_000,
@@ -94,7 +96,8 @@ class AlignScore:
     ) -> None:
         _check("mode", mode, get_args(Mode))
         _check("context", context, get_args(Context))
-        _check("dtype", dtype, ("float32", "bfloat16"))
+        _check("dtype", dtype, DTYPES)
+        taken = chosen_dtype(dtype)
         import torch
 
         from franq_guard.faithfulness.alignscore.encoder import OUTPUTS, Encoder
@@ -109,14 +112,14 @@ class AlignScore:
             weights.tokenizer, splitter, window=weights.config.window, exact=exact
         )
         self._logits = PairScorer(
-            Encoder(weights.config, weights.tensors, dtype=getattr(torch, dtype), device=device),
+            Encoder(weights.config, weights.tensors, dtype=getattr(torch, taken), device=device),
             begin=weights.special("<s>"),
             end=weights.special("</s>"),
             outputs=OUTPUTS,
             batch_tokens=batch_tokens,
             cache_size=cache_size,
         )
-        options = [mode, splitter_name(splitter), context, dtype, *(["exact"] if exact else [])]
+        options = [mode, splitter_name(splitter), context, taken, *(["exact"] if exact else [])]
         self._fingerprint = f"alignscore:{weights.digest()}:{':'.join(options)}"
 
     @classmethod

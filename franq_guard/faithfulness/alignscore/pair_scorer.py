@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franq_guard.basics.deadline import between_batches
+from franq_guard.basics.threads import threads_for
 
 Ids = NDArray[np.int32]
 Rows = NDArray[np.float32]
@@ -77,7 +78,8 @@ class PairScorer:
         new = [(key, pair) for key, pair in wanted.items() if key not in known]
         for batch in _batches(new, self._batch_tokens):
             between_batches()
-            outputs = self._encode([self._assemble(pair) for _, pair in batch])
+            with threads_for():
+                outputs = self._encode([self._assemble(pair) for _, pair in batch])
             found = {key: row.copy() for (key, _), row in zip(batch, outputs, strict=True)}
             known |= found
             self._remember(found)

@@ -20,6 +20,8 @@ Mask = npt.NDArray[np.bool_]
 CLS: Final = 101
 SEP: Final = 102
 UNKNOWN: Final = 100
+WEIGHTS: Final = 6 * 12 * 384**2
+"""Multiply-adds of the encoder for a token: of each layer four square matrices and two of 4 x."""
 MAX_TOKENS: Final = 510
 MAX_CLAIM: Final = 254
 CHUNK_TOKENS: Final = 200  # a chunk of the context, as `chunks.size` counts

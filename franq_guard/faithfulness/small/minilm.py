@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franq_guard.basics.deadline import between_batches
+from franq_guard.basics.numbers import chosen_dtype
+from franq_guard.basics.threads import threads_for
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -80,7 +82,7 @@ class Embedder:
 
     Args:
         dtype: of the matrix products. "bfloat16" halves their time where the processor knows it;
-            SAR's values move by about a hundredth of their spread.
+            SAR's values move by about a hundredth of their spread. "auto" takes it there alone.
         batch_tokens: how many tokens, padding included, are read at once.
     """
 
@@ -89,6 +91,7 @@ class Embedder:
 
         from franq_guard.faithfulness.small.encoder import from_minilm
 
+        dtype = chosen_dtype(dtype)
         tensors, self._tokenizer = load_minilm()
         self._network = from_minilm(tensors, seed=0).eval()
         self._autocast = torch.autocast("cpu", torch.bfloat16, enabled=dtype == "bfloat16")
@@ -99,7 +102,13 @@ class Embedder:
         """The embeddings."""
         import torch
 
-        from franq_guard.faithfulness.small.encoder_input import CLS, SEP, by_budget, token_ids
+        from franq_guard.faithfulness.small.encoder_input import (
+            CLS,
+            SEP,
+            WEIGHTS,
+            by_budget,
+            token_ids,
+        )
 
         found = token_ids(self._tokenizer, list(texts))
         rows = [[CLS, *ids[:254].tolist(), SEP] for ids in found]
@@ -110,7 +119,8 @@ class Embedder:
                 width = max(len(rows[i]) for i in batch)
                 ids = torch.tensor([rows[i] + [0] * (width - len(rows[i])) for i in batch])
                 mask = torch.arange(width) < torch.tensor([[len(rows[i])] for i in batch])
-                hidden = self._network.encode(ids, torch.zeros_like(ids), mask).float()
+                with threads_for(ids.numel() * WEIGHTS):
+                    hidden = self._network.encode(ids, torch.zeros_like(ids), mask).float()
                 mean = (hidden * mask[:, :, None]).sum(1)
                 out[batch] = torch.nn.functional.normalize(mean, dim=1).numpy()
         return out

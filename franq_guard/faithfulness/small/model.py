@@ -13,12 +13,14 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from franq_guard.basics.deadline import between_batches
+from franq_guard.basics.numbers import DTYPES, Dtype, chosen_dtype
+from franq_guard.basics.threads import threads_for
 from franq_guard.faithfulness.small import blend
 from franq_guard.faithfulness.small.chunks import chunks, sentences, windows
 from franq_guard.faithfulness.small.encoder_input import (
@@ -26,6 +28,7 @@ from franq_guard.faithfulness.small.encoder_input import (
     CLAIM_TOKENS,
     MAX_CLAIM,
     MAX_TOKENS,
+    WEIGHTS,
     Ids,
     Pair,
     by_budget,
@@ -45,7 +48,6 @@ if TYPE_CHECKING:
     from franq_guard.faithfulness.small.encoder import Encoder
 
 Floats = NDArray[np.float64]
-Dtype = Literal["auto", "float32", "bfloat16"]
 Logits = tuple[float, float, float]
 Texts = tuple[str, ...]
 _Key = bytes
@@ -100,7 +102,8 @@ class SmallFaithfulness:
         Args:
             dtype: "auto" takes bfloat16 where the CPU multiplies it natively, else float32; the
                 model card states what bfloat16 changes. Not part of the fingerprint.
-            threads: torch's threads, for the whole process; None leaves them.
+            threads: torch's threads, for the whole process; None leaves them. A small pass takes
+                one of them even so (:mod:`franq_guard.basics.threads`).
             weights: another folder written by the training command.
 
         Raises:
@@ -111,12 +114,12 @@ class SmallFaithfulness:
         from franq_guard.faithfulness.small import storage
         from franq_guard.faithfulness.small.minilm import Embedder, load_minilm
 
-        if dtype not in ("auto", "float32", "bfloat16"):
+        if dtype not in DTYPES:
             raise ValueError(f"dtype must be auto, float32 or bfloat16, not {dtype!r}")
         if threads is not None:
             torch.set_num_threads(threads)
         network, blend, digest = storage.load(weights or storage.FOLDER)
-        if dtype == "bfloat16" or (dtype == "auto" and _native_bfloat16()):
+        if chosen_dtype(dtype) == "bfloat16":
             network = network.to(torch.bfloat16)
         name = f"small-{digest[:16]}"
         return cls(network, load_minilm()[1], blend, name=name, embed=Embedder())
@@ -288,7 +291,8 @@ class SmallFaithfulness:
                 ids, marks, mask, claim = map(torch.from_numpy, pad([pairs[i] for i in batch]))
                 extra = torch.from_numpy(values[batch])
                 seen = None if bool(mask.all()) else mask
-                out[batch] = self._network(ids, marks, seen, claim, extra).float().numpy()
+                with threads_for(ids.numel() * WEIGHTS):
+                    out[batch] = self._network(ids, marks, seen, claim, extra).float().numpy()
         return out
 
 
@@ -377,10 +381,3 @@ def _key(pair: tuple[str, str]) -> _Key:
         data = text.encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(8, "little") + data)
     return digest.digest()
-
-
-def _native_bfloat16() -> bool:
-    import torch
-
-    probe: Any = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
-    return bool(probe is not None and probe())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
@@ -80,8 +80,8 @@ class Completions:
         self._errors: tuple[type[Exception], ...] = (http.HTTPError, http.InvalidURL)
         self.model = model or self._only_model()
 
-    def complete(self, prompt: str, **settings: Any) -> Mapping[str, Any]:
-        """The first choice for ``prompt``.
+    def complete(self, prompt: str | Sequence[int], **settings: Any) -> Mapping[str, Any]:
+        """The first choice for ``prompt``, a text or token ids.
 
         Raises:
             ServerError: for anything but a readable answer.
@@ -92,6 +92,20 @@ class Completions:
             raise ServerError(f"{self.base_url} answered without any choice")
         return choices[0]
 
+    def token_ids(self, text: str) -> list[int] | None:
+        """The ids of a prompt's tokens, as vLLM's ``/tokenize`` tells them; None from others.
+
+        A start token that the text spells already is not put before it again.
+        """
+        body = {"model": self.model, "prompt": text, "add_special_tokens": True}
+        try:
+            ids = self._ask("POST", "../tokenize", body).get("tokens")
+        except ServerError:
+            return None
+        if not isinstance(ids, list) or not ids or not all(isinstance(i, int) for i in ids):
+            return None
+        return ids[1:] if ids[:1] == ids[1:2] else ids
+
     def _only_model(self) -> str:
         listed = self._ask("GET", "models").get("data")
         names = [str(m["id"]) for m in listed or () if isinstance(m, Mapping) and "id" in m]
@@ -100,7 +114,10 @@ class Completions:
         return names[0]
 
     def _ask(self, method: str, path: str, body: Any = None) -> Mapping[str, Any]:
-        url = f"{self.base_url}/{path}"
+        base = self.base_url
+        if path.startswith("../"):  # what stands beside the version
+            base, path = base.rpartition("/")[0], path.removeprefix("../")
+        url = f"{base}/{path}"
         try:
             response = self._http.request(method, url, json=body)
         except self._errors as error:
@@ -128,6 +145,21 @@ def by_prompt_logprobs(server: Completions, text: str) -> Told:
     tokens = [_of_place(place) for place in places[1:]]  # nothing precedes the first token
     spans = spans_of([t.text.decode(errors="replace") for t in tokens], text, without_first=True)
     return _told(spans, tokens)
+
+
+def of_ids(server: Completions, prompt: Sequence[int], ids: Sequence[int]) -> list[float]:
+    """The log-probabilities of exactly these tokens behind a prompt, by ``prompt_logprobs``."""
+    choice = server.complete([*prompt, *ids], max_tokens=1, temperature=0, prompt_logprobs=0)
+    places = choice.get("prompt_logprobs")
+    if not isinstance(places, list) or len(places) != len(prompt) + len(ids):
+        raise UntrustworthyServerError("prompt_logprobs are not of the tokens that were given")
+    entries = [
+        place.get(str(id)) if isinstance(place, Mapping) else None
+        for place, id in zip(places[len(prompt) :], ids, strict=True)
+    ]
+    if not all(isinstance(entry, Mapping) for entry in entries):
+        raise UntrustworthyServerError("prompt_logprobs are not of the tokens that were given")
+    return [logprob_of(entry.get("logprob")) for entry in entries if entry is not None]
 
 
 def by_echo(server: Completions, text: str) -> Told:

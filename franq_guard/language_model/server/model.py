@@ -14,7 +14,13 @@ from franq_guard.language_model.base import (
     check_sampling,
 )
 from franq_guard.language_model.contrast import contrast
-from franq_guard.language_model.server.completions import Completions, Protocol, Told, written
+from franq_guard.language_model.server.completions import (
+    Completions,
+    Protocol,
+    Told,
+    of_ids,
+    written,
+)
 from franq_guard.language_model.server.probe import after, trusted
 from franq_guard.records import Generation, Source, Token, Trace
 
@@ -137,8 +143,9 @@ class ServerModel(LanguageModel):
     ) -> list[Generation]:
         """The answers' texts under their prompts, in the server's own tokens (``teacher-forced``).
 
-        A space is put before an answer where prose needs one. A value that the server does not
-        tell is NaN.
+        An answer that this very model wrote and whose token ids are known is scored by its own
+        tokens, where the server takes ids (vLLM). A space is put before any other answer where
+        prose needs one. A value that the server does not tell is NaN.
 
         Raises:
             ValueError: where the lengths differ, or for a prompt given as ids.
@@ -180,9 +187,24 @@ class ServerModel(LanguageModel):
         source: Source = "teacher-forced"
         if not text:
             return Generation(text, (), prompt, None, source)
+        if (exact := self._by_ids(prompt, answer)) is not None:
+            return Generation(text, exact, prompt, None, source)
         gap = " " if prompt and not prompt[-1].isspace() and _prose(prompt, text) else ""
         told = after(self._read(self._server, prompt + gap + text), len(prompt))
         return Generation(text, _tokens(told, len(gap), len(text)), prompt, None, source)
+
+    def _by_ids(self, prompt: str, answer: Generation) -> tuple[Token, ...] | None:
+        """The answer's own tokens under another prompt; None where they cannot be given by id."""
+        ids = [token.id for token in answer.tokens]
+        own = answer.writer == self.fingerprint and bool(ids) and min(ids) >= 0
+        if not own or self.protocol != "prompt_logprobs" or not prompt:
+            return None
+        before = self._server.token_ids(prompt)
+        if before is None:
+            return None
+        values = of_ids(self._server, before, ids)
+        pairs = zip(answer.tokens, values, strict=True)
+        return tuple(Token(t.id, t.start, t.end, value) for t, value in pairs)
 
 
 def _plain(prompt: Prompt) -> str:

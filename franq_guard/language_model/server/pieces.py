@@ -1,7 +1,7 @@
 """Which characters of a text each token wrote, where only the tokens' own strings are known.
 
 Servers tell the tokens of a prompt that they score as strings, in which a part of a character is
-lost (U+FFFD): its place has to be searched for. What they tell of an answer that they write has the
+lost (U+FFFD): its place has to be searched for. What most tell of an answer that they write has the
 bytes, and needs no search: :mod:`franq_guard.capture.server_logprobs`.
 """
 

@@ -14,10 +14,14 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class ServerToken:
-    """One token as the server tells it: its bytes and its log-probability (nats, NaN: unknown)."""
+    """One token as the server tells it: its bytes and its log-probability (nats, NaN: unknown).
+
+    ``id`` is that of the served model's vocabulary; -1 where the server does not tell it.
+    """
 
     text: bytes
     logprob: float
+    id: int = -1
 
 
 def from_response(raw: Any) -> list[ServerToken]:

@@ -15,6 +15,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
 from franq_guard.basics.deadline import between_batches
+from franq_guard.basics.threads import threads_for
 from franq_guard.language_model.base import (
     Contrast,
     LanguageModel,
@@ -88,6 +89,8 @@ class TransformersModel(LanguageModel):
         must be in the local hub cache already, else :class:`MissingModelError`. No code of the
         repository is run.
         """
+        if _is_path(name_or_path) and not Path(name_or_path).is_dir():
+            raise MissingModelError(f"there is no folder {name_or_path}")
         options = {
             "revision": revision or "main",
             "local_files_only": revision is None,
@@ -122,6 +125,7 @@ class TransformersModel(LanguageModel):
         """See :meth:`Encoder.render`."""
         return self.encoder.render(prompt)
 
+    @threads_for()
     def generate(
         self,
         prompts: Sequence[str],
@@ -146,6 +150,7 @@ class TransformersModel(LanguageModel):
                 progress(len(done), len(prompts))
         return [done[i] for i in range(len(prompts))]
 
+    @threads_for()
     def sample(
         self,
         prompts: Sequence[str],
@@ -165,6 +170,7 @@ class TransformersModel(LanguageModel):
         check_sampling(n, max_new_tokens, temperature)
         return [self._samples(p, n, max_new_tokens, temperature, seed) for p in prompts]
 
+    @threads_for()
     def score(
         self, prompts: Sequence[str | Sequence[int]], answers: Sequence[Generation]
     ) -> list[Generation]:
@@ -327,3 +333,8 @@ def weights_digest(model: Any, *, per_tensor: int = 64) -> str:
             stride = math.ceil(tensor.numel() / per_tensor)
             digest.update(tensor.flatten()[::stride].float().cpu().numpy().tobytes())
     return digest.hexdigest()[:8]
+
+
+def _is_path(name: str) -> bool:
+    """Whether it can only be meant as a path: a name on the hub is OWNER/NAME or NAME."""
+    return name.startswith(("/", "~", "./", "../", ".\\")) or name.count("/") > 1 or "\\" in name

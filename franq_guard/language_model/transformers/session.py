@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from franq_guard.basics.threads import threads_for
 from franq_guard.language_model.transformers.prompt_cache import PromptCache
 from franq_guard.language_model.transformers.token_scores import TokenScores, cat
 from franq_guard.language_model.transformers.white_box import WhiteBox
@@ -40,6 +41,7 @@ class CachedSession:
         """The answer so far with the log-probability (nats) of every token."""
         return self.recent(answer, 0)
 
+    @threads_for()
     def recent(self, answer: Generation, since: int) -> Generation:
         """:meth:`score` with the tokens from character ``since`` on only."""
         ready = self._model.encoder.answer(answer, self._encoded)

@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from franq_guard.basics.numbers import chosen_dtype
 from franq_guard.language_model.base import MissingModelError
 from franq_guard.language_model.transformers.model import TransformersModel
 
@@ -46,6 +47,7 @@ class BundledModel(TransformersModel):
 def load_bundled(*, notify: Notify | None = None, dtype: str = "float32") -> TransformersModel:
     """The bundled model on the CPU; ``dtype="bfloat16"`` is faster where the CPU multiplies it.
 
+    ``auto`` takes it there alone. float32 is the default: calibrators hold for one of them.
     The first call dequantises (about 20 s) and says so through ``notify``, or the log; later calls
     take a second or two. Raises :class:`MissingModelError` where the package is missing or its file
     is damaged; a damaged cache is rebuilt.
@@ -60,7 +62,9 @@ def load_bundled(*, notify: Notify | None = None, dtype: str = "float32") -> Tra
         )
         _install(folder, lambda target: _dequantise(source, target))
     with _no_progress_bars():
-        model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, local_files_only=True)
+        model = AutoModelForCausalLM.from_pretrained(
+            folder, dtype=chosen_dtype(dtype), local_files_only=True
+        )
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     return BundledModel(model.eval(), tokenizer, name=NAME)
 

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from franq_guard.records import GuardedAnswer
 from franq_guard.serve.proxy.judge import Judge
 from franq_guard.serve.proxy.outlets import Outlet
-from franq_guard.serve.proxy.reply import HEAD, TEXTS, only, text_of, told_by, unchanged
+from franq_guard.serve.proxy.reply import (
+    HEAD,
+    REASONING,
+    TEXTS,
+    of_prompt,
+    only,
+    text_of,
+    unchanged,
+)
 from franq_guard.serve.proxy.reports import Place
 from franq_guard.serve.proxy.request import ChatRequest
+from franq_guard.serve.proxy.told import Told, tokens_of, told_by
 from franq_guard.serve.proxy.wire import MalformedError
+from franq_guard.serve.settings import UpstreamKind
 
 Chunk = dict[str, Any]
 
@@ -31,6 +41,7 @@ class _Choice:
     outlets: dict[str, Outlet] = field(default_factory=dict)
     end: dict[str, Any] = field(default_factory=dict)
     logprobs: dict[str, list[Any]] = field(default_factory=dict)
+    token_ids: list[Any] = field(default_factory=list)
 
 
 class Choices:
@@ -39,12 +50,21 @@ class Choices:
     Args:
         judge: checks them.
         chat: the request.
-        outlet: makes the way out of one text.
+        outlet: makes the way out of one text, of which so much is told.
+        kind: of the upstream.
     """
 
-    def __init__(self, judge: Judge, chat: ChatRequest, outlet: Callable[[], Outlet]) -> None:
+    def __init__(
+        self,
+        judge: Judge,
+        chat: ChatRequest,
+        outlet: Callable[[Told], Outlet],
+        *,
+        kind: UpstreamKind,
+    ) -> None:
         self.judge, self.began = judge, time.perf_counter()
-        self._chat, self._outlet = chat, outlet
+        self._chat, self._outlet, self._kind = chat, outlet, kind
+        self._told, self._of_prompt = Told(), dict[str, Any]()
         self._head: Chunk = {"id": "", "created": int(time.time()), "model": chat.model}
         self._usage: Any = None
         self._choices: dict[int, _Choice] = {}
@@ -64,6 +84,9 @@ class Choices:
         """
         self._head |= only(chunk, _HEAD)
         self._usage = chunk.get("usage") or self._usage
+        if not self._choices:  # vLLM tells of the prompt in the first chunk alone
+            self._told = told_by(self._kind, chunk)
+            self._of_prompt = of_prompt(self._chat, chunk)
         choices = chunk.get("choices") or []
         if not isinstance(choices, list):
             raise MalformedError("a chunk has no list of choices")
@@ -127,14 +150,19 @@ class Choices:
             raise MalformedError("a choice has no delta")
         if index not in self._choices:
             self._choices[index] = _Choice()
-            yield self._delta(index, {"role": "assistant", "content": ""})
+            first = self._delta(index, {"role": "assistant", "content": ""})
+            yield {**first, **self._of_prompt}
         choice = self._choices[index]
-        self._keep_logprobs(choice, item.get("logprobs"))
+        checked = any(isinstance(delta.get(name), str) for name in TEXTS)
+        if checked and not any(map(delta.get, REASONING)):
+            self._keep_tokens(choice, item)
         for name in TEXTS:
-            if piece := text_of(delta.get(name)):
+            piece = text_of(delta.get(name))
+            # A piece without text may have tokens: parts of a character or of a stop string.
+            tokens = tokens_of(item) if name == "content" and name in delta else []
+            if piece or tokens:
                 outlet = self._outlet_of(choice, name)
-                if name == "content":
-                    outlet.told += told_by(item.get("logprobs"))
+                outlet.told.tokens += tokens
                 yield from self._text(index, name, outlet.feed(piece))
         if calls := only(delta, _CALLS):
             yield self._delta(index, calls)
@@ -142,11 +170,14 @@ class Choices:
 
     def _outlet_of(self, choice: _Choice, name: str) -> Outlet:
         if name not in choice.outlets:
-            choice.outlets[name] = self._outlet()
+            choice.outlets[name] = self._outlet(replace(self._told, tokens=[]))
         return choice.outlets[name]
 
-    def _keep_logprobs(self, choice: _Choice, logprobs: Any) -> None:
+    def _keep_tokens(self, choice: _Choice, item: Mapping[str, Any]) -> None:
         """They may leave only once it is known that the text leaves as it is."""
+        ids, logprobs = item.get("token_ids"), item.get("logprobs")
+        if self._chat.wants("return_token_ids") and isinstance(ids, list):
+            choice.token_ids += ids
         if self._chat.wants_logprobs and isinstance(logprobs, Mapping):
             for name in TEXTS:
                 if isinstance(entries := logprobs.get(name), list):
@@ -162,8 +193,9 @@ class Choices:
     def _end(self, index: int, answers: Mapping[Place, GuardedAnswer]) -> Chunk:
         choice = self._choices[index]
         made = {"index": index, "delta": {}, "finish_reason": None, **choice.end}
-        if choice.logprobs and unchanged(answers, index):
-            made["logprobs"] = choice.logprobs
+        if unchanged(answers, index):
+            told = {"logprobs": choice.logprobs, "token_ids": choice.token_ids}
+            made |= {name: value for name, value in told.items() if value}
         return self._made([made])
 
     def _text(self, index: int, name: str, text: str) -> Iterator[Chunk]:

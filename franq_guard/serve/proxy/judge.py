@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
 from functools import cache
 from typing import cast
 
-from franq_guard.capture.server_logprobs import server_generation
 from franq_guard.guard import Guard
-from franq_guard.language_model.server.tokens import ServerToken
-from franq_guard.records import GuardedAnswer, Trace
+from franq_guard.records import Generation, GuardedAnswer, Trace
 from franq_guard.serve.checker import Checker
 from franq_guard.serve.errors import ServeError
 from franq_guard.serve.proxy.request import ChatRequest
+from franq_guard.serve.proxy.told import Told
 from franq_guard.serve.settings import ServeSettings
 from franq_guard.streaming.stream import ClaimStream, check_streamable
 from franq_guard.streaming.worker import NotCheckable
@@ -39,9 +39,7 @@ class Judge:
         if settings.stream == "claims":
             check_streamable(cast("Guard", checker.guard))
 
-    async def whole(
-        self, chat: ChatRequest, text: str, told: Sequence[ServerToken]
-    ) -> GuardedAnswer:
+    async def whole(self, chat: ChatRequest, text: str, told: Told) -> GuardedAnswer:
         """The checked text; without passages it is unverified, reason ``no_evidence``.
 
         Raises:
@@ -49,21 +47,20 @@ class Judge:
         """
         self.limit(text)
         if not chat.passages:
-            trace = _trace(chat, text, (), None)
+            trace = Trace(chat.question, (), Generation(text))
             return await self.checker.unverified(trace, "no_evidence", closed=chat.closed)
-        prompt = await asyncio.to_thread(chat.prompt, self._guard(chat))
-        trace = _trace(chat, text, told, prompt)
+        trace = await asyncio.to_thread(_trace, self._guard(chat), chat, text, told)
         return await self.checker.check(trace, deadline=chat.deadline, closed=chat.closed)
 
-    def stream(self, chat: ChatRequest, told: Sequence[ServerToken], id: str) -> ClaimStream:
+    def stream(self, chat: ChatRequest, told: Told, id: str) -> ClaimStream:
         """A text that is still being written; ``told`` grows with it."""
         guard = self._guard(chat)
-        prompt = cache(lambda: chat.prompt(guard))
+        prompt = cache(lambda: _prompt(guard, chat, told))
 
         def lookup(text: str) -> tuple[Guard, Trace]:
             if not chat.passages:
                 raise NotCheckable("no_evidence")
-            return guard, _trace(chat, text, tuple(told), prompt(), id)
+            return guard, _trace(guard, chat, text, told, id, prompt)
 
         return ClaimStream(guard, lookup, id=id)
 
@@ -97,10 +94,26 @@ class Judge:
 
 
 def _trace(
+    guard: Guard,
     chat: ChatRequest,
     text: str,
-    told: Sequence[ServerToken],
-    prompt: str | None,
+    told: Told,
     id: str | None = None,
+    prompt: Callable[[], str | None] | None = None,
 ) -> Trace:
-    return Trace(chat.question, chat.passages, server_generation(text, prompt, told), id=id)
+    """What is known of ``text``; a prompt only where a language model will read it."""
+    made = told.generation(text, None, ids=_reads_ids(guard, told))
+    if guard.choice.reads(made):
+        made = replace(made, prompt=prompt() if prompt else _prompt(guard, chat, told))
+    return Trace(chat.question, chat.passages, made, id=id)
+
+
+def _prompt(guard: Guard, chat: ChatRequest, told: Told) -> str | None:
+    """The prompt as its model saw it where that is told, else as the guard's would be asked."""
+    return told.prompt if told.holds(chat.passages) else chat.prompt(guard)
+
+
+def _reads_ids(guard: Guard, told: Told) -> bool:
+    """Whether the guard's language model is the one that wrote: ids are of its vocabulary."""
+    model = guard.loaded_language_model
+    return model is not None and told.writer == model.fingerprint

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 from typing import Protocol
 
 from franq_guard.capture.outlet import aremaining
-from franq_guard.language_model.server.tokens import ServerToken
 from franq_guard.records import GuardedAnswer
 from franq_guard.serve.proxy.judge import Judge
 from franq_guard.serve.proxy.request import ChatRequest
+from franq_guard.serve.proxy.told import Told
 
 _PARTS = 64
 """A stream is looked through anew for settled claims each time it has grown by one of as many
@@ -21,8 +21,8 @@ parts: so a long one is not looked through for every few characters."""
 class Outlet(Protocol):
     """A text on its way out; nothing of it leaves unchecked."""
 
-    told: list[ServerToken]
-    """The tokens that came with the text so far."""
+    told: Told
+    """What the upstream told beside the text so far."""
     answer: GuardedAnswer | None
     """The checked text, once :meth:`rest` is over; None where there were no words."""
 
@@ -45,8 +45,8 @@ class Outlet(Protocol):
 class Whole:
     """Holds the text back until it is over and checked."""
 
-    def __init__(self, judge: Judge, chat: ChatRequest) -> None:
-        self.told: list[ServerToken] = []
+    def __init__(self, judge: Judge, chat: ChatRequest, told: Told) -> None:
+        self.told = told
         self.answer: GuardedAnswer | None = None
         self._judge, self._chat, self._text = judge, chat, ""
         self._check: asyncio.Task[GuardedAnswer] | None = None
@@ -91,8 +91,8 @@ class Whole:
 class Claims:
     """Lets each claim out once it has its verdict."""
 
-    def __init__(self, judge: Judge, chat: ChatRequest, id: str) -> None:
-        self.told: list[ServerToken] = []
+    def __init__(self, judge: Judge, chat: ChatRequest, told: Told, id: str) -> None:
+        self.told = told
         self.answer: GuardedAnswer | None = None
         self._judge, self._text, self._ended = judge, "", 0.0
         self._held = self._late = ""

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from franq_guard.language_model.server.tokens import ServerToken, from_logprobs
 from franq_guard.records import GuardedAnswer
 from franq_guard.serve.errors import ServeError
 from franq_guard.serve.proxy.judge import Judge
 from franq_guard.serve.proxy.reports import Place, Report
 from franq_guard.serve.proxy.request import ChatRequest
+from franq_guard.serve.proxy.told import OF_PROMPT, tokens_of, told_by
 from franq_guard.serve.proxy.wire import MalformedError, read_json
+from franq_guard.serve.settings import UpstreamKind
 
 TEXTS = ("content", "refusal")
 """Fields of a message whose text is checked."""
@@ -21,12 +23,19 @@ HEAD = ("id", "object", "created", "model", "system_fingerprint", "service_tier"
 """What passes of a reply besides its choices."""
 UNTOUCHED = ("role", "tool_calls", "function_call")
 """What passes of a message besides its texts. All else may hold text that nobody checked, such as
-the model's reasoning, audio or token ids, and is left out."""
+the model's reasoning or audio, and is left out."""
+REASONING = ("reasoning", "reasoning_content")
+"""Fields of a message whose text is left out; its tokens are among those of the choice."""
 OF_CHOICE = ("index", "finish_reason", "stop_reason")
 
 
 async def guarded_reply(
-    judge: Judge, chat: ChatRequest, body: bytes, generation_seconds: float
+    judge: Judge,
+    chat: ChatRequest,
+    body: bytes,
+    generation_seconds: float,
+    *,
+    kind: UpstreamKind,
 ) -> tuple[dict[str, Any], Report]:
     """The upstream's completion with checked texts, and the report on them.
 
@@ -42,17 +51,19 @@ async def guarded_reply(
         if (text := text_of(choice["message"].get(name))).strip()
     }
     started = time.perf_counter()
-    told = {choice["index"]: told_by(choice.get("logprobs")) for choice in choices}
+    known = told_by(kind, completion)
+    told = {choice["index"]: replace(known, tokens=tokens_of(choice)) for choice in choices}
     found = await asyncio.gather(
         *(
-            judge.whole(chat, text, told[index] if name == "content" else ())
+            judge.whole(chat, text, told[index] if name == "content" else known)
             for (index, name), text in texts.items()
         )
     )
     judge.checker.generated(time.perf_counter() - started, generation_seconds)
-    report = Report(dict(zip(texts, found, strict=True)), judge.checker.policy())
+    report = Report(dict(zip(texts, found, strict=True)), judge.checker.policy(closed=chat.closed))
     made = [_choice(chat, choice, report.answers) for choice in choices]
-    return {**only(completion, HEAD), "choices": made}, report
+    head = {**only(completion, HEAD), **of_prompt(chat, completion)}
+    return {**head, "choices": made}, report
 
 
 def only(item: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
@@ -68,12 +79,9 @@ def text_of(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def told_by(logprobs: Any) -> list[ServerToken]:
-    """The tokens of a choice's ``logprobs``; none where they cannot be read."""
-    try:
-        return from_logprobs(logprobs)
-    except (TypeError, ValueError):
-        return []
+def of_prompt(chat: ChatRequest, reply: Mapping[str, Any]) -> dict[str, Any]:
+    """What a reply tells of the client's own prompt, where the client itself asked for it."""
+    return only(reply, tuple(told for asked, told in OF_PROMPT.items() if chat.wants(asked)))
 
 
 def unchanged(answers: Mapping[Place, GuardedAnswer], index: int) -> bool:
@@ -109,9 +117,12 @@ def _choice(
         if name in message:
             answer = answers.get((index, name))
             made[name] = answer.text if answer is not None else _blank(message[name])
-    kept = chat.wants_logprobs and unchanged(answers, index)
-    logprobs = choice.get("logprobs") if kept else None
-    return {**only(choice, OF_CHOICE), "message": made, "logprobs": logprobs}
+    as_written = unchanged(answers, index) and not any(map(message.get, REASONING))
+    kept = as_written and chat.wants_logprobs
+    found = {**only(choice, OF_CHOICE), "message": made}
+    found["logprobs"] = choice.get("logprobs") if kept else None
+    asked = as_written and chat.wants("return_token_ids")
+    return {**found, **only(choice, ("token_ids",))} if asked else found
 
 
 def _blank(value: Any) -> str | None:

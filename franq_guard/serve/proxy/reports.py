@@ -65,6 +65,8 @@ class Report:
             "x-franq-warnings": ",".join(self.warnings),
             "x-franq-report-id": self.id,
         }
+        if "unverified" in self.warnings:
+            found["x-franq-on-error"] = self.policy.on_error
         reasons = {v.reason or "" for v in self._verdicts if v.label == "unverified"} - {""}
         return {**found, "x-franq-unverified": ",".join(sorted(reasons))} if reasons else found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -67,17 +67,22 @@ class ChatRequest:
         """Whether the client itself asked for log-probabilities."""
         return bool(self.body.get("logprobs"))
 
-    def payload(self, *, logprobs: bool) -> bytes:
+    def wants(self, name: str) -> bool:
+        """Whether the client itself asked for it; 0 asks for ``prompt_logprobs``."""
+        value = self.body.get(name)
+        return value is not None and value is not False
+
+    def payload(self, added: Iterable[str] = ()) -> bytes:
         """What is sent to the upstream.
 
         Args:
-            logprobs: ask for log-probabilities.
+            added: what is asked for besides.
 
         Raises:
             ServeError: for a body nested too deeply.
         """
         try:
-            return to_json({**self.body, "logprobs": True} if logprobs else self.body)
+            return to_json({**self.body, **dict.fromkeys(added, True)})
         except MalformedError as error:
             raise bad_request(str(error)) from None
 
@@ -121,5 +126,5 @@ def chat_request(raw: bytes, headers: Mapping[str, str], settings: ServeSettings
         question=question_of(body),
         passages=passages,
         deadline=deadline_of(headers.get("x-franq-deadline"), own.get("deadline")),
-        closed=closed_of(settings, headers.get("x-franq-on-error"), own.get("on_error")),
+        closed=closed_of(settings, "chat", headers.get("x-franq-on-error"), own.get("on_error")),
     )

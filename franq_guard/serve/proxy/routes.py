@@ -21,6 +21,7 @@ from franq_guard.serve.proxy.reports import Report, new_id
 from franq_guard.serve.proxy.request import ChatRequest, chat_request
 from franq_guard.serve.proxy.responses import ClientGoneError, EventStream, unless_gone
 from franq_guard.serve.proxy.streaming import guarded_events
+from franq_guard.serve.proxy.told import Told
 from franq_guard.serve.proxy.upstream import Upstream, passed_back, read
 from franq_guard.serve.proxy.wire import to_json
 from franq_guard.serve.settings import ServeSettings
@@ -125,7 +126,8 @@ class Proxy:
             return self._streamed(chat, request, response, cleanup)
         raw = await read(response)
         seconds = time.perf_counter() - asked
-        reply, report = await guarded_reply(self._judge, chat, raw, seconds)
+        kind = self._settings.upstream_kind
+        reply, report = await guarded_reply(self._judge, chat, raw, seconds, kind=kind)
         reply["franq"] = self._kept(report)
         headers = {**passed_back(response), **report.headers()}
         return Response(to_json(reply), 200, headers, "application/json")
@@ -140,17 +142,18 @@ class Proxy:
         """Events of the reply; whoever sends them takes over what is to be closed after them."""
         id = new_id()
 
-        def outlet() -> Outlet:
+        def outlet(told: Told) -> Outlet:
             if self._settings.stream == "buffer":
-                return Whole(self._judge, chat)
-            return Claims(self._judge, chat, id)
+                return Whole(self._judge, chat, told)
+            return Claims(self._judge, chat, told, id)
 
-        choices = Choices(self._judge, chat, outlet)
+        choices = Choices(self._judge, chat, outlet, kind=self._settings.upstream_kind)
         cleanup.callback(choices.close)
+        policy = self._checker.policy(closed=chat.closed)
         events = guarded_events(
             response,
             choices,
-            report=lambda answers: self._kept(Report(answers, self._judge.checker.policy(), id)),
+            report=lambda answers: self._kept(Report(answers, policy, id)),
             on_error=request.app.state.metrics.refused,
         )
         headers = {**passed_back(response), "x-franq-report-id": id}
@@ -159,6 +162,8 @@ class Proxy:
     def _kept(self, report: Report) -> dict[str, Any]:
         """The report as JSON, which can be asked for from now on."""
         made = report.to_dict()
+        for answer in report.answers.values():
+            self._checker.left("chat", answer, report.policy)
         self._reports.put(report.id, made)
         return made
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import httpx
 
 from franq_guard.serve.errors import QueueFull, ServeError
 from franq_guard.serve.proxy.request import ChatRequest
+from franq_guard.serve.proxy.told import ADDED
 from franq_guard.serve.settings import ServeSettings
 
 _PASSED_ON = ("openai-organization", "openai-project", "x-request-id", "traceparent", "tracestate")
@@ -27,9 +28,9 @@ class Upstream:
 
     def __init__(self, settings: ServeSettings) -> None:
         self._settings = settings
-        self._base = _base_url(settings.upstream or "")
+        self._base = base_url(settings.upstream or "")
         self._client: httpx.AsyncClient | None = None
-        self._without_logprobs: dict[str, None] = {}
+        self._refused: dict[str, None] = {}
 
     async def close(self) -> None:
         """Close all connections."""
@@ -53,31 +54,33 @@ class Upstream:
         Raises:
             ServeError: where the upstream cannot be reached.
         """
-        added = (
-            self._settings.ask_logprobs
-            and not chat.wants_logprobs
-            and chat.model not in self._without_logprobs
-        )
-        response = await self._chat(chat, headers, logprobs=added)
+        added = self._added(chat)
+        response = await self._chat(chat, headers, added)
         if added and response.status_code in _REFUSALS:
             refusal = await read(response)
-            if b"logprobs" not in refusal.lower():
+            if not any(name.encode() in refusal.lower() for name in added):
                 return _as_read(response, refusal)
-            response = await self._chat(chat, headers, logprobs=False)
+            response = await self._chat(chat, headers)
             if response.status_code == httpx.codes.OK:
                 self._remember(chat.model)
         return response
 
+    def _added(self, chat: ChatRequest) -> list[str]:
+        """What is asked for besides what the client asks; nothing where that was refused before."""
+        if not self._settings.ask_logprobs or chat.model in self._refused:
+            return []
+        wished = ADDED[self._settings.upstream_kind]
+        return [name for name in wished if not chat.body.get(name)]
+
     async def _chat(
-        self, chat: ChatRequest, headers: Mapping[str, str], *, logprobs: bool
+        self, chat: ChatRequest, headers: Mapping[str, str], added: Sequence[str] = ()
     ) -> httpx.Response:
-        payload = chat.payload(logprobs=logprobs)
-        return await self._send("POST", "chat/completions", headers, payload)
+        return await self._send("POST", "chat/completions", headers, chat.payload(added))
 
     def _remember(self, model: str) -> None:
-        self._without_logprobs[model] = None
-        while len(self._without_logprobs) > _REMEMBERED:
-            del self._without_logprobs[next(iter(self._without_logprobs))]
+        self._refused[model] = None
+        while len(self._refused) > _REMEMBERED:
+            del self._refused[next(iter(self._refused))]
 
     async def _send(
         self, method: str, path: str, headers: Mapping[str, str], payload: bytes | None = None
@@ -160,7 +163,7 @@ def failure(error: httpx.HTTPError) -> ServeError:
     return ServeError(502, "upstream_failed", f"the upstream's reply broke off ({kind})")
 
 
-def _base_url(upstream: str) -> str:
+def base_url(upstream: str) -> str:
     """With a version: ``http://host:8000`` means ``http://host:8000/v1``."""
     base = upstream.rstrip("/")
     return base if httpx.URL(base).path.strip("/") else f"{base}/v1"

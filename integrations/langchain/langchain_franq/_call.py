@@ -18,6 +18,7 @@ from franq_guard.capture.outlet import StreamMode, remarks
 from franq_guard.streaming.release import Release
 from langchain_franq._beside import ALSO_CHECKED_KEY, given_texts, put_beside, texts_to_check
 from langchain_franq._capture import Capture
+from langchain_franq._construction import SavedStateNote
 from langchain_franq._job import job_of
 from langchain_franq._quiet import observed_by, out_of_sight, unobserved
 from langchain_franq._shapes import Located, joined, locate, may_pass, question_of
@@ -39,6 +40,7 @@ class Watch:
     fields: tuple[str, ...] = ()
     evidence: EvidenceFrom | None = None
     note: NoPassagesNote | None = None
+    saved: SavedStateNote | None = None
 
 
 @dataclass
@@ -57,6 +59,8 @@ class Call:
 
         But for ``tail``, whose raw text is meant to be seen, the user's other handlers stay.
         """
+        if self.watch.saved is not None:
+            self.watch.saved(config)
         inside = config if self.watch.stream == "tail" else out_of_sight(config)
         return observed_by(self.capture, inside)
 
@@ -137,8 +141,8 @@ class Reading:
             return self.deliver(checked)
         _, report = self._released(checked)
         marked = self.call.watch.guard.policy.marked
-        told = [v for answer in checked for v in answer.verdicts if v.label in marked]
-        return self.located.after(remarks(told), report)
+        told = "".join(remarks(answer.verdicts, marked) for answer in checked)
+        return self.located.after(told, report)
 
     def rest(self, text: str, answer: GuardedAnswer) -> Any:
         """What ends a stream of claims: its last ``text``, the report and all else, checked."""

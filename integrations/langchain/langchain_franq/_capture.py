@@ -6,6 +6,7 @@ down; a callback can neither change an answer nor hold it back.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from langchain_core.outputs import LLMResult
 
 from franq_guard import Passage
 from franq_guard.capture.evidence import passages_of, usual_passages
-from franq_guard.capture.matching import call_that_wrote
+from franq_guard.capture.matching import call_that_wrote, same_text
 from langchain_franq._evidence import (
     artifact_passages,
     messages_in,
@@ -27,6 +28,8 @@ from langchain_franq._evidence import (
     quoted,
     step_passages,
 )
+
+_CODE = re.compile(r"```.*?```", re.DOTALL)
 
 
 @dataclass
@@ -65,6 +68,7 @@ class Capture(BaseCallbackHandler):
         self._retrievers: list[UUID] = []
         self._queries: list[str] = []
         self._models: dict[UUID, ModelRun] = {}
+        self._tools: set[UUID] = set()
         self._tool_outputs: list[Any] = []
         self._steps: list[Passage] = []
         self._texts: list[str] = []
@@ -101,8 +105,10 @@ class Capture(BaseCallbackHandler):
         parent_run_id: UUID | None = None,
         **_: Any,
     ) -> None:
-        """Keep the run tree."""
+        """Keep the run tree, and which of it are tools."""
         self._enter(run_id, parent_run_id)
+        with self._lock:
+            self._tools.add(run_id)
 
     def on_tool_end(self, output: Any, **_: Any) -> None:
         """Keep what a tool returned: evidence where tools search without a retriever."""
@@ -162,7 +168,8 @@ class Capture(BaseCallbackHandler):
             return
         sent = (getattr(chunk, "generation_info", None) or {}).get("logprobs")
         if sent:
-            run.info = {"logprobs": _added((run.info or {}).get("logprobs") or {}, sent)}
+            known = {} if run.info is None else run.info["logprobs"]
+            run.info = {"logprobs": _added(known, sent)}
         # Last: a check that reads both meanwhile finds the probabilities of all the text it sees.
         run.text = (run.text or "") + (chunk.text if chunk is not None else str(token))
 
@@ -194,17 +201,34 @@ class Capture(BaseCallbackHandler):
 
         Retrievers; artifacts of tools; the ``output``, then the input (``given``), under a usual
         key; documents that a step returned; texts of tools; tools of the conversation; texts that a
-        step returned and that stand in the prompt of the ``answer``.
+        step returned and that stand in the prompt of the ``answer``. A tool's text that is itself
+        the ``answer`` (of a tool that answers directly) does not count.
         """
         return (
             self.retrieved()
             or passages_of([artifact_passages(made) for made in self._tool_outputs])
-            or usual_passages(output, given)
-            or passages_of(self._steps)
-            or passages_of(list(self._tool_texts()))
-            or passages_of_turns(messages_in(output, given))
+            or self.but_written(usual_passages(output, given))
+            or self.but_written(passages_of(self._steps))
+            or self._but_itself(passages_of(list(self._tool_texts())), answer)
+            or self._but_itself(passages_of_turns(messages_in(output, given)), answer)
             or self._quoted(answer, given)
         )
+
+    def but_written(self, passages: list[Passage]) -> list[Passage]:
+        """``passages`` without those that a model spelled out in code, as the value of a name."""
+        code = [part for text in self.texts for part in _CODE.findall(text)]
+        return [p for p in passages if not any(p.text.strip() in part for part in code)]
+
+    def _but_itself(self, passages: list[Passage], answer: str) -> list[Passage]:
+        """``passages`` of tools without those that are the answer, and so no proof of it.
+
+        They are where no model outside the tools wrote it: then a tool's text was handed on.
+        """
+        if not answer.strip() or any(
+            same_text(text, answer) for text in self._texts_by(tools=False)
+        ):
+            return passages
+        return [passage for passage in passages if not same_text(passage.text, answer)]
 
     def _quoted(self, answer: str, given: Any) -> list[Passage]:
         run = self.answer_run(answer)
@@ -228,6 +252,19 @@ class Capture(BaseCallbackHandler):
         """What the models wrote."""
         with self._lock:
             return [run.text for run in self._models.values() if run.text]
+
+    @property
+    def texts_of_tools(self) -> list[str]:
+        """What models wrote inside tools."""
+        return self._texts_by(tools=True)
+
+    def _texts_by(self, *, tools: bool) -> list[str]:
+        with self._lock:
+            return [
+                run.text
+                for id, run in self._models.items()
+                if run.text and any(above in self._tools for above in self._ancestors(id)) == tools
+            ]
 
     def answer_run(self, answer: str) -> ModelRun | None:
         """The run that wrote ``answer``: same text, else one within the other, else the last one.
@@ -270,10 +307,12 @@ class Capture(BaseCallbackHandler):
             parent = self._parents.get(parent)
 
 
-def _added(known: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Log-probabilities of a server so far with those of one more chunk."""
-    lists = {name: value for name, value in sent.items() if isinstance(value, list)}
-    return {**known, **{name: [*known.get(name, ()), *more] for name, more in lists.items()}}
+def _added(known: dict[str, list[Any]], sent: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Log-probabilities of a server so far with those of one more chunk: the lists are extended."""
+    for name, value in sent.items():
+        if isinstance(value, list):
+            known.setdefault(name, []).extend(value)
+    return known
 
 
 def _class_name(serialized: dict[str, Any] | None) -> str:

@@ -1,7 +1,8 @@
-"""What is refused, or warned of, when a chain is wrapped: before any model was paid."""
+"""What is refused, or warned of, when a chain is wrapped: before a model is paid; or first run."""
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Collection
 from typing import Any, get_origin
@@ -13,7 +14,7 @@ from langchain_core.output_parsers import (
     ListOutputParser,
     XMLOutputParser,
 )
-from langchain_core.runnables import Runnable, RunnableSequence
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableSequence
 from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.fallbacks import RunnableWithFallbacks
 from langchain_core.runnables.passthrough import RunnableAssign
@@ -21,6 +22,9 @@ from pydantic import BaseModel
 
 from franq_guard.capture.walking import is_named
 from langchain_franq._find import parts_of, values_used_in
+
+_log = logging.getLogger(__name__)
+_CHECKPOINTER = "__pregel_checkpointer"  # LangGraph's key of what a subgraph inherits
 
 BEFORE_THE_PARSER = (
     "guard before the parser, guard_chain(prompt | model, guard) | parser, or name the text fields "
@@ -38,6 +42,32 @@ def warn_of_memory(name: str, chain: Any) -> None:
             "...); an agent with FranqMiddleware; a graph with guard_node and its checkpointer",
             UserWarning,
             stacklevel=3,
+        )
+
+
+class SavedStateNote:
+    """Says once that a graph inside the guard saves raw answers with the graph around.
+
+    A graph that is compiled without a word about checkpointers takes the one of the graph around,
+    which is not known before the first run.
+    """
+
+    def __init__(self, chain: Any) -> None:
+        inside = (part for part in parts_of(chain) if is_named(part, "Pregel"))
+        self._inherits = any(getattr(part, "checkpointer", None) is None for part in inside)
+        self.told = False
+
+    def __call__(self, config: RunnableConfig) -> None:
+        """Look at the configuration of a run."""
+        around = (config.get("configurable") or {}).get(_CHECKPOINTER)
+        if self.told or not self._inherits or around is None:
+            return
+        self.told = True
+        _log.warning(
+            "a graph inside the guard inherits the checkpointer of the graph around, which saves "
+            "its raw answers under the subgraph's name: compile it with checkpointer=False, unless "
+            "it has to interrupt. What the graph around saves of its own is checked. This is said "
+            "once"
         )
 
 

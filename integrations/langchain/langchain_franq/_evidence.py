@@ -15,6 +15,9 @@ from franq_guard.capture.marked import without_marked
 _QUOTED = 80  # characters: a shorter text may stand in a prompt by chance
 
 
+_OWN_ANSWER = "Returning structured response:"  # create_agent's note of what its model answered
+
+
 def passage_of(document: Document) -> Passage:
     """A Document as a Passage; ``title`` and ``id`` come from its metadata where they are there."""
     return (passages_of(document) or [Passage(document.page_content)])[0]
@@ -76,7 +79,7 @@ def quoted(texts: Iterable[str], prompt: str, but: Callable[[str], bool]) -> lis
 def _of_tools(messages: Sequence[BaseMessage]) -> list[Passage]:
     found: list[Passage] = []
     for message in messages:
-        if isinstance(message, ToolMessage):
+        if isinstance(message, ToolMessage) and not str(message.text).startswith(_OWN_ANSWER):
             found += artifact_passages(message) or passages_of(
                 without_marked(str(message.text))  # what a guard marked is no evidence
             )

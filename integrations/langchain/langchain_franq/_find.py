@@ -48,7 +48,8 @@ def is_compiled_graph(chain: Any) -> bool:
     while True:
         if any(kind.__module__.startswith("langgraph.pregel") for kind in type(chain).__mro__):
             return True
-        inner = getattr(chain, "bound", None) or getattr(chain, "last", None)
+        held = (getattr(chain, name, None) for name in ("bound", "last", "runnable"))
+        inner = next((part for part in held if part is not None), None)
         if not isinstance(inner, Runnable):
             return False
         chain = inner

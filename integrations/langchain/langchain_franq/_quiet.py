@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
+from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
+from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 
@@ -16,8 +18,6 @@ _SOURCES = (
     "on_retriever_start",
     "on_retriever_end",
     "on_retriever_error",
-    "on_tool_start",
-    "on_tool_end",
     "on_tool_error",
 )
 
@@ -39,7 +39,8 @@ def out_of_sight(config: RunnableConfig) -> RunnableConfig:
     LangGraph's streams of messages and tools, ``astream_events`` and ``astream_log`` listen by
     callback handlers that every run inherits; subgraphs stream by an entry of ``configurable``.
     These are left out, whatever model runs inside. Retriever and tool events still reach
-    ``astream_events``; all other handlers (tracers) see everything. A tag would not do: it hides
+    ``astream_events`` (without the text of a tool in which a model ran); all other handlers
+    (tracers) see everything. A tag would not do: it hides
     neither a subgraph nor a run that has its node's name, and it also cuts off streams that are
     read inside the guard.
     """
@@ -96,19 +97,22 @@ def _running_under(config: RunnableConfig | None) -> Iterator[None]:
 def _without_streams(callbacks: Any) -> Any:
     if isinstance(callbacks, BaseCallbackManager):
         fewer = callbacks.copy()
-        fewer.handlers = _quiet(callbacks.handlers)
-        fewer.inheritable_handlers = _quiet(callbacks.inheritable_handlers)
+        made: dict[int, _SourcesOnly] = {}  # one for both lists: it knows runs and those inside
+        fewer.handlers = _quiet(callbacks.handlers, made)
+        fewer.inheritable_handlers = _quiet(callbacks.inheritable_handlers, made)
         return fewer
-    return _quiet(callbacks)
+    return _quiet(callbacks, {})
 
 
-def _quiet(handlers: Sequence[BaseCallbackHandler]) -> list[BaseCallbackHandler]:
+def _quiet(
+    handlers: Sequence[BaseCallbackHandler], made: dict[int, _SourcesOnly]
+) -> list[BaseCallbackHandler]:
     kept = []
     for handler in handlers:
         if not _streams(handler):
             kept.append(handler)
         elif _tells_events(handler):
-            kept.append(_SourcesOnly(handler))
+            kept.append(made.setdefault(id(handler), _SourcesOnly(handler)))
     return kept
 
 
@@ -121,17 +125,57 @@ def _tells_events(handler: BaseCallbackHandler) -> bool:
 
 
 class _SourcesOnly(BaseCallbackHandler):
-    """Hands a handler the events of retrievers and tools, no text of a model or chain."""
+    """Hands a handler the events of retrievers and tools, no text of a model or chain.
+
+    What a tool returned in which a model ran is not told either: it may be that model's text.
+    """
 
     def __init__(self, handler: BaseCallbackHandler) -> None:
         self.run_inline = handler.run_inline
+        self._handler: Any = handler
+        self._parents: dict[UUID, UUID | None] = {}
+        self._written: set[UUID] = set()
         for event in _SOURCES:
             setattr(self, event, getattr(handler, event))
 
-    ignore_llm = property(lambda self: True)
-    ignore_chat_model = property(lambda self: True)
-    ignore_chain = property(lambda self: True)
     ignore_custom_event = property(lambda self: True)
+
+    def on_chain_start(
+        self, *_: Any, run_id: UUID, parent_run_id: UUID | None = None, **__: Any
+    ) -> None:
+        """Keep the run tree."""
+        self._parents[run_id] = parent_run_id
+
+    def on_llm_start(
+        self, *_: Any, run_id: UUID, parent_run_id: UUID | None = None, **__: Any
+    ) -> None:
+        """A model runs in all the runs above."""
+        above = parent_run_id
+        while above is not None:
+            self._written.add(above)
+            above = self._parents.get(above)
+
+    on_chat_model_start = on_llm_start
+
+    async def on_tool_start(  # the handler's own is async
+        self, *told: Any, run_id: UUID, parent_run_id: UUID | None = None, **about: Any
+    ) -> None:
+        """A tool begins."""
+        self._parents[run_id] = parent_run_id
+        about |= {"run_id": run_id, "parent_run_id": parent_run_id}
+        await self._handler.on_tool_start(*told, **about)
+
+    async def on_tool_end(self, output: Any, *, run_id: UUID, **about: Any) -> None:
+        """A tool returned something."""
+        shown = _wordless(output) if run_id in self._written else output
+        await self._handler.on_tool_end(shown, run_id=run_id, **about)
+
+
+def _wordless(output: Any) -> Any:
+    """What a tool returned, without its text."""
+    if not isinstance(output, ToolMessage):
+        return ""
+    return output.model_copy(update={"content": "", "artifact": None})
 
 
 class _Nowhere:

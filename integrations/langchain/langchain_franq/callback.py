@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -11,29 +11,28 @@ from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult
 
-from franq_guard.capture.evidence import (
-    EvidenceFrom,
-    NoPassagesNote,
-    check_evidence,
-    chosen_passages,
-)
+from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, chosen_passages
 from franq_guard.capture.job import Job, gathered
-from franq_guard.capture.local import LocalModel
-from franq_guard.capture.outlet import check_guard
-from franq_guard.capture.watching import Watcher
+from franq_guard.capture.local import LocalModel, check_recorded
+from franq_guard.capture.watching import Watching
 from franq_guard.streaming.release import OnReport
+from langchain_franq._beside import given_texts
 from langchain_franq._job import job_of
 from langchain_franq._models import models_of
 from langchain_franq._quiet import unobserved
 from langchain_franq._roots import Root, Roots
 from langchain_franq._shapes import locate, question_of
-from langchain_franq._texts import ALL, texts_in
+from langchain_franq._texts import ALL, is_passage, texts_in
 
 if TYPE_CHECKING:
     from franq_guard import Guard
 
 
-class FranqCallback(BaseCallbackHandler):
+_STRUCTURED = "structured_response"  # the key of create_agent's
+_WORDS = 4  # fewer (a title, a label, a route) state nothing
+
+
+class FranqCallback(Watching, BaseCallbackHandler):
     """Watches chains, agents and models as they are, and reports on their answers.
 
         watch = FranqCallback(guard, on_report=print, sample=0.1)
@@ -46,9 +45,10 @@ class FranqCallback(BaseCallbackHandler):
     cancelled is not checked, and leaves nothing behind. Checks show in OpenTelemetry below the span
     in which the run ended; LangSmith takes them by ``on_report=feedback_to(client)``.
 
-    Token probabilities: of a local model (transformers, llama.cpp) only where it was named in
-    ``models``, since a callback is not given the model; of a server that sent them, always; else
-    the guard's own language model reads the answer. A plain LLM's cache hit is not told to
+    Token probabilities: of a local model of transformers only where it was named in ``models``,
+    since a callback is not given the model (one of llama.cpp cannot be asked while it may be
+    writing the next answer); of a server that sent them, always; else the guard's own language
+    model reads the answer. A plain LLM's cache hit is not told to
     callbacks, a callback at a model alone sees no retriever, and in a bare thread it sees nothing.
 
     Args:
@@ -82,44 +82,22 @@ class FranqCallback(BaseCallbackHandler):
         output_key: str | None = None,
         evidence: EvidenceFrom | None = None,
     ) -> None:
-        check_guard("FranqCallback", guard)
-        check_evidence(evidence)
-        self._guard = guard
-        self._watcher = Watcher(on_report, sample=sample, queue_size=queue_size)
+        super().__init__(guard, on_report, sample=sample, queue_size=queue_size, evidence=evidence)
         self._models: list[LocalModel] = models_of(list(models), guard)
-        self._input_key, self._output_key, self._evidence = input_key, output_key, evidence
+        check_recorded(
+            self._models,
+            "FranqCallback",
+            "leave it out of models= (the guard's own language model then reads the answers), or "
+            "use guard_chain",
+        )
+        self._input_key, self._output_key = input_key, output_key
         self._note = NoPassagesNote()
         self._roots = Roots(lambda run: self._watcher.watches(str(run)))
-
-    # What came of it --------------------------------------------------------------------------
-
-    @property
-    def checked(self) -> int:
-        """How many answers were checked."""
-        return self._watcher.checked
-
-    @property
-    def dropped(self) -> int:
-        """How many were not, because too many waited, or after :meth:`close`."""
-        return self._watcher.dropped
-
-    @property
-    def failed(self) -> int:
-        """How many could not be checked or reported; the log says why."""
-        return self._watcher.failed
 
     @property
     def open_runs(self) -> int:
         """How many root runs are under way."""
         return len(self._roots)
-
-    def flush(self, timeout: float | None = None) -> bool:
-        """Wait until all that has ended is reported; False where ``timeout`` seconds are over."""
-        return self._watcher.flush(timeout)
-
-    def close(self, timeout: float | None = 2.0) -> bool:
-        """Take nothing more, and :meth:`flush`; done at the end of the process, too."""
-        return self._watcher.close(timeout)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> FranqCallback:
         return self  # a copied model goes on reporting here
@@ -250,18 +228,15 @@ class FranqCallback(BaseCallbackHandler):
         return Job(jobs[0].guard, traces, glue, failure=failure, unobserved=unobserved)
 
     def _answers(self, root: Root, output: Any) -> list[str]:
-        """The answer; where none stands in its place, all texts that models of the run wrote."""
+        """The answer; of a structured one, or where none stands in its place, all its texts."""
+        made = output.get(_STRUCTURED) if isinstance(output, Mapping) else None
+        if made is not None and self._output_key in (None, _STRUCTURED):
+            return _texts_of_models(root, made)
         try:
             found = locate(output, self._output_key)
         except KeyError:
             found = locate(output, fields=(ALL,))
-        if not found.fields:
-            return [found.text]
-        wrote = {text.strip() for text in root.capture.texts}
-        texts = [text for _, text in texts_in(output) if text.strip() in wrote]
-        if not texts:
-            raise LookupError("the run ended without an answer: name its key with output_key=")
-        return list(dict.fromkeys(texts))
+        return _texts_of_models(root, output) if found.fields else [found.text]
 
     def _gathered(self, root: Root, output: Any, answer: str) -> Job:
         return gathered(
@@ -289,3 +264,17 @@ class FranqCallback(BaseCallbackHandler):
             note=self._note,
             id=str(root.run_id),
         )
+
+
+def _texts_of_models(root: Root, output: Any) -> list[str]:
+    """The texts in an output that models of the run wrote, or that were made of what they wrote."""
+    wrote = {text.strip() for text in root.capture.texts}
+    found = [(path, text) for path, text in texts_in(output) if text.strip()]
+    texts = [text for _, text in found if text.strip() in wrote]
+    if not texts and root.capture.answer_run("") is not None:  # spelled in JSON, in a tool call
+        known = given_texts(root.given)
+        made = [text for path, text in found if text not in known and not is_passage(path)]
+        texts = [text for text in made if len(text.split()) >= _WORDS]
+    if not texts:
+        raise LookupError("the run ended without an answer: name its key with output_key=")
+    return list(dict.fromkeys(texts))

@@ -22,11 +22,11 @@ from langchain_core.utils.pydantic import TypeBaseModel
 from pydantic import ConfigDict, PrivateAttr
 
 from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, check_evidence
-from franq_guard.capture.local import LocalModel
+from franq_guard.capture.local import LocalModel, check_recorded
 from franq_guard.capture.outlet import Labels, StreamMode, check_guard, check_stream_mode
 from franq_guard.streaming.release import OnClaim, OnReport, Release
 from langchain_franq._call import Call, Watch, all_checked
-from langchain_franq._construction import refuse_structured, warn_of_memory
+from langchain_franq._construction import SavedStateNote, refuse_structured, warn_of_memory
 from langchain_franq._find import is_compiled_graph
 from langchain_franq._models import models_of
 from langchain_franq._outlets import outlet_of
@@ -53,9 +53,8 @@ def guard_chain(
 ) -> GuardedChain[Input, Output]:
     """``chain`` with every answer checked by ``guard`` before it leaves.
 
-    The result takes and returns what ``chain`` does: a string, a message or a dict with the answer
-    in it; see :class:`GuardedChain` for all that leaves. The report (schema ``franq.answer/1``) is
-    under ``"franq"``: an extra key of a dict, or of a message's ``response_metadata``.
+    The result takes and returns what ``chain`` does; see :class:`GuardedChain`. The report (schema
+    ``franq.answer/1``) is under ``"franq"`` of a dict, or of a message's ``response_metadata``.
 
     Args:
         chain: any Runnable that retrieves and answers.
@@ -88,7 +87,7 @@ def guard_chain(
     check_evidence(evidence)
     refuse_structured(chain, output_key, fields, stream)
     warn_of_memory("guard_chain", chain)
-    return GuardedChain(
+    made = GuardedChain(
         bound=chain,
         guard=guard,
         output_key=output_key,
@@ -98,6 +97,14 @@ def guard_chain(
         stream_mode=stream,
         release=Release(on_report, raise_on, on_claim),
     )
+    return _streamable(made)
+
+
+def _streamable(chain: GuardedChain[Input, Output]) -> GuardedChain[Input, Output]:
+    """``chain``, unless its claims would be checked by a model that is writing."""
+    if chain.stream_mode == "claims":
+        check_recorded(chain.models, "stream='claims'", "use stream='buffer'")
+    return chain
 
 
 class GuardedChain(RunnableSerializable[Input, Output]):
@@ -131,10 +138,12 @@ class GuardedChain(RunnableSerializable[Input, Output]):
     release: Release
     _models: list[LocalModel] = PrivateAttr(default_factory=list)
     _note: NoPassagesNote = PrivateAttr(default_factory=NoPassagesNote)
+    _saved: SavedStateNote | None = PrivateAttr(default=None)
 
     def model_post_init(self, context: Any, /) -> None:
         """Find the chain's own models and start recording them."""
         self._models = models_of(self.bound, self.guard)
+        self._saved = SavedStateNote(self.bound)
 
     def __getstate__(self) -> dict[Any, Any]:
         """For pickle: all but the recorders of local models, which are found again."""
@@ -286,13 +295,16 @@ class GuardedChain(RunnableSerializable[Input, Output]):
             fields=self.fields,
             evidence=self.evidence,
             note=self._note,
+            saved=self._saved,
         )
 
     def _refuse_graph(self) -> None:
         if is_compiled_graph(self.bound):
             raise TypeError(
                 "a compiled graph streams its state, raw answers included: guard it with "
-                "FranqMiddleware or guard_node, or use invoke, ainvoke, batch, abatch"
+                "FranqMiddleware or guard_node, create_agent(..., middleware=[FranqMiddleware("
+                "guard)]) or graph.add_node('write', guard_node(guard, write)), and stream that; "
+                "or use invoke, ainvoke, batch, abatch here"
             )
 
     # What the wrapped chain says of itself ------------------------------------------------------

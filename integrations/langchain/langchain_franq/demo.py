@@ -28,4 +28,4 @@ def demo(
     with needing(_INSTALL), working("loading the bundled model"):
         answering = guarded_local_rag(corpus(), guard)
     asked = [question.question for question in questions()[:count]]
-    answer_all(asked, answering, as_json, policy=guard.policy)
+    answer_all(asked, answering, as_json, guard)

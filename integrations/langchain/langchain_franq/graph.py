@@ -22,7 +22,7 @@ from franq_guard.capture.outlet import REPORT_KEY, Labels, StreamMode, check_gua
 from franq_guard.streaming.release import OnReport, Release
 from langchain_franq._beside import ALSO_CHECKED_KEY, given_texts, put_beside, texts_to_check
 from langchain_franq._capture import Capture
-from langchain_franq._construction import warn_of_memory
+from langchain_franq._construction import SavedStateNote, warn_of_memory
 from langchain_franq._job import job_of
 from langchain_franq._models import models_of
 from langchain_franq._node import inside, runnable_of
@@ -53,11 +53,10 @@ def guard_node(
         graph.add_node("write", guard_node(guard, write))
 
     Around the writer nothing raw leaves, in any stream mode: every text of a model in its update is
-    checked before the graph sees it, and what runs inside, subgraphs included, is out of sight (but
-    for what the writer itself sends to LangGraph's stream writer). A node after the writer
-    (``writer=None``) corrects the state, but the writer's own update has been streamed by then. The
-    report is under ``"franq"`` (declare that key in the state to keep it), and where the answer is
-    a message, in its ``response_metadata["franq"]`` as well.
+    checked before the graph sees it, and what runs inside, subgraphs included, is out of sight (not
+    what the writer sends to LangGraph's stream writer). After the writer (``writer=None``) the node
+    corrects the state, but the writer's own update has been streamed by then. The report is under
+    ``"franq"`` (declare that key in the state), and in a message's ``response_metadata["franq"]``.
 
     Args:
         guard: the guard.
@@ -92,6 +91,7 @@ def guard_node(
         evidence=evidence if evidence is not None else context,
         fields=tuple(fields),
         release=Release(on_report, raise_on),
+        saved=SavedStateNote(inner),
     )
     return RunnableLambda(node.check, node.acheck, name="franq")
 
@@ -106,10 +106,12 @@ class _Node:
     evidence: EvidenceFrom | None
     fields: tuple[str, ...]
     release: Release
+    saved: SavedStateNote
     note: NoPassagesNote = field(default_factory=NoPassagesNote)
 
     def check(self, state: Any, config: RunnableConfig) -> Any:
         capture = Capture()
+        self.saved(config)
         with running_out_of_sight():
             written = self.writer.invoke(state, inside(config, capture)) if self.writer else {}
         made = _Written(self, state, written, capture)
@@ -117,6 +119,7 @@ class _Node:
 
     async def acheck(self, state: Any, config: RunnableConfig) -> Any:
         capture = Capture()
+        self.saved(config)
         hidden = inside(config, capture)
         with running_out_of_sight():
             written = await self.writer.ainvoke(state, hidden) if self.writer else {}
@@ -165,9 +168,8 @@ class _Written:
         evidence = self._node.evidence
         if evidence is not None:
             return chosen_passages(evidence, self._state)
-        return usual_passages(self._new, self._given) or self._capture.evidence(
-            self._new, self._given, text
-        )
+        usual = self._capture.but_written(usual_passages(self._new, self._given))
+        return usual or self._capture.evidence(self._new, self._given, text)
 
     def update(self, answers: Sequence[GuardedAnswer]) -> Any:
         """The writer's update with the checked texts and the report."""

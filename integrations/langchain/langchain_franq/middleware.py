@@ -6,8 +6,13 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, SystemMessage
+from langchain.agents.middleware import (
+    AgentMiddleware,
+    ModelRequest,
+    ModelResponse,
+    ToolCallRequest,
+)
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, SystemMessage, ToolMessage
 
 from franq_guard import GuardedAnswer, Passage
 from franq_guard.capture.evidence import (
@@ -23,8 +28,9 @@ from franq_guard.capture.local import LocalModel
 from franq_guard.capture.outlet import Labels, StreamMode, check_guard, only_buffered
 from franq_guard.streaming.release import OnReport, Release
 from langchain_franq._capture import Capture, ModelRun
-from langchain_franq._evidence import passages_of_turns
-from langchain_franq._job import job_from
+from langchain_franq._direct import answers_in, quiet, with_answer, with_answers
+from langchain_franq._evidence import messages_in, passages_of_turns
+from langchain_franq._job import job_from, job_of
 from langchain_franq._messages import with_text
 from langchain_franq._models import models_of
 from langchain_franq._quiet import running_out_of_sight, unobserved
@@ -45,8 +51,9 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
     Put it first: the first middleware is the outermost and sees the final text, and what prompts
     and other middleware inside it do. It keeps nothing of a call, so one may serve any number of
     agents. Each AI message with text is checked (its tool calls are left alone), replaced under its
-    own id, and carries the report in ``response_metadata["franq"]``. Whatever model is called
-    inside (also by ``ModelFallbackMiddleware``) is hidden from ``stream`` in every mode and from
+    own id, and carries the report in ``response_metadata["franq"]``. So is what a tool with
+    ``return_direct`` says: it is the agent's answer. Whatever model is called inside (also by
+    ``ModelFallbackMiddleware``) is hidden from ``stream`` in every mode and from
     ``astream_events``; tracers observe the model itself and see its raw text.
 
     Args:
@@ -112,6 +119,26 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         said = _Said(self, call, response)
         return said.delivered(await acheck_together(said.jobs))
 
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
+    ) -> Any:
+        """Call a tool; one that answers directly out of sight, and check what it said."""
+        if not getattr(request.tool, "return_direct", False):
+            return handler(request)
+        direct = _Direct(self, request)
+        returned = handler(quiet(request, direct.capture))
+        return direct.delivered(returned, check_together(direct.jobs(returned)))
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
+    ) -> Any:
+        """:meth:`wrap_tool_call` with the check in a thread."""
+        if not getattr(request.tool, "return_direct", False):
+            return await handler(request)
+        direct = _Direct(self, request)
+        returned = await handler(quiet(request, direct.capture))
+        return direct.delivered(returned, await acheck_together(direct.jobs(returned)))
+
     def _call(self, request: ModelRequest[Any]) -> _Call:
         """What is needed before the model is called: its recorder, if it is a local one."""
         if request.response_format is not None and not self._fields:
@@ -152,6 +179,33 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
             or passages_of_turns(request.messages)
             or passages_of(_added_to_the_prompt(request, run))
         )
+
+    def direct_job(self, request: ToolCallRequest, capture: Capture, message: ToolMessage) -> Job:
+        """What is known of the text of a tool that answers directly."""
+        text, said = str(message.text), messages_in(request.state)
+
+        def gather() -> Job:
+            return job_of(
+                self._guard,
+                models_of(request.tool, self._guard),
+                capture,
+                question=question_of(said),
+                answer=text,
+                passages=self._passages_of_direct(request, capture, text),
+                note=self._note,
+                id=message.id,
+            )
+
+        return gathered(gather, self._guard, text, id=message.id, unobserved=unobserved)
+
+    def _passages_of_direct(
+        self, request: ToolCallRequest, capture: Capture, text: str
+    ) -> list[Passage]:
+        if callable(self._evidence):
+            return passages_of(self._evidence(messages_in(request.state)))
+        if self._evidence is not None:
+            return chosen_passages(self._evidence, request.state)
+        return capture.evidence(given=request.state, answer=text)
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -229,6 +283,31 @@ class _Said:
             result[i] = with_text(result[i], str(result[i].text), None)
         response = replace(self._response, result=result)
         return _structured(response, fields) if fields else response
+
+
+class _Direct:
+    """One call of a tool that answers directly."""
+
+    def __init__(self, middleware: FranqMiddleware, request: ToolCallRequest) -> None:
+        self._middleware, self._request, self.capture = middleware, request, Capture()
+        self._jobs: list[Job] = []
+
+    def jobs(self, returned: Any) -> list[Job]:
+        """The jobs of the answers that the tool returned."""
+        make = self._middleware.direct_job
+        self._jobs = [make(self._request, self.capture, told) for told in answers_in(returned)]
+        return self._jobs
+
+    def delivered(self, returned: Any, answers: Sequence[GuardedAnswer]) -> Any:
+        """What the tool returned with the checked texts; what the release raises."""
+        passed = [self._middleware.release(answer) for answer in answers]
+        checked = iter(zip(self._jobs, passed, strict=True))
+
+        def change(message: ToolMessage) -> BaseMessage:
+            job, answer = next(checked)
+            return with_answer(message, job.lead + answer.text, answer.to_dict())
+
+        return with_answers(returned, change)
 
 
 def _structured(

@@ -149,6 +149,26 @@ def _chain_in_tool(guard: Any) -> Any:
     return create_agent(Asking(), [ask])
 
 
+def _direct(guard: Any) -> Any:
+    """An agent that hands on what a tool of its own said, with a model of its own."""
+
+    @tool(return_direct=True)
+    def ask(query: str) -> str:
+        """Ask the archive."""
+        return str(Secretive().invoke(query).text)
+
+    class Asking(Secretive):
+        def _generate(self, messages, stop=None, run_manager=None, **kwargs) -> ChatResult:
+            call = {"name": "ask", "args": {"query": "How?"}, "id": "1"}
+            return ChatResult(
+                generations=[ChatGeneration(message=AIMessage("", tool_calls=[call]))]
+            )
+
+        _stream = BaseChatModel._stream
+
+    return create_agent(Asking(), [ask], middleware=[FranqMiddleware(guard)])
+
+
 CHAINS: dict[str, Callable[..., Any]] = {
     "`guard_chain`, a string": _string,
     "`guard_chain`, a message": _message,
@@ -158,6 +178,7 @@ CHAINS: dict[str, Callable[..., Any]] = {
 GRAPHS: dict[str, Callable[[Any], Any]] = {
     "`FranqMiddleware`": _middleware,
     "`FranqMiddleware`, then `ModelFallbackMiddleware`": _fallback,
+    "`FranqMiddleware`, a tool that answers directly": _direct,
     "`guard_node(function)`": lambda guard: _graph("write", guard_node(guard, _write)),
     "`guard_node(compiled graph)`": lambda guard: _graph(
         "write", guard_node(guard, _graph("write", _write))

@@ -194,7 +194,7 @@ def test_claims_of_the_real_model_appear_one_after_another(page):
     assert "on" in parts[0].get_attribute("class").split()
     cards = several(page, "#detail article")
     assert cards[0].text.count("P(true)\n0.") == 1
-    assert "Faithful\n0." in cards[0].text
+    assert "P(faithful)\n0." in cards[0].text
     assert one(page, "#detail blockquote").text in page.execute_script(
         "return document.getElementById('sources').textContent"
     )
@@ -223,6 +223,44 @@ def test_every_label_has_its_colour(page):
     several(page, ".part")[4].click()
     assert "says otherwise:\nAnother does not." in one(page, "#detail article").text
     shoot(page, "labels")
+
+
+def test_claims_are_read_and_opened_without_a_mouse(page):
+    from selenium.webdriver.common.keys import Keys
+
+    made = [claim("supported", "The sky is blue."), claim("false", "The sky is old.")]
+    answers(page, *map(of_one_part, made), DONE)
+    ask(page, "How is the sky?")
+    status(page, "Done: 2 claims, 1 flagged")
+    first, second = several(page, ".part")
+    assert second.get_attribute("aria-label") == "The sky is old. (Likely false)"
+    for key in (Keys.ENTER, Keys.SPACE):
+        page.execute_script("arguments[0].focus()", second)
+        second.send_keys(Keys.ESCAPE)
+        assert second.get_attribute("aria-expanded") == "false"
+        second.send_keys(key)
+        assert second.get_attribute("aria-expanded") == "true"
+        assert one(page, "#detail h2").text == "✗ Likely false"
+    second.send_keys(Keys.SHIFT + Keys.TAB)
+    assert one(page, "#detail h2").text == "✓ Supported"
+    assert first.get_attribute("aria-expanded") == "true"
+    titles = [term.get_attribute("title") for term in several(page, "#detail dt")]
+    assert len(titles) == 2
+    assert all(titles)
+
+
+def test_what_is_pressed_is_large_enough_for_a_finger(page):
+    answers(page, of_one_part(claim("supported", "Blue.")), DONE)
+    ask(page, "How is the sky?")
+    status(page, "Done: ")
+    _look(page, width=390)
+    sizes = page.execute_script(
+        "return [...document.querySelectorAll('button, input, summary, .part')]"
+        ".filter((e) => e.checkVisibility()).map((e) => [e.tagName, e.getBoundingClientRect()])"
+    )
+    small = {tag: box["height"] for tag, box in sizes if box["height"] < 24}  # WCAG 2.2, 2.5.8
+    assert sizes
+    assert small == {}
 
 
 def test_claims_that_share_words_take_the_worst_colour_and_show_both(page):

@@ -11,7 +11,7 @@ from langchain_core.runnables import RunnableLambda
 
 from franq_guard import Guard
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
-from langchain_franq import capture
+from langchain_franq import FranqCallback, capture, guard_chain
 from langchain_franq._capture import ModelRun
 from langchain_franq._find import local_models
 from langchain_franq._written import written
@@ -35,6 +35,7 @@ class LiveLlama:
     """What franq_guard.capture.local makes of a Llama: its answers are not recorded."""
 
     fingerprint = "live-llama"
+    recorded = False
 
     def __init__(self, guard):
         self.guard = guard
@@ -85,3 +86,16 @@ def test_server_log_probabilities_of_its_chat_are_kept():
     assert [t.logprob for t in found.generation.tokens] == [-0.5, -1.0]
     assert found.generation.source == "server"
     assert found.guard is own
+
+
+def test_a_llama_is_not_asked_while_it_may_be_writing(monkeypatch):
+    """Asked between two tokens of the application's answer, it would lose its place."""
+    asked = LiveLlama(Guard(language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness()))
+    for module in ("chain", "callback"):
+        monkeypatch.setattr(f"langchain_franq.{module}.models_of", lambda *_: [asked])
+    chain = lcel(ChatLlamaCpp(client=Llama()))
+    with pytest.raises(ValueError, match=r"stream='claims'.*llama.cpp.*use stream='buffer'"):
+        guard_chain(chain, asked.guard, stream="claims")
+    guard_chain(chain, asked.guard)
+    with pytest.raises(ValueError, match=r"FranqCallback.*llama.cpp.*leave it out of models="):
+        FranqCallback(asked.guard, models=[chain])

@@ -103,10 +103,16 @@ def test_a_compiled_graph_does_not_stream():
     graph.add_node("write", lambda state: {"answer": "Because."})
     graph.add_edge(START, "write")
     graph.add_edge("write", END)
-    for chain in (graph.compile(), RunnableLambda(dict) | graph.compile().with_config(tags=["x"])):
+    compiled = graph.compile()
+    for chain in (
+        compiled,
+        RunnableLambda(dict) | compiled.with_config(tags=["x"]),
+        compiled.with_retry(),
+        compiled.with_fallbacks([compiled]),
+    ):
         guarded = guard_chain(chain, ScriptedGuard())
         assert guarded.invoke({"question": "Why?"})["answer"] == "Because. [checked: ]"
-        with pytest.raises(TypeError, match="FranqMiddleware"):
+        with pytest.raises(TypeError, match=r"FranqMiddleware.*guard_node.*stream that"):
             next(guarded.stream({"question": "Why?"}))
         with pytest.raises(TypeError, match="FranqMiddleware"):
             asyncio.run(anext(guarded.astream({"question": "Why?"})))

@@ -313,6 +313,8 @@ def test_the_page_has_the_words_that_all_others_use():
     assert list(words["labels"]) == list(LABEL_WORDS)
     assert words["labels"]["unsupported"]["name"] == "Not in the passages"
     assert words["reasons"] == REASON_WORDS
+    assert list(words["numbers"]) == ["p_true", "p_faithful"]
+    assert words["examples"] == []
     assert sorted(words["worst"]) == sorted(LABEL_WORDS)  # any label may colour a part
     assert words["weak"] == ["false", "doubtful", "unsupported"]
     script = (EXAMPLE / "static" / "page.js").read_text("utf-8")

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from llama_index.core.schema import NodeWithScore
 
-from franq_guard import Claim, GuardedAnswer, Passage, Policy, Trace, Verdict
+from franq_guard import Claim, GuardedAnswer, Passage, Policy, Trace
 from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, check_evidence
 from franq_guard.capture.job import Job, check_together, gathered, joined
+from franq_guard.capture.local import check_recorded
 from franq_guard.capture.outlet import StreamMode, check_stream_mode, remarks
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport, Release
@@ -59,7 +60,7 @@ class Watch:
             "on_claim": self.release.on_claim,
             "raise_on": self.release.raise_on,
             "evidence": self.evidence,
-            "fields": self.fields,
+            **({"fields": self.fields} if self.fields else {}),  # only some wrappers take them
         }
 
     @property
@@ -88,8 +89,9 @@ def watch_on(
     Raises:
         TypeError: for evidence that is no key, path or function.
         ValueError: for an unknown stream mode or label, ``on_claim`` in another mode than
-            ``claims``, a guard that cannot check claim by claim, or a structured model without
-            ``fields``.
+            ``claims``, a guard that cannot check claim by claim, a structured model without
+            ``fields``, or a stream of claims of a llama.cpp model, which cannot be asked while it
+            writes.
     """
     check_evidence(evidence)
     named = check_fields(fields, stream)
@@ -100,7 +102,10 @@ def watch_on(
         )
     check_stream_mode(guard, stream, on_claim)
     release = Release(on_report, raise_on, on_claim)
-    return Watch(guard, Models(engine, guard), release, stream, evidence, named)
+    models = Models(engine, guard)
+    if stream == "claims":
+        check_recorded(models.local, "stream='claims'", "use stream='buffer'")
+    return Watch(guard, models, release, stream, evidence, named)
 
 
 @dataclass(frozen=True)
@@ -118,14 +123,11 @@ class Checked:
         return self.answer.text
 
     @property
-    def told(self) -> list[Verdict]:
-        """The verdicts that a reader of the raw text is told of."""
-        return [v for v in self.answer.verdicts if v.label in self.policy.marked]
-
-    @property
     def ending(self) -> str:
         """What ends a stream: the checked text, or remarks where the raw one was shown."""
-        return remarks(self.told) if self.advisory else self.text
+        if self.advisory:
+            return remarks(self.answer.verdicts, self.policy.marked)
+        return self.text
 
 
 @dataclass
@@ -261,10 +263,11 @@ class Call:
 
 
 def report_of(answer: GuardedAnswer, trace: Trace) -> dict[str, Any]:
-    """``answer`` as JSON-ready values; each stretch names its node beside its characters."""
+    """``answer`` as JSON-ready values; each stretch and each cited passage names its node, too."""
     report = answer.to_dict()
     for verdict in report["verdicts"]:
-        for found in (verdict["evidence"], verdict["against"]):
-            if found is not None:
+        cited = verdict.get("citations", ())
+        for found in (verdict["evidence"], verdict["against"], *cited):
+            if found is not None and found["passage"] is not None:
                 found["node_id"] = trace.passages[found["passage"]].id
     return report

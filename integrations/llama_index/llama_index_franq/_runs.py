@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from inspect import BoundArguments
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
@@ -75,6 +76,8 @@ class Runs:
         self._guard, self._watcher, self._evidence = guard, watcher, evidence
         self._open: OrderedDict[str, Answering] = OrderedDict()
         self._writing: dict[int, Answering] = {}
+        self._heard: dict[str, list[str]] = {}
+        self._written_early: dict[int, tuple[ref[Any], str]] = {}
         self._models: OrderedDict[int, tuple[Any, Models]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -84,6 +87,8 @@ class Runs:
         """A span begins."""
         with self._lock:
             outer = self._open.get(parent or "")
+        if _method(id_) in _WRITES:
+            self._heard[id_] = []
         if _answers(instance, id_) and not (outer and outer.instance is instance):
             self.open(id_, question_in(args.arguments), instance, outer)
         elif outer is not None:
@@ -109,14 +114,14 @@ class Runs:
     def exit(self, id_: str, instance: Any, result: Any) -> None:
         """A span ends with a result."""
         call = self._at(id_)
-        if id_.split("-", 1)[0].rpartition(".")[2] in _WRITES:
-            self._written(instance)
+        if _method(id_) in _WRITES:
+            self._written(instance, "".join(self._heard.pop(id_, ())).strip())
         if call is None or call.span != id_:
             return
         if not call.watched:
             self._forget(call)
         elif isinstance(result, StreamingAgentChatResponse):
-            self._will_write(call, result)
+            self._chat_stream(call, result)
         elif isinstance(result, StreamingResponse) and result.response_txt is None:
             result.response_gen = self._read(call, result, result.response_gen)
         elif isinstance(result, AsyncStreamingResponse) and result.response_txt is None:
@@ -126,9 +131,16 @@ class Runs:
 
     def drop(self, id_: str) -> None:
         """A span fails or is cancelled: what it should have answered has no answer."""
+        self._heard.pop(id_, None)
         call = self._at(id_)
         if call is not None and call.span == id_:
             self._forget(call)
+
+    def hear(self, id_: str | None, delta: str) -> None:
+        """A piece of a chat's answer, told in the span that writes it to the history."""
+        pieces = self._heard.get(id_ or "")
+        if pieces is not None:
+            pieces.append(delta)
 
     def captures(self, id_: str | None) -> list[Capture]:
         """Whom to tell of an event in a span."""
@@ -182,20 +194,34 @@ class Runs:
         with suppressed():
             self.end(call, response, pieces)
 
+    def _chat_stream(self, call: Answering, response: StreamingAgentChatResponse) -> None:
+        """A chat's stream that is written to the history as it is read, or else only read."""
+        if response.is_writing_to_memory:
+            self._will_write(call, response)
+        elif response.achat_stream is not None:
+            response.achat_stream = self._aread(call, response, response.achat_stream)
+        elif response.chat_stream is not None:
+            response.chat_stream = self._read(call, response, response.chat_stream)
+
     def _will_write(self, call: Answering, response: StreamingAgentChatResponse) -> None:
         """A chat's answer is known once it was written to the history, in a thread of its own."""
         with self._lock:
-            self._writing[id(response)] = call
-            if len(self._writing) > _MOST:
-                self._writing.pop(next(iter(self._writing)))
-        if response.is_done:
-            self._written(response)
+            early = self._written_early.pop(id(response), None)
+            if early is None:
+                self._writing[id(response)] = call
+                if len(self._writing) > _MOST:
+                    self._writing.pop(next(iter(self._writing)))
+        if early is not None:
+            self.end(call, response, [early[1]])
 
-    def _written(self, response: Any) -> None:
+    def _written(self, response: Any, text: str) -> None:
         with self._lock:
             call = self._writing.pop(id(response), None)
+            if call is None:  # the chat itself has not returned yet, or is not watched
+                key, early = id(response), self._written_early
+                early[key] = ref(response, lambda _: early.pop(key, None)), text
         if call is not None:
-            self.end(call, response)
+            self.end(call, response, [text])
 
     # The rest ---------------------------------------------------------------------------------
 
@@ -216,7 +242,7 @@ class Runs:
             known = self._models.get(id(instance))
         if known is not None and known[0] is instance:
             return known[1]
-        models = Models(instance, self._guard)
+        models = Models(instance, self._guard, recorded_only=True)
         with self._lock:
             self._models[id(instance)] = instance, models
             if len(self._models) > 100:
@@ -256,8 +282,13 @@ def question_in(arguments: Mapping[str, Any]) -> str:
 
 
 def _answers(instance: Any, id_: str) -> bool:
-    method = id_.split("-", 1)[0].rpartition(".")[2]
+    method = _method(id_)
     return any(isinstance(instance, kind) and method in names for kind, names in _ANSWERING)
+
+
+def _method(id_: str) -> str:
+    """The method that a span is of."""
+    return id_.split("-", 1)[0].rpartition(".")[2]
 
 
 class suppressed(suppress):

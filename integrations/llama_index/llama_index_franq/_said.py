@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from llama_index.core.agent.workflow import AgentOutput, ToolCallResult
+from llama_index.core.base.llms.types import ChatResponse
 from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.schema import NodeWithScore
 from llama_index.core.workflow import StopEvent
@@ -53,8 +54,8 @@ def said_by(result: Any, pieces: list[Any] | None = None) -> Said:
 def _answer_in(result: Any, pieces: list[Any] | None) -> Any:
     if pieces is None:
         return getattr(result, "response", None) or getattr(result, "response_txt", None)
-    if all(isinstance(piece, str) for piece in pieces):
-        return "".join(pieces)
+    if all(isinstance(piece, (str, ChatResponse)) for piece in pieces):
+        return "".join(p if isinstance(p, str) else p.delta or "" for p in pieces)
     return pieces[-1]
 
 

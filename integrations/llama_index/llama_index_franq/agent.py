@@ -16,7 +16,6 @@ from llama_index.core.agent.workflow import (
     ToolCall,
     ToolCallResult,
 )
-from llama_index.core.agent.workflow.agent_context import AgentContext
 from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import PrivateAttr
@@ -39,6 +38,7 @@ from llama_index_franq._afterwards import (
 )
 from llama_index_franq._call import Call, Watch, watch_on
 from llama_index_franq._capture import observed
+from llama_index_franq._engine import again
 from llama_index_franq._notes import answer_in, forget_words, note_answer, note_returned
 from llama_index_franq._quiet import QuietContext, settle_result, shown_result, without_words
 from llama_index_franq._tools import (
@@ -51,6 +51,8 @@ from llama_index_franq._tools import (
 )
 
 if TYPE_CHECKING:
+    from llama_index.core.agent.workflow.agent_context import AgentContext
+
     from franq_guard import Guard
 
 AgentT = TypeVar("AgentT", bound=BaseWorkflowAgent | AgentWorkflow)
@@ -149,11 +151,6 @@ def _guarded(agent: Any, steps: type, **attributes: Any) -> Any:
     return guarded
 
 
-def _again(agent: Any, guard: Guard, options: dict[str, Any]) -> Any:
-    """A copy or an unpickled agent, watched anew: locks and recorders belong to one process."""
-    return guard_agent(agent, guard, **options)
-
-
 class _QuietSteps(Workflow):
     """Steps that stream nothing a model wrote but what is checked; mixed into agents and teams."""
 
@@ -162,13 +159,13 @@ class _QuietSteps(Workflow):
 
     def __reduce__(self) -> tuple[Any, ...]:
         made: Any = self
-        return _again, made._franq_made_of
+        return again, (guard_agent, *made._franq_made_of)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Any:
         """A copy with an agent of its own; the guard is shared."""
         made: Any = self
         agent, guard, options = made._franq_made_of
-        return _again(deepcopy(agent, memo), guard, options)
+        return again(guard_agent, deepcopy(agent, memo), guard, options)
 
     @step
     async def run_agent_step(self, ctx: Context, ev: AgentSetup) -> AgentOutput:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Generator
-from copy import copy, deepcopy
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from franq_guard.streaming.release import OnClaim, OnReport
 from llama_index_franq._beside import Beside
 from llama_index_franq._call import Call, Checked, Watch, watch_on
 from llama_index_franq._capture import observed
+from llama_index_franq._engine import GuardedEngine
 from llama_index_franq._memory import HeldMemory
 from llama_index_franq._streams import areleased, released
 
@@ -104,23 +105,18 @@ class GuardedChatStream(StreamingAgentChatResponse):
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
-class GuardedChatEngine(BaseChatEngine):
+class GuardedChatEngine(GuardedEngine[BaseChatEngine], BaseChatEngine):
     """A chat engine and its guard; made by :func:`guard_chat_engine`.
 
     It can be copied deeply and pickled where the engine can. Event handlers and tracers observe the
     inner engine and do see the raw text.
     """
 
+    _made_by = staticmethod(guard_chat_engine)
+
     def __init__(self, engine: BaseChatEngine, watch: Watch) -> None:
-        self._engine, self._watch = engine, watch
+        super().__init__(engine, watch)
         self._last = _LastTurn()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self._engine, self._watch.guard, _options(self._watch))
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> GuardedChatEngine:
-        """A copy with an engine of its own; the guard is shared."""
-        return _again(deepcopy(self._engine, memo), self._watch.guard, _options(self._watch))
 
     def chat(self, message: str, chat_history: History = None) -> AgentChatResponse:
         """Answer, checked."""
@@ -278,12 +274,3 @@ def _settled(beside: Beside, place: int, source: ToolOutput, text: str | None) -
 
 def _chunk(text: str) -> ChatResponse:
     return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, content=text), delta=text)
-
-
-def _again(engine: BaseChatEngine, guard: Guard, options: dict[str, Any]) -> GuardedChatEngine:
-    """A copy or an unpickled engine, watched anew: locks and recorders belong to one process."""
-    return guard_chat_engine(engine, guard, **options)
-
-
-def _options(watch: Watch) -> dict[str, Any]:
-    return {name: value for name, value in watch.options.items() if name != "fields"}

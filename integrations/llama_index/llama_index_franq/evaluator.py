@@ -10,8 +10,9 @@ from llama_index.core.base.response.schema import Response
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.prompts.mixin import PromptDictType
 
-from franq_guard import Generation, GuardedAnswer, Passage, Trace, Verdict
+from franq_guard import Generation, GuardedAnswer, Passage, Trace
 from franq_guard.capture.outlet import REPORT_KEY, check_guard
+from franq_guard.evaluators.assessment import assess
 from llama_index_franq._evidence import passage_of
 
 if TYPE_CHECKING:
@@ -101,20 +102,16 @@ class FranqEvaluator(BaseEvaluator):
         return await asyncio.to_thread(self.evaluate_response, query, response)
 
     def _result(self, trace: Trace, answer: GuardedAnswer) -> EvaluationResult:
-        claims = [v for v in answer.verdicts if v.label != "not-a-claim"]
-        known = [v.p_true for v in claims if v.p_true is not None]
-        invalid = bool(claims) and not known
-        weak = any(self._guard.policy.is_weak(verdict) for verdict in claims)
-        reasons = sorted({str(v.reason) for v in claims if v.p_true is None})
+        found = assess(answer, self._guard.policy)
         return EvaluationResult(
             query=trace.question,
             response=answer.original,
             contexts=[passage.text for passage in trace.passages],
-            passing=None if invalid else not weak,
-            score=None if invalid else min(known, default=1.0),
-            feedback="\n".join(_line(verdict) for verdict in answer.verdicts),
-            invalid_result=invalid,
-            invalid_reason=f"no claim could be verified: {', '.join(reasons)}" if invalid else None,
+            passing=found.passed,
+            score=found.score,
+            feedback=found.comment,
+            invalid_result=found.invalid is not None,
+            invalid_reason=found.invalid,
         )
 
 
@@ -131,9 +128,3 @@ def _written(response: Response | None) -> str | None:
     report = (response.metadata or {}).get(REPORT_KEY) or {}
     text: str | None = report.get("original", response.response)
     return text
-
-
-def _line(verdict: Verdict) -> str:
-    p = "" if verdict.p_true is None else f" {verdict.p_true:.2f}"
-    why = f" ({verdict.reason})" if verdict.reason else ""
-    return f"[{verdict.label}{p}] {verdict.claim.text}{why}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Sequence
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -20,6 +19,7 @@ from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport
 from llama_index_franq._call import Watch, watch_on
 from llama_index_franq._capture import observed
+from llama_index_franq._engine import GuardedEngine
 from llama_index_franq._find import remembers
 from llama_index_franq._responses import aguarded, guarded
 
@@ -107,7 +107,7 @@ def _check_engine(engine: object) -> None:
         )
 
 
-class GuardedQueryEngine(BaseQueryEngine):
+class GuardedQueryEngine(GuardedEngine[BaseQueryEngine], BaseQueryEngine):
     """A query engine and its guard; made by :func:`guard_query_engine`.
 
     Its prompts are the engine's, under the same names (``get_prompts``, ``update_prompts``). It can
@@ -115,16 +115,11 @@ class GuardedQueryEngine(BaseQueryEngine):
     engine and do see the raw text.
     """
 
+    _made_by = staticmethod(guard_query_engine)
+
     def __init__(self, engine: BaseQueryEngine, watch: Watch) -> None:
-        super().__init__(getattr(engine, "callback_manager", None))
-        self._engine, self._watch = engine, watch
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self._engine, self._watch.guard, self._watch.options)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> GuardedQueryEngine:
-        """A copy with an engine of its own; the guard is shared."""
-        return _again(deepcopy(self._engine, memo), self._watch.guard, self._watch.options)
+        GuardedEngine.__init__(self, engine, watch)
+        BaseQueryEngine.__init__(self, getattr(engine, "callback_manager", None))
 
     def _get_prompts(self) -> PromptDictType:
         return self._engine._get_prompts()
@@ -180,8 +175,3 @@ class GuardedQueryEngine(BaseQueryEngine):
         with observed(call.capture):
             response = await self._engine.asynthesize(query_bundle, nodes, additional_source_nodes)
         return await aguarded(call, response)
-
-
-def _again(engine: BaseQueryEngine, guard: Guard, options: dict[str, Any]) -> GuardedQueryEngine:
-    """A copy or an unpickled engine, watched anew: locks and recorders belong to one process."""
-    return guard_query_engine(engine, guard, **options)

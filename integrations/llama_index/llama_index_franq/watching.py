@@ -9,12 +9,12 @@ from llama_index.core.callbacks.base_handler import BaseCallbackHandler
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.events import BaseEvent
+from llama_index.core.instrumentation.events.chat_engine import StreamChatDeltaReceivedEvent
 from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
 from pydantic import PrivateAttr
 
-from franq_guard.capture.evidence import EvidenceFrom, check_evidence
-from franq_guard.capture.outlet import check_guard
-from franq_guard.capture.watching import Watcher
+from franq_guard.capture.evidence import EvidenceFrom
+from franq_guard.capture.watching import Watching
 from franq_guard.streaming.release import OnReport
 from llama_index_franq._capture import tell
 from llama_index_franq._legacy import LegacyHandler
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from franq_guard import Guard
 
 
-class FranqHandler:
+class FranqHandler(Watching):
     """Watches every engine, chat engine, agent and workflow of the process; changes none.
 
         with FranqHandler(guard, on_report=print).attach() as watch:
@@ -63,9 +63,7 @@ class FranqHandler:
         evidence: EvidenceFrom | None = None,
         queue_size: int = 1000,
     ) -> None:
-        check_guard("FranqHandler", guard)
-        check_evidence(evidence)
-        self._watcher = Watcher(on_report, sample=sample, queue_size=queue_size)
+        super().__init__(guard, on_report, sample=sample, queue_size=queue_size, evidence=evidence)
         self._runs = Runs(guard, self._watcher, evidence)
         self._spans, self._events = _Spans(self._runs), _Events(self._runs)
 
@@ -86,33 +84,15 @@ class FranqHandler:
     def callback_handler(self) -> BaseCallbackHandler:
         """The same for an app that still uses ``CallbackManager([...])``: instead of attaching.
 
-        It watches the engines of that manager alone. Answers of agents are not told there.
+        It watches the engines of that manager alone. Answers of agents and of a
+        ``SimpleChatEngine`` are not told there.
         """
         return LegacyHandler(self._runs)
-
-    @property
-    def checked(self) -> int:
-        """How many answers were checked and reported."""
-        return self._watcher.checked
-
-    @property
-    def dropped(self) -> int:
-        """How many were not checked because too many waited."""
-        return self._watcher.dropped
-
-    @property
-    def failed(self) -> int:
-        """How many could not be checked or reported; the log says why."""
-        return self._watcher.failed
-
-    def flush(self, timeout: float | None = None) -> bool:
-        """Wait until all that has ended is reported; False where ``timeout`` seconds are over."""
-        return self._watcher.flush(timeout)
 
     def close(self, timeout: float | None = 2.0) -> bool:
         """Detach, take nothing more, and :meth:`flush`."""
         self.detach()
-        return self._watcher.close(timeout)
+        return super().close(timeout)
 
     def __enter__(self) -> Self:
         return self
@@ -193,5 +173,7 @@ class _Events(BaseEventHandler):
 
     def handle(self, event: BaseEvent, **_: Any) -> None:
         with suppressed():
+            if isinstance(event, StreamChatDeltaReceivedEvent):
+                self._runs.hear(event.span_id, event.delta)
             for capture in self._runs.captures(event.span_id):
                 tell(capture, event)

@@ -177,7 +177,7 @@ QUERY_MODES = {
 }
 
 
-async def _ask_engine(engine, mode, run):
+async def ask_engine(engine, mode, run):
     asked = question(run)
     if mode == "query":
         response = engine.query(asked)
@@ -198,7 +198,7 @@ def engine_surface(make) -> Surface:
     async def ask(mode, guard, run):
         streaming = "stream" in mode or "claims" in mode
         engine = guard_query_engine(make(streaming), guard, **QUERY_MODES[mode])
-        return await _ask_engine(engine, mode, run)
+        return await ask_engine(engine, mode, run)
 
     return Surface(QUERY_MODES, ask)
 
@@ -206,7 +206,7 @@ def engine_surface(make) -> Surface:
 def talkative() -> Surface:
     async def ask(mode, guard, run):
         engine = guard_query_engine(Talkative(chat_model=SecretChat()), guard)
-        return await _ask_engine(engine, mode, run)
+        return await ask_engine(engine, mode, run)
 
     return Surface({mode: {} for mode in ("query", "aquery")}, ask)
 
@@ -243,21 +243,25 @@ CHAT_MODES = {
 }
 
 
+async def ask_chat(engine, mode, run):
+    asked = question(run)
+    if mode in ("chat", "achat"):
+        response = engine.chat(asked) if mode == "chat" else await engine.achat(asked)
+        shown = response.response
+    elif mode in ("stream", "claims"):
+        response = engine.stream_chat(asked)
+        shown = "".join(response.response_gen)
+    else:
+        response = await engine.astream_chat(asked)
+        shown = "".join([piece async for piece in response.async_response_gen()])
+    # A plain engine's stream has no metadata.
+    beside = getattr(response, "metadata", None), response.sources, response.source_nodes
+    return {"answer": shown, "beside it": beside, "memory": engine.chat_history}
+
+
 def chat_surface(make, modes) -> Surface:
     async def ask(mode, guard, run):
-        engine = guard_chat_engine(make(), guard, **CHAT_MODES[mode])
-        asked = question(run)
-        if mode in ("chat", "achat"):
-            response = engine.chat(asked) if mode == "chat" else await engine.achat(asked)
-            shown = response.response
-        elif mode in ("stream", "claims"):
-            response = engine.stream_chat(asked)
-            shown = "".join(response.response_gen)
-        else:
-            response = await engine.astream_chat(asked)
-            shown = "".join([piece async for piece in response.async_response_gen()])
-        beside = response.metadata, response.sources, response.source_nodes
-        return {"answer": shown, "beside it": beside, "memory": engine.chat_history}
+        return await ask_chat(guard_chat_engine(make(), guard, **CHAT_MODES[mode]), mode, run)
 
     return Surface({mode: CHAT_MODES[mode] for mode in modes}, ask)
 
@@ -308,19 +312,23 @@ AGENTS = {
 AGENT_MODES = {"run": {}, "stream": {}, "claims": {"stream": "claims"}}
 
 
+async def ask_agent(agent, run):
+    memory = memory_of()
+    handler = agent.run(user_msg=question(run), memory=memory)
+    events = [event async for event in handler.stream_events()]
+    result = await handler
+    return {
+        "answer": (result.response.content, result.response.blocks),
+        "beside it": (result.tool_calls, result.raw, result.response.additional_kwargs),
+        "memory": memory.get_all(),
+        "events": [(event, getattr(event, "raw", None)) for event in events],
+    }
+
+
 def agent_surface(make) -> Surface:
     async def ask(mode, guard, run):
-        agent = guard_agent(make(streaming=mode == "stream"), guard, **AGENT_MODES[mode])
-        memory = memory_of()
-        handler = agent.run(user_msg=question(run), memory=memory)
-        events = [event async for event in handler.stream_events()]
-        result = await handler
-        return {
-            "answer": (result.response.content, result.response.blocks),
-            "beside it": (result.tool_calls, result.raw, result.response.additional_kwargs),
-            "memory": memory.get_all(),
-            "events": [(event, getattr(event, "raw", None)) for event in events],
-        }
+        agent = make(streaming=mode == "stream")
+        return await ask_agent(guard_agent(agent, guard, **AGENT_MODES[mode]), run)
 
     return Surface(AGENT_MODES, ask)
 
@@ -354,6 +362,23 @@ class Silent(SecretCaller):
         return type(message)(role="assistant", content="", additional_kwargs=call)
 
 
+async def answer_of(name, mode, run) -> str:
+    """What the application of that name answers without any guard."""
+    streaming = "stream" in mode
+    if name in ENGINES:
+        return (await ask_engine(ENGINES[name](streaming), mode, run))["answer"]
+    if name in CHATS:
+        return (await ask_chat(CHATS[name](), mode, run))["answer"]
+    return (await ask_agent(AGENTS[name](streaming=streaming), run))["answer"][0]
+
+
+UNGUARDED = [
+    *((name, mode) for name in ENGINES for mode in ("query", "async stream")),
+    *((name, mode) for name in CHATS for mode in ("achat", "stream")),
+    *((name, mode) for name in AGENTS for mode in ("run", "stream")),
+]
+UNGUARDED.remove(("condense over sub-question", "stream"))  # its engine cannot stream
+
 CHATS_IN = {name: tuple(CHAT_MODES) for name in CHATS}
 CHATS_IN["condense over sub-question"] = ("chat", "achat")
 
@@ -365,4 +390,4 @@ SURFACES: dict[str, Surface] = {
     "agent with a guarded tool": agent_of_guarded_tools(),
 }
 
-__all__ = ["PLACES", "SURFACES", "Surface", "made_up", "told"]
+__all__ = ["PLACES", "SURFACES", "UNGUARDED", "Surface", "answer_of", "made_up", "told"]

@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from llama_index.core import Settings
+from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.base.response.schema import Response
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.chat_engine import CondenseQuestionChatEngine, ContextChatEngine
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
@@ -19,11 +23,20 @@ from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 
 from franq_guard import Policy
-from llama_index_franq import FranqHandler, guard_query_engine
+from llama_index_franq import FranqHandler, guard_chat_engine, guard_query_engine
 
 from .agent_fakes import function_agent, look_up, run_of
 from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, ScriptedLLM, question, rag, said
-from .leak_surfaces import OneQuestion, sub_question, tool_of
+from .leak_surfaces import (
+    CHATS,
+    ENGINES,
+    UNGUARDED,
+    OneQuestion,
+    answer_of,
+    memory_of,
+    sub_question,
+    tool_of,
+)
 from .test_concurrency import alive
 
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
@@ -129,6 +142,16 @@ def test_of_nested_engines_the_outermost_answer_is_reported(watch, guard):
     assert OneQuestion  # the engines' own questions are no answers
 
 
+@pytest.mark.filterwarnings("ignore:is_running called:DeprecationWarning")
+@pytest.mark.parametrize(("name", "mode"), UNGUARDED)
+def test_of_every_application_the_one_answer_is_reported(watch, guard, name, mode):
+    text = asyncio.run(answer_of(name, mode, 7))
+    (trace,) = reported(watch, guard)
+    assert (trace.question, trace.generation.text) == (question(7), text)
+    own = name not in ("simple chat", "FunctionAgent, tool with a model returns directly")
+    assert bool(trace.passages) == own  # what a model wrote is no evidence
+
+
 class Telling(Workflow):
     """A workflow of its own steps: it retrieves, asks a model, and returns text."""
 
@@ -201,6 +224,71 @@ def test_a_guarded_engine_is_not_checked_again(watch, guard):
     assert len(other.traces) == 1
 
 
+@pytest.mark.parametrize("way", ["stream", "astream"])
+def test_a_guarded_chat_stream_is_not_checked_again(watch, guard, way):
+    other = ScriptedGuard()
+    CHAT_WAYS[way](guard_chat_engine(chat("context"), other), question(7))
+    assert reported(watch, guard) == []
+    assert len(other.traces) == 1
+    assert not watch._runs._open
+    assert not watch._runs._writing
+
+
+class OnlyRead(ContextChatEngine):
+    """Its streams are in no history."""
+
+    def _chunks(self, message):
+        nodes = RunRetriever().retrieve(message)
+        asked = "\n".join([*(node.get_content() for node in nodes), message])
+        return nodes, ScriptedChat().stream_chat([ChatMessage(content=asked)])
+
+    def stream_chat(self, message, chat_history=None):
+        nodes, chunks = self._chunks(message)
+        return StreamingAgentChatResponse(
+            chat_stream=chunks, source_nodes=nodes, is_writing_to_memory=False
+        )
+
+    async def astream_chat(self, message, chat_history=None):
+        async def later():
+            for chunk in chunks:
+                yield chunk
+
+        nodes, chunks = self._chunks(message)
+        return StreamingAgentChatResponse(
+            achat_stream=later(), source_nodes=nodes, is_writing_to_memory=False
+        )
+
+
+class AtOnce(threading.Thread):
+    """Done when it has started."""
+
+    def start(self):
+        super().start()
+        self.join()
+
+
+def test_a_chat_that_is_written_before_anybody_reads_it(watch, guard, monkeypatch):
+    monkeypatch.setattr("llama_index.core.chat_engine.context.Thread", AtOnce)
+    response = chat("context").stream_chat(question(7))
+    (trace,) = reported(watch, guard)
+    assert (trace.question, trace.generation.text) == (question(7), said("run 7"))
+    assert [p.id for p in trace.passages] == ["7-tall", "7-old"]
+    assert "".join(response.response_gen) == said("run 7")
+    assert not watch._runs._heard
+    del response
+    gc.collect()
+    assert not watch._runs._written_early
+
+
+@pytest.mark.parametrize("way", ["stream", "astream"])
+def test_a_chat_stream_that_no_history_gets(watch, guard, way):
+    engine = OnlyRead.from_defaults(RunRetriever(), llm=ScriptedChat(), memory=memory_of())
+    assert CHAT_WAYS[way](engine, question(7)) == said("run 7")
+    (trace,) = reported(watch, guard)
+    assert_own(trace, 7)
+    assert not watch._runs._open
+
+
 def test_nothing_it_does_is_raised_and_everything_is_counted(guard, caplog):
     class Broken(ScriptedGuard):
         def check_trace(self, trace):
@@ -271,6 +359,15 @@ def test_a_custom_engine_with_documents_of_its_own(watch, guard):
     assert [p.text for p in trace.passages] == ["The tower of run 7 is tall."]
 
 
+def test_accumulated_answers_are_one_report_with_the_prompt_of_each(watch, guard):
+    llm = ScriptedLLM(script=["It is so."] * 2)
+    text = rag(llm, response_mode="accumulate").query(question(7)).response
+    assert text.count("It is so.") == 2
+    one, two = (trace.generation.prompt for trace in reported(watch, guard))
+    assert "run 7 is tall" in one
+    assert "run 7 is old" in two
+
+
 # CallbackManager -------------------------------------------------------------------------------
 
 
@@ -303,6 +400,23 @@ def test_a_callback_manager(guard, legacy, way):
     assert text == said("run 7")
     (trace,) = reported(handler, guard)
     assert_own(trace, 7)
+
+
+LEGACY = [
+    (name, mode) for name, mode in UNGUARDED if name in (*ENGINES, *CHATS) and name != "simple chat"
+]
+
+
+@pytest.mark.parametrize(("name", "mode"), LEGACY)
+def test_every_engine_that_a_callback_manager_tells_of(guard, legacy, name, mode):
+    handler, Settings.callback_manager = legacy
+    try:
+        text = asyncio.run(answer_of(name, mode, 7))
+    finally:
+        Settings.callback_manager = None
+    (trace,) = reported(handler, guard)
+    assert (trace.question, trace.generation.text) == (question(7), text)
+    assert trace.passages
 
 
 def test_a_callback_manager_never_raises_into_the_engine(legacy, monkeypatch):
@@ -338,6 +452,21 @@ def test_of_many_runs_at_once_none_is_mixed(guard, runs, way):
     assert sorted(t.question for t in traces) == sorted(question(i) for i in range(runs))
     for trace in traces:
         assert_own(trace, int(trace.passages[0].id.split("-")[0]))
+
+
+@pytest.mark.filterwarnings("ignore:is_running called:DeprecationWarning")
+@pytest.mark.parametrize("runs", [100, pytest.param(2000, marks=pytest.mark.slow)])
+def test_of_all_applications_at_once_none_is_mixed(watch, guard, runs):
+    async def all_of_them():
+        asked = (answer_of(*UNGUARDED[i % len(UNGUARDED)], 1000 + i) for i in range(runs))
+        return await asyncio.gather(*asked)
+
+    texts = asyncio.run(all_of_them())
+    found = {trace.question: trace.generation.text for trace in reported(watch, guard)}
+    assert found == {question(1000 + i): text for i, text in enumerate(texts)}
+    for trace in guard.traces:
+        about = " ".join([trace.generation.text, *(passage.text for passage in trace.passages)])
+        assert set(re.findall(r"run (\d+)", about)) <= set(re.findall(r"\d+", trace.question))
 
 
 def test_nothing_of_a_run_is_kept(watch, guard):

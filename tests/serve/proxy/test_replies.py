@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from franq_guard import Guard
+from franq_guard.testing import FakeFaithfulness
+
 PLAIN = [{"role": "user", "content": "Who built the mill in Norwich?"}]
 
 
@@ -118,6 +121,35 @@ def test_a_failing_model_makes_it_unverified(replying, kit):
     assert reply.status_code == 200
     assert reply.headers["x-franq-unverified"] == "error"
     assert "[unverified]" in said(reply)["content"]
+
+
+def test_no_language_model_is_loaded_where_the_passages_alone_decide(replying, kit):
+    def never():
+        raise AssertionError("loaded")
+
+    guard = Guard(language_model=never, faithfulness=FakeFaithfulness())
+    reply = replying(kit.GOOD, guard=guard).ask()
+    assert reply.headers["x-franq-status"] == "ok"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_could_not_be_checked_is_counted_by_what_became_of_it(replying, kit, stream):
+    proxy = replying(kit.GOOD, closed_routes=("check",))
+    proxy.upstream.reply = lambda body: (
+        (200, kit.STREAM, [*kit.chunks(kit.GOOD), kit.DONE])
+        if body.get("stream")
+        else kit.completion(kit.GOOD)
+    )
+    asked = {"messages": PLAIN, "stream": stream}
+    replies = [proxy.ask(**asked), proxy.ask(**asked, franq={"on_error": "closed"})]
+    proxy.ask(stream=stream)  # this one can be checked
+    if not stream:  # the headers of a stream leave before its text is known
+        assert [r.headers["x-franq-on-error"] for r in replies] == ["open", "closed"]
+        assert "x-franq-on-error" not in proxy.ask().headers
+    metrics = proxy.http.get("/metrics").text
+    for policy in ("open", "closed"):
+        line = f'franq_unverified_answers_total{{on_error="{policy}",route="chat"}} 1.0'
+        assert line in metrics
 
 
 def test_a_text_that_is_too_long_is_refused(replying, kit):

@@ -1,4 +1,4 @@
-"""A folder of text files as passages."""
+"""A folder of documents cut into passages."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from franq_guard.claims.sentences import sentences
+from franq_guard.datasets.documents.formats import SUFFIXES, sections
 from franq_guard.records import Passage
-
-SUFFIXES = (".txt", ".md", ".markdown")
 
 
 def read_folder(folder: Path, *, words: int = 100) -> tuple[Passage, ...]:
-    """Every text file under ``folder`` cut into passages of at most about ``words`` words.
+    """Every document under ``folder`` cut into passages of at most about ``words`` words.
 
-    Cuts fall between sentences; a longer sentence is a passage of its own. Bytes that are not UTF-8
-    become U+FFFD. ``title`` is the file's path below ``folder``, ``id`` adds the passage's number.
+    Cuts fall at headings and between sentences; a longer sentence is a passage of its own. Bytes
+    that are not UTF-8 become U+FFFD. ``title`` is the file's path below ``folder``, ``id`` adds the
+    passage's number.
 
     Raises:
-        ValueError: if ``folder`` is no folder or holds no text.
+        ValueError: if ``folder`` is no folder or holds no text, or a document cannot be read.
+        ModuleNotFoundError: for a PDF where ``pypdf`` is not installed.
     """
     if not folder.is_dir():
         raise ValueError(f"{folder} is not a folder")
@@ -31,8 +32,8 @@ def read_folder(folder: Path, *, words: int = 100) -> tuple[Passage, ...]:
 
 
 def _read(file: Path, name: str, words: int) -> Iterator[Passage]:
-    text = file.read_text(encoding="utf-8", errors="replace")
-    for number, stretch in enumerate(_chunks(text, words), start=1):
+    stretches = (chunk for text in sections(file) for chunk in _chunks(text, words))
+    for number, stretch in enumerate(stretches, start=1):
         yield Passage(text=stretch, title=name, id=f"{name}#{number}")
 
 
@@ -43,10 +44,16 @@ def _chunks(text: str, words: int) -> Iterator[str]:
         sentence = re.sub(r"\s+", " ", text[start:end]).strip()
         length = len(sentence.split())
         if chunk and size + length > words:
-            yield " ".join(chunk)
+            yield _joined(chunk)
             chunk, size = [], 0
         if sentence:
             chunk.append(sentence)
             size += length
     if chunk:
-        yield " ".join(chunk)
+        yield _joined(chunk)
+
+
+def _joined(sentences_of: list[str]) -> str:
+    """One text; a heading or an item of a list stays a block of its own."""
+    ends = (s + (" " if s[-1] in '.!?:;,…"”’)' else "\n\n") for s in sentences_of)
+    return "".join(ends).rstrip()

@@ -1,0 +1,183 @@
+"""FRANQ beside the faithfulness metrics of evaluation frameworks, on rows of our own writing.
+
+    python benchmarks/evaluators/faithfulness.py [--rows 50] [--tokens 160] [METRIC ...]
+
+Each row is a passage about something invented and an answer of one claim: by turns a paraphrase and
+a claim with one fact changed. The frameworks' metrics ask a judge; here it is the bundled SmolLM2
+of 135M parameters, through their own interfaces. A reply that a framework cannot read is counted,
+not guessed. Runs in the environment of `make test-evaluators`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+os.environ["DEEPEVAL_TELEMETRY_OPT_OUT"] = "1"
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
+os.environ["RAGAS_DO_NOT_TRACK"] = "true"
+
+from franq_guard import Guard
+from franq_guard.language_model import load_bundled
+from franq_guard.language_model.base import Prompt
+from franq_guard.metrics import auroc
+
+ROWS = Path(__file__).parents[2] / "tests" / "fixtures" / "invented.jsonl"
+Score = Callable[[str, str, str], float]
+
+
+class Judge:
+    """The bundled language model, as a function from a prompt to a reply."""
+
+    def __init__(self, tokens: int) -> None:
+        self.model, self.tokens = load_bundled(), tokens
+
+    def __call__(self, prompt: str) -> str:
+        rendered = self.model.render(Prompt("", prompt))
+        (reply,) = self.model.generate([rendered], max_new_tokens=self.tokens)
+        return reply.text
+
+
+def franq(tokens: int) -> Score:
+    from franq_guard.evaluators.assessment import assess
+
+    guard = Guard.offline().warm()
+
+    def score(question: str, passage: str, answer: str) -> float:
+        found = assess(guard.check(question, [passage], answer), guard.policy)
+        return math.nan if found.score is None else found.score
+
+    return score
+
+
+def haystack(tokens: int) -> Score:
+    from haystack import component
+    from haystack.components.evaluators import FaithfulnessEvaluator
+    from haystack.dataclasses import ChatMessage
+
+    judge = Judge(tokens)
+
+    @component
+    class Generator:
+        @component.output_types(replies=list[ChatMessage])
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+            return {"replies": [ChatMessage.from_assistant(judge(messages[-1].text or ""))]}
+
+    metric = FaithfulnessEvaluator(chat_generator=Generator(), progress_bar=False)
+
+    def score(question: str, passage: str, answer: str) -> float:
+        row = {"questions": [question], "contexts": [[passage]], "predicted_answers": [answer]}
+        return float(metric.run(**row)["individual_scores"][0])
+
+    return score
+
+
+def deepeval(tokens: int) -> Score:
+    from deepeval.metrics import FaithfulnessMetric
+    from deepeval.models import DeepEvalBaseLLM
+    from deepeval.test_case import LLMTestCase
+
+    judge = Judge(tokens)
+
+    class Local(DeepEvalBaseLLM):
+        def load_model(self, *args: Any, **kwargs: Any) -> Any:
+            return judge
+
+        def generate(self, prompt: str, *args: Any, **kwargs: Any) -> str:
+            return judge(prompt)
+
+        async def a_generate(self, prompt: str, *args: Any, **kwargs: Any) -> str:
+            return judge(prompt)
+
+        def get_model_name(self, *args: Any, **kwargs: Any) -> str:
+            return "SmolLM2-135M-Instruct"
+
+    metric = FaithfulnessMetric(model=Local(), include_reason=False, async_mode=False)
+
+    def score(question: str, passage: str, answer: str) -> float:
+        case = LLMTestCase(input=question, actual_output=answer, retrieval_context=[passage])
+        return float(metric.measure(case, _show_indicator=False))
+
+    return score
+
+
+def ragas(tokens: int) -> Score:
+    from ragas.llms.base import InstructorBaseRagasLLM
+    from ragas.metrics.collections import Faithfulness
+
+    judge = Judge(tokens)
+
+    class Local(InstructorBaseRagasLLM):
+        def generate(self, prompt: str, response_model: Any) -> Any:
+            reply = judge(prompt)
+            found = reply[reply.find("{") : reply.rfind("}") + 1]
+            return response_model.model_validate_json(found)
+
+        async def agenerate(self, prompt: str, response_model: Any) -> Any:
+            return self.generate(prompt, response_model)
+
+    metric = Faithfulness(llm=Local())
+
+    def score(question: str, passage: str, answer: str) -> float:
+        result = metric.score(user_input=question, response=answer, retrieved_contexts=[passage])
+        return float(result.value)
+
+    return score
+
+
+METRICS = {"franq": franq, "haystack": haystack, "deepeval": deepeval, "ragas": ragas}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("metrics", nargs="*", default=list(METRICS), help=", ".join(METRICS))
+    parser.add_argument("--rows", type=int, default=50)
+    parser.add_argument("--tokens", type=int, default=160, help="of a judge's reply")
+    given = parser.parse_args()
+    texts = ROWS.read_text("utf-8").splitlines()[: given.rows]
+    rows = [chosen(json.loads(text), i) for i, text in enumerate(texts)]
+    for name in given.metrics:
+        measured(name, METRICS[name](given.tokens), rows)
+
+
+def chosen(row: dict[str, Any], number: int) -> tuple[bool, str, str, str]:
+    """Whether the answer is true, and question, passage and answer."""
+    kind = "changed" if number % 2 else "paraphrase"
+    claims = [claim["text"] for claim in row["claims"] if claim["kind"] == kind]
+    # Of the two changed claims now the first, now the second: they change different things.
+    return kind != "changed", row["question"], row["passage"], claims[number // 2 % len(claims)]
+
+
+def measured(name: str, score: Score, rows: list[tuple[bool, str, str, str]]) -> None:
+    began, found = time.process_time(), []
+    for is_true, *row in rows:
+        try:
+            value = score(*row)
+        except Exception as error:  # a reply that cannot be read is one of the results
+            print(f"   {name}: {type(error).__name__}: {str(error)[:80]!r}", flush=True)
+            value = math.nan
+        found.append((is_true, value))
+    read = [(truth, value) for truth, value in found if not math.isnan(value)]
+    means = [
+        sum(value for truth, value in read if truth is kind) / count if count else math.nan
+        for kind in (True, False)
+        for count in [sum(truth is kind for truth, _ in read)]
+    ]
+    both = len({truth for truth, _ in read}) == 2
+    ranked = f"{auroc(*zip(*read, strict=True)):.2f}" if both else "-"
+    seconds = (time.process_time() - began) / len(rows)
+    print(
+        f"{name}: {len(read)} of {len(rows)} rows scored, AUROC {ranked}, "
+        f"mean {means[0]:.2f} (paraphrase) {means[1]:.2f} (changed), {seconds:.1f} CPU s a row",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

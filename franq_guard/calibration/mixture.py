@@ -1,0 +1,335 @@
+"""Learned FRANQ: the paper's formula with each uncertainty a logistic function of named signals.
+
+P(true) = P_f * sigmoid(a0 + a.x) + (1 - P_f) * sigmoid(b0 + b.z), fitted through the mixture by
+penalised maximum likelihood. Isotonic steps on a few hundred claims cost ranking and saturate; a
+ridge on length-normalised signals does neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+try:
+    from scipy.optimize import minimize
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.model_selection import GroupKFold
+    from sklearn.utils import Tags
+    from sklearn.utils.multiclass import check_classification_targets, type_of_target
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError("FranqMixture needs scikit-learn: pip install 'franq-guard[fit]'") from error
+
+from franq_guard.franq import FloatArray
+
+Sign = Literal[-1, 0, 1]
+"""-1: P(true) may only fall with the signal; 1: only rise; 0: the data say."""
+
+MIN_EFFECTIVE = 20
+"""Fewest true and fewest false claims (weighted by P_f, or by 1 - P_f) to fit a branch on."""
+CLIP = (0.02, 0.98)
+"""P(faithful) is never taken for certain: a claim of weight 0 would teach a branch nothing."""
+_UNFAITHFUL_PENALTY = 10.0
+
+__all__ = ["CLIP", "MIN_EFFECTIVE", "Branch", "FranqMixture", "Sign"]
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One fitted uncertainty: ``sigmoid(intercept + sum(weights * (x - mean) / scale))``.
+
+    ``columns`` are the signals it reads; without any it is constant.
+    """
+
+    columns: tuple[int, ...]
+    intercept: float
+    weights: tuple[float, ...]
+    mean: tuple[float, ...]
+    scale: tuple[float, ...]
+
+    def __call__(self, signals: FloatArray) -> FloatArray:
+        """Its probability for each row of ``signals`` (n, k), (n,); NaN where one it reads is."""
+        if not self.columns:
+            return np.full(len(signals), _sigmoid(np.array(self.intercept)))
+        scaled = (signals[:, list(self.columns)] - self.mean) / self.scale
+        return _sigmoid(self.intercept + scaled @ np.array(self.weights))
+
+
+class FranqMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """P(claim is true) from P(faithful) and named signals, each branch a ridge logistic function.
+
+    ``X`` is (n, 1 + k): P(faithful) in [0, 1], then k signals in any unit; P(faithful) should be
+    out of fold and no signal a function of it. ``y`` is 1 (or the greater of two labels) for a true
+    claim. A row with NaN is left out of the fit and gives NaN.
+
+    The signals are standardised; the intercepts carry no penalty. The penalty of the faithful
+    branch is chosen by cross-validated log-likelihood over whole groups; that of the other, which
+    sees fewer rows, is ten times as large. A branch with fewer than ``min_effective`` true or false
+    claims (weighted) is the constant (true + 1) / (n + 2). P(true) is moved linearly into
+    [f, 1 - f], f = 1 / (n / 10 + 2): a tenth of the rows supports no surer statement, and ranks
+    stay.
+
+    Args:
+        faith: signals (columns of ``X`` after the first, from 0) of UQ_faith; None: all.
+        unfaith: signals of UQ_unfaith; None: all.
+        signs: for each of the k signals what its weights may be; None: all free.
+        penalties: ridge penalties to choose from; one: no choice.
+        folds: of the choice.
+        min_effective: see above.
+
+    Attributes:
+        faith_: the fitted :class:`Branch` of faithful claims.
+        unfaith_: that of the others.
+        penalty_: the chosen penalty of ``faith_``.
+        floor_: f.
+        classes_: the two labels, (2,).
+    """
+
+    def __init__(
+        self,
+        *,
+        faith: Sequence[int] | None = None,
+        unfaith: Sequence[int] | None = None,
+        signs: Sequence[Sign] | None = None,
+        penalties: Sequence[float] = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
+        folds: int = 5,
+        min_effective: float = MIN_EFFECTIVE,
+    ) -> None:
+        self.faith = faith
+        self.unfaith = unfaith
+        self.signs = signs
+        self.penalties = penalties
+        self.folds = folds
+        self.min_effective = min_effective
+
+    def __sklearn_tags__(self) -> Tags:
+        """Two classes; NaN allowed."""
+        tags: Tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> FranqMixture:
+        """Fit both branches.
+
+        Args:
+            X: (n, 1 + k), see the class.
+            y: (n,), whether each claim is true.
+            groups: (n,), the answer each claim is from: answers stay whole in the choice of the
+                penalty. None: every claim for itself.
+
+        Returns:
+            Itself, fitted.
+
+        Raises:
+            ValueError: on wrong shapes, ranges, signs or labels, or where no row is complete.
+        """
+        data, labels = validate_data(self, X, y, dtype=float, ensure_all_finite="allow-nan")
+        is_true = self._encode(labels)
+        member = np.arange(len(data)) if groups is None else np.asarray(groups)
+        if member.shape != (len(data),):
+            raise ValueError(f"groups must be {len(data)} values")
+        p_faithful, signals = self._split(data)
+        settings = self._settings(signals.shape[1])
+        known = ~np.isnan(np.column_stack([p_faithful, signals[:, settings.read]])).any(axis=1)
+        if not known.any():
+            raise ValueError("no row of X is complete: every one has NaN in a signal that is read")
+        rows = _Rows(np.clip(p_faithful[known], *CLIP), signals[known], is_true[known])
+        self.penalty_ = self._penalty(rows, member[known], settings)
+        self.faith_, self.unfaith_ = _fitted(rows, settings, self.penalty_)
+        self.floor_ = 1.0 / (len(rows.is_true) / 10.0 + 2.0)
+        return self
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """P(false) and P(true) of each claim, (n, 2)."""
+        check_is_fitted(self)
+        data = validate_data(self, X, dtype=float, ensure_all_finite="allow-nan", reset=False)
+        p_faithful, signals = self._split(data)
+        weight = np.clip(p_faithful, *CLIP)
+        mixed = weight * self.faith_(signals) + (1 - weight) * self.unfaith_(signals)
+        p_true = self.floor_ + (1 - 2 * self.floor_) * mixed
+        return np.column_stack([1 - p_true, p_true])
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The greater label where P(true) >= 0.5, else the lesser, (n,)."""
+        proba = self.predict_proba(X)
+        labels: NDArray[Any] = self.classes_[(proba[:, 1] >= 0.5).astype(int)]
+        return labels
+
+    def _split(self, data: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """P(faithful) (n,) and the signals (n, k), checked."""
+        p_faithful = data[:, 0]
+        if np.any((p_faithful < 0) | (p_faithful > 1)):
+            raise ValueError("column 0 of X, P(faithful), must lie in [0, 1]")
+        return p_faithful, data[:, 1:]
+
+    def _encode(self, labels: NDArray[Any]) -> FloatArray:
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is "
+                f"{type_of_target(labels)}."
+            )
+        if len(self.classes_) < 2:
+            raise ValueError("labels of one class only: a fit needs true and false claims")
+        return np.asarray(codes, float)
+
+    def _settings(self, count: int) -> _Settings:
+        """The columns and bounds of the two branches, checked against ``count`` signals."""
+        signs = list(self.signs) if self.signs is not None else [0] * count
+        if len(signs) != count or not set(signs) <= {-1, 0, 1}:
+            raise ValueError(f"signs must be {count} values of -1, 0 or 1")
+        branches = []
+        for name, chosen in (("faith", self.faith), ("unfaith", self.unfaith)):
+            columns = tuple(range(count)) if chosen is None else tuple(chosen)
+            if len(set(columns)) != len(columns) or not set(columns) <= set(range(count)):
+                raise ValueError(f"{name} must name signals from 0 to {count - 1}, each once")
+            branches.append(columns)
+        if not self.penalties or min(self.penalties) <= 0 or self.folds < 2:
+            raise ValueError("penalties must be positive, at least one, and folds at least 2")
+        return _Settings(branches[0], branches[1], tuple(signs), self.min_effective)
+
+    def _penalty(self, rows: _Rows, groups: NDArray[Any], settings: _Settings) -> float:
+        """The penalty of the highest held-out log-likelihood; the largest of equal ones."""
+        folds = min(self.folds, len(np.unique(groups)))
+        if len(self.penalties) == 1 or folds < 2:
+            return float(max(self.penalties))
+        splits = list(GroupKFold(folds).split(rows.signals, groups=groups))
+        held_out = {
+            float(penalty): sum(
+                _log_likelihood(rows.only(out), *_fitted(rows.only(seen), settings, penalty))
+                for seen, out in splits
+            )
+            for penalty in sorted(self.penalties, reverse=True)
+        }
+        return max(held_out, key=lambda penalty: held_out[penalty])
+
+
+class _Settings(NamedTuple):
+    faith: tuple[int, ...]
+    unfaith: tuple[int, ...]
+    signs: tuple[int, ...]
+    min_effective: float
+
+    @property
+    def read(self) -> list[int]:
+        """The signals that either branch reads."""
+        return sorted({*self.faith, *self.unfaith})
+
+
+class _Rows(NamedTuple):
+    p_faithful: FloatArray
+    signals: FloatArray
+    is_true: FloatArray
+
+    def only(self, chosen: NDArray[np.intp]) -> _Rows:
+        return _Rows(self.p_faithful[chosen], self.signals[chosen], self.is_true[chosen])
+
+
+def _fitted(rows: _Rows, settings: _Settings, penalty: float) -> tuple[Branch, Branch]:
+    """Both branches, fitted together; one with too few rows is a constant that stays."""
+    weights = (rows.p_faithful, 1 - rows.p_faithful)
+    kept = tuple(
+        columns if _enough(weight, rows.is_true, settings.min_effective) else ()
+        for columns, weight in zip((settings.faith, settings.unfaith), weights, strict=True)
+    )
+    parts = [_Part.of(rows, columns, weight) for columns, weight in zip(kept, weights, strict=True)]
+    penalties = (penalty, _UNFAITHFUL_PENALTY * penalty)
+    start = np.concatenate([part.start for part in parts])
+    cut = len(parts[0].start)
+    bounds = [
+        bound
+        for part, enough in zip(parts, kept, strict=True)
+        for bound in part.bounds(settings.signs, free=bool(enough))
+    ]
+
+    def loss(theta: FloatArray) -> tuple[float, FloatArray]:
+        return _loss((theta[:cut], theta[cut:]), parts, penalties, rows)
+
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return parts[0].branch(found[:cut]), parts[1].branch(found[cut:])
+
+
+class _Part(NamedTuple):
+    """One branch while it is fitted: standardised signals, and where the search begins."""
+
+    columns: tuple[int, ...]
+    scaled: FloatArray
+    mean: FloatArray
+    scale: FloatArray
+    start: FloatArray
+
+    @classmethod
+    def of(cls, rows: _Rows, columns: tuple[int, ...], weight: FloatArray) -> _Part:
+        chosen = rows.signals[:, list(columns)]
+        mean, scale = chosen.mean(axis=0), chosen.std(axis=0)
+        scale = np.where(scale > 0, scale, 1.0)
+        share = (weight @ rows.is_true + 1) / (weight.sum() + 2)
+        start = np.concatenate([[np.log(share / (1 - share))], np.zeros(len(columns))])
+        return cls(columns, (chosen - mean) / scale, mean, scale, start)
+
+    def bounds(
+        self, signs: Sequence[int], *, free: bool
+    ) -> list[tuple[float | None, float | None]]:
+        allowed = {-1: (None, 0.0), 0: (None, None), 1: (0.0, None)}
+        intercept = (None, None) if free else (float(self.start[0]), float(self.start[0]))
+        return [intercept, *(allowed[signs[column]] for column in self.columns)]
+
+    def branch(self, theta: FloatArray) -> Branch:
+        return Branch(
+            self.columns,
+            float(theta[0]),
+            tuple(theta[1:].tolist()),
+            tuple(self.mean.tolist()),
+            tuple(self.scale.tolist()),
+        )
+
+
+def _enough(weight: FloatArray, is_true: FloatArray, least: float) -> bool:
+    true = float(weight @ is_true)
+    return min(true, float(weight.sum()) - true) >= least
+
+
+def _loss(
+    thetas: tuple[FloatArray, FloatArray],
+    parts: Sequence[_Part],
+    penalties: tuple[float, float],
+    rows: _Rows,
+) -> tuple[float, FloatArray]:
+    """Penalised negative log-likelihood of the mixture, and its gradient."""
+    weights = (rows.p_faithful, 1 - rows.p_faithful)
+    levels = [
+        _sigmoid(theta[0] + part.scaled @ theta[1:])
+        for theta, part in zip(thetas, parts, strict=True)
+    ]
+    p = np.clip(weights[0] * levels[0] + weights[1] * levels[1], 1e-12, 1 - 1e-12)
+    value = -float(np.sum(np.where(rows.is_true > 0, np.log(p), np.log1p(-p))))
+    slope = (p - rows.is_true) / (p * (1 - p))
+    gradients: list[FloatArray] = []
+    for theta, part, weight, level, penalty in zip(
+        thetas, parts, weights, levels, penalties, strict=True
+    ):
+        inner = slope * weight * level * (1 - level)
+        value += penalty / 2 * float(theta[1:] @ theta[1:])
+        gradients += [inner.sum(keepdims=True), part.scaled.T @ inner + penalty * theta[1:]]
+    return value, np.concatenate(gradients)
+
+
+def _log_likelihood(rows: _Rows, faith: Branch, unfaith: Branch) -> float:
+    weight = rows.p_faithful
+    p = weight * faith(rows.signals) + (1 - weight) * unfaith(rows.signals)
+    p = np.clip(p, 1e-12, 1 - 1e-12)
+    return float(np.sum(np.where(rows.is_true > 0, np.log(p), np.log1p(-p))))
+
+
+def _sigmoid(values: FloatArray) -> FloatArray:
+    # Two forms, each of which cannot overflow on its side.
+    small = np.exp(-np.abs(values))
+    result: FloatArray = np.where(values >= 0, 1 / (1 + small), small / (1 + small))
+    return result

@@ -1,0 +1,84 @@
+"""``franq dataset annotate``: the claims of a set labelled by a language model."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from franq_guard.cli.console import bar, emit, fail, say, tell, working
+from franq_guard.cli.dataset.sets import SetArgument, opened
+from franq_guard.cli.options import JsonFlag
+
+if TYPE_CHECKING:
+    from franq_guard.datasets.annotating import Annotated as Done
+    from franq_guard.language_model.asking import Asked
+
+
+def annotate(
+    folder: SetArgument,
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge",
+            metavar="URL#NAME|bundled|FILE.gguf|FOLDER",
+            help="Who judges: a model of an OpenAI-compatible server (its key in FRANQ_API_KEY) or "
+            "a local one.",
+        ),
+    ],
+    name: Annotated[
+        str | None, typer.Option("--name", help="Of the judge in the labels; default: the model's.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Judge at most so many claims.")
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Have a language model label each claim: faithful to the passages? true?
+
+    Every label needs a quote that really stands in a passage; what cannot be checked is "not
+    judged". Run it again to go on after a stop and to ask again for what was not judged. A judge
+    makes mistakes: let people check a sample (`franq dataset review`) and compare (`franq dataset
+    agree`).
+    """
+    from franq_guard.datasets.annotating import Judge
+    from franq_guard.datasets.annotating import annotate as run
+
+    claims = opened(folder)
+    asked = _judge(judge)
+    voice = Judge(name or asked.name, asked.ask, parallel=asked.parallel)
+    with bar("claims judged") as show:
+        done = run(claims, voice, limit=limit, progress=show)
+    _tell(done, voice.source, folder, as_json)
+
+
+def _judge(where: str) -> Asked:
+    from franq_guard.language_model.asking import ask_from
+
+    try:
+        with working(f"loading {where}"):
+            return ask_from(where, api_key=os.environ.get("FRANQ_API_KEY"))
+    except (ValueError, OSError, RuntimeError) as error:
+        fail(str(error))
+
+
+def _tell(done: Done, source: str, folder: Path, as_json: bool) -> None:
+    if as_json:
+        emit(
+            {
+                "source": source,
+                "judged": done.judged,
+                "not_judged": done.not_judged,
+                "before": done.before,
+            }
+        )
+    else:
+        tell(f"{done.judged} claims judged by {source}, {done.before} were before")
+    if done.not_judged:
+        say(
+            f"{done.not_judged} claims were not judged (`error` in {folder / 'labels.jsonl'} says "
+            "why); run the command again to ask once more"
+        )
+        raise typer.Exit(1)

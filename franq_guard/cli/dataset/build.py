@@ -1,0 +1,205 @@
+"""``franq dataset build``: answers of a model to questions about documents, as a claim set."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from franq_guard.cli.console import bar, emit, fail, needing, tell, working
+from franq_guard.cli.options import JsonFlag
+
+if TYPE_CHECKING:
+    from franq_guard.datasets.building import Recipe
+    from franq_guard.datasets.building.build import Planned
+    from franq_guard.datasets.building.questions import MadeQuestion
+    from franq_guard.datasets.building.showing import Search
+    from franq_guard.datasets.claim_set import ClaimSet
+    from franq_guard.language_model.base import LanguageModel
+    from franq_guard.records import Passage
+
+
+def build(
+    out: Annotated[Path, typer.Option("--out", help="Folder of the set; resumed where it exists.")],
+    documents: Annotated[
+        Path | None,
+        typer.Option("--documents", help="Folder of .txt, .md, .html, .pdf and .jsonl documents."),
+    ] = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option(
+            "--questions",
+            help="A .txt file with a question a line, or JSON Lines: question, answers, passages. "
+            "Default: questions made from the documents.",
+        ),
+    ] = None,
+    language_model: Annotated[
+        str,
+        typer.Option(
+            "--language-model",
+            metavar="bundled|FILE.gguf|FOLDER|URL[#NAME]",
+            help="Who answers: yours, so that the calibrator fits it.",
+        ),
+    ] = "bundled",
+    limit: Annotated[int, typer.Option(min=1, help="Questions at most, drawn.")] = 200,
+    form: Annotated[str, typer.Option(help="long: sentences; short: a few words.")] = "long",
+    k: Annotated[int, typer.Option("-k", min=1, help="Passages shown with a question.")] = 3,
+    words: Annotated[int, typer.Option(min=20, help="Of a passage, at most.")] = 100,
+    retrieval: Annotated[str, typer.Option(help="bm25 or dense (the bundled MiniLM).")] = "bm25",
+    ask_model: Annotated[
+        bool, typer.Option("--ask-model", help="The model writes questions, too (checked).")
+    ] = False,
+    samples: Annotated[int, typer.Option(min=0, help="More answers to each question.")] = 0,
+    edits: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of the questions with an edited statement.")
+    ] = 0.25,
+    seed: Annotated[int, typer.Option(help="Of all that is drawn.")] = 0,
+    as_json: JsonFlag = False,
+) -> None:
+    """Make a claim set: questions about your documents, answered by your model, split into claims.
+
+    Half of the questions are shown the passage that answers them, the others are not; some
+    statements are made false on purpose. Run it again with the same options to go on after a stop.
+    """
+    if documents is None and questions is None:
+        fail("what is asked about? Give --documents DIR, --questions FILE, or both")
+    if form not in ("long", "short"):
+        fail(f"--form must be long or short, not {form!r}")
+    from franq_guard.datasets.building import Recipe
+
+    recipe = Recipe(form=form, k=k, samples=samples, edits=edits, seed=seed)  # type: ignore[arg-type]
+    asked = _material(documents, questions, words)
+    model = _model(language_model)
+    if questions is None:
+        asked.make_questions(model if ask_model else None, limit, seed)
+    asked.draw(limit, seed)
+    with needing("pip install 'franq-guard[cli]'"):
+        search = _search(asked.passages, retrieval, k)
+    made, planned = _begin(out, asked, search, recipe, model)
+    _run(made, planned, asked, model, recipe, as_json)
+
+
+@dataclass(slots=True)
+class _Material:
+    """The passages of the documents and what is asked about them."""
+
+    passages: list[Passage]
+    questions: list[MadeQuestion]
+
+    def make_questions(self, model: LanguageModel | None, limit: int, seed: int) -> None:
+        """Questions by rules; with a model its own first, for as many passages as are asked for."""
+        from franq_guard.datasets.building.questions import about, by_model, by_rules
+        from franq_guard.datasets.entities import Pool
+        from franq_guard.datasets.questions import digest
+        from franq_guard.language_model.asking import asked
+
+        common = Pool(p.text for p in self.passages).common
+        self.questions = [*by_rules(self.passages, common=common), *about(self.passages)]
+        if model is not None:
+            ranked = sorted(range(len(self.passages)), key=lambda i: digest(seed, "ask", str(i)))
+            with working("the model writes questions"):
+                self.questions[:0] = by_model(asked(model).ask, self.passages, ranked[:limit])
+        if not self.questions:
+            fail("no question can be made from these documents: give some with --questions FILE")
+
+    def draw(self, limit: int, seed: int) -> None:
+        """At most ``limit`` questions, drawn by themselves: a longer run holds the shorter one."""
+        from franq_guard.datasets.questions import digest
+
+        ranked = sorted(self.questions, key=lambda q: digest(seed, "draw", q.id))
+        self.questions = ranked[:limit]
+
+
+def _material(documents: Path | None, questions: Path | None, words: int) -> _Material:
+    from franq_guard.datasets.building.given import read_given
+    from franq_guard.datasets.documents import read_folder
+
+    try:
+        with needing("pip install 'franq-guard[documents]'", what="a PDF"):
+            found = read_folder(documents, words=words) if documents else ()
+        # Small models repeat titles, and a file's name says nothing: it stays in the id.
+        passages = [replace(passage, title="") for passage in found]
+        if questions is None:
+            return _Material(passages, [])
+        given, own = read_given(questions, after=len(passages))
+    except (ValueError, OSError) as error:
+        fail(str(error))
+    if documents is None and any(question.own is None for question in given):
+        fail(f"{questions} has questions without passages: give --documents DIR to search in")
+    return _Material([*passages, *own], given)
+
+
+def _model(where: str) -> LanguageModel:
+    import os
+
+    from franq_guard.language_model.loading import language_model_from
+
+    try:
+        with needing("pip install 'franq-guard[offline]'"), working(f"loading {where}"):
+            return language_model_from(where, api_key=os.environ.get("FRANQ_API_KEY"))
+    except (ValueError, OSError, RuntimeError) as error:
+        fail(str(error))
+
+
+def _search(passages: Sequence[Passage], retrieval: str, k: int) -> Search:
+    from franq_guard.datasets.search import Bm25, Dense
+
+    texts = [f"{p.title} {p.text}" for p in passages]
+    if retrieval == "bm25":
+        return Bm25(texts, k=k + 20)
+    if retrieval == "dense":
+        return Dense(texts, k=k + 20)
+    fail(f"--retrieval must be bm25 or dense, not {retrieval!r}")
+
+
+def _begin(
+    out: Path, asked: _Material, search: Search, recipe: Recipe, model: LanguageModel
+) -> tuple[ClaimSet, list[Planned]]:
+    from franq_guard.datasets.building.build import plan, settings
+    from franq_guard.datasets.claim_set import ClaimSet
+
+    try:
+        made = ClaimSet.create(out, settings(recipe, asked.passages, model))
+    except (ValueError, OSError) as error:
+        fail(str(error))
+    return made, plan(asked.questions, asked.passages, search, recipe)
+
+
+def _run(
+    made: ClaimSet,
+    planned: Sequence[Planned],
+    asked: _Material,
+    model: LanguageModel,
+    recipe: Recipe,
+    as_json: bool,
+) -> None:
+    from franq_guard.datasets.building import build as write
+
+    with bar("answers") as show:
+        written = write(made, planned, asked.passages, model, recipe, progress=show)
+    _tell(made, written, as_json)
+
+
+def _tell(made: ClaimSet, written: int, as_json: bool) -> None:
+    answers, said = made.answers(), made.judgements()
+    row: dict[str, Any] = {
+        "folder": str(made.folder),
+        "answers": len(answers),
+        "written": written,
+        "claims": sum(c.not_a_claim is None for t in answers for c in t.claims or ()),
+        "labels": dict(Counter(f"{s.kind} {s.factuality}" for s in said)),
+    }
+    if as_json:
+        emit(row)
+        return
+    tell(
+        f"{row['answers']} answers ({written} written now) with {row['claims']} claims, "
+        f"in {made.folder}"
+    )
+    for name, count in sorted(row["labels"].items()):
+        tell(f"  {count} labelled {name}")
+    tell("next: franq dataset annotate, franq dataset review, franq calibrate")

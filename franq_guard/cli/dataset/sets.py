@@ -1,0 +1,30 @@
+"""The claim set that a command names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from franq_guard.cli.console import fail
+
+if TYPE_CHECKING:
+    from franq_guard.datasets.claim_set import ClaimSet
+
+SetArgument = Annotated[
+    Path, typer.Argument(help="Folder of the set (made by `franq dataset build`).")
+]
+
+
+def opened(folder: Path) -> ClaimSet:
+    """The set in ``folder``; where there is none, or no answer in it, the program ends."""
+    from franq_guard.datasets.claim_set import ClaimSet
+
+    try:
+        found = ClaimSet(folder)
+    except ValueError as error:
+        fail(str(error))
+    if not found.answers():
+        fail(f"{folder} holds no answer yet: run `franq dataset build` first")
+    return found

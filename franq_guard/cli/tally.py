@@ -1,0 +1,51 @@
+"""What a run of ``franq check`` came to, in a few lines."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+from franq_guard.cli.rows import Checked, Done
+from franq_guard.policy import Policy
+from franq_guard.report.counts import Counts
+from franq_guard.rows.lines import RowError
+
+
+class Tally:
+    """Counts results.
+
+    Args:
+        policy: says which claims count as flagged.
+        done: rows of an earlier run.
+    """
+
+    def __init__(self, policy: Policy, done: Sequence[Done] = ()) -> None:
+        self.failed = sum(row.failed for row in done)
+        self._before = len(done)
+        self._counts, self._started = Counts(policy), time.monotonic()
+        self._answers = self._flagged = self._empty = 0
+
+    def add(self, result: Checked) -> None:
+        """Count one more result."""
+        self.failed += result.failed
+        if not isinstance(result.outcome, RowError):
+            self._answers += 1
+            self._flagged += bool(result.outcome.flagged)
+            self._empty += not result.outcome.original.strip()
+            self._counts.add(result.outcome)
+
+    def lines(self) -> Iterator[str]:
+        """The answers and their time, then the claims by label."""
+        if self._before:
+            yield f"{self._before} row(s) were done before; the counts are of the others"
+        seconds = time.monotonic() - self._started
+        each = f", {seconds / self._answers:.2f} s each" if self._answers > 1 else ""
+        said = [f"{_count(self._answers, 'answer')} in {seconds:.1f} s{each}"]
+        said += [f"{self._flagged} with a flagged claim"] if self._flagged else []
+        said += [f"{self._empty} empty"] if self._empty else []
+        yield "; ".join(said)
+        yield str(self._counts)
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"

@@ -1,0 +1,111 @@
+"""How often a label is right of all claims, from a judge on all of them and people on a sample.
+
+Prediction-powered inference (Angelopoulos et al., Science 2023, arXiv 2301.09633), its weight
+chosen as in PPI++ (arXiv 2311.01453, section 6): people's mean on the sample, moved by the judge's
+mean on all claims less its mean on the sample. Standard errors are clustered by answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franq_guard.datasets.agreeing.agreement import Votes
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Share of claims with one label: three estimates, the last with an interval.
+
+    ``judge``: the judge's share of all its claims. ``people``: people's of their sample; NaN
+    without one. ``corrected``: both together, between ``low`` and ``high`` with ``confidence``;
+    ``weight`` in [0, 1] is how much the judge counted. NaN where people labelled fewer than two
+    answers.
+    """
+
+    label: str
+    judge: float
+    people: float
+    corrected: float
+    low: float
+    high: float
+    weight: float
+    n_judge: int
+    n_people: int
+    confidence: float
+
+
+def corrected_rate(judge: Votes, people: Votes, label: str, *, confidence: float = 0.9) -> Rate:
+    """The share of claims that have ``label``.
+
+    The sample of people must have been drawn at random from the judge's claims: claims that were
+    chosen because they were doubtful would shift the rate.
+
+    Args:
+        judge: labels of as many claims as possible.
+        people: labels of a random sample; only those that the judge labelled, too, count.
+        label: whose share is wanted.
+        confidence: of the interval.
+    """
+    both = sorted(people.keys() & judge.keys())
+    alone = sorted(judge.keys() - people.keys())
+    truth = _hits(people, both, label)
+    seen, unseen = _hits(judge, both, label), _hits(judge, alone, label)
+    naive = _mean(np.concatenate([seen, unseen]))
+    if len({answer for answer, _ in both}) < 2:
+        nan = float("nan")
+        return Rate(
+            label, naive, _mean(truth), nan, nan, nan, nan, len(judge), len(both), confidence
+        )
+    groups, other_groups = [a for a, _ in both], [a for a, _ in alone]
+    weight = _weight(truth, seen, unseen, groups, other_groups)
+    moved = weight * (_mean(unseen) - _mean(seen)) if len(alone) else 0.0
+    error = _variance(truth - weight * seen, groups) + weight**2 * _variance(unseen, other_groups)
+    reach = NormalDist().inv_cdf(0.5 + confidence / 2) * float(np.sqrt(error))
+    middle = _mean(truth) + moved
+    return Rate(
+        label,
+        judge=naive,
+        people=_mean(truth),
+        corrected=min(1.0, max(0.0, middle)),
+        low=max(0.0, middle - reach),
+        high=min(1.0, middle + reach),
+        weight=weight,
+        n_judge=len(judge),
+        n_people=len(both),
+        confidence=confidence,
+    )
+
+
+def _weight(
+    truth: Floats, seen: Floats, unseen: Floats, groups: Sequence[str], others: Sequence[str]
+) -> float:
+    """The weight of least variance, in [0, 1]; 0 where the judge is heard on the sample alone."""
+    if not len(unseen):
+        return 0.0
+    joint = _variance(truth + seen, groups) - _variance(truth, groups) - _variance(seen, groups)
+    spread = _variance(seen, groups) + _variance(unseen, others)
+    return float(min(1.0, max(0.0, joint / 2 / spread))) if spread > 0 else 0.0
+
+
+def _variance(values: Floats, groups: Sequence[str]) -> float:
+    """Of the mean of ``values`` whose members of a group go together; 0 for a single group."""
+    names, member = np.unique(np.array(groups, dtype=str), return_inverse=True)
+    if len(names) < 2:
+        return 0.0
+    sums = np.bincount(member, weights=values - values.mean())
+    return float(len(names) / (len(names) - 1) * (sums**2).sum() / len(values) ** 2)
+
+
+def _hits(labels: Votes, claims: Sequence[tuple[str, int]], label: str) -> Floats:
+    return np.array([labels[claim] == label for claim in claims], dtype=np.float64)
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else float("nan")

@@ -1,0 +1,140 @@
+"""A judge over the claims of a set: each judgement is kept at once, and a rerun goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from franq_guard.datasets.annotating.reply import (
+    NotJudgedError,
+    Reading,
+    read_judgement,
+    read_search,
+)
+from franq_guard.datasets.annotating.request import judging_request, search_request, version
+from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
+from franq_guard.records import Claim, Passage, Trace
+
+Search = Callable[[str], Sequence[Passage]]
+"""From a claim to passages that may tell whether it is true, beyond those of its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """A language model that labels claims with the labels of arXiv 2505.21072.
+
+    Args:
+        name: tells this judge from others; its judgements have the source ``judge:NAME``.
+        ask: from a request to a reply, such as :func:`~franq_guard.language_model.asking.ask_from`
+            makes; whatever it raises makes a claim "not judged".
+        parallel: requests at once.
+        search: asked for the claims that the passages do not settle.
+    """
+
+    name: str
+    ask: Callable[[str], str]
+    parallel: int = 1
+    search: Search | None = None
+
+    @property
+    def source(self) -> str:
+        """The ``source`` of this judge's judgements."""
+        return f"judge:{self.name}"
+
+    def judge(self, trace: Trace, claim: int) -> ClaimJudgement:
+        """One claim's labels, or the error that stands in their place; never raises."""
+        told = (trace.claims or ())[claim]
+        found = ClaimJudgement(trace.id or "", claim, self.source, version=version())
+        try:
+            read = self._read(trace, told)
+        except NotJudgedError as error:
+            return replace(found, error=str(error))
+        except Exception as error:  # a model may raise anything; the claim stays to be judged
+            return replace(found, error=f"{type(error).__name__}: {error}")
+        return replace(
+            found,
+            faithfulness=read.faithfulness,
+            factuality=read.factuality,
+            quote=read.quote,
+            passage=read.passage,
+        )
+
+    def _read(self, trace: Trace, claim: Claim) -> Reading:
+        request = judging_request(trace.question, trace.passages, claim.in_full)
+        read = read_judgement(str(self.ask(request)), trace.passages)
+        if read.faithfulness == "faithful" or self.search is None:
+            return read
+        found = list(self.search(claim.in_full))
+        if not found:
+            return replace(read, factuality="unverifiable")
+        searched = read_search(str(self.ask(search_request(claim.in_full, found))), found)
+        # The passage index is one of the answer's own passages; the search's quote has none.
+        own = read.quote is not None
+        return replace(
+            read,
+            factuality=searched.factuality,
+            quote=read.quote if own else searched.quote,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    """How many claims were ``judged`` now, ``not_judged`` (an error), and ``before`` this run."""
+
+    judged: int
+    not_judged: int
+    before: int
+
+
+def annotate(
+    claims: ClaimSet,
+    judge: Judge,
+    *,
+    limit: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Annotated:
+    """Have every claim of the set judged that this judge, asked as now, has not judged yet.
+
+    Claims that were not judged because of an error are asked again. Each judgement is on disk
+    before the next is waited for.
+
+    Args:
+        claims: the set.
+        judge: who judges.
+        limit: at most so many claims; None: all.
+        progress: called with (done, to do).
+    """
+    done = {
+        (said.answer, said.claim)
+        for said in claims.judgements()
+        if said.source == judge.source and said.version == version() and not said.error
+    }
+    every = [(t, i) for t in claims.answers() for i in _claims(t)]
+    todo = [(t, i) for t, i in every if (t.id, i) not in done][:limit]
+    judged = 0
+    for number, said in enumerate(_judged(judge, todo), start=1):
+        claims.add(said)
+        judged += not said.error
+        if progress is not None:
+            progress(number, len(todo))
+    return Annotated(judged, len(todo) - judged, len(done))
+
+
+def _claims(trace: Trace) -> Iterator[int]:
+    return (i for i, claim in enumerate(trace.claims or ()) if claim.not_a_claim is None)
+
+
+def _judged(judge: Judge, todo: Sequence[tuple[Trace, int]]) -> Iterator[ClaimJudgement]:
+    """Judgements as they are done; at most ``parallel`` requests are under way."""
+    left = iter(todo)
+    with ThreadPoolExecutor(max_workers=judge.parallel) as pool:
+        running: set[Future[ClaimJudgement]] = set()
+        while True:
+            for trace, claim in islice(left, judge.parallel - len(running)):
+                running.add(pool.submit(judge.judge, trace, claim))
+            if not running:
+                return
+            finished, running = wait(running, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in finished)

@@ -1,0 +1,49 @@
+"""What the judge is asked, in wordings of our own that are named by their content."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+
+from franq_guard.basics.text import filled
+from franq_guard.records import Passage
+
+
+def judging_request(question: str, passages: Sequence[Passage], claim: str) -> str:
+    """Asks for the faithfulness and the factuality of a claim."""
+    shown = _numbered("Passage", passages) or "(no passages)"
+    return _fenced("judge.v1", question=question, passages=shown, claim=claim)
+
+
+def search_request(claim: str, found: Sequence[Passage]) -> str:
+    """Asks for the factuality of a claim by what a search found for it."""
+    return _fenced("found.v1", passages=_numbered("Found", found), claim=claim)
+
+
+@cache
+def version() -> str:
+    """Names the wordings: judgements by other ones are made again."""
+    digest = hashlib.sha256((_template("judge.v1") + _template("found.v1")).encode())
+    return f"judge.v1-{digest.hexdigest()[:8]}"
+
+
+def shown_text(passage: Passage) -> str:
+    """A passage as the judge reads it, its title first."""
+    return f"{passage.title.strip()}\n{passage.text}" if passage.title.strip() else passage.text
+
+
+def _numbered(word: str, passages: Sequence[Passage]) -> str:
+    return "\n\n".join(f"{word} {i}: {shown_text(p)}" for i, p in enumerate(passages, start=1))
+
+
+def _fenced(name: str, **material: str) -> str:
+    # The fence is a digest of the material, so that no passage can contain it.
+    digest = hashlib.sha256("\0".join(material.values()).encode("utf-8", "replace")).hexdigest()
+    return filled(_template(name), fence=f"==== {digest[:16]} ====", **material)
+
+
+@cache
+def _template(name: str) -> str:
+    return (files("franq_guard.datasets.annotating") / f"{name}.txt").read_text(encoding="utf-8")

@@ -1,0 +1,205 @@
+"""The run that makes a claim set: planned whole, then written answer by answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Literal
+
+from franq_guard.claims.rules.splitter import RuleSplitter
+from franq_guard.datasets.building.edits import Edit, one_edit
+from franq_guard.datasets.building.questions import MadeQuestion
+from franq_guard.datasets.building.showing import Search, Showing, showing_for, shown
+from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
+from franq_guard.datasets.entities import Pool
+from franq_guard.datasets.long_form.labels import label
+from franq_guard.datasets.questions import Question, digest
+from franq_guard.language_model.prompts import question_prompt, rag_prompt
+from franq_guard.records import Claim, Generation, Passage, Trace
+
+if TYPE_CHECKING:
+    from franq_guard.language_model.base import LanguageModel
+
+_ONE_LINE = "\nAnswer in a few words, on one line."
+_GOLD_RULE, _EDIT_RULE = "gold.v1", "edit.v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a set is built; two runs with the same recipe, documents and model agree.
+
+    Args:
+        form: ``long``: full sentences, split into claims; ``short``: a few words, one claim.
+        k: passages shown.
+        max_new_tokens: length of an answer.
+        samples: more answers to each question, drawn at temperature 1 (the short form's signals).
+        edits: share of the questions that also give a sentence of the documents as an answer, once
+            as it stands and once with one fact changed.
+        seed: of all that is drawn.
+    """
+
+    form: Literal["long", "short"] = "long"
+    k: int = 3
+    max_new_tokens: int = 120
+    samples: int = 0
+    edits: float = 0.25
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One answer that is to be in the set: written by the model, or ``given`` on purpose."""
+
+    id: str
+    question: MadeQuestion
+    passages: tuple[int, ...]
+    showing: Showing
+    given: str | None = None
+    edit: Edit | None = None
+
+
+def plan(
+    questions: Sequence[MadeQuestion], passages: Sequence[Passage], search: Search, recipe: Recipe
+) -> list[Planned]:
+    """Every answer of the set, in order; nothing is written yet."""
+    pool = Pool(passage.text for passage in passages)
+    return [row for q in questions for row in _planned(q, passages, search, recipe, pool)]
+
+
+def build(
+    claims: ClaimSet,
+    planned: Sequence[Planned],
+    passages: Sequence[Passage],
+    model: LanguageModel,
+    recipe: Recipe,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> int:
+    """Write what is missing of ``planned`` into the set; the number of answers written now.
+
+    Labels that need no judge come with them: of gold answers (source ``gold``) and of edits (source
+    ``edit``). Each answer is on disk before the next is begun, its labels before itself.
+
+    Args:
+        claims: the set.
+        planned: by :func:`plan`.
+        passages: of the documents.
+        model: writes.
+        recipe: the one of the plan.
+        progress: called with (done, to do).
+    """
+    there = {trace.id for trace in claims.answers()}
+    todo = [row for row in planned if row.id not in there]
+    for number, row in enumerate(todo, start=1):
+        trace = _answered(row, [passages[i] for i in row.passages], model, recipe)
+        for said in _labels(row, trace, passages):
+            claims.add(said)
+        claims.add_answer(trace)
+        if progress is not None:
+            progress(number, len(todo))
+    return len(todo)
+
+
+def settings(
+    recipe: Recipe, passages: Sequence[Passage], model: LanguageModel
+) -> dict[str, object]:
+    """What a set records of how it was built."""
+    documents = digest(0, *(f"{p.title}\0{p.text}" for p in passages))[:16]
+    return {**asdict(recipe), "documents": documents, "language_model": model.fingerprint}
+
+
+def _planned(
+    question: MadeQuestion,
+    passages: Sequence[Passage],
+    search: Search,
+    recipe: Recipe,
+    pool: Pool,
+) -> Iterator[Planned]:
+    showing = showing_for(question, recipe.seed)
+    seen = shown(question, passages, search, showing, k=recipe.k)
+    yield Planned(question.id, question, seen, showing)
+    drawn = int(digest(recipe.seed, "edits", question.id)[:8], 16) / 16**8
+    edit = one_edit(question.sentence, pool, seed=recipe.seed) if question.sentence else None
+    if edit and drawn < recipe.edits:
+        beside = shown(question, passages, search, "gold", k=recipe.k)
+        stated, changed = f"{question.id}-stated", f"{question.id}-changed"
+        yield Planned(stated, question, beside, "gold", given=edit.original)
+        yield Planned(changed, question, beside, "gold", given=edit.text, edit=edit)
+
+
+def _answered(
+    row: Planned, passages: Sequence[Passage], model: LanguageModel, recipe: Recipe
+) -> Trace:
+    asked = row.question.question
+    contrast: str | None = None
+    samples: tuple[Generation, ...] = ()
+    generation = Generation(row.given or "")
+    if row.given is None:
+        request = asked + (_ONE_LINE if recipe.form == "short" else "")
+        prompt = model.render(rag_prompt(request, passages))
+        contrast = model.render(question_prompt(request))
+        (generation,) = model.generate([prompt], max_new_tokens=recipe.max_new_tokens)
+        samples = _samples(model, prompt, recipe)
+    return Trace(
+        asked,
+        tuple(passages),
+        generation,
+        samples=samples,
+        claims=tuple(_claims(generation.text, asked, recipe)),
+        contrast_prompt=contrast,
+        id=row.id,
+    )
+
+
+def _samples(model: LanguageModel, prompt: str, recipe: Recipe) -> tuple[Generation, ...]:
+    if not recipe.samples:
+        return ()
+    (drawn,) = model.sample(
+        [prompt], n=recipe.samples, max_new_tokens=recipe.max_new_tokens, seed=recipe.seed
+    )
+    return tuple(drawn)
+
+
+def _claims(answer: str, question: str, recipe: Recipe) -> list[Claim]:
+    if recipe.form == "long":
+        return RuleSplitter().split(answer, question=question)
+    start, end = len(answer) - len(answer.lstrip()), len(answer.rstrip())
+    return [Claim(answer.strip(), ((start, end),))] if start < end else []
+
+
+def _labels(row: Planned, trace: Trace, passages: Sequence[Passage]) -> Iterator[ClaimJudgement]:
+    if row.given is not None:
+        yield from _of_edit(row, trace)
+    elif row.question.answers:
+        yield from _of_gold(row, trace, passages)
+
+
+def _of_edit(row: Planned, trace: Trace) -> Iterator[ClaimJudgement]:
+    """Of a stated sentence every claim; of a changed one those that hold the change."""
+    for index, claim in enumerate(trace.claims or ()):
+        if row.edit is None:
+            yield ClaimJudgement(row.id, index, "edit", "faithful", "true", version=_EDIT_RULE)
+        elif any(
+            a < row.edit.start + len(row.edit.new) and row.edit.start < b for a, b in claim.spans
+        ):
+            yield ClaimJudgement(
+                row.id, index, "edit", "unfaithful-contra", "false", version=_EDIT_RULE
+            )
+
+
+def _of_gold(row: Planned, trace: Trace, passages: Sequence[Passage]) -> Iterator[ClaimJudgement]:
+    gold = tuple(i == row.question.passage for i in row.passages)
+    question = Question(
+        row.id, "documents", trace.question, row.question.answers, trace.passages, gold
+    )
+    claims = trace.claims or ()
+    for found in label([question], trace.passages, trace.generation.text, claims).claims:
+        neither = "unfaithful-contra" if any(gold) and not found.is_true else "unfaithful-neutral"
+        yield ClaimJudgement(
+            row.id,
+            claims.index(found.claim),
+            "gold",
+            "faithful" if found.is_faithful else neither,  # type: ignore[arg-type]
+            "true" if found.is_true else "false",
+            version=_GOLD_RULE,
+        )

@@ -1,0 +1,83 @@
+"""Questions from a file: lines of text, or JSON Lines with or without passages of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from franq_guard.datasets.building.questions import MadeQuestion
+from franq_guard.datasets.jsonl import json_rows, numbered_lines
+from franq_guard.datasets.questions import digest
+from franq_guard.records import Passage
+from franq_guard.rows import passages_from
+
+
+def read_given(file: Path, *, after: int) -> tuple[list[MadeQuestion], list[Passage]]:
+    """The questions of a file, and the passages that they bring with them.
+
+    A ``.txt`` file holds a question a line. Rows of JSON hold ``question``, and where they are
+    known ``answers`` (right ones), ``id`` and ``passages`` (``text``, ``title``, ``is_gold``):
+    those are shown as they are. Indices of passages begin at ``after``.
+
+    Raises:
+        ValueError: naming the row that is none, or for a file without a question.
+        OSError: the file cannot be read.
+    """
+    if file.suffix.lower() == ".txt":
+        lines = [" ".join(line.split()) for _, line in numbered_lines(file)]
+        found = [MadeQuestion(_id(line), line, "given", None) for line in dict.fromkeys(lines)]
+        passages: list[Passage] = []
+    else:
+        found, passages = [], []
+        for number, row in enumerate(json_rows(file), start=1):
+            try:
+                own = passages_from(row.get("passages") or [])
+                found.append(
+                    _question(row, range(first := after + len(passages), first + len(own)))
+                )
+            except (ValueError, TypeError) as error:
+                raise ValueError(f"{file}, row {number}: {error}") from None
+            passages += own
+    if not found:
+        raise ValueError(f"{file} holds no question")
+    _unique(file, found)
+    return found, passages
+
+
+def _question(row: dict[str, Any], own: Sequence[int]) -> MadeQuestion:
+    asked, answers = row.get("question"), row.get("answers") or []
+    if not isinstance(asked, str) or not asked.strip():
+        raise ValueError("a question needs a non-empty string 'question'")
+    if not isinstance(answers, list) or not all(isinstance(a, str) and a.strip() for a in answers):
+        raise ValueError("'answers' must be a list of non-empty strings")
+    marked = (i for i, p in zip(own, row.get("passages") or [], strict=True) if _gold(p))
+    return MadeQuestion(
+        str(row.get("id") or _id(asked)),
+        asked.strip(),
+        "given",
+        next(marked, None),
+        tuple(answers),
+        own=tuple(own) if own else None,
+    )
+
+
+def _gold(passage: object) -> bool:
+    return isinstance(passage, dict) and passage.get("is_gold") is True
+
+
+def _unique(file: Path, found: Sequence[MadeQuestion]) -> None:
+    for repeated in _repeats(question.id for question in found):
+        raise ValueError(f"{file}: the id {repeated!r} occurs twice; ids must be unique")
+
+
+def _repeats(values: Iterator[str]) -> Iterator[str]:
+    seen: set[str] = set()
+    for value in values:
+        if value in seen:
+            yield value
+        seen.add(value)
+
+
+def _id(question: str) -> str:
+    return digest(0, "given", question)[:12]

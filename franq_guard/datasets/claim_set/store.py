@@ -1,0 +1,177 @@
+"""The folder of a claim set; every row is on disk before the next one is begun.
+
+set/
+  set.json        how it was built: settings, models, versions
+  answers.jsonl   franq.trace/1, each with an id and its claims
+  labels.jsonl    judgements of claims, appended; the last of a source about a claim counts
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from franq_guard.datasets.claim_set.records import CHOSEN, ClaimJudgement
+from franq_guard.records import ClaimLabel, Trace
+from franq_guard.rows import RowError, read_traces
+from franq_guard.rows.written import trace_to_dict
+
+SCHEMA = "franq.claim-set/1"
+
+
+class ClaimSet:
+    """Answers with claims, and what gold answers, judges and people say of them.
+
+    A line that a kill tore is passed over when read, and the next row starts a line of its own. One
+    process writes answers at a time; several may append judgements.
+
+    Raises:
+        ValueError: if ``folder`` holds no claim set; :meth:`create` makes one.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        try:
+            described = json.loads((folder / "set.json").read_text(encoding="utf-8"))
+        except OSError:
+            raise ValueError(
+                f"{folder} is not a claim set (it has no set.json): make one with "
+                "`franq dataset build`"
+            ) from None
+        if not isinstance(described, dict) or described.get("schema") != SCHEMA:
+            raise ValueError(f"{folder / 'set.json'} does not describe a claim set ({SCHEMA})")
+        self.settings: dict[str, Any] = described["settings"]
+
+    @classmethod
+    def create(cls, folder: Path, settings: Mapping[str, Any]) -> ClaimSet:
+        """The set in ``folder``, made where there is none; what is there is kept.
+
+        Raises:
+            ValueError: if there is one that was built with other settings.
+        """
+        if (folder / "set.json").exists():
+            there = cls(folder)
+            other = sorted(
+                k for k in {*there.settings, *settings} if there.settings.get(k) != settings.get(k)
+            )
+            if other:
+                raise ValueError(
+                    f"{folder} was built with other settings ({', '.join(other)}): repeat them to "
+                    "go on, or choose another folder"
+                )
+            return there
+        folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps({"schema": SCHEMA, "settings": dict(settings)}, indent=2)
+        # A rename: nobody ever reads half of it.
+        (folder / "set.json.part").write_text(text + "\n", encoding="utf-8")
+        (folder / "set.json.part").replace(folder / "set.json")
+        return cls(folder)
+
+    def add_answer(self, trace: Trace) -> None:
+        """Keep an answer.
+
+        Raises:
+            ValueError: if it has no id or no claims.
+        """
+        if not trace.id or trace.claims is None:
+            raise ValueError("an answer of a claim set needs an id and its claims")
+        _append(self.folder / "answers.jsonl", trace_to_dict(trace))
+
+    def add(self, judgement: ClaimJudgement) -> None:
+        """Keep a judgement; it takes the place of an earlier one of its source about its claim."""
+        _append(self.folder / "labels.jsonl", judgement.to_dict())
+
+    def answers(self) -> list[Trace]:
+        """All answers in the order they were kept, the first of each id."""
+        found: dict[str, Trace] = {}
+        for trace in read_traces(_lines(self.folder / "answers.jsonl")):
+            if not isinstance(trace, RowError) and trace.id and trace.claims is not None:
+                found.setdefault(trace.id, trace)
+        return list(found.values())
+
+    def judgements(self) -> list[ClaimJudgement]:
+        """The last judgement of every source about every claim, errors included.
+
+        A vote that was taken back (neither label nor error) is left out.
+        """
+        found: dict[tuple[str, int, str], ClaimJudgement] = {}
+        for line in _lines(self.folder / "labels.jsonl"):
+            try:
+                said = ClaimJudgement.from_dict(json.loads(line))
+            except ValueError:
+                continue  # torn by a kill
+            found[said.answer, said.claim, said.source] = said
+        return [said for said in found.values() if said.error or not said.empty]
+
+    def labelled(self, sources: Sequence[str] = ("person", "gold", "edit", "judge")) -> list[Trace]:
+        """The answers, each claim with the label of the first of ``sources`` that knows it.
+
+        A promise may rest on labels that are trusted: those of people on claims that were not
+        chosen for them. Where no person has voted, those of gold answers and judges are; edits made
+        on purpose never are.
+
+        Args:
+            sources: kinds (``person``) or whole sources (``judge:NAME``), the most trusted first.
+                Of several of one kind the majority counts; a tie is not known.
+        """
+        voices: dict[tuple[str, int], list[ClaimJudgement]] = {}
+        for said in self.judgements():
+            voices.setdefault((said.answer, said.claim), []).append(said)
+        people = any(said.kind == "person" for heard in voices.values() for said in heard)
+        trusted = ("person",) if people else ("gold", "judge")
+        return [_with_labels(trace, voices, sources, trusted) for trace in self.answers()]
+
+
+def _with_labels(
+    trace: Trace,
+    voices: Mapping[tuple[str, int], Sequence[ClaimJudgement]],
+    sources: Sequence[str],
+    trusted: Sequence[str],
+) -> Trace:
+    said = [voices.get((trace.id or "", i), ()) for i in range(len(trace.claims or ()))]
+    return replace(trace, labels=tuple(_label(heard, sources, trusted) for heard in said))
+
+
+def _label(
+    heard: Sequence[ClaimJudgement], sources: Sequence[str], trusted: Sequence[str]
+) -> ClaimLabel:
+    chosen = any(said.kind == "person" and said.version == CHOSEN for said in heard)
+    is_true, source = _first_known(sources, [(v, v.is_true) for v in heard])
+    is_faithful, _ = _first_known(sources, [(v, v.is_faithful) for v in heard])
+    return ClaimLabel(
+        is_true, is_faithful, trusted=source.partition(":")[0] in trusted and not chosen
+    )
+
+
+def _first_known(
+    sources: Sequence[str], voices: Sequence[tuple[ClaimJudgement, bool | None]]
+) -> tuple[bool | None, str]:
+    """The value and the source that gave it; (None, "") where none knows."""
+    for source in sources:
+        votes = [value for v, value in voices if source in (v.kind, v.source) and value is not None]
+        if votes:
+            half = sum(votes) / len(votes)
+            return (None, "") if half == 0.5 else (half > 0.5, source)
+    return None, ""
+
+
+def _lines(path: Path) -> Iterator[str]:
+    if path.exists():
+        with path.open(encoding="utf-8", errors="replace") as file:
+            yield from (line for line in file if line.strip())
+
+
+def _append(path: Path, row: Mapping[str, Any]) -> None:
+    """One row, whole: written by one call, on a line of its own, and flushed to the disk."""
+    with path.open("ab+") as file:
+        end = file.seek(0, os.SEEK_END)
+        file.seek(max(0, end - 1))
+        ends_torn = file.read(1) not in (b"", b"\n")
+        text = json.dumps(row) + "\n"
+        file.write(("\n" + text if ends_torn else text).encode())
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,6 @@
+"""A folder of documents as passages: ``folder`` cuts, ``formats`` reads."""
+
+from franq_guard.datasets.documents.folder import read_folder
+from franq_guard.datasets.documents.formats import SUFFIXES
+
+__all__ = ["SUFFIXES", "read_folder"]

@@ -1,0 +1,74 @@
+"""Which claims a person should see first: a random sample for honest rates, and those that decide.
+
+Half of the claims are drawn at random, once for all; rates may be estimated from votes on these,
+however early the reviewer stops. The other half is sorted: first the claims whose sources disagree,
+that a judge called false or could not verify, and that lie nearest to a guard's threshold. Both are
+shown by turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from franq_guard.datasets.claim_set import ClaimJudgement
+from franq_guard.datasets.questions import digest
+from franq_guard.records import Trace
+
+Key = tuple[str, int]
+"""The id of an answer and the index of a claim in it."""
+
+
+class Item(NamedTuple):
+    """A claim to be looked at; ``sampled``: drawn at random, not chosen."""
+
+    key: Key
+    sampled: bool
+
+
+def order(
+    answers: Sequence[Trace],
+    judgements: Sequence[ClaimJudgement],
+    *,
+    distance: Mapping[Key, float] | None = None,
+    seed: int = 0,
+) -> list[Item]:
+    """Every claim once: of the random half and of the sorted half by turns.
+
+    Args:
+        answers: of a claim set.
+        judgements: what is known of their claims; people's votes are passed over.
+        distance: how far P(true) lies from the threshold, where it was computed.
+        seed: of the draw.
+    """
+    keys = [
+        (trace.id or "", i)
+        for trace in answers
+        for i, claim in enumerate(trace.claims or ())
+        if claim.not_a_claim is None
+    ]
+    drawn = sorted(keys, key=lambda key: digest(seed, "review", key[0], str(key[1])))
+    half = (len(drawn) + 1) // 2
+    wanted = _wanted(judgements, distance or {})
+    chosen = sorted(drawn[half:], key=lambda key: -wanted.get(key, 0.0))
+    turns = zip_longest(
+        (Item(key, True) for key in drawn[:half]), (Item(key, False) for key in chosen)
+    )
+    return [item for pair in turns for item in pair if item is not None]
+
+
+def _wanted(
+    judgements: Sequence[ClaimJudgement], distance: Mapping[Key, float]
+) -> dict[Key, float]:
+    """How much a person's look at each claim would tell; nothing where nothing is known."""
+    voices: dict[Key, list[ClaimJudgement]] = {}
+    for said in judgements:
+        if said.kind != "person":
+            voices.setdefault((said.answer, said.claim), []).append(said)
+    wanted = {key: max(0.0, 1.0 - 2.0 * far) for key, far in distance.items()}
+    for key, heard in voices.items():
+        factual = {said.factuality for said in heard} - {None}
+        wanted[key] = wanted.get(key, 0.0) + 2.0 * (len(factual) > 1)
+        wanted[key] += 1.0 * ("false" in factual) + 0.5 * ("unverifiable" in factual)
+    return wanted

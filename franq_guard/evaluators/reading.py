@@ -1,0 +1,56 @@
+"""Question, passages and answer out of the free-form inputs and outputs of a traced run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from franq_guard.capture.evidence import EvidenceFrom, chosen_passages, usual_passages
+from franq_guard.records import Generation, Trace
+from franq_guard.rows.fields import KNOWN
+
+
+def _keys(ours: str) -> tuple[str, ...]:
+    """Where a run usually holds it; names that reach into a row are not needed here."""
+    return (ours, *(name for name in KNOWN[ours] if "." not in name))
+
+
+QUESTION_KEYS, ANSWER_KEYS = _keys("question"), (*_keys("answer"), "text", "content")
+
+
+def trace_of_run(inputs: Any, outputs: Any, evidence: EvidenceFrom | None = None) -> Trace:
+    """The answer of one run, ready to be checked.
+
+    Args:
+        inputs: the question, or a mapping that holds it.
+        outputs: the answer, or a mapping that holds it.
+        evidence: names the passages where neither holds them under a usual key: a key, a dotted
+            path, or a function of inputs and outputs.
+
+    Raises:
+        ValueError: if there is no question or no answer; says which keys were looked for.
+        KeyError: if ``evidence`` leads nowhere.
+    """
+    question = _text(inputs, QUESTION_KEYS, "question", "inputs")
+    answer = _text(outputs, ANSWER_KEYS, "answer", "outputs")
+    found = (
+        usual_passages(outputs, inputs)
+        if evidence is None
+        else chosen_passages(evidence, inputs, outputs)
+    )
+    return Trace(question, tuple(found), Generation(answer))
+
+
+def _text(value: Any, keys: tuple[str, ...], what: str, where: str) -> str:
+    if isinstance(value, Mapping):
+        named = [value[key] for key in keys if isinstance(value.get(key), str)]
+        others = [text for text in value.values() if isinstance(text, str)]
+        # A mapping with one text alone, whatever its key, can mean nothing else.
+        found = named[0] if named else others[0] if len(others) == 1 else None
+    else:
+        found = value if isinstance(value, str) else None
+    if found is None or (what == "question" and not found.strip()):
+        raise ValueError(
+            f"no {what} in the {where}: give a string, or a mapping with one of {', '.join(keys)}"
+        )
+    return found

@@ -1,0 +1,57 @@
+"""The numbers by which P(true) becomes a label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["LabelRule"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelRule:
+    """The numbers by which a calibrator's P(true) becomes a label; see :meth:`.Policy.label`.
+
+    Attributes:
+        threshold: a claim with P(true) below it does not pass.
+        false_below: a claim with P(true) below it is ``false`` even without evidence against it;
+            None: P(true) alone never makes a claim ``false``.
+        contradiction: from this P(contradiction) on a passage is evidence against a claim.
+        entailment: from this P(entailment) on a passage states a claim.
+        supported_from: a claim is supported by the passages above this P(faithful).
+        unsupported_true: whether the claims that the calibrator was fitted on show that most
+            unsupported ones which pass are true.
+
+    Raises:
+        ValueError: for a number outside [0, 1], or ``false_below`` above ``threshold``.
+    """
+
+    threshold: float = 0.5
+    false_below: float | None = 0.25
+    contradiction: float = 0.9
+    entailment: float = 0.5
+    supported_from: float = 0.5
+    unsupported_true: bool = True
+
+    def __post_init__(self) -> None:
+        shares = (self.contradiction, self.entailment, self.supported_from)
+        if not all(0 <= share <= 1 for share in shares):
+            raise ValueError(
+                f"contradiction, entailment and supported_from must lie in [0, 1]: {shares}"
+            )
+        if not 0 <= (self.false_below or 0) <= self.threshold <= 1:
+            raise ValueError(
+                "thresholds must satisfy 0 <= false_below <= threshold <= 1, got "
+                f"false_below={self.false_below}, threshold={self.threshold}"
+            )
+
+    def contradicts(self, contradiction: float | None) -> bool:
+        """Whether a passage speaks against the claim."""
+        return contradiction is not None and contradiction >= self.contradiction
+
+    def entails(self, entailment: float | None) -> bool:
+        """Whether a passage states the claim."""
+        return entailment is not None and entailment >= self.entailment
+
+    def conflict(self, contradiction: float | None, entailment: float | None) -> bool:
+        """Whether one passage states the claim and another speaks against it."""
+        return self.contradicts(contradiction) and self.entails(entailment)

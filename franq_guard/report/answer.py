@@ -1,0 +1,177 @@
+"""A guarded answer in HTML, for notebooks and pages: colours, evidence on hover and focus.
+
+No script, nothing loaded, everything escaped. A shape stands beside each colour.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+
+from franq_guard.policy import ANY_MARK, Policy
+from franq_guard.records import Evidence, GuardedAnswer, Label, Span, Verdict
+from franq_guard.report.counts import summary
+from franq_guard.report.parts import listed, parts
+from franq_guard.report.stretches import is_contradicted, is_stated, stretches
+from franq_guard.report.text import safe, shown
+from franq_guard.report.words import LABEL_WORDS, NUMBER_WORDS, citation_words, why
+
+__all__ = ["answer_body", "answer_html", "css", "legend"]
+
+_MARK = re.compile(f" (?:{ANY_MARK.pattern})")
+_WORST_FIRST: tuple[Label, ...] = (
+    *Policy().marked,
+    "unsupported-true",
+    "supported",
+    "not-a-claim",
+)
+"""The first of these colours a part of the text that several claims share."""
+
+
+def answer_html(answer: GuardedAnswer) -> str:
+    """The answer as an HTML fragment that needs nothing else, its style with it.
+
+    The claims are coloured in the answer as it was written; what the policy made of it is shown
+    below where that is more than marks.
+    """
+    body = f"{answer_body(answer)}{legend(v.label for v in answer.verdicts)}"
+    return shown(f'<div class="franq"><style>{css()}</style>{body}</div>')
+
+
+def css() -> str:
+    """The style of everything in an element of class ``franq``."""
+    return files("franq_guard.report").joinpath("answer.css").read_text("utf-8")
+
+
+def answer_body(answer: GuardedAnswer) -> str:
+    """Question, answer, claims and passages, without style and legend."""
+    question = f'<p class="question">{safe(answer.question)}</p>' if answer.question else ""
+    written = "".join(_part(text, of, answer) for text, of in _written(answer))
+    return (
+        f'{question}<p class="answer">{written}</p><p class="summary">{safe(_line(answer))}</p>'
+        f"{_returned(answer)}{_claims(answer)}{_passages(answer)}"
+    )
+
+
+def legend(labels: Iterator[Label] | Sequence[Label]) -> str:
+    """What the colours and shapes of these labels mean, each once."""
+    given = set(labels)
+    items = "".join(
+        f'<li class="{label}">{_name(label)} {safe(words.meaning)}</li>'
+        for label, words in LABEL_WORDS.items()
+        if label in given
+    )
+    return f'<ul class="legend">{items}</ul>' if items else ""
+
+
+def _line(answer: GuardedAnswer) -> str:
+    score = "" if answer.score is None else f"; lowest P(true) {answer.score:.2f}"
+    return summary(answer) + score
+
+
+def _written(answer: GuardedAnswer) -> Iterator[tuple[str, list[Verdict]]]:
+    """The answer in parts, each with the verdicts on what it states."""
+    spans = [verdict.claim.spans for verdict in answer.verdicts]
+    for text, owners in parts(answer.original, spans):
+        yield text, [answer.verdicts[i] for i in owners]
+
+
+def _part(text: str, verdicts: Sequence[Verdict], answer: GuardedAnswer) -> str:
+    if not verdicts or not text.strip():
+        return safe(text)
+    label = min((verdict.label for verdict in verdicts), key=_WORST_FIRST.index)
+    if label == "not-a-claim":
+        return f'<span class="part not-a-claim">{safe(text)}</span>'
+    tips = "".join(_claim(verdict, answer, "span") for verdict in verdicts)
+    unseen = f'<span class="unseen"> ({LABEL_WORDS[label].name}) </span>'
+    return (
+        f'<span class="part {label}" tabindex="0">{safe(text)}&#8288;{_shape(label)}{unseen}'
+        f'<span class="tip">{tips}</span></span>'
+    )
+
+
+def _claims(answer: GuardedAnswer) -> str:
+    """All claims in a list: for readers without a pointer, and for print."""
+    if not answer.claims:
+        return ""
+    items = "".join(_claim(v, answer, "li", times) for v, times in listed(answer.claims))
+    return f"<details><summary>Claims, one by one</summary><ol>{items}</ol></details>"
+
+
+def _claim(verdict: Verdict, answer: GuardedAnswer, tag: str, times: int = 1) -> str:
+    """Label, numbers, and what the passages say for and against the claim."""
+    words = LABEL_WORDS[verdict.label]
+    reason = f" ({why(verdict.reason)})" if verdict.reason and words.shape else ""
+    numbers = f'<span class="small">{_numbers(verdict)}</span>' if words.shape else ""
+    repeated = f' <span class="small">stated {times} times</span>' if times > 1 else ""
+    found = "".join(
+        f'<span class="stretch">{safe(one.lead)}: “{safe(" ".join(one.text.split()))}”</span>'
+        for one in stretches(verdict, answer.passages)
+    )
+    found += "".join(
+        f'<span class="stretch">{safe(citation_words(one))}</span>' for one in verdict.citations
+    )
+    return (
+        f'<{tag} class="claim {verdict.label}"><span>{safe(verdict.claim.text)}{repeated}</span>'
+        f'<span>{_name(verdict.label)} <span class="small">{safe(words.meaning + reason)}</span>'
+        f"</span>{numbers}{found}</{tag}>"
+    )
+
+
+def _numbers(verdict: Verdict) -> str:
+    values = {"p_true": verdict.p_true, "p_faithful": verdict.p_faithful}
+    return " · ".join(
+        f'<span title="{safe(NUMBER_WORDS[key][1])}">{NUMBER_WORDS[key][0]} '
+        f"{'unknown' if value is None else f'{value:.2f}'}</span>"
+        for key, value in values.items()
+    )
+
+
+def _name(label: Label) -> str:
+    return f'{_shape(label)} <span class="name">{safe(LABEL_WORDS[label].name)}</span>'
+
+
+def _shape(label: Label) -> str:
+    shape = LABEL_WORDS[label].shape
+    return f'<span class="shape" aria-hidden="true">{shape}</span>' if shape else ""
+
+
+def _returned(answer: GuardedAnswer) -> str:
+    """The text after the policy, where more was done to it than marks put in."""
+    if _MARK.sub("", answer.text) == answer.original:
+        return ""
+    text = f'<p class="answer">{safe(answer.text)}</p>'
+    return f"<details><summary>What the reader gets</summary>{text}</details>"
+
+
+def _passages(answer: GuardedAnswer) -> str:
+    """The passages, what speaks for or against a claim marked in them."""
+    if not answer.passages:
+        return ""
+    items = "".join(f"<li>{_passage(answer, i)}</li>" for i in range(len(answer.passages)))
+    count = len(answer.passages)
+    said = f"{count} passage{'' if count == 1 else 's'}, evidence marked"
+    return f"<details><summary>{said}</summary><ol>{items}</ol></details>"
+
+
+def _passage(answer: GuardedAnswer, index: int) -> str:
+    passage = answer.passages[index]
+    title = f"<b>{safe(passage.title)}</b> " if passage.title else ""
+    against = [_spans(v.against, index) for v in answer.claims if is_contradicted(v)]
+    support = [_spans(v.evidence, index) for v in answer.claims if is_stated(v)]
+    marked = "".join(
+        _marked(text, min(owners) < len(against)) if owners else safe(text)
+        for text, owners in parts(passage.text, [*against, *support])
+    )
+    return title + marked
+
+
+def _marked(text: str, contradicts: bool) -> str:
+    label: Label = "false" if contradicts else "supported"
+    said = "speaks against a claim" if contradicts else "supports a claim"
+    return f'<mark class="{label}" title="{said}">{_shape(label)} {safe(text)}</mark>'
+
+
+def _spans(found: Evidence | None, passage: int) -> tuple[Span, ...]:
+    return ((found.start, found.end),) if found and found.passage == passage else ()

@@ -1,0 +1,136 @@
+"""What a calibrator reached, as a page: curves, against the shipped one, mistakes, more labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from franq_guard import metrics
+from franq_guard.calibration.classifier import FranqClassifier
+from franq_guard.calibration.defaults import shipped
+from franq_guard.calibration.fit import Labelled, flagged_always, labelled, out_of_fold
+from franq_guard.calibration.store import Calibrator
+from franq_guard.franq import FloatArray
+from franq_guard.metrics.plots import Line, Plot, reliability_plot
+from franq_guard.report.figures import promise_text
+from franq_guard.report.page import page
+from franq_guard.report.sections import Block, Curves, Section
+from franq_guard.report.tables import Column, Table
+
+MISTAKES = 20
+
+__all__ = ["MISTAKES", "calibration_page"]
+
+
+def calibration_page(fitted: Calibrator, rows: Sequence[Mapping[str, Any]]) -> str:
+    """One self-contained HTML page about a calibrator and the labelled claims it was fitted on.
+
+    Every P(true) of the page comes from a fit that saw no claim of the same answer.
+
+    Args:
+        fitted: the calibrator.
+        rows: as for :func:`~franq_guard.calibration.fit.fit_calibrator`; ``claim`` and ``question``
+            are shown where they are there.
+    """
+    data = labelled(rows)
+    model = FranqClassifier(
+        fitted.calibration, log_space=fitted.log_space, interpolation=fitted.interpolation
+    )
+    p_true = out_of_fold(model, data)
+    known = ~np.isnan(p_true)
+    judged, p = data.only(known), p_true[known]
+    chosen = [row for row, keep in zip(rows, known.tolist(), strict=True) if keep]
+    sections = [
+        Section("In short", [promise_text(fitted), _more(fitted.figures)]),
+        Section("Curves", _curves(fitted, judged, p)),
+        Section("Beside the shipped calibrator", [_beside(fitted, judged, p)]),
+        Section("Worst mistakes", [_mistakes(chosen, p)]),
+    ]
+    return page(f"Calibrator {fitted.name}", sections)
+
+
+def _more(figures: Mapping[str, Any]) -> str:
+    answers, error = figures.get("answers", 0), figures.get("auroc_se")
+    if not error:
+        return f"{answers} answers: too few to say how sure the figures are."
+    return (
+        f"AUROC {figures['auroc']:.3f} +- {error:.3f} on {answers} answers. An error falls with "
+        f"the root of their number: {3 * answers} more labelled answers would halve it."
+    )
+
+
+def _curves(fitted: Calibrator, data: Labelled, p: FloatArray) -> list[str | Block]:
+    flagged = _shares(fitted, data, p, np.unique(np.append(p, [0.0, 1.01])))
+    at = _shares(fitted, data, p, np.array([fitted.labels.threshold]))
+    traded = Plot(
+        "Flagged against caught",
+        "true claims flagged",
+        "false claims caught",
+        (
+            Line("chance", ((0.0, 0.0), (1.0, 1.0)), guide=True),
+            Line("by threshold", flagged),
+            Line("the chosen one", at, markers=True),
+        ),
+    )
+    curves = Curves((reliability_plot(data.is_true, {"P(true)": p}), traded))
+    share = f"{at[0][0]:.0%} of the true claims are flagged and {at[0][1]:.0%} of the false ones"
+    return [curves, f"At the threshold {fitted.labels.threshold:.3f} {share} caught."]
+
+
+def _shares(
+    fitted: Calibrator, data: Labelled, p: FloatArray, thresholds: FloatArray
+) -> tuple[tuple[float, float], ...]:
+    """Share of true and of false claims that each threshold flags."""
+    fixed, true = flagged_always(data, fitted.labels), data.is_true == 1
+    flagged = fixed | (p < thresholds[:, None])
+    points = [(float(f[true].mean()), float(f[~true].mean())) for f in flagged]
+    return tuple(dict.fromkeys(points))
+
+
+def _beside(fitted: Calibrator, data: Labelled, p: FloatArray) -> Table:
+    """The same claims by this calibrator and by the one for any writer."""
+    rows: list[tuple[str | float, ...]] = [
+        ("this one, on answers it did not see", *_figures(fitted, data, p))
+    ]
+    for other in shipped():
+        if other.evidence_only and other.form == fitted.form:
+            zeros = np.zeros(len(p))
+            theirs = other.apply(data.signals[:, 0], zeros, zeros)[0]
+            rows.append((other.name, *_figures(other, data, theirs)))
+    titles = (("AUROC", "higher"), ("ECE", "lower"), ("true claims flagged", "lower"))
+    columns = [Column(title, better) for title, better in titles]  # type: ignore[arg-type]
+    return Table(
+        "beside",
+        "The same labelled claims",
+        (Column("calibrator"), *columns, Column("false claims caught", "higher")),
+        tuple(rows),
+        note="The shipped one reads the passages alone and was fitted on other data.",
+    )
+
+
+def _figures(made: Calibrator, data: Labelled, p: FloatArray) -> Iterator[float]:
+    yield metrics.auroc(data.is_true, p)
+    yield metrics.ece(data.is_true, p)
+    yield from _shares(made, data, p, np.array([made.labels.threshold]))[0]
+
+
+def _mistakes(rows: Sequence[Mapping[str, Any]], p: FloatArray) -> Table:
+    truth = np.array([bool(row["is_true"]) for row in rows], float)
+    worst = np.argsort(-np.abs(truth - p), kind="stable")[:MISTAKES]
+    return Table(
+        "mistakes",
+        f"Claims whose P(true) is farthest from their label ({len(worst)} of {len(rows)})",
+        (Column("claim"), Column("question"), Column("label"), Column("P(true)")),
+        tuple(
+            (
+                str(rows[i].get("claim", rows[i].get("group", ""))),
+                str(rows[i].get("question", "")),
+                "true" if truth[i] else "false",
+                round(float(p[i]), 3),
+            )
+            for i in worst.tolist()
+        ),
+        note="Read them: some are wrong labels.",
+    )

@@ -1,0 +1,119 @@
+"""Rows in other tools' field names: RAGAS, LangSmith, LettuceDetect, LangChain, or the user's own.
+
+A name may reach into an object: ``outputs.answer`` is the ``answer`` of the row's ``outputs``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+__all__ = ["KNOWN", "Fields", "with_row_label"]
+
+KNOWN: Mapping[str, tuple[str, ...]] = {
+    "question": (
+        *("user_input", "query", "input", "user_query", "prompt_question"),
+        *("inputs.question", "inputs.query", "inputs.input", "inputs.user_input"),
+    ),
+    "passages": (
+        *("retrieved_contexts", "contexts", "context", "documents", "retrieval_context"),
+        *("outputs.passages", "outputs.contexts", "outputs.context", "outputs.documents"),
+        *("inputs.passages", "inputs.contexts", "inputs.context", "inputs.documents"),
+    ),
+    "answer": (
+        *("response", "output", "actual_output", "prediction", "generated_answer", "result"),
+        *("outputs.answer", "outputs.response", "outputs.output", "outputs.result"),
+    ),
+}
+"""By our name, the names that other tools give it, the likeliest first."""
+_NOTHING = object()
+
+
+class Fields:
+    """Gives rows the names of ``franq.trace/1``; a name that a row has already stays as it is.
+
+    Args:
+        given: the user's own, such as ``{"question": "user.text"}``; these go before all others.
+
+    Attributes:
+        used: by our name, the row's name it was last read from.
+
+    Raises:
+        ValueError: for a name that is none of question, passages, answer and id.
+    """
+
+    def __init__(self, given: Mapping[str, str] | None = None) -> None:
+        self._given = dict(given or {})
+        for name in self._given:
+            if name not in (*KNOWN, "id"):
+                raise ValueError(f"no field {name!r}: map question, passages, answer or id")
+        self.used: dict[str, str] = {}
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The row with our names added.
+
+        Raises:
+            ValueError: where one of the three is not there, with the nearest name that is.
+        """
+        found = dict(row)
+        for name, theirs in self._given.items():
+            value = _at(row, theirs)
+            if value is _NOTHING:
+                raise ValueError(f"there is no field {theirs!r} in it; it has {_names(row)}")
+            found[name] = value
+            self.used[name] = theirs
+        for name, others in KNOWN.items():
+            if name not in found:
+                theirs, found[name] = self._known(name, others, row)
+                self.used[name] = theirs
+        if isinstance(found["passages"], str):  # one context as one text
+            found["passages"] = [found["passages"]]
+        return found
+
+    def told(self) -> list[str]:
+        """What was read from other fields than ours, in a line; none where nothing was."""
+        pairs = ", ".join(f"{ours} from {theirs}" for ours, theirs in self.used.items())
+        return [f"fields read: {pairs}"] if pairs else []
+
+    def _known(self, name: str, others: tuple[str, ...], row: dict[str, Any]) -> tuple[str, Any]:
+        for theirs in others:
+            if (value := _at(row, theirs)) is not _NOTHING:
+                return theirs, value
+        near = _nearest(name, row)
+        hint = f"did you mean {near!r}? --map {name}={near}" if near else f"--map {name}=FIELD"
+        raise ValueError(f"{name!r} is missing; the row has {_names(row)} ({hint})")
+
+
+def _nearest(name: str, row: Mapping[str, Any]) -> str | None:
+    """A field of the row that may be meant, of those that are not read as something else."""
+    taken = {theirs for known in KNOWN.values() for theirs in known} | set(KNOWN)
+    free = [key for key in row if key not in taken and key != "id"]
+    alike = [key for key in free if name in key.lower() or key.lower() in name]
+    return next(iter([*alike, *get_close_matches(name, free, n=1)]), None)
+
+
+def with_row_label(row: dict[str, Any]) -> dict[str, Any]:
+    """A row with ``is_true`` of its own and no claims: its answer as one labelled claim."""
+    answer = row.get("answer")
+    if row.get("claims") is not None or not isinstance(answer, str) or not answer.strip():
+        return row
+    labels = {key: row[key] for key in ("is_true", "is_faithful") if row.get(key) is not None}
+    start = len(answer) - len(answer.lstrip())
+    text = answer.strip()
+    claim = {"text": text, "spans": [[start, start + len(text)]], **labels}
+    return {**row, "claims": [claim]} if "is_true" in labels else row
+
+
+def _at(row: object, path: str) -> Any:
+    """The value at a dotted path: the key as it stands first, then step by step."""
+    if isinstance(row, dict) and path in row:
+        return row[path]
+    first, _, rest = path.partition(".")
+    if not rest or not isinstance(row, dict) or first not in row:
+        return _NOTHING
+    return _at(row[first], rest)
+
+
+def _names(row: Mapping[str, Any]) -> str:
+    return ", ".join(map(repr, row)) or "no fields"

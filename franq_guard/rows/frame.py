@@ -1,0 +1,65 @@
+"""Checked answers as a table: one row a claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from typing import Any
+
+from franq_guard.records import Evidence, GuardedAnswer, Verdict
+
+__all__ = ["claim_table", "to_dataframe"]
+
+
+def claim_table(answers: Iterable[GuardedAnswer]) -> Iterator[dict[str, Any]]:
+    """One row for each claim, with what the answer it belongs to has in common.
+
+    ``answer`` counts the answers from 0; ``evidence`` and ``against`` are words of the passages.
+    An answer without claims has no row.
+    """
+    for number, answer in enumerate(answers):
+        common = {"answer": number, "id": answer.id, "question": answer.question or None}
+        of_answer = {"status": answer.status, "score": answer.score}
+        for verdict in answer.claims:
+            yield {**common, **_of_claim(verdict, answer), **of_answer}
+
+
+def to_dataframe(answers: Iterable[GuardedAnswer]) -> Any:
+    """:func:`claim_table` as a ``pandas.DataFrame``.
+
+    Args:
+        answers: such as what ``guard.check_many(...)`` gives.
+
+    Raises:
+        ImportError: with the command to run, where pandas is not installed.
+    """
+    try:
+        pandas = import_module("pandas")
+    except ModuleNotFoundError:
+        raise ImportError("to_dataframe needs pandas: pip install pandas") from None
+    return pandas.DataFrame(list(claim_table(answers)), columns=_COLUMNS)
+
+
+def _of_claim(verdict: Verdict, answer: GuardedAnswer) -> dict[str, Any]:
+    return {
+        "claim": verdict.claim.text,
+        "label": verdict.label,
+        "flagged": verdict.label in answer.weak,
+        "p_true": verdict.p_true,
+        "p_faithful": verdict.p_faithful,
+        "uq_faith": verdict.uq_faith,
+        "uq_unfaith": verdict.uq_unfaith,
+        "reason": verdict.reason,
+        "evidence": _words(verdict.evidence),
+        "against": _words(verdict.against),
+    }
+
+
+def _words(found: Evidence | None) -> str | None:
+    return found.text if found and found.text else None
+
+
+_COLUMNS = [
+    *("answer", "id", "question", "claim", "label", "flagged", "p_true", "p_faithful"),
+    *("uq_faith", "uq_unfaith", "reason", "evidence", "against", "status", "score"),
+]

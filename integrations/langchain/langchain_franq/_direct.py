@@ -1,0 +1,84 @@
+"""A tool that answers directly: what it returns is the agent's answer, and checked as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from langchain.agents.middleware import ToolCallRequest
+from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
+
+from franq_guard.capture.outlet import REPORT_KEY
+from langchain_franq._capture import Capture
+from langchain_franq._messages import Report, with_text
+from langchain_franq._quiet import observed_by, out_of_sight
+from langchain_franq._state import command_in, update_in, with_values
+from langchain_franq._texts import mapped
+
+
+class QuietTool:
+    """A tool whose run is captured and out of sight of every stream; else it is the tool itself."""
+
+    def __init__(self, tool: Any, capture: Capture) -> None:
+        self._tool, self._capture = tool, capture
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tool, name)
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
+        """Run the tool."""
+        return self._tool.invoke(input, self._hidden(config), **options)
+
+    async def ainvoke(
+        self, input: Any, config: RunnableConfig | None = None, **options: Any
+    ) -> Any:
+        """Run the tool."""
+        return await self._tool.ainvoke(input, self._hidden(config), **options)
+
+    def _hidden(self, config: RunnableConfig | None) -> RunnableConfig:
+        # In the configuration: LangGraph hands it to the tool, whatever stands in the context.
+        return observed_by(self._capture, out_of_sight(config or {}))
+
+
+def quiet(request: ToolCallRequest, capture: Capture) -> ToolCallRequest:
+    """The request for a tool that answers directly, to be run out of sight."""
+    tool: Any = QuietTool(request.tool, capture)
+    return request.override(tool=tool)
+
+
+def answers_in(returned: Any) -> list[ToolMessage]:
+    """The answers in what a tool call returned: a message, a ``Command``, or several of them.
+
+    Errors are none, nor is what a guard inside has reported on.
+    """
+    found: list[ToolMessage] = []
+
+    def note(message: ToolMessage) -> ToolMessage:
+        found.append(message)
+        return message
+
+    with_answers(returned, note)
+    return found
+
+
+def with_answers(returned: Any, change: Callable[[ToolMessage], BaseMessage]) -> Any:
+    """What a tool call returned, with each of :func:`answers_in` it changed."""
+    if isinstance(returned, ToolMessage):
+        known = returned.status == "error" or REPORT_KEY in returned.response_metadata
+        return returned if known or not returned.text.strip() else change(returned)
+    if isinstance(returned, (list, tuple)):
+        return [with_answers(one, change) for one in returned]
+    if command_in(returned) is None:
+        return returned
+    messages = update_in(returned).get("messages")
+    changed = with_answers(messages, change)
+    return with_values(returned, {"messages": changed}) if messages else returned
+
+
+def with_answer(message: ToolMessage, text: str, report: Report) -> BaseMessage:
+    """A direct answer with the checked text, also where the artifact repeats it."""
+    raw = str(message.text)
+    checked = with_text(message, text, report)
+    artifact = mapped(message.artifact, lambda _, told: text if told == raw else told)
+    return checked.model_copy(update={"artifact": artifact})

@@ -1,0 +1,217 @@
+"""Tools that answer directly: their text is checked as the answer, and is no proof of itself."""
+
+from __future__ import annotations
+
+import asyncio
+import warnings
+from typing import Annotated, Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.agents import AgentAction, AgentFinish
+from langchain_core.documents import Document
+from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import InjectedToolCallId, tool
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.types import Command
+
+from franq_guard import Guard
+from franq_guard.testing import FakeFaithfulness
+from langchain_franq import FactualityError, FranqCallback, FranqMiddleware, guard_chain, guard_node
+
+from .fakes import (
+    RunRetriever,
+    ScriptedAgent,
+    ScriptedChat,
+    ScriptedGuard,
+    ScriptedLLM,
+    format_docs,
+    lcel,
+    question,
+    said,
+)
+
+ASK = {"messages": [HumanMessage(question(7))]}
+LOOKED_UP = "The tower of run 7 was built by two masons and a baker."
+
+
+@tool("search", return_direct=True)
+def written(query: str) -> str:
+    """Retrieves, and a model writes."""
+    return str(lcel(ScriptedChat()).invoke(query))
+
+
+@tool("search", return_direct=True)
+def looked_up(query: str) -> str:
+    """Nobody knows where it has it from."""
+    return LOOKED_UP
+
+
+@tool("search", return_direct=True, response_format="content_and_artifact")
+def with_documents(query: str) -> tuple[str, dict[str, Any]]:
+    """Its artifact has the documents, and the answer again."""
+    documents = [Document("The archive: it is tall.", id="a")]
+    answer = ScriptedLLM().invoke(query)
+    return answer, {"answer": answer, "documents": documents}
+
+
+@tool("search", return_direct=True)
+def commanding(query: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> Command:
+    """It updates the state."""
+    message = ToolMessage(lcel(ScriptedLLM()).invoke(query), tool_call_id=tool_call_id)
+    return Command(update={"messages": [message]})
+
+
+TOOLS = {"written": written, "looked up": looked_up, "artifact": with_documents}
+TEXTS = {"written": said("run 7"), "looked up": LOOKED_UP, "artifact": said("run 7")}
+FOUND = {"written": ["7-tall", "7-old"], "looked up": [], "artifact": ["a"]}
+
+
+def _node(made: Any, guard: ScriptedGuard) -> Any:
+    built = StateGraph(MessagesState)
+    built.add_node("agent", guard_node(guard, create_agent(ScriptedAgent(), [made])))
+    built.add_edge(START, "agent")
+    built.add_edge("agent", END)
+    return built.compile()
+
+
+def _middleware(made: Any, guard: ScriptedGuard, **options: Any) -> Any:
+    middleware = [FranqMiddleware(guard, **options)]
+    return create_agent(ScriptedAgent(), [made], middleware=middleware)
+
+
+SURFACES = {
+    "middleware": _middleware,
+    "chain": lambda made, guard: guard_chain(create_agent(ScriptedAgent(), [made]), guard),
+    "node": _node,
+}
+
+
+@pytest.mark.parametrize("kind", TOOLS)
+@pytest.mark.parametrize("surface", SURFACES)
+def test_a_direct_answer_is_checked_and_is_not_its_own_evidence(surface, kind):
+    guard = ScriptedGuard()
+    app = SURFACES[surface](TOOLS[kind], guard)
+    for output in (app.invoke(ASK), asyncio.run(app.ainvoke(ASK))):
+        last = output["messages"][-1]
+        assert isinstance(last, ToolMessage)
+        assert last.text.startswith(f"{TEXTS[kind]} [checked: ")
+        assert last.response_metadata["franq"]["original"] == TEXTS[kind]
+        if surface == "middleware" and kind == "artifact":
+            assert last.artifact["answer"] == last.text
+    assert {trace.generation.text for trace in guard.traces} == {TEXTS[kind]}
+    assert [[p.id for p in trace.passages] for trace in guard.traces] == [FOUND[kind]] * 2
+    assert {trace.question for trace in guard.traces} == {question(7)}
+
+
+@pytest.mark.parametrize("mode", ["messages", "updates", "values", "debug", "tasks"])
+def test_no_stream_of_an_agent_shows_a_direct_answer_unchecked(mode):
+    for chunk in _middleware(written, ScriptedGuard()).stream(ASK, stream_mode=mode):
+        assert "7 steps" not in str(chunk) or "7 steps. [checked" in str(chunk)
+
+
+@pytest.mark.parametrize(
+    ("surface", "direct"), [("middleware", True), ("node", True), ("node", False)]
+)
+def test_events_tell_of_a_tool_but_not_what_a_model_wrote_in_it(surface, direct):
+    made = written if direct else tool("search")(written.func)
+
+    async def events() -> list[Any]:
+        app = SURFACES[surface](made, ScriptedGuard())
+        return [event async for event in app.astream_events(ASK, version="v2")]
+
+    told = asyncio.run(events())
+    assert {"on_tool_start", "on_tool_end"} <= {event["event"] for event in told}
+    for event in told:
+        if event["event"] == "on_tool_end":
+            assert "7 steps" not in str(event["data"]["output"])
+
+
+def test_a_watched_agent_reports_on_a_direct_answer():
+    watch = FranqCallback(guard := ScriptedGuard())
+    create_agent(ScriptedAgent(), [looked_up]).invoke(ASK, {"callbacks": [watch]})
+    assert watch.flush(20)
+    (trace,) = guard.traces
+    assert trace.generation.text == LOOKED_UP
+    assert trace.passages == ()
+
+
+def test_without_evidence_a_direct_answer_is_unverified():
+    app = _middleware(looked_up, Guard(faithfulness=FakeFaithfulness()))
+    report = app.invoke(ASK)["messages"][-1].response_metadata["franq"]
+    assert report["status"] == "unverified"
+    assert report["verdicts"][0]["reason"] == "no_evidence"
+
+
+def test_the_command_of_a_direct_tool_is_checked_and_goes_on():
+    guard = ScriptedGuard()
+    last = _middleware(commanding, guard).invoke(ASK)["messages"][-1]
+    assert last.text == f"{said('run 7')} [checked: Tower 7,Tower 7]"
+
+
+def test_evidence_may_be_named_for_a_direct_answer():
+    guard = ScriptedGuard()
+    _middleware(looked_up, guard, evidence=lambda messages: ["The archive."]).invoke(ASK)
+    assert [p.text for p in guard.traces[0].passages] == ["The archive."]
+
+
+@pytest.mark.parametrize("fault", ["the tool", "raise_on"])
+def test_what_is_raised_reaches_the_caller(fault):
+    @tool("search", return_direct=True)
+    def broken(query: str) -> str:
+        """Breaks."""
+        raise LookupError("gone")
+
+    if fault == "the tool":
+        with pytest.raises(LookupError, match="gone"):
+            _middleware(broken, ScriptedGuard()).invoke(ASK)
+        return
+    strict = _middleware(looked_up, ScriptedGuard(), raise_on=("supported",))
+    with pytest.raises(FactualityError):
+        strict.invoke(ASK)
+    with pytest.raises(FactualityError):
+        asyncio.run(strict.ainvoke(ASK))
+
+
+def test_a_text_that_the_agents_model_repeats_is_still_evidence():
+    """Its model read what the tool found, and quotes it: that is what evidence is for."""
+
+    @tool
+    def search(query: str) -> str:
+        """Search."""
+        return said("run 7")
+
+    guard = ScriptedGuard()
+    guard_chain(create_agent(ScriptedAgent(), [search]), guard).invoke(ASK)
+    assert [p.text for p in guard.traces[0].passages] == [said("run 7")]
+
+
+def test_an_agent_executor_hands_a_direct_answer_on():
+    from langchain_classic.agents import AgentExecutor
+
+    def act(given: Any) -> Any:
+        if given["intermediate_steps"]:
+            return AgentFinish({"output": "never"}, "")
+        return AgentAction("search", given["input"], "I search.")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        agent = AgentExecutor(agent=RunnableLambda(act), tools=[looked_up])
+    guard = ScriptedGuard()
+    output = guard_chain(agent, guard).invoke({"input": question(7)})
+    assert output["output"] == f"{LOOKED_UP} [checked: ]"
+    assert guard.traces[0].passages == ()
+
+
+def test_documents_that_a_direct_tool_returns_stay_evidence():
+    """Of a retriever as a tool: the answer is what was retrieved, and the documents say so."""
+
+    @tool("search", return_direct=True)
+    def retrieved(query: str) -> str:
+        """Search."""
+        return format_docs(RunRetriever().invoke(query))
+
+    guard = ScriptedGuard()
+    _middleware(retrieved, guard).invoke(ASK)
+    assert [p.id for p in guard.traces[0].passages] == ["7-tall", "7-old"]

@@ -1,0 +1,84 @@
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from franq_guard.calibration.holding import _at_least, holding
+from franq_guard.calibration.store import Calibrator, Knots
+from franq_guard.label_rule import LabelRule
+
+
+def calibrator(threshold=0.5, promised=0.2):
+    """P(true) is the first signal itself, while the claim is supported."""
+    return Calibrator(
+        calibration="condition",
+        log_space=False,
+        faith=Knots((0.0, 1.0), (0.0, 1.0)),
+        unfaith=Knots((0.0, 1.0), (0.0, 1.0)),
+        labels=LabelRule(threshold=threshold),
+        promise=None if promised is None else {"at_most_flagged": promised},
+    )
+
+
+def rows(p, is_true, **more):
+    return [
+        {"group": i, "p_faithful": 0.9, "uq_faith": x, "uq_unfaith": x, "is_true": bool(t), **more}
+        for i, (x, t) in enumerate(zip(p, is_true, strict=True))
+    ]
+
+
+def test_the_same_as_scipys_exact_test():
+    for k, n, share in ((0, 10, 0.2), (3, 10, 0.2), (10, 10, 0.5), (17, 60, 0.2)):
+        expected = binomtest(k, n, share, alternative="greater").pvalue
+        assert _at_least(k, n, share) == pytest.approx(expected)
+
+
+def test_figures_by_hand():
+    # Four true claims with P(true) .9, .8, .7 and .3, the last flagged; one false with .2.
+    # z: sum (y - p)(1 - 2p) = .1*-.8 + .2*-.6 + .3*-.4 + .7*.4 + -.2*.6 = -.16;
+    # variance: .64*.09 + .36*.16 + .16*.21 + .16*.21 + .36*.16 = .24: z = -.3266, p = .744.
+    found = holding(calibrator(), rows([0.9, 0.8, 0.7, 0.3, 0.2], [1, 1, 1, 1, 0]))
+    assert (found.claims, found.true, found.flagged, found.promised) == (5, 4, 1, 0.2)
+    assert found.p_promise == pytest.approx(1 - 0.8**4)
+    assert (found.said, found.found) == (pytest.approx(0.58), 0.8)
+    assert found.p_calibration == pytest.approx(0.744, abs=1e-3)
+    assert not found.fit_again
+
+
+def test_claims_like_the_old_ones_fail_as_often_as_the_level_says():
+    rng = np.random.default_rng(0)
+    failed = broken = 0
+    for _ in range(400):
+        p = rng.uniform(size=200)
+        truth = rng.uniform(size=200) < p
+        # True claims have P(true) below .4 with probability .16 (the integral of 2p): promise .2.
+        found = holding(calibrator(threshold=0.4), rows(p, truth))
+        failed += found.miscalibrated
+        broken += found.promise_broken
+    assert failed / 400 < 0.05 + 2 * 0.011
+    assert broken / 400 < 0.05
+
+
+def test_a_changed_model_is_noticed():
+    rng = np.random.default_rng(0)
+    p = rng.uniform(size=400)
+    surer = holding(calibrator(), rows(p, rng.uniform(size=400) < p**3))
+    assert surer.miscalibrated
+    lower = holding(calibrator(), rows(p * 0.5, np.ones(400)))
+    assert lower.promise_broken
+    assert lower.fit_again
+
+
+def test_one_claim_of_an_answer_counts_and_untrusted_labels_do_not():
+    told = [row | {"group": 0} for row in rows([0.9] * 5, [1] * 5)]
+    told += rows([0.1], [1], trusted=False)
+    found = holding(calibrator(), told)
+    assert (found.claims, found.flagged) == (1, 0)
+
+
+def test_without_a_promise_none_is_broken_and_without_labels_nothing_is_said():
+    found = holding(calibrator(promised=None), rows([0.1] * 50, [1] * 50))
+    assert found.promised is None
+    assert not found.promise_broken
+    assert found.miscalibrated
+    with pytest.raises(ValueError, match="no claim has both"):
+        holding(calibrator(), rows([0.5], [1], trusted=False))

@@ -1,0 +1,140 @@
+"""``franq check``: files it writes, runs that go on, what it says at the end."""
+
+import json
+
+import pytest
+
+from franq_guard.cli.rows import total_rows
+
+
+@pytest.fixture
+def good(tmp_path, row):
+    file = tmp_path / "good.jsonl"
+    texts = ("Rome is in Italy.", "Elephants swim far.", "")
+    lines = (json.dumps(row | {"id": str(i), "answer": text}) for i, text in enumerate(texts))
+    file.write_text("\n".join(lines))
+    return file
+
+
+def test_json_goes_to_its_file_and_a_page_beside_it(run, good, tmp_path):
+    out, page = tmp_path / "out.jsonl", tmp_path / "page.html"
+    result = run("check", good, "--out", out, "--html", page, "--with-passages")
+    assert result.exit_code == 0, result.output
+    assert result.stdout == ""
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row["id"] for row in rows] == ["0", "1", "2"]
+    assert rows[0]["passages"] == [{"text": "Rome is in Italy."}]
+    html = page.read_text()
+    assert html.count("<article") == 3
+    assert "Checked answers: good.jsonl" in html
+    assert "3 answers in" in result.stderr
+    assert "1 with a flagged claim; 1 empty" in result.stderr
+
+
+def test_a_run_that_ended_early_is_resumed_where_it_stopped(run, good, tmp_path):
+    out = tmp_path / "out.jsonl"
+    assert run("check", good, "--out", out).exit_code == 0
+    whole = out.read_text()
+    first = whole.index("\n") + 1
+    out.write_text(whole[: first + 40])  # the second row was not finished
+    result = run("check", good, "--out", out, "--resume")
+    assert result.exit_code == 0, result.output
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row["id"] for row in rows] == ["0", "1", "2"]
+    assert out.read_text()[:first] == whole[:first]
+    assert "1 row(s) were done before" in result.stderr
+    assert "2 answers in" in result.stderr
+    again = run("check", good, "--out", out, "--resume")
+    assert again.exit_code == 0
+    assert "3 row(s) were done before" in again.stderr
+
+
+def test_a_resumed_run_still_counts_what_failed_before(run, rows, tmp_path):
+    out = tmp_path / "out.jsonl"
+    assert run("check", rows, "--out", out).exit_code == 1
+    result = run("check", rows, "--out", out, "--resume")
+    assert result.exit_code == 1
+    assert "2 row(s) could not be checked" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--resume"], "--resume goes on with the file that --out names"),
+        (["--out", "old.jsonl", "--resume", "--html", "x.html"], "and without --html"),
+        (["--out", "old.jsonl"], "old.jsonl holds something: give --resume"),
+        (["--out", "old.jsonl", "--resume"], "row 1 of --out is of another answer"),
+        (["--out", "no.jsonl", "--resume"], "no.jsonl was not written by franq check --out"),
+        (["--out", "good.jsonl"], "--out is the file that is checked"),
+        (["--html", "nowhere/x.html"], "there is no folder nowhere"),
+        (["--map", "question"], "--map must be NAME=FIELD"),
+        (["--map", "title=x"], "map question, passages, answer or id"),
+    ],
+)
+def test_what_cannot_work_is_said_and_nothing_is_written_over(
+    run, good, tmp_path, monkeypatch, words, message
+):
+    monkeypatch.chdir(tmp_path)
+    old = json.dumps({"schema": "franq.answer/1", "original": "Another.", "verdicts": []}) + "\n"
+    (tmp_path / "old.jsonl").write_text(old)
+    (tmp_path / "no.jsonl").write_text("[1]\n")
+    before = good.read_text()
+    result = run("check", "good.jsonl", *words)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+    assert (tmp_path / "old.jsonl").read_text() == old
+    assert good.read_text() == before
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "[]"])
+def test_a_file_without_rows_is_an_error(run, tmp_path, text):
+    file = tmp_path / "empty.jsonl"
+    file.write_text(text)
+    result = run("check", file)
+    assert result.exit_code == 2
+    assert "empty.jsonl holds no rows" in result.stderr
+
+
+def test_other_names_of_fields_are_read_and_said(run, tmp_path):
+    file = tmp_path / "ragas.json"
+    row = {"user_input": "Where?", "retrieved_contexts": ["Rome is in Italy."], "text": "Rome."}
+    file.write_text(json.dumps([row], indent=1))
+    result = run("check", file, "--map", "answer=text", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["original"] == "Rome."
+    said = "answer from text, question from user_input, passages from retrieved_contexts"
+    assert said in result.stderr
+
+
+def test_without_evidence_there_is_none(command, monkeypatch, good):
+    from franq_guard import Guard
+    from franq_guard.testing import FakeFaithfulness
+
+    def offline(policy, franq, **others):
+        return Guard(faithfulness=FakeFaithfulness(), policy=policy, **others)
+
+    monkeypatch.setattr(Guard, "offline", offline)
+    for words, found in ([], True), (["--no-evidence"], False):
+        first = json.loads(command("check", good, "--json", *words).stdout.splitlines()[0])
+        assert bool(first["verdicts"][0]["evidence"]) is found
+
+
+def test_models_that_cannot_be_loaded_are_said_before_any_row(command, offline, good):
+    from franq_guard import Guard
+
+    def broken():
+        raise OSError("no such weights")
+
+    offline(Guard(faithfulness=broken))
+    result = command("check", good)
+    assert result.exit_code == 2
+    assert "the models cannot be loaded: OSError: no such weights" in result.stderr
+
+
+def test_the_number_of_rows_is_known_before_they_are_read(tmp_path):
+    file = tmp_path / "rows.jsonl"
+    file.write_text('\n{"a": 1}\n\n{broken\n')
+    assert total_rows(file) == 2
+    file.write_text("[\n1, 2]")
+    assert total_rows(file) is None
+    assert total_rows(tmp_path / "none") is None

@@ -1,0 +1,156 @@
+"""``franq dataset annotate`` and ``agree``: what they keep, print and refuse."""
+
+import json
+
+import pytest
+
+from franq_guard.datasets.claim_set import CHOSEN, ClaimJudgement, ClaimSet
+from franq_guard.language_model import asking
+from franq_guard.records import Claim, Generation, Passage, Trace
+
+FAITHFUL = '{"faithfulness": "faithful", "factuality": "true", "quote": "lies in Italy"}'
+NEUTRAL = '{"faithfulness": "unfaithful-neutral", "factuality": "false", "quote": ""}'
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = ClaimSet.create(tmp_path / "set", {})
+    for i in range(6):
+        text = f"Town {i} is in Italy."
+        claims = (Claim(text, ((0, len(text)),)),)
+        passages = (Passage(f"Town {i} lies in Italy."),)
+        made.add_answer(Trace("Where?", passages, Generation(text), claims=claims, id=str(i)))
+    return tmp_path / "set"
+
+
+@pytest.fixture
+def scripted(monkeypatch):
+    """The judge's replies, by turns."""
+    replies = [FAITHFUL, NEUTRAL, "no idea"] * 2
+
+    def from_script(where, **settings):
+        return asking.Asked("scripted", lambda request: replies.pop(0))
+
+    monkeypatch.setattr(asking, "ask_from", from_script)
+    return replies
+
+
+def test_annotate_keeps_labels_and_says_what_was_not_judged(run, folder, scripted):
+    result = run("dataset", "annotate", folder, "--judge", "bundled", "--json")
+    assert result.exit_code == 1, result.output
+    told = json.loads(result.stdout)
+    assert told == {"source": "judge:scripted", "judged": 4, "not_judged": 2, "before": 0}
+    assert "run the command again" in result.stderr
+    scripted += [FAITHFUL] * 2
+    again = run("dataset", "annotate", folder, "--judge", "bundled")
+    assert again.exit_code == 0
+    assert "2 claims judged by judge:scripted, 4 were before" in again.stdout
+    labels = [said.factuality for said in ClaimSet(folder).judgements()]
+    assert (labels.count("true"), labels.count("false")) == (4, 2)
+
+
+def test_agree_shows_what_people_say_of_the_judge(run, folder):
+    claims = ClaimSet(folder)
+    for i, (judge, person) in enumerate(zip("ttffff", "tttffu", strict=True)):
+        names = {"t": "true", "f": "false", "u": "unverifiable"}
+        for source, vote in (("judge:m", judge), ("person:ada", person)):
+            claims.add(ClaimJudgement(str(i), 0, source, factuality=names[vote]))
+    result = run("dataset", "agree", folder, "--json")
+    assert result.exit_code == 0, result.output
+    row = json.loads(result.stdout)
+    (found,) = [a for a in row["agreement"] if a["question"] == "factuality"]
+    # 4 of 6 the same; by chance (3*2 + 2*4 + 1*0) / 36 = 14/36: (24 - 14) / (36 - 14) = 10/22.
+    assert found["accuracy"] == pytest.approx(4 / 6)
+    assert found["kappa"] == pytest.approx(10 / 22)
+    assert row["set"]["claims"] == 6
+    assert {rate["label"] for rate in row["rates"]} >= {"true", "faithful"}
+
+    # A claim that was chosen, not drawn, counts for agreement and not for rates.
+    people = {rate["label"]: rate["n_people"] for rate in row["rates"]}
+    assert people["true"] == 6
+    claims.add(ClaimJudgement("0", 0, "person:ada", factuality="true", version=CHOSEN))
+    row = json.loads(run("dataset", "agree", folder, "--json").stdout)
+    assert {rate["label"]: rate["n_people"] for rate in row["rates"]}["true"] == 5
+    assert [a["n"] for a in row["agreement"] if a["question"] == "factuality"] == [6]
+
+    shown = run("dataset", "agree", folder)
+    assert "kappa 0.45" in shown.stdout
+    assert "corrected" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("agree", "SET"), "no claim is labelled by judge and by person; labelled by: nobody"),
+        (("agree", "SET", "--confidence", "2"), "between 0 and 1"),
+        (("agree", "/nowhere"), "is not a claim set"),
+        (("annotate", "SET", "--judge", "http://host/v1"), "Write http://host/v1#NAME"),
+        (("annotate", "SET", "--judge", "nothing"), "no language model 'nothing'"),
+    ],
+)
+def test_wrong_use_says_what_to_do(run, folder, words, message):
+    result = run("dataset", *(folder if word == "SET" else word for word in words))
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+
+
+def test_a_set_without_answers_is_named(run, tmp_path):
+    ClaimSet.create(tmp_path, {})
+    result = run("dataset", "agree", tmp_path)
+    assert result.exit_code == 2
+    assert "holds no answer yet" in result.stderr
+
+
+def test_a_table_goes_out_and_votes_come_in(run, folder, tmp_path):
+    file = tmp_path / "votes.csv"
+    assert "6 claims in" in run("dataset", "review", folder, "--csv-out", file).stdout
+    lines = file.read_text("utf-8-sig").splitlines()
+    file.write_text("\n".join([lines[0], lines[1][:-1] + "faithful,true", *lines[2:]]))
+    assert run("dataset", "review", folder, "--csv-in", file).exit_code == 2
+    result = run("dataset", "review", folder, "--csv-in", file, "--reviewer", "ada")
+    assert result.exit_code == 0, result.output
+    assert "1 votes of ada kept" in result.stdout
+    (said,) = ClaimSet(folder).judgements()
+    assert (said.source, said.faithfulness, said.factuality) == ("person:ada", "faithful", "true")
+
+
+def test_build_asks_about_documents_and_goes_on(run, tmp_path, monkeypatch):
+    from franq_guard.language_model import loading
+    from franq_guard.testing import FakeLanguageModel
+
+    model = FakeLanguageModel(answers=lambda prompt: "The bridge was opened in 1912.")
+    monkeypatch.setattr(loading, "language_model_from", lambda *where, **settings: model)
+    documents = tmp_path / "documents"
+    documents.mkdir()
+    (documents / "a.md").write_text("# Arden\n\nThe Arden bridge was opened in 1912.\n")
+    (documents / "b.txt").write_text("The Vell bridge was opened in 1931. Mira Holt designed it.")
+    words = ("dataset", "build", "--documents", documents, "--out", tmp_path / "set", "--edits", 1)
+    result = run(*words, "--json")
+    assert result.exit_code == 0, result.output
+    row = json.loads(result.stdout)
+    assert row["answers"] == row["written"] > 4
+    assert row["labels"]["edit false"] > 0
+    again = json.loads(run(*words, "--json").stdout)
+    assert (again["answers"], again["written"]) == (row["answers"], 0)
+    other = run(*words, "-k", 1)
+    assert other.exit_code == 2
+    assert "other settings (k)" in other.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "Give --documents DIR"),
+        (("--documents", "/nowhere"), "is not a folder"),
+        (("--documents", "DOCS", "--form", "tall"), "--form must be long or short"),
+        (("--questions", "FILE"), "questions without passages"),
+        (("--documents", "DOCS", "--language-model", "nothing"), "no language model 'nothing'"),
+    ],
+)
+def test_a_build_that_cannot_work_says_why(run, tmp_path, words, message):
+    (tmp_path / "a.txt").write_text("Where is Rome?")
+    given = {"DOCS": tmp_path, "FILE": tmp_path / "a.txt"}
+    named = [given.get(word, word) for word in words]
+    result = run("dataset", "build", "--out", tmp_path / "set", *named)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())

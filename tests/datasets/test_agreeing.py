@@ -1,0 +1,115 @@
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score, confusion_matrix
+
+from franq_guard.datasets.agreeing import agreement, corrected_rate, counted, votes
+from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
+from franq_guard.records import Claim, Generation, Trace
+
+LABELS = ("true", "false", "unverifiable")
+
+
+def labelled(*labels: str, answer: str = "a") -> dict[tuple[str, int], str]:
+    return {(answer, i): label for i, label in enumerate(labels)}
+
+
+def test_kappa_by_hand() -> None:
+    # Of 4 claims 3 agree: p = .75. By chance (3/4)(2/4) + (1/4)(2/4) = .5: kappa = .25/.5 = .5.
+    people = labelled("true", "true", "true", "false")
+    judge = labelled("true", "true", "false", "false")
+    found = agreement(people, judge, "factuality")
+    assert (found.n, found.accuracy, found.kappa) == (4, 0.75, 0.5)
+    assert found.confusion == ((2, 1, 0), (0, 1, 0), (0, 0, 0))
+
+
+@given(st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), min_size=2))
+def test_the_same_as_scikit_learn(pairs: list[tuple[str, str]]) -> None:
+    first, second = zip(*pairs, strict=True)
+    found = agreement(labelled(*first), labelled(*second), "factuality")
+    expected = confusion_matrix(first, second, labels=LABELS)
+    assert np.array_equal(found.confusion, expected)
+    if len({*first, *second}) > 1:
+        assert found.kappa == pytest.approx(cohen_kappa_score(first, second), abs=1e-12)
+    else:
+        assert math.isnan(found.kappa)
+
+
+def test_claims_of_one_voice_alone_do_not_count() -> None:
+    found = agreement(
+        labelled("true", "false"), {("a", 0): "true", ("b", 7): "false"}, "factuality"
+    )
+    assert found.n == 1
+    assert agreement({}, {}, "faithfulness").to_dict()["kappa"] is None
+
+
+def test_several_people_vote_and_ties_are_left_out() -> None:
+    said = [
+        ClaimJudgement("a", 0, f"person:{who}", factuality=vote)  # type: ignore[arg-type]
+        for who, vote in (("x", "true"), ("y", "false"), ("z", "false"))
+    ]
+    said += [ClaimJudgement("a", 1, f"person:{who}", factuality=v) for who, v in (("x", "true"),)]
+    assert votes(said, ["person"], "factuality") == {("a", 0): "false", ("a", 1): "true"}
+    assert votes(said, ["person:x", "person:y"], "factuality") == {("a", 1): "true"}
+
+
+def test_a_rate_by_hand() -> None:
+    # Four answers of one claim each: people say 1, 1, 0, 0 and the judge 1, 1, 1, 0; on four more
+    # claims the judge says 1, 1, 0, 0. Variances of means (n / (n - 1) * sum of squares / n^2):
+    # people 4/3 * 1/16 = 1/12; judge on the sample (mean .75) 4/3 * .75/16 = 1/16, elsewhere 1/12;
+    # of their sum 2, 2, 1, 0 (mean 1.25): 4/3 * 2.75/16 = 11/48. Covariance:
+    # (11/48 - 1/12 - 1/16) / 2 = 1/24. Weight: (1/24) / (1/16 + 1/12) = 2/7.
+    # Rate: .5 + 2/7 * (.5 - .75) = 3/7. Variance of people - 2/7 judge: 1/12 + 4/49 * 1/16
+    # - 4/7 * 1/24; plus 4/49 * 1/12.
+    people = {(f"a{i}", 0): "true" if i < 2 else "false" for i in range(4)}
+    judge = {(f"a{i}", 0): "true" if i < 3 else "false" for i in range(4)}
+    judge |= {(f"b{i}", 0): "true" if i < 2 else "false" for i in range(4)}
+    rate = corrected_rate(judge, people, "true")
+    assert (rate.judge, rate.people) == (0.625, 0.5)
+    assert rate.weight == pytest.approx(2 / 7)
+    assert rate.corrected == pytest.approx(3 / 7)
+    variance = 1 / 12 + 4 / 49 / 16 - 4 / 7 / 24 + 4 / 49 / 12
+    assert rate.high - rate.corrected == pytest.approx(1.6448536 * variance**0.5)
+
+
+def test_the_interval_holds_what_it_promises_and_is_narrower_with_a_good_judge() -> None:
+    rng = np.random.default_rng(0)
+    inside, widths, alone = 0, [], []
+    for _ in range(400):
+        truth = rng.random(600) < 0.3
+        judge = np.where(rng.random(600) < 0.1, ~truth, truth)  # wrong in one of ten
+        names = ["false", "true"]
+        said = {(f"a{i}", 0): names[int(v)] for i, v in enumerate(judge)}
+        people = {(f"a{i}", 0): names[int(truth[i])] for i in range(100)}
+        rate = corrected_rate(said, people, "true")
+        inside += rate.low <= 0.3 <= rate.high
+        widths.append(rate.high - rate.low)
+        without = corrected_rate({k: said[k] for k in people}, people, "true")
+        alone.append(without.high - without.low)
+    # 90 % promised; two standard errors of 400 draws are 3 %.
+    assert inside / 400 >= 0.87
+    assert np.mean(widths) < 0.85 * np.mean(alone)
+
+
+def test_too_few_people_give_no_interval() -> None:
+    rate = corrected_rate(labelled("true", "false"), labelled("true"), "true")
+    assert (rate.judge, rate.people, rate.n_people) == (0.5, 1.0, 1)
+    assert math.isnan(rate.corrected)
+    assert math.isnan(rate.low)
+
+
+def test_a_set_is_counted(tmp_path: Path) -> None:
+    made = ClaimSet.create(tmp_path, {})
+    for name in ("a", "b"):
+        claims = (Claim("It is.", ((0, 6),)), Claim("Is it?", ((7, 13),), not_a_claim="question"))
+        made.add_answer(Trace("Q?", (), Generation("It is. Is it?"), claims=claims, id=name))
+    made.add(ClaimJudgement("a", 0, "person:x", "faithful", "true"))
+    made.add(ClaimJudgement("b", 0, "judge:m", error="time-out"))
+    found = counted(made, ["person", "judge"])
+    assert (found.questions, found.answers, found.claims, found.not_judged) == (1, 2, 2, 1)
+    assert found.labels["factuality"] == {"true": 1, "false": 0, "unverifiable": 0}
+    assert found.to_dict()["labels"]["faithfulness"]["faithful"] == 1

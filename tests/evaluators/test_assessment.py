@@ -1,0 +1,124 @@
+"""What every framework is told of an answer, and the evaluator that needs no framework."""
+
+import importlib
+import sys
+
+import pytest
+
+from franq_guard import Policy
+from franq_guard.evaluators.assessment import assess
+from franq_guard.evaluators.langsmith import franq_evaluator
+from franq_guard.evaluators.reading import trace_of_run
+
+PASSAGE = "The bridge opened in 1937."
+FAITHFUL, OTHER = "The bridge opened in 1937.", "Gustave Eiffel drew every pillar."
+
+
+def test_an_answer_is_as_good_as_its_weakest_claim(fake_guard):
+    answer = fake_guard.check("When?", [PASSAGE], f"{FAITHFUL} {OTHER}")
+    found = assess(answer, fake_guard.policy)
+    assert found.score == min(verdict.p_true for verdict in answer.verdicts)
+    assert found.passed is False
+    assert found.invalid is None
+    assert [line.split("]")[1].strip()[:10] for line in found.comment.splitlines()] == [
+        "The bridge",
+        "Gustave Ei",
+    ]
+
+
+def test_a_supported_answer_passes(fake_guard):
+    found = assess(fake_guard.check("When?", [PASSAGE], FAITHFUL), fake_guard.policy)
+    assert found.passed is True
+    assert found.score > 0.5
+
+
+def test_the_policy_says_what_passes(fake_guard):
+    answer = fake_guard.check("When?", [PASSAGE], f"{FAITHFUL} {OTHER}")
+    assert assess(answer, Policy(weak=("false",))).passed is True
+
+
+def test_nothing_verified_is_no_score(fake_guard):
+    found = assess(fake_guard.check("When?", [], FAITHFUL), fake_guard.policy)
+    assert (found.score, found.passed) == (None, None)
+    assert found.invalid == "no claim could be verified: no_evidence"
+
+
+def test_an_answer_that_states_nothing_is_no_error(fake_guard):
+    found = assess(fake_guard.check("When?", [PASSAGE], "I do not know."), fake_guard.policy)
+    assert (found.score, found.passed, found.invalid) == (1.0, True, None)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs"),
+    [
+        ({"question": "When?"}, {"answer": FAITHFUL, "context": [PASSAGE]}),
+        ({"query": "When?", "documents": [{"page_content": PASSAGE}]}, FAITHFUL),
+        ("When?", {"output": FAITHFUL, "contexts": PASSAGE}),
+        ({"topic": "When?"}, {"said": FAITHFUL, "passages": [{"text": PASSAGE}]}),
+    ],
+)
+def test_runs_are_read_however_they_name_things(inputs, outputs):
+    trace = trace_of_run(inputs, outputs)
+    read = (trace.question, [p.text for p in trace.passages], trace.generation.text)
+    assert read == ("When?", [PASSAGE], FAITHFUL)
+
+
+def test_passages_under_another_name():
+    outputs = {"answer": FAITHFUL, "mine": {"hits": [PASSAGE]}}
+    trace = trace_of_run("When?", outputs, "mine.hits")
+    assert [passage.text for passage in trace.passages] == [PASSAGE]
+    with pytest.raises(KeyError, match="leads nowhere"):
+        trace_of_run("When?", outputs, "yours")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "message"),
+    [
+        ({"a": "x", "b": "y"}, FAITHFUL, "no question in the inputs"),
+        (" ", FAITHFUL, "no question in the inputs"),
+        ("When?", {"a": 1}, "no answer in the outputs"),
+        ("When?", None, "no answer in the outputs"),
+    ],
+)
+def test_a_run_without_question_or_answer_says_what_is_wanted(inputs, outputs, message):
+    with pytest.raises(ValueError, match=message):
+        trace_of_run(inputs, outputs)
+
+
+def test_the_evaluator_of_langsmith_and_openevals(fake_guard):
+    evaluate = franq_evaluator(fake_guard, key="grounded")
+    outputs = {"answer": f"{FAITHFUL} {OTHER}", "context": [PASSAGE]}
+    result = evaluate(inputs={"question": "When?"}, outputs=outputs, reference_outputs={})
+    assert sorted(result) == ["comment", "key", "score"]
+    assert result["key"] == "grounded"
+    assert result["score"] == min(
+        v.p_true for v in fake_guard.check("When?", [PASSAGE], outputs["answer"]).verdicts
+    )
+    unverified = evaluate(inputs="When?", outputs=FAITHFUL)
+    assert unverified["score"] is None
+    assert unverified["comment"].startswith("no claim could be verified: no_evidence\n")
+
+
+def test_the_evaluator_wants_a_guard_and_a_path(fake_guard):
+    with pytest.raises(TypeError, match="wants the guard, not its policy"):
+        franq_evaluator(Policy())
+    with pytest.raises(TypeError, match="evidence="):
+        franq_evaluator(fake_guard, evidence=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [("DeepEval", "deepeval"), ("Haystack", "haystack"), ("MLflow", "mlflow"), ("RAGAS", "ragas")],
+)
+def test_a_missing_framework_is_named_with_its_extra(monkeypatch, name, package):
+    class NotInstalled:
+        def find_spec(self, module, path=None, target=None):
+            if module == package:
+                raise ModuleNotFoundError(f"No module named {package!r}", name=package)
+
+    monkeypatch.setattr(sys, "meta_path", [NotInstalled(), *sys.meta_path])
+    for module in [m for m in sys.modules if m.partition(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.delitem(sys.modules, f"franq_guard.evaluators.{package}", raising=False)
+    with pytest.raises(ImportError, match=rf"for {name} needs .*\[offline,{package}\]"):
+        importlib.import_module(f"franq_guard.evaluators.{package}")

