@@ -37,6 +37,10 @@ PASSAGE_KEYS = (
 
 EvidenceFrom = str | Callable[..., Any]
 """What every wrapper takes as ``evidence=``: a key, a dotted path, or a function."""
+EvidenceOfOne = str | Callable[[Any], Any]
+"""The same, with a function of one thing: a state, the messages so far."""
+EvidenceOfTwo = str | Callable[[Any, Any], Any]
+"""The same, with a function of two: what was asked, and what came of it."""
 
 _TEXT_KEYS = ("page_content", "text", "content")
 _NO_PASSAGES = ("question", "query", "input", "answer", "output", "messages", "chat_history")

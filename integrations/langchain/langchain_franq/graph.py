@@ -10,7 +10,7 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
 from franq_guard import GuardedAnswer, Passage
 from franq_guard.capture.evidence import (
-    EvidenceFrom,
+    EvidenceOfOne,
     NoPassagesNote,
     check_evidence,
     chosen_passages,
@@ -42,7 +42,7 @@ def guard_node(
     question: str | None = None,
     context: str | None = None,
     answer: str | None = None,
-    evidence: EvidenceFrom | None = None,
+    evidence: EvidenceOfOne | None = None,
     fields: Collection[str] = (),
     model: Any = None,
     stream: StreamMode = "buffer",
@@ -104,7 +104,7 @@ class _Node:
     models: Sequence[LocalModel]
     question: str | None
     answer: str | None
-    evidence: EvidenceFrom | None
+    evidence: EvidenceOfOne | None
     fields: tuple[str, ...]
     release: Release
     saved: SavedStateNote

@@ -16,7 +16,7 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, SystemMe
 
 from franq_guard import GuardedAnswer, Passage
 from franq_guard.capture.evidence import (
-    EvidenceFrom,
+    EvidenceOfOne,
     NoPassagesNote,
     check_evidence,
     chosen_passages,
@@ -89,7 +89,7 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         self,
         guard: Guard,
         *,
-        evidence: EvidenceFrom | None = None,
+        evidence: EvidenceOfOne | None = None,
         fields: Collection[str] = (),
         stream: StreamMode = "buffer",
         on_report: OnReport | None = None,
