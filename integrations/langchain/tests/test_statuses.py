@@ -118,3 +118,17 @@ def test_a_chat_model_reports_its_prompt_from_the_cache_too(surface, way):
     first, second = (report_of(surface, way, guard_of(None), model=model) for _ in range(2))
     assert {v.reason for v in second[1].verdicts} == {None}
     assert [v.p_true for v in first[1].verdicts] == [v.p_true for v in second[1].verdicts]
+
+
+@pytest.mark.parametrize("surface", SURFACES)
+def test_a_report_says_where_its_numbers_come_from_and_that_an_action_failed(surface):
+    def action(answer, verdicts):
+        raise KeyError("mine")
+
+    model = FakeLanguageModel()
+    options = {"franq": Calibrator.uncalibrated(form="long"), "policy": Policy(action=action)}
+    guard = Guard(language_model=model, faithfulness=FakeFaithfulness(), **options)
+    _, report = report_of(surface, "threads", guard)
+    assert report.status == "policy_error"
+    assert report.likelihoods == f"read by {model.fingerprint}"
+    assert report.calibrator.startswith("uncalibrated")

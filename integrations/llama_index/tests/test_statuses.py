@@ -159,3 +159,17 @@ def test_an_answer_from_a_cache_has_no_prompt_and_says_so():
         report = response.metadata["franq"]
         assert report["status"] == "ok"
         assert {v["reason"] for v in report["verdicts"]} == {"no_prompt"}
+
+
+@pytest.mark.parametrize("way", ["query", "chat", "agent"])
+def test_a_report_says_where_its_numbers_come_from_and_that_an_action_failed(way):
+    def action(answer, verdicts):
+        raise KeyError("mine")
+
+    model = FakeLanguageModel()
+    options = {"franq": Calibrator.uncalibrated(form="long"), "policy": Policy(action=action)}
+    guard = Guard(language_model=model, faithfulness=FakeFaithfulness(), **options)
+    _, report = run_once(way, guard)
+    assert report["status"] == "policy_error"
+    assert report["likelihoods"] == f"read by {model.fingerprint}"
+    assert report["calibrator"].startswith("uncalibrated")
