@@ -69,7 +69,7 @@ class Abandonable:
         """
         with self._lock:
             if self._left >= _MOST:
-                raise DeadlineExceeded(f"{self._left} checks that were left behind still run")
+                raise DeadlineExceeded(f"{self._left} checks past their deadline still run")
         made: Future[R] = Future()
         work = threading.Thread(
             target=self._work,
@@ -88,7 +88,7 @@ class Abandonable:
                 made.add_done_callback(self._came_back)
             if isinstance(error, TimeoutError):
                 raise DeadlineExceeded(
-                    f"{seconds:.3g} s were over; the check is left behind"
+                    f"{seconds:.3g} s have passed; the check was abandoned"
                 ) from None
             raise
 
