@@ -1,7 +1,7 @@
-"""What a guard has marked is no evidence: else a claim would be the proof of itself.
+"""Removes sentences that a guard has marked from the evidence, so that no claim supports itself.
 
-Where a tool's own model writes, its text is checked and comes back with marks. An agent that
-repeats such a sentence without its mark must not find it among its passages.
+If a tool calls a model, a guard checks the tool's text and puts marks into it. If the agent repeats
+a marked sentence without its mark, that sentence must not be among the passages as evidence.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from franq_guard.policy import ANY_MARK
 def without_marked(text: str) -> str:
     """``text`` with blanks in place of each sentence that carries a guard's mark.
 
-    Of the same length, so that places in it stay what they are; the identical string where there is
-    no mark.
+    The result has the same length, so positions in it stay valid; without a mark it is ``text``.
     """
     if ANY_MARK.search(text) is None:
         return text
@@ -24,5 +23,5 @@ def without_marked(text: str) -> str:
         for start, end in sentences(text, block.start, block.end):
             if ANY_MARK.search(text, start, end):
                 left = left[:start] + " " * (end - start) + left[end:]
-    # A mark outside of any block (a text without prose): nobody knows what it belongs to.
+    # A mark outside of any block (a text without prose) may belong to anything in the text.
     return left if ANY_MARK.search(left) is None else " " * len(text)

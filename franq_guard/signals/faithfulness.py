@@ -96,7 +96,7 @@ def _unseen(trace: Trace) -> Reason | None:
 
 
 def _probability(score: float) -> float | None:
-    """A model's score clipped to [0, 1], which rounding may exceed; None for NaN."""
+    """A model's score, with rounding errors outside [0, 1] clipped; None for NaN."""
     if math.isnan(score):
         return None
     return min(1.0, max(0.0, float(score))) if -1e-6 <= score <= 1 + 1e-6 else float(score)
