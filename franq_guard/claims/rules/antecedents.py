@@ -131,8 +131,7 @@ def be(noun: Sequence[Word], *, past: bool) -> str:
 
 
 def copula(frame: Sequence[Word], main: int, antecedent: Sequence[Word]) -> str:
-    """The form of "be" for an aside: "is" for a place after a preposition, else in the tense
-    of the clause."""
+    """The "be" of an aside: "is" for a place after a preposition, else in the clause's tense."""
     first = next((k for k, x in enumerate(frame) if x is antecedent[0]), 0)
     if first > 0 and frame[first - 1].low in w.PREPOSITIONS:
         return "is"

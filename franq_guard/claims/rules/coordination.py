@@ -257,8 +257,11 @@ def _closing_verb(frame: Sequence[Word], body: int) -> int | None:
 
 
 def _broken(words: Sequence[Word]) -> bool:
-    """Whether these words cannot be a subject: they contain a comma or clause mark, or a
-    conjunction after a number, after a mark or at the end."""
+    """Whether these words cannot be a subject.
+
+    That is if they contain a comma or clause mark, or a conjunction after a number, after a mark or
+    at the end.
+    """
     marks = any(x.is_comma or x.text in {";", ":"} for x in words)
     joined = any(
         x.low in w.COORDINATORS and (y.is_number or not x.is_word) for y, x in pairwise(words)

@@ -57,8 +57,10 @@ def _gap(answer: str, last: Word, word: Word) -> str:
 
 
 def as_sentence(text: str) -> str:
-    """The text without Markdown emphasis, footnote marks and double blanks, with a capital at the
-    beginning and a mark at the end."""
+    """The text as a sentence: without Markdown emphasis, footnote marks and double blanks.
+
+    It begins with a capital letter and ends with a punctuation mark.
+    """
     text = _NUMBERING.sub(
         "", _BLANKS.sub(" ", _TAKEN_OUT.sub("", plain(text))).strip().strip(_LOOSE_END)
     )
