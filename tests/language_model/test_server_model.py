@@ -153,7 +153,7 @@ class TestLies:
     @pytest.mark.parametrize(
         ("lie", "protocol", "message"),
         [
-            (wrong, "echo", r"not the ones it told while writing: expected -\d.* seen -"),
+            (wrong, "echo", r"not the ones it sent while writing: expected -\d.* seen -"),
             (wrong, "prompt_logprobs", "not the ones it told"),
             (late, "echo", "not the ones it told"),
             (shifted, "echo", "not the ones it told"),
@@ -193,7 +193,7 @@ class TestLies:
         monkeypatch.setattr(_server_probe, "compare", _only_context)
         with (
             serving(scorer, lie=blind) as server,
-            pytest.raises(UntrustworthyServerError, match=r"what stands before .* does not count"),
+            pytest.raises(UntrustworthyServerError, match=r"the text before has no effect"),
         ):
             ServerModel(server.url)
 
