@@ -160,12 +160,12 @@ class TransformersModel(LanguageModel):
         temperature: float = 1.0,
         seed: int = 0,
     ) -> list[list[Generation]]:
-        """``n`` samples per prompt from one reading of it; no top-k or top-p, duplicates kept.
+        """``n`` samples per prompt, which is read once; no top-k or top-p, duplicates kept.
 
         The default is the model's full distribution at temperature 1.
-        Log-probabilities are of temperature 1 whatever ``temperature`` is. A prompt's samples
-        depend on ``seed`` and the prompt, not on its neighbours. Raises ``ValueError`` for settings
-        that draw nothing.
+        Log-probabilities are at temperature 1 whatever ``temperature`` is. A prompt's samples
+        depend on ``seed`` and the prompt, not on the other prompts. Raises ``ValueError`` for
+        settings with which nothing can be sampled.
         """
         check_sampling(n, max_new_tokens, temperature)
         return [self._samples(p, n, max_new_tokens, temperature, seed) for p in prompts]

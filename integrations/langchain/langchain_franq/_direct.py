@@ -1,4 +1,4 @@
-"""A tool that answers directly: what it returns is the agent's answer, and checked as one."""
+"""Tools with ``return_direct``: what they return is the agent's answer, and is checked as one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from langchain_franq._texts import mapped
 
 
 class QuietTool:
-    """A tool whose run is captured and out of sight of every stream; else it is the tool itself."""
+    """Wraps a tool so that its run is captured and hidden from every stream."""
 
     def __init__(self, tool: Any, capture: Capture) -> None:
         self._tool, self._capture = tool, capture
@@ -37,12 +37,12 @@ class QuietTool:
         return await self._tool.ainvoke(input, self._hidden(config), **options)
 
     def _hidden(self, config: RunnableConfig | None) -> RunnableConfig:
-        # In the configuration: LangGraph hands it to the tool, whatever stands in the context.
+        # In the configuration, because LangGraph passes that to the tool and not the context's.
         return observed_by(self._capture, out_of_sight(config or {}))
 
 
 def quiet(request: ToolCallRequest, capture: Capture) -> ToolCallRequest:
-    """The request for a tool that answers directly, to be run out of sight."""
+    """The request with a tool that answers directly wrapped, so that its run is hidden."""
     tool: Any = QuietTool(request.tool, capture)
     return request.override(tool=tool)
 
@@ -50,7 +50,7 @@ def quiet(request: ToolCallRequest, capture: Capture) -> ToolCallRequest:
 def answers_in(returned: Any) -> list[ToolMessage]:
     """The answers in what a tool call returned: a message, a ``Command``, or several of them.
 
-    Errors are none, nor is what a guard inside has reported on.
+    Errors do not count, nor do answers that a guard inside has already checked.
     """
     found: list[ToolMessage] = []
 
@@ -63,7 +63,7 @@ def answers_in(returned: Any) -> list[ToolMessage]:
 
 
 def with_answers(returned: Any, change: Callable[[ToolMessage], BaseMessage]) -> Any:
-    """What a tool call returned, with each of :func:`answers_in` it changed."""
+    """What a tool call returned, with each message of :func:`answers_in` changed."""
     if isinstance(returned, ToolMessage):
         known = returned.status == "error" or REPORT_KEY in returned.response_metadata
         return returned if known or not returned.text.strip() else change(returned)
@@ -77,7 +77,7 @@ def with_answers(returned: Any, change: Callable[[ToolMessage], BaseMessage]) ->
 
 
 def with_answer(message: ToolMessage, text: str, report: Report) -> BaseMessage:
-    """A direct answer with the checked text, also where the artifact repeats it."""
+    """A direct answer with the checked text, also in its artifact if that repeats the text."""
     raw = str(message.text)
     checked = with_text(message, text, report)
     artifact = mapped(message.artifact, lambda _, told: text if told == raw else told)

@@ -1,4 +1,4 @@
-"""Which passages an answer was written from."""
+"""Finds the passages that an answer was written from."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from franq_guard import Passage
 from franq_guard.capture.evidence import passages_of, usual_passages
 from franq_guard.capture.marked import without_marked
 
-_QUOTED = 80  # characters: a shorter text may stand in a prompt by chance
+_QUOTED = 80  # characters: a shorter text may be in a prompt by chance
 
 
-_OWN_ANSWER = "Returning structured response:"  # create_agent's note of what its model answered
+_OWN_ANSWER = "Returning structured response:"  # create_agent's message with its model's answer
 
 
 def passage_of(document: Document) -> Passage:
-    """A Document as a Passage; ``title`` and ``id`` come from its metadata where they are there."""
+    """A Document as a Passage; ``title`` and ``id`` are taken from its metadata if present."""
     return (passages_of(document) or [Passage(document.page_content)])[0]
 
 
 def passages_of_turns(messages: Sequence[BaseMessage], *, earlier: bool = True) -> list[Passage]:
-    """What the tools of the current turn found; where it used none, those of ``earlier`` turns.
+    """What the tools of the current turn found; if it used none, those of ``earlier`` turns.
 
-    A turn begins with a human message: with a checkpointer, earlier turns and their evidence are
-    still among the messages, and a follow-up question is answered from them.
+    A turn begins with a human message. With a checkpointer the messages include earlier turns and
+    their evidence, from which a follow-up question is answered.
     """
     begins = max((i for i, m in enumerate(messages) if isinstance(m, HumanMessage)), default=-1)
     found = _of_tools(messages[begins + 1 :])
@@ -35,7 +35,7 @@ def passages_of_turns(messages: Sequence[BaseMessage], *, earlier: bool = True) 
 
 
 def messages_in(*places: Any) -> list[BaseMessage]:
-    """The messages of a state, an output or an input: the first of them that has any."""
+    """The messages of the first of these states, outputs or inputs that has any."""
     for place in places:
         given = (
             place.get("messages") if isinstance(place, dict) else getattr(place, "messages", None)
@@ -46,7 +46,7 @@ def messages_in(*places: Any) -> list[BaseMessage]:
 
 
 def as_messages(given: Iterable[Any]) -> list[BaseMessage]:
-    """Messages, also where they are tuples or dicts; none where anything else is among them."""
+    """Messages, also from tuples or dicts; empty if there is anything else among them."""
     try:
         return convert_to_messages(list(given))
     except (ValueError, NotImplementedError, TypeError):
@@ -62,7 +62,7 @@ def artifact_passages(output: object) -> list[Passage]:
 
 
 def step_passages(output: Any) -> list[Passage]:
-    """The documents that a step of a chain returned: a function may search without a retriever."""
+    """The documents that a step of a chain returned, as a function may search by itself."""
     if isinstance(output, Document) or (
         isinstance(output, (list, tuple)) and any(isinstance(item, Document) for item in output)
     ):
@@ -71,7 +71,7 @@ def step_passages(output: Any) -> list[Passage]:
 
 
 def quoted(texts: Iterable[str], prompt: str, but: Callable[[str], bool]) -> list[Passage]:
-    """Those of the ``texts`` that stand in the prompt, and are not all of it, as passages."""
+    """Those of the ``texts`` that are in the prompt, but are not all of it, as passages."""
     long = (text.strip() for text in texts if len(text) >= _QUOTED)
     return passages_of([t for t in long if t in prompt and t != prompt.strip() and not but(t)])
 
@@ -81,6 +81,6 @@ def _of_tools(messages: Sequence[BaseMessage]) -> list[Passage]:
     for message in messages:
         if isinstance(message, ToolMessage) and not str(message.text).startswith(_OWN_ANSWER):
             found += artifact_passages(message) or passages_of(
-                without_marked(str(message.text))  # what a guard marked is no evidence
+                without_marked(str(message.text))  # text marked by a guard is no evidence
             )
     return passages_of(found)
