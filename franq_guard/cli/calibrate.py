@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -32,44 +32,50 @@ _TOO_GOOD = 0.9995
 _FEW = 200  # claims; below it the standard error of an AUROC of .8 is above .03
 
 
+FileArgument = Annotated[
+    Path, typer.Argument(help="franq.trace/1 rows whose claims have is_true, or a claim set.")
+]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", help="Where to write the calibrator (JSON).")
+]
+CheckOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--check",
+        metavar="MINE.json",
+        help="Fit nothing: say whether this calibrator still holds on these labels. Exit code 1 "
+        "where it does not.",
+    ),
+]
+FlaggedOption = Annotated[
+    float | None,
+    typer.Option(help="Share of the true claims, such as 0.2: sets the threshold by a promise."),
+]
+LabelsOption = Annotated[
+    str,
+    typer.Option(
+        help="Of a claim set: whose labels count, the most trusted first. Statements that were "
+        "made false on purpose (edit) are no answers of your model: left out by default."
+    ),
+]
+PlotOption = Annotated[Path | None, typer.Option(help="Reliability diagram as SVG.")]
+ReportOption = Annotated[
+    Path | None,
+    typer.Option("--report", help="HTML page: curves, worst mistakes, beside the shipped one."),
+]
+
+
 def calibrate(
-    file: Annotated[
-        Path,
-        typer.Argument(help="franq.trace/1 rows whose claims have is_true, or a claim set."),
-    ],
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Where to write the calibrator (JSON).")
-    ] = None,
-    check: Annotated[
-        Path | None,
-        typer.Option(
-            "--check",
-            metavar="MINE.json",
-            help="Fit nothing: say whether this calibrator still holds on these labels. Exit code "
-            "1 where it does not.",
-        ),
-    ] = None,
+    file: FileArgument,
+    out: OutOption = None,
+    check: CheckOption = None,
     calibration: Annotated[str, typer.Option(help="condition, global or none.")] = "condition",
-    at_most_flagged: Annotated[
-        float | None,
-        typer.Option(
-            help="Share of the true claims, such as 0.2: sets the threshold by a promise."
-        ),
-    ] = None,
+    at_most_flagged: FlaggedOption = None,
     confidence: Annotated[float, typer.Option(help="With which that is promised.")] = 0.9,
-    labels: Annotated[
-        str,
-        typer.Option(
-            help="Of a claim set: whose labels count, the most trusted first. Statements that were "
-            "made false on purpose (edit) are no answers of your model: left out by default."
-        ),
-    ] = "person,gold,judge",
+    labels: LabelsOption = "person,gold,judge",
     mapped: MapOption = None,
-    plot: Annotated[Path | None, typer.Option(help="Reliability diagram as SVG.")] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", help="HTML page: curves, worst mistakes, beside the shipped one."),
-    ] = None,
+    plot: PlotOption = None,
+    report: ReportOption = None,
     language_model: ModelOption = None,
     threads: ThreadsOption = None,
     as_json: JsonFlag = False,
@@ -88,55 +94,84 @@ def calibrate(
     Unreadable rows are left out; the calibrator is still written, but the
     exit code is 1.
     """
+    given = _Given(file, labels, mapped, language_model)
     if check is not None:
-        _check(check, file, labels, mapped, language_model, as_json)
+        _check(check, given, as_json)
         return
     if out is None:
         fail("where shall the calibrator go? Give --out FILE, or --check MINE.json to test one")
+    _check_wishes(calibration, at_most_flagged, confidence, out, plot, report)
+    promise = {"at_most_flagged": at_most_flagged, "confidence": confidence}
+    fitted, rows, unread = _fitted(given, calibration, promise, out.stem)
+    _write(fitted, rows, out, plot, report)
+    _show(fitted, out, as_json)
+    if unread:
+        say(f"{unread} row(s) could not be read and were left out")
+        raise typer.Exit(1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """Where the labelled claims are, how to read them, and the model that scores them."""
+
+    file: Path
+    labels: str
+    mapped: list[str] | None
+    language_model: str | None
+
+    def traces(self) -> tuple[list[Trace], list[RowError]]:
+        """The readable answers, and the rows that are none."""
+        if self.file.is_dir():
+            return _of_set(self.file, self.labels)
+        return _of_rows(self.file, fields_from(self.mapped))
+
+
+def _fitted(
+    given: _Given, calibration: str, promise: Mapping[str, Any], name: str
+) -> tuple[Calibrator, list[dict[str, Any]], int]:
+    """The calibrator, the rows it was fitted on, and how many rows could not be read."""
     from franq_guard.calibration.fit import fit_calibrator
     from franq_guard.datasets.labelled import uniform
-    from franq_guard.report.figures import reliability_svg
 
-    _check_wishes(calibration, at_most_flagged, confidence, out, plot, report)
-    promise: dict[str, Any] = {"at_most_flagged": at_most_flagged, "confidence": confidence}
-    fields = fields_from(mapped)
-    traces, broken = _of_set(file, labels) if file.is_dir() else _of_rows(file, fields)
-    _check_labels(file, traces, promise)
-    guard = guard_from(language_model=language_model)
+    traces, broken = given.traces()
+    _check_labels(given.file, traces, promise)
+    guard = guard_from(language_model=given.language_model)
     with working("loading the models"):
         fingerprint = {**guard.fingerprint, **_origin(traces)}
-    rows = _scored(guard, traces)
+    rows = uniform(_scored(guard, traces))
     chosen: Any = calibration
     with _refusing():
         fitted = fit_calibrator(
-            uniform(rows),
+            rows,
             calibration=chosen,
-            name=out.stem,
+            name=name,
             fingerprint=fingerprint,
-            source=file.name,
+            source=given.file.name,
             **promise,
         )
+    return fitted, rows, len(broken)
+
+
+def _write(
+    fitted: Calibrator,
+    rows: list[dict[str, Any]],
+    out: Path,
+    plot: Path | None,
+    report: Path | None,
+) -> None:
+    """The calibrator's file, and its diagram and page where they are asked for."""
     fitted.save(out)
     if plot is not None:
+        from franq_guard.report.figures import reliability_svg
+
         plot.write_text(reliability_svg(fitted.figures), encoding="utf-8")
     if report is not None:
         from franq_guard.report.calibration import calibration_page
 
-        report.write_text(calibration_page(fitted, uniform(rows)), encoding="utf-8")
-    _show(fitted, out, as_json)
-    if broken:
-        say(f"{len(broken)} row(s) could not be read and were left out")
-        raise typer.Exit(1)
+        report.write_text(calibration_page(fitted, rows), encoding="utf-8")
 
 
-def _check(
-    calibrator: Path,
-    file: Path,
-    labels: str,
-    mapped: list[str] | None,
-    language_model: str | None,
-    as_json: bool,
-) -> None:
+def _check(calibrator: Path, given: _Given, as_json: bool) -> None:
     """Whether a calibrator still holds on labels that it has not seen."""
     from franq_guard.calibration.holding import holding
     from franq_guard.calibration.store import Calibrator
@@ -146,8 +181,8 @@ def _check(
         fitted = Calibrator.load(calibrator)
     except (ValueError, OSError) as error:
         fail(str(error))
-    traces, _ = _of_set(file, labels) if file.is_dir() else _of_rows(file, fields_from(mapped))
-    guard = guard_from(language_model=language_model)
+    traces, _ = given.traces()
+    guard = guard_from(language_model=given.language_model)
     try:
         found = holding(fitted, _scored(guard, traces))
     except ValueError as error:

@@ -6,8 +6,9 @@ from franq_guard import Guard, Passage, Policy
 from franq_guard.calibration import Calibrator
 from franq_guard.claims import RuleSplitter, remove_claims
 from franq_guard.claims.citations import citations, cited_by, passages_named
+from franq_guard.label_rule import LabelRule
 from franq_guard.policy import ANY_MARK
-from franq_guard.records import Generation, LabelRule, Trace
+from franq_guard.records import Generation, Trace
 from franq_guard.streaming.stream import ClaimStream
 from franq_guard.testing import FakeFaithfulness
 

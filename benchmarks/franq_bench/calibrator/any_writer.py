@@ -36,8 +36,8 @@ from franq_guard.policy import WEAK, Policy
 from franq_guard.records import Form
 
 PRIOR: Final = 0.5
-#: At .05 the promise allows a cut of .04, at which one changed claim in ten is caught; at .1 one of
-#: .26, at which three in four are (fitting fold).
+#: At .05 the promise allows a cut of .02, at which one changed claim in five is caught; at .1 it
+#: allows one of .28, at which five in six are (fitting fold).
 ALPHA: Final = 0.1
 DELTA: Final = 0.1
 #: P(faithful) from which a claim counts as supported, from lenient to strict.

@@ -1,4 +1,7 @@
-"""`python -m franq_bench.training --data PATH... --out DIR`: train, then export."""
+"""`python -m franq_bench.training --data PATH --out DIR`: train, then export.
+
+With `--blend-only` the shipped network is kept, and only its blend is fitted again.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +31,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=Recipe().seed)
     parser.add_argument("--without", choices=FAMILIES, help="leave this family of data sets out")
     parser.add_argument("--threads", type=int, default=None)
+    parser.add_argument(
+        "--blend-only", action="store_true", help="fit the shipped network's blend again"
+    )
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
         parser.error(f"--data must be the folder with the data files; {options.data} is none")
     import torch
 
-    from franq_bench.training.export import export
+    from franq_bench.training.export import export, refit
     from franq_bench.training.loop import Trainer, train
+    from franq_guard.faithfulness.small import storage
     from franq_guard.faithfulness.small.encoder import from_minilm
     from franq_guard.faithfulness.small.minilm import load_minilm
 
@@ -43,6 +50,11 @@ def main(arguments: list[str] | None = None) -> int:
         torch.set_num_threads(options.threads)
     options.out.mkdir(parents=True, exist_ok=True)
     fold = _fold_reader(options.data, FAMILIES.get(options.without, ()))
+    folder = options.out / "weights"
+    if options.blend_only:
+        digest = refit(storage.FOLDER, folder, *fold("fitting"), seed=options.seed, report=_report)
+        _report(f"{folder}: SHA-256 {digest}")
+        return 0
     rows, asked = fold("training")
     recipe = Recipe(epochs=options.epochs, seed=options.seed)
     (options.out / "recipe.json").write_text(json.dumps(asdict(recipe), indent=1), encoding="utf-8")
@@ -50,7 +62,6 @@ def main(arguments: list[str] | None = None) -> int:
     trainer = Trainer(from_minilm(tensors, seed=recipe.seed), recipe, options.out)
     train(trainer, rows, asked, tokenizer, _report)
     held, passages = fold("fitting")
-    folder = options.out / "weights"
     digest = export(trainer.averaged(), held, passages, folder, seed=recipe.seed, report=_report)
     used = [*(e.premise for e in (*rows, *held)), *(q.passage for q in (*asked, *passages))]
     seen.write(used, options.out / seen.FILE.name)

@@ -32,14 +32,30 @@ def export(
     """
     torch.set_grad_enabled(False)
     storage.save(folder, tensors, plain())
-    network, blend, _ = storage.load(folder)
+    return refit(folder, folder, examples, questions, seed=seed, report=report)
+
+
+def refit(
+    folder: Path,
+    out: Path,
+    examples: Sequence[Example],
+    questions: Sequence[Question],
+    *,
+    seed: int,
+    report: Callable[[str], None],
+) -> str:
+    """Fit the blend of the weights in `folder` again, write both into `out`; returns the SHA-256.
+
+    The network stays as it is, byte for byte. `examples` and `questions` are the fitting fold's.
+    """
+    network = storage.load_network(folder)
     if torch.cpu._is_avx512_bf16_supported():
         network = network.to(torch.bfloat16)
     model = SmallFaithfulness(
-        network, load_minilm()[1], blend, name="uncalibrated", embed=Embedder(), cache=50_000
+        network, load_minilm()[1], plain(), name="uncalibrated", embed=Embedder(), cache=50_000
     )
     pairs = held_back(examples, questions, seed=seed)
     report(f"calibrating on {len(pairs)} pairs")
     fitted = fit(model, pairs)
     report(fitted.to_json())
-    return storage.save(folder, tensors, fitted)
+    return storage.with_blend(folder, out, fitted)

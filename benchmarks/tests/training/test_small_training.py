@@ -15,12 +15,15 @@ from franq_bench.data.pairs import (  # noqa: E402
     questions,
 )
 from franq_bench.training import neighbours, perturb  # noqa: E402
+from franq_bench.training.export import refit  # noqa: E402
 from franq_bench.training.generate import generated  # noqa: E402
 from franq_bench.training.items import draw, make_items  # noqa: E402
 from franq_bench.training.loop import Trainer, batches, nll, rate, train  # noqa: E402
 from franq_bench.training.recipe import Recipe  # noqa: E402
+from franq_guard.faithfulness.small import storage  # noqa: E402
 from franq_guard.faithfulness.small.encoder import from_minilm  # noqa: E402
 from franq_guard.faithfulness.small.minilm import load_minilm  # noqa: E402
+from franq_guard.faithfulness.small.model import SmallFaithfulness  # noqa: E402
 
 PASSAGE = (
     "The Harrow mill was built in 1874 by Elin Marsh. Then Tomas Birk bought the mill from Elin "
@@ -231,6 +234,33 @@ def test_training_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     assert parts.step == whole.step > 3
     for name, tensor in whole.averaged().items():
         assert torch.allclose(tensor, parts.averaged()[name], atol=1e-5), name
+
+
+def test_the_blend_alone_is_fitted_again_and_twice_the_same(tmp_path):
+    rows = [
+        Example("fm2", PASSAGE, claim, label)
+        for claim, label in [
+            ("The Harrow mill was built in 1874.", 0),
+            ("The Harrow mill was built in 1894.", 2),
+            ("The wheel is 12 metres wide.", 0),
+            ("The wheel is 15 metres wide.", 2),
+            ("Tomas Birk bought the mill.", 0),
+            ("The mill bakes bread.", 1),
+        ]
+    ]
+    said = []
+    digests = [
+        refit(storage.FOLDER, tmp_path / name, rows, [], seed=3, report=said.append)
+        for name in "ab"
+    ]
+    assert digests[0] == digests[1] == storage.check(tmp_path / "a")[1]
+    assert said[0] == "calibrating on 6 pairs"
+    shipped, fitted = (storage.load(f) for f in (storage.FOLDER, tmp_path / "a"))
+    assert fitted[1] != shipped[1]
+    assert torch.equal(shipped[0].head_out.weight, fitted[0].head_out.weight)
+    model = SmallFaithfulness.bundled(weights=tmp_path / "a", dtype="float32")
+    right, wrong = model.score([PASSAGE] * 2, [rows[0].hypothesis, rows[1].hypothesis])
+    assert right > 0.5 > wrong
 
 
 def test_batches_keep_every_item():

@@ -41,8 +41,12 @@ def aside_end(frame: Sequence[Word], comma: int, inner: int, main: int) -> int |
             return k + 1
         if main_seen and (_new_clause(frame, j) or frame[j].low in w.RELATIVES - {"that"}):
             return k
-        if main_seen and frame[j].low in w.COORDINATORS and frame[j + 1].low in w.PREPOSITIONS:
-            return None  # "by farmers, who feared it, and by the Church"
+        if (
+            main_seen
+            and frame[j].low in w.COORDINATORS
+            and (j + 1 == len(frame) or frame[j + 1].low in w.PREPOSITIONS)
+        ):
+            return None  # "by farmers, who feared it, and by the Church"; an answer cut at "and"
     return len(frame) if main_seen else None
 
 

@@ -82,6 +82,9 @@ def _show(
         f"{count.not_judged} not judged"
     )
     for found in agreements:
+        if not found.n:
+            tell(f"{found.question}: no claim is labelled by both\n")
+            continue
         output.print(_confusion(found, *voices))
         tell(f"accuracy {_number(found.accuracy)}, Cohen's kappa {_number(found.kappa)}\n")
     output.print(_rates(rates, *voices))

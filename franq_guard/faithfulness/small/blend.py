@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from franq_guard.faithfulness.small.facts import FACTS
 from franq_guard.faithfulness.small.features import FEATURES
+from franq_guard.faithfulness.small.replaced import REPLACED
 
 Floats = NDArray[np.float64]
 
@@ -37,6 +38,7 @@ INPUTS: Final = (
     "cosine",  # of the sentence embeddings of claim and nearest chunk
     "claim_length",
     "chunks",  # log of their number, by 3
+    *REPLACED,
 )
 LARGEST_MARGIN: Final = 8.0
 
@@ -108,6 +110,7 @@ def inputs(
     chunk: list[float],
     whole: list[float],
     cosine: float,
+    changed: list[float],
 ) -> list[float]:
     """Return `INPUTS` for one piece of a claim.
 
@@ -118,6 +121,7 @@ def inputs(
         chunk: `FEATURES` and `FACTS` of the piece and the best chunk.
         whole: `FEATURES` of the piece and the whole context.
         cosine: of the piece and the chunk nearest to it.
+        changed: `REPLACED` of the piece and the sentences nearest to it.
     """
     margin, contradiction = margins(chunks)
     closer, against = margins(sentences)
@@ -136,4 +140,5 @@ def inputs(
         cosine,
         named["claim_length"],
         math.log1p(len(chunks)) / 3,
+        *changed,
     ]

@@ -28,15 +28,15 @@ def _counted(names_in_order: str, first: int, step: int = 1) -> dict[str, int]:
 
 
 _TENS: Final = _counted("twenty thirty forty fifty sixty seventy eighty ninety", 20, 10)
-_FULL_TENS: Final = frozenset(str(tens) for tens in _TENS.values())
+FULL_TENS: Final = frozenset(str(tens) for tens in _TENS.values())
 #: Without "one", "first" and "second", which seldom count anything.
-_SPELLED: Final = {
+SPELLED: Final = {
     **_counted("two three four five six seven eight nine ten eleven twelve thirteen fourteen", 2),
     **_counted("fifteen sixteen seventeen eighteen nineteen", 15),
     **_counted("third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth", 3),
     **_TENS,
 }
-_ORDINAL_END: Final = re.compile(r"(?<=\d)(?:st|nd|rd|th)$")
+ORDINAL_END: Final = re.compile(r"(?<=\d)(?:st|nd|rd|th)$")
 _NAME: Final = re.compile(
     r"\b[A-Z][\w’'-]*[a-z][\w’'-]*(?: (?:[A-Z]\.|[A-Z][\w’'-]*[a-z][\w’'-]*))*"
 )
@@ -60,10 +60,10 @@ def normalised(text: str) -> tuple[str, ...]:
     """Return the words of a text with spelled-out numbers and ordinals as digits."""
     found: list[str] = []
     for word in words(text):
-        number = _SPELLED.get(word)
+        number = SPELLED.get(word)
         if number is None:
-            found.append(_ORDINAL_END.sub("", word))
-        elif number < 10 and found and found[-1] in _FULL_TENS:
+            found.append(ORDINAL_END.sub("", word))
+        elif number < 10 and found and found[-1] in FULL_TENS:
             found[-1] = str(int(found[-1]) + number)  # twenty-five
         else:
             found.append(str(number))

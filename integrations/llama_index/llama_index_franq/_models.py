@@ -12,13 +12,21 @@ if TYPE_CHECKING:
 
 
 class Models:
-    """The local models in an engine, each with its recorder attached; see :func:`live_models`."""
+    """The local models in an engine, each with its recorder attached; see :func:`live_models`.
 
-    def __init__(self, engine: Any, guard: Guard) -> None:
+    Args:
+        engine: an engine, agent or model.
+        guard: checks the answers.
+        recorded_only: leave out models that would have to be asked after the answer: the
+            application may already have them write the next one.
+    """
+
+    def __init__(self, engine: Any, guard: Guard, *, recorded_only: bool = False) -> None:
         all_models = language_models(engine)
         pairs = [pair for llm in all_models if (pair := local_model(llm)) is not None]
         distinct = {id(model): (model, tokenizer) for model, tokenizer in pairs}
-        self.local = live_models(distinct.values(), guard)
+        found = live_models(distinct.values(), guard)
+        self.local = [model for model in found if model.recorded or not recorded_only]
         self._alone = len(self.local) == 1 and len(pairs) == len(all_models)
 
     @property

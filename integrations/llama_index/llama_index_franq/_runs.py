@@ -242,7 +242,7 @@ class Runs:
             known = self._models.get(id(instance))
         if known is not None and known[0] is instance:
             return known[1]
-        models = Models(instance, self._guard)
+        models = Models(instance, self._guard, recorded_only=True)
         with self._lock:
             self._models[id(instance)] = instance, models
             if len(self._models) > 100:
