@@ -117,7 +117,7 @@ def test_threads_get_their_own_answers(served):
 
 
 def test_tokens_with_ids_are_scored_again_as_they_were_written(served, smollm):
-    """Two tokens where the tokenizer itself would make one: only by id are they told apart."""
+    """Two tokens where the tokenizer itself would make one: they differ only by id."""
     prompt, text = PROMPTS[0], " Paris"
     pieces = [" Par", "is"]
     ids = [smollm.encoder.ids(piece)[0] for piece in pieces]
