@@ -18,7 +18,7 @@ from langchain_franq import guard_chain, guard_node
 from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, ScriptedLLM, expected, question, said
 
 RAW = said("run 7")
-TOLD = "inherits the checkpointer of the graph around"
+TOLD = "inherits the checkpointer of the outer graph"
 
 
 def conversation(**memory: Any) -> Any:
