@@ -1,9 +1,9 @@
-"""Tell true from false in RAG answers: is a claim in the passages, and is it true?
+"""Checks the claims of RAG answers: do the passages state a claim, and is it true?
 
     from franq_guard import Guard
     result = Guard.offline().check(question, passages, answer)
 
-Importing this package loads neither torch nor a framework; each room loads what it needs when used.
+Importing this package loads neither torch nor a framework; these are loaded when first needed.
 """
 
 from __future__ import annotations

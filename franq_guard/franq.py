@@ -23,8 +23,8 @@ def franq(p_faithful: ArrayLike, uq_faith: ArrayLike, uq_unfaith: ArrayLike) -> 
         uq_unfaith: P(true given unfaithful), (n,), in [0, 1].
 
     Returns:
-        P(true), (n,), in [0, 1]. NaN where the branch that carries weight is NaN: a branch with
-        weight 0 does not count, so a missing UQ_unfaith does no harm at P(faithful) = 1.
+        P(true), (n,), in [0, 1]. NaN if a term with a weight above 0 is NaN. A term with weight 0
+        does not count: at P(faithful) = 1 UQ_unfaith may be missing.
 
     Raises:
         ValueError: if the shapes differ or a value lies outside [0, 1].

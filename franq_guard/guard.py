@@ -45,39 +45,37 @@ _log = logging.getLogger(__name__)
 class Guard:
     """Checks answers claim by claim with FRANQ (arXiv 2505.21072).
 
-    An answer is judged by its writer's own log-probabilities where the language model in use wrote
-    it and a calibrator is shipped for that model. Any other one, given or by another model, is
-    judged by the passages alone, and no language model runs; ``franq`` or a method by name asks for
-    the likelihoods all the same. One guard may serve any number of threads; it keeps nothing of a
-    run.
+    If the language model in use wrote the answer and a calibrator is shipped for that model, the
+    answer is judged by the model's own log-probabilities. Any other answer is judged by the
+    passages alone, and no language model runs, unless ``franq`` or a method by name asks for
+    log-probabilities. A guard is thread-safe and keeps no state of a check.
 
     Args:
         language_model: gives log-probabilities with and without the passages; a
             :class:`~franq_guard.language_model.base.LanguageModel`, or a function that returns one
-            (called where an answer first needs it). None: only what comes with a trace.
-        faithfulness: gives P(faithful); the same two ways.
-        claims: splits an answer; default the rule-based splitter.
-        franq: calibrated weights of the formula. Default: of the shipped calibrators the one for
-            the answer's writer and this pair of models, else the one for any writer (said in every
-            result).
+            (called when an answer first needs it). None: only what comes with a trace is used.
+        faithfulness: gives P(faithful); a model, or a function that returns one.
+        claims: splits an answer into claims; default: the rule-based splitter.
+        franq: the calibrator. Default: the shipped one for the answer's writer and these models, or
+            the one for any writer if there is none; every result names it.
         policy: what happens to the text.
         form: ``long`` (claims of an answer), ``short`` (the answer is one claim, read together with
             its question) or ``auto`` (short where the answer states one claim, long elsewhere).
         uq_faith: the method of UQ_faith by its name in ``franq methods``; default the paper's.
         uq_unfaith: the method of UQ_unfaith, likewise.
-        n_samples: samples drawn in the short form where a method compares them and the trace
-            brings none; they show in ``timings``.
-        deadline: seconds an answer may take; past it its claims are ``unverified``, reason
-            ``timeout``. The check runs in a thread of its own, which is left behind where a call
-            hangs (it ends with that call); loading the models does not count.
-        strict: a calibrator fitted for another writer or source, other models or methods makes
-            every claim ``unverified`` (and :meth:`calibrator_of` raises) instead of only being
-            warned of.
-        evidence: whether stretches of the passages are looked for that speak for or against a
-            claim. Without them a check is faster, and its labels are the same.
+        n_samples: samples drawn in the short form if a method compares samples and the trace
+            has none; their time is in ``timings``.
+        deadline: seconds that checking an answer may take; after that its claims are
+            ``unverified``, reason ``timeout``. The check runs in a thread of its own, which is
+            abandoned if a call hangs. The time to load the models does not count.
+        strict: if the calibrator was fitted for another writer, source, model or method, every
+            claim is ``unverified`` (and :meth:`calibrator_of` raises); otherwise a warning is
+            logged.
+        evidence: whether to look for stretches of the passages that support or contradict a claim.
+            Without them a check is faster; the labels are the same.
 
     Raises:
-        TypeError, ValueError: for settings that cannot work, at once.
+        TypeError, ValueError: for settings that cannot work.
     """
 
     def __init__(
@@ -139,51 +137,51 @@ class Guard:
         """The embedded default: bundled SmolLM2 and the small faithfulness model, no download.
 
         Args:
-            language_model: in the place of the bundled one; as for :class:`Guard`.
+            language_model: instead of the bundled one; as for :class:`Guard`.
             options: ``policy``, ``form``, ``deadline`` and all others of :class:`Guard`.
 
         Raises:
-            MissingModelError: with the command to run, where a bundled part is not installed.
+            MissingModelError: if a bundled model is not installed; names the command to run.
         """
         from franq_guard.faithfulness.small.model import SmallFaithfulness
 
         if language_model is None:
             from franq_guard.language_model.transformers.smollm2 import bundled_file, load_bundled
 
-            bundled_file()  # a missing package is told now, not in the middle of a chain
+            bundled_file()  # a missing package raises here, not in the middle of a chain
             language_model = load_bundled
         faithfulness = SmallFaithfulness.bundled
         return cls(language_model=language_model, faithfulness=faithfulness, **options)
 
     @property
     def language_model(self) -> LanguageModel | None:
-        """The language model, loaded at the first use."""
+        """The language model, loaded on first use."""
         return self.choice.model()
 
     @property
     def loaded_language_model(self) -> LanguageModel | None:
-        """The language model where it has been loaded (or given live) already; loads nothing."""
+        """The language model if it is loaded already (or was given as an object), else None."""
         model = self.choice.language_model
         return None if model is None else model.loaded
 
     @property
     def faithfulness(self) -> FaithfulnessModel:
-        """The faithfulness model, loaded at the first use."""
+        """The faithfulness model, loaded on first use."""
         return self.choice.faithfulness()
 
     @property
     def components(self) -> Components:
-        """The two methods of uncertainty, where likelihoods are read."""
+        """The two uncertainty methods, for answers judged by log-probabilities."""
         return self.choice.components
 
     def warm(self) -> Self:
-        """Load the models and run one tiny check. Raises whatever stands in the way."""
+        """Load the models and run one tiny check; raises whatever these raise."""
         guard = self._of_form("long") if self.form == "auto" else self
         warm(guard.choice, self.policy, guard._claims_of)
         return self
 
     def __getstate__(self) -> dict[str, object]:
-        """For pickle and deepcopy: all but the locks, which are made again."""
+        """For pickle and deepcopy: everything but the locks, which a copy creates anew."""
         return {k: v for k, v in vars(self).items() if k not in ("_lock", "_steps")}
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -192,31 +190,31 @@ class Guard:
 
     @property
     def calibrator(self) -> Calibrator:
-        """What turns the signals of an answer into P(true) whose writer is not known."""
+        """The calibrator for an answer whose writer is not known."""
         return self.calibrator_of(Trace("", (), Generation("")))
 
     def calibrator_of(self, trace: Trace) -> Calibrator:
         """The calibrator for a trace, by its writer and the source of its log-probabilities.
 
         Raises:
-            ValueError: with ``strict``, where the given one was fitted for something else.
+            ValueError: with ``strict``, if the given one was fitted for something else.
         """
         return self._choice_of(trace).calibrator(trace.generation)
 
     def _choice_of(self, trace: Trace) -> Choice:
-        """Of form ``auto``, which has no calibrator of its own: that of the trace's form."""
+        """The choice for a trace; form ``auto`` uses the choice of the trace's own form."""
         return self._of_form(self._form_of(trace)).choice if self.form == "auto" else self.choice
 
     @property
     def fingerprint(self) -> dict[str, str]:
-        """What determines the signals; a calibrator of likelihoods holds for nothing else."""
+        """What determines the signals. A calibrator of log-probabilities is valid only for this."""
         return self.choice.setting(reads=True)
 
     def using(self, *, language_model: LanguageModel) -> Guard:
-        """This guard with another language model, sharing all the rest.
+        """This guard with another language model, sharing everything else.
 
-        The guard itself where it has loaded the very same network already: then the model keeps its
-        name, and so its calibrator.
+        Returns this guard itself if it has already loaded the very same network: then the model
+        keeps its name, and with it its calibrator.
         """
         own = getattr(self.loaded_language_model, "model", None)
         if own is not None and own is getattr(language_model, "model", None):
@@ -224,12 +222,12 @@ class Guard:
         return self._with(replace(self.choice, language_model=Lazy(language_model)))
 
     def uncalibrated(self) -> Guard:
-        """This guard with the likelihoods of every answer as they are: to fit a calibrator on."""
+        """This guard with every answer's log-probabilities uncalibrated: to fit a calibrator on."""
         flat = Calibrator.uncalibrated(form="short" if self.form == "short" else "long")
         return self._with(replace(self.choice, franq=flat))
 
     def _of_form(self, form: Form) -> Guard:
-        """A guard of form ``auto`` for one form only."""
+        """The guard for one form, for a guard of form ``auto``."""
         with self._lock:
             if form not in self._forms:
                 chosen = replace(self.choice, form=form, components=DEFAULTS[form])
@@ -237,14 +235,14 @@ class Guard:
             return self._forms[form]
 
     def _with(self, choice: Choice) -> Self:
-        """A guard of this very class and settings that chooses otherwise."""
+        """A guard of the same class and settings with another choice of calibrator and models."""
         other = copy(self)
         other.choice, other.form = choice, choice.form
         other._forms, other._steps = {}, self._steps
         return other
 
     def check(self, question: str, passages: Sequence[str | Passage], answer: str) -> GuardedAnswer:
-        """Check an answer of which nothing is known but its text.
+        """Check an answer of which only the text is known.
 
         Raises:
             TypeError, ValueError: for arguments of the wrong kind or an empty question.
@@ -258,10 +256,10 @@ class Guard:
         return await asyncio.to_thread(self.check, question, passages, answer)
 
     def check_trace(self, trace: Trace) -> GuardedAnswer:
-        """Check a captured answer; log-probabilities it brings are not computed again.
+        """Check a captured answer; log-probabilities that it has are not computed again.
 
         Raises:
-            TypeError: if ``trace`` is no :class:`Trace`.
+            TypeError: if ``trace`` is not a :class:`Trace`.
         """
         if not isinstance(trace, Trace):
             raise TypeError(f"a Trace is wanted, not {type(trace).__name__}; see check()")
@@ -278,20 +276,20 @@ class Guard:
         batch_size: int = 8,
         progress: Callable[[int], None] | None = None,
     ) -> Iterator[GuardedAnswer]:
-        """Check answers as they come, ``batch_size`` at a time; results in the same order.
+        """Check answers, ``batch_size`` at a time; yields the results in the same order.
 
         Args:
-            traces: or tuples (question, passages, answer); read lazily, so a file of any length
-                fits.
-            batch_size: answers whose model calls are pooled.
+            traces: traces or tuples (question, passages, answer). They are read lazily, so a file
+                may be larger than the memory.
+            batch_size: how many answers share each model call.
             progress: called with the number of answers done after each batch.
 
         Raises:
-            TypeError, ValueError: when it comes to an item that is none, or has no question.
+            TypeError, ValueError: on reaching an item of the wrong kind or without a question.
         """
         if batch_size < 1:
             raise ValueError("batch_size must be at least 1")
-        # Under a deadline every answer has its own time.
+        # The deadline is for each answer, so answers are then checked one at a time.
         return self._batches(map(as_trace, traces), 1 if self.deadline else batch_size, progress)
 
     def _batches(
@@ -312,9 +310,9 @@ class Guard:
         detail: str = "",
         claims: Sequence[Claim] | None = None,
     ) -> GuardedAnswer:
-        """The answer of ``trace`` with every claim unverified; what a failure turns into.
+        """The answer of ``trace`` with every claim unverified: the result of a failed check.
 
-        ``claims``: of the answer, where they are known already.
+        ``claims``: of the answer, if they are known already.
         """
         if detail:
             _log.warning("answer %s not verified: %s: %s", trace.id or "", reason, detail)
@@ -335,14 +333,14 @@ class Guard:
         return hooks.watched(batch, self._tried)
 
     def _tried(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
-        """The flow; a failure makes its own trace unverified and costs no other."""
+        """Check a batch; a failure makes its own trace unverified and does not affect others."""
         return in_groups(batch, lambda trace: self.choice.reads(trace.generation), self._loaded)
 
     def _loaded(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
-        """Of traces that all need the language model, or all do without."""
+        """Check traces that all need the language model, or that all do not."""
         try:
-            self.choice.models(batch[0].generation)  # loading is on nobody's clock
-        except Exception as error:  # a model that cannot be had fails all answers alike
+            self.choice.models(batch[0].generation)  # load them before the deadline starts
+        except Exception as error:  # without the model no answer can be checked
             return self._failed(batch, error)
         try:
             if self.form == "auto":
@@ -360,7 +358,7 @@ class Guard:
         return [self.unverified(trace, "error", detail=detail) for trace in batch]
 
     def _flow(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
-        """From traces of one calibrator to claims to signals to FRANQ to policy."""
+        """Check traces that share a calibrator: claims, signals, FRANQ, then the policy."""
         clock = Clock(self.deadline)
         step = Checking(self.choice, self.policy, batch, self._claims_of, clock)
         try:
@@ -391,7 +389,7 @@ class Guard:
     def finished(
         self, trace: Trace, verdicts: Sequence[Verdict], timings: Mapping[str, float]
     ) -> GuardedAnswer:
-        """The checked answer: the policy applied, whatever its action does."""
+        """The checked answer, with the policy applied; an exception in its action is caught."""
         judged = any(found.p_true is not None for found in verdicts)
         choice = self._choice_of(trace) if judged else None
         return finished(choice, self.policy, trace, verdicts, timings)

@@ -1,4 +1,4 @@
-"""The numbers by which P(true) becomes a label."""
+"""The thresholds that turn P(true) into a label."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["LabelRule"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelRule:
-    """The numbers by which a calibrator's P(true) becomes a label; see :meth:`.Policy.label`.
+    """The thresholds that turn a calibrator's P(true) into a label; see :meth:`.Policy.label`.
 
     Attributes:
         threshold: a claim with P(true) below it does not pass.
@@ -45,7 +45,7 @@ class LabelRule:
             )
 
     def contradicts(self, contradiction: float | None) -> bool:
-        """Whether a passage speaks against the claim."""
+        """Whether a passage contradicts the claim."""
         return contradiction is not None and contradiction >= self.contradiction
 
     def entails(self, entailment: float | None) -> bool:
@@ -53,5 +53,5 @@ class LabelRule:
         return entailment is not None and entailment >= self.entailment
 
     def conflict(self, contradiction: float | None, entailment: float | None) -> bool:
-        """Whether one passage states the claim and another speaks against it."""
+        """Whether one passage states the claim and another contradicts it."""
         return self.contradicts(contradiction) and self.entails(entailment)

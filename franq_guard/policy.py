@@ -1,4 +1,4 @@
-"""What happens to the text once its claims have verdicts."""
+"""The policy: what happens to the text of an answer once its claims have verdicts."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ class Policy:
 
     Attributes:
         action: ``annotate`` keeps the text and puts a mark beside each weak claim; ``filter``
-            removes weak claims and mends the prose around them; ``block`` replaces the whole answer
-            when any claim is weak; a callable ``(answer, verdicts) -> text`` does as it likes.
+            removes weak claims and repairs the sentences around them; ``block`` replaces the whole
+            answer if any claim is weak; a callable ``(answer, verdicts) -> text`` returns its own.
         threshold: a claim with P(true) below it does not pass; None: the calibrator's.
-        false_below: a claim with P(true) below it is ``false`` even where no passage contradicts
-            it; None: the calibrator's, which may know of none.
-        on_error: what an unverified claim counts as: ``open`` keeps it (marked), ``closed`` treats
-            it as weak.
-        replacement: the text of a blocked answer, and of one from which nothing is left.
-        weak: the labels to act against, of ``false``, ``doubtful`` and ``unsupported``; claims with
-            another one pass without a mark (but for ``unverified`` ones).
+        false_below: a claim with P(true) below it is ``false`` even if no passage contradicts it;
+            None: the calibrator's, which may have none.
+        on_error: how unverified claims are treated: ``open`` keeps them with a mark, ``closed``
+            treats them as weak.
+        replacement: the text of a blocked answer, and of one that has no text after filtering.
+        weak: the labels to act against, out of ``false``, ``doubtful`` and ``unsupported``. Claims
+            with another label get no mark, except ``unverified`` ones.
     """
 
     action: Action | CustomAction = "annotate"
@@ -74,7 +74,7 @@ class Policy:
             raise ValueError(f"weak must hold labels out of {WEAK}, not {self.weak!r}")
 
     def rule(self, rule: LabelRule) -> LabelRule:
-        """The calibrator's rule with this policy's own numbers in it."""
+        """The calibrator's rule, with the thresholds that this policy sets itself."""
         threshold = rule.threshold if self.threshold is None else self.threshold
         below = rule.false_below if self.false_below is None else self.false_below
         if below is not None:
@@ -92,12 +92,12 @@ class Policy:
     ) -> Label:
         """The label of a claim.
 
-        In this order: ``unverified`` when P(true) is unknown; ``doubtful`` when the passages
-        contradict each other. A claim that reaches the threshold is ``supported`` by the passages,
-        or not; then it is ``unsupported-true`` where the calibrator's rows show that such claims
-        are mostly true, else ``unsupported``. One that does not is ``false`` where there is
-        evidence against it and no passage states it, else ``unsupported`` or ``doubtful``, by
-        P(faithful).
+        Decided in this order: ``unverified`` if P(true) is unknown; ``doubtful`` if the passages
+        contradict each other. A claim that reaches the threshold is ``supported`` if P(faithful) is
+        high enough; if not, it is ``unsupported-true`` if the calibrator's rows show that such
+        claims are mostly true, else ``unsupported``. A claim below the threshold is ``false`` if
+        there is evidence against it and no passage states it; otherwise it is ``doubtful`` if
+        P(faithful) is high enough, else ``unsupported``.
 
         Args:
             p_true: P(true) of the claim.
@@ -123,7 +123,7 @@ class Policy:
 
     @property
     def marked(self) -> tuple[Label, ...]:
-        """The labels a reader is told of, worst first: the weak ones and ``unverified``."""
+        """The labels that get a mark, worst first: the weak ones and ``unverified``."""
         return tuple(one for one in _WORST_FIRST if one in self.weak or one == "unverified")
 
     def is_weak(self, verdict: Verdict) -> bool:
@@ -147,9 +147,10 @@ class Policy:
         return self._filter(answer, verdicts, weak) or (self.replacement if weak else answer)
 
     def so_far(self, answer: str, verdicts: Sequence[Verdict]) -> str:
-        """:meth:`apply` to an answer that goes on: without a replacement, which only its end tells.
+        """:meth:`apply` for an unfinished answer; never returns the replacement.
 
-        For ``annotate`` and ``filter``, which change nothing before the last claim that was added.
+        Only at the end of an answer is it known whether a replacement is needed. For ``annotate``
+        and ``filter``: with these a new claim does not change the text of earlier claims.
         """
         if self.action == "annotate":
             return self._annotated(answer, verdicts)
@@ -157,7 +158,7 @@ class Policy:
         return self._filter(answer, verdicts, weak)
 
     def on_failure(self, answer: str, verdicts: Sequence[Verdict]) -> str:
-        """The text when a custom action itself failed."""
+        """The text to return if a custom action raised an exception."""
         if self.on_error == "closed":
             return self.replacement
         return self._annotated(answer, verdicts)
@@ -166,16 +167,16 @@ class Policy:
         return _insert(answer, _all_marks(answer, verdicts, self.marked))
 
     def _filter(self, answer: str, verdicts: Sequence[Verdict], weak: list[int]) -> str:
-        """What is kept of the answer; empty where nothing is."""
+        """The answer without its weak claims; empty if nothing is left."""
         from franq_guard.claims import remove_claims
 
-        # What was not checked must not pass for checked, so it keeps its mark here too.
+        # Unverified claims are kept with their mark, so that they do not look like checked ones.
         left = [verdict for i, verdict in enumerate(verdicts) if i not in weak]
         marks = _all_marks(answer, left, ("unverified",))
         if not weak:
             return _insert(answer, marks)
         if not all(verdicts[i].claim.spans for i in weak):
-            return ""  # nobody knows which words to take out
+            return ""  # it is not known which words to remove
         claims = [_shifted(verdict, marks) for verdict in verdicts]
         kept = remove_claims(_insert(answer, marks), claims, weak)
         return kept if kept.strip() else ""
@@ -184,7 +185,7 @@ class Policy:
 def status_of(verdicts: Sequence[Verdict], answer: str = "...") -> Status:
     """``ok`` when every claim has a P(true), ``unverified`` when none has, else ``partial``.
 
-    A blank answer is ``unverified``: there is nothing in it.
+    A blank answer is ``unverified``: there is nothing to verify.
     """
     if not answer.strip():
         return "unverified"
@@ -195,10 +196,10 @@ def status_of(verdicts: Sequence[Verdict], answer: str = "...") -> Status:
 
 
 def annotate(answer: str, verdicts: Sequence[Verdict]) -> str:
-    """``answer`` with a mark behind each weak or unverified claim, before its closing punctuation.
+    """``answer`` with a mark after each weak or unverified claim, before its closing punctuation.
 
-    Where several claims end together only the worst mark stands. A citation of a passage that says
-    none of what it is cited for has a mark of its own, see :func:`wrong_citations`.
+    If several claims end at the same place, only the worst mark is used. Wrong citations have marks
+    of their own, see :func:`wrong_citations`.
     """
     return _insert(answer, _all_marks(answer, verdicts, _WORST_FIRST))
 
@@ -206,15 +207,15 @@ def annotate(answer: str, verdicts: Sequence[Verdict]) -> str:
 def wrong_citations(
     verdicts: Sequence[Verdict], labels: Collection[Label] = _WORST_FIRST
 ) -> Iterator[tuple[CitationFinding, Sequence[Verdict]]]:
-    """The citations that a reader is told of: one finding each, and the claims it is cited for.
+    """The wrong citations to mark: one finding each, and the claims it is cited for.
 
-    Those of no passage, and of passages that say none of the claims. A passage that says one of
-    several claims of a sentence is cited rightly, and where all the claims are marked as not in the
-    passages that is said already.
+    A citation is wrong if there is no such passage, or if the passage states none of the claims it
+    is cited for. A passage that states one of several claims of a sentence is cited correctly. If
+    all its claims are marked as not in the passages, a second mark would add nothing.
 
     Args:
         verdicts: of one answer.
-        labels: which have a mark.
+        labels: the labels that get a mark.
     """
     by_place: dict[tuple[Span, str], list[tuple[CitationFinding, Verdict]]] = {}
     for verdict in verdicts:
@@ -229,7 +230,7 @@ def wrong_citations(
 
 
 def citation_mark(found: CitationFinding) -> str:
-    """The mark behind a wrong citation, with the passage's name as the answer writes it."""
+    """The mark after a wrong citation, with the passage's name as the answer writes it."""
     if found.passage is None:
         return f"[there is no passage {found.name}]"
     which = f"passage {found.name}" if found.name.isdigit() else found.name
@@ -249,18 +250,18 @@ def _all_marks(answer: str, verdicts: Sequence[Verdict], labels: Sequence[Label]
 def _labels_at(
     answer: str, verdicts: Sequence[Verdict], labels: Sequence[Label]
 ) -> dict[int, Label]:
-    """The worst label that ends at each position."""
+    """The worst label of the claims that end at each position."""
     marks: dict[int, Label] = {}
     for verdict in verdicts:
         if verdict.label in labels:
-            # A claim that was not found in the answer is marked behind all of it.
+            # A claim that was not found in the answer gets its mark at the end of the answer.
             at = _end_of_words(answer, _last_words(answer, verdict.claim))
             marks[at] = min(marks.get(at, verdict.label), verdict.label, key=_WORST_FIRST.index)
     return marks
 
 
 def _last_words(answer: str, claim: Claim) -> Span:
-    """The last span with a word in it: after a citation only a full stop may be left."""
+    """The last span with a word in it; the last one of all may be just the closing full stop."""
     if not claim.spans:
         return 0, len(answer)
     spans = (span for span in reversed(claim.spans) if any(map(str.isalnum, answer[slice(*span)])))
@@ -268,7 +269,7 @@ def _last_words(answer: str, claim: Claim) -> Span:
 
 
 def _end_of_words(answer: str, span: Span) -> int:
-    """Where the span ends but for its closing punctuation."""
+    """The end of the span without its closing punctuation."""
     start, end = span
     words = answer[start:end].rstrip(_CLOSING)
     return start + len(words) if words else end
@@ -283,7 +284,7 @@ def _insert(answer: str, marks: dict[int, str]) -> str:
 
 
 def _shifted(verdict: Verdict, marks: dict[int, str]) -> Claim:
-    """The claim in the text with marks; its own mark belongs to it, also where it is rewritten."""
+    """The claim's place in the text with marks; its own mark is part of the claim's text."""
 
     def moved(position: int) -> int:
         return position + sum(len(mark) + 1 for at, mark in marks.items() if at <= position)

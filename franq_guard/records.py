@@ -1,6 +1,6 @@
-"""The records that flow from capture to verdict; every room takes and returns these.
+"""The records that are passed from capture to verdict; every room takes and returns these.
 
-All are frozen: a later stage makes a new record, it never changes an earlier one.
+All are frozen: a later stage makes a new record instead of changing an earlier one.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Label = Literal[
     "supported", "unsupported-true", "unsupported", "doubtful", "false", "unverified", "not-a-claim"
 ]
 WEAK: tuple[Label, ...] = ("false", "doubtful", "unsupported")
-"""Labels a policy acts against unless told otherwise, worst first."""
+"""Labels that a policy acts against by default, worst first."""
 Status = Literal["ok", "partial", "unverified", "policy_error"]
-"""Whether every claim was verified, some or none; ``policy_error``: whatever was, the policy's
-action failed, and the text is what ``on_error`` makes of it."""
+"""Whether all claims were verified, some or none. ``policy_error``: the policy's own action failed,
+and the text follows from the policy's ``on_error``."""
 Reason = Literal[
     "no_evidence",
     "no_prompt",
@@ -40,8 +40,8 @@ Reason = Literal[
 ]
 """Why there is no P(true), or a remark on it.
 
-``prior``: the passages do not state the claim, and no probabilities of its own writer tell whether
-it is true. ``conflict``: one passage entails the claim and another contradicts it. ``language``:
+``prior``: the passages do not state the claim, and there are no log-probabilities of its writer to
+judge it by. ``conflict``: one passage entails the claim and another contradicts it. ``language``:
 the answer is in a language that the models were not trained on.
 """
 
@@ -56,7 +56,7 @@ class Passage:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, str]:
-        """The passage as JSON-ready values; the metadata is the user's own and left out."""
+        """The passage as JSON-ready values, without the user's metadata."""
         title, named = {"title": self.title}, {"id": self.id or ""}
         return {"text": self.text, **(title if self.title else {}), **(named if self.id else {})}
 
@@ -80,14 +80,13 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """A text that was written. The spans of ``tokens`` tile ``text`` exactly (some may be empty).
+    """A generated text. The spans of ``tokens`` cover ``text`` without gaps (some may be empty).
 
     ``prompt`` is the string the model saw, chat template included; ``prompt_token_ids`` are the ids
-    it saw, which win over the string where both are given. ``source`` says where the
-    log-probabilities come from: ``captured`` while the model wrote, told by a ``server``, read by a
-    model that did not write the text (``teacher-forced``), or ``none``. ``writer`` is the
-    fingerprint of the model that wrote the text; None where nobody knows, and for every text that a
-    model only read.
+    it saw and are preferred if both are given. ``source`` says where the log-probabilities come
+    from: ``captured`` while the model wrote, sent by a ``server``, computed by a model that did not
+    write the text (``teacher-forced``), or ``none``. ``writer`` is the fingerprint of the model
+    that wrote the text; None if it is unknown, and for every text that a model only scored.
     """
 
     text: str
@@ -98,7 +97,7 @@ class Generation:
     writer: str | None = None
 
     def since(self, position: int) -> Generation:
-        """The same text with only the tokens that do not end before a character of it."""
+        """The same text with only the tokens that end at ``position`` or later."""
         first = bisect_left(self.tokens, position, key=lambda token: token.end)
         return replace(self, tokens=self.tokens[first:])
 
@@ -108,11 +107,11 @@ class Claim:
     """A statement of the answer.
 
     ``spans`` are ordered, non-empty, non-overlapping ranges of the answer that state it.
-    ``context`` names what a reader needs besides (a pronoun's antecedent, a heading).
-    ``not_a_claim`` gives the reason where the stretch states nothing that can be true or false.
+    ``context`` is what a reader needs to understand it (a pronoun's antecedent, a heading).
+    ``not_a_claim`` is the reason why the stretch states nothing that can be true or false, if so.
     ``aligned`` in [0, 1] says how well ``text`` was found in the answer (1: by construction).
-    ``full`` is ``text`` with the name in place of a pronoun or "the film", where only one can be
-    meant; None: ``text`` has none, or it is not sure.
+    ``full`` is ``text`` with pronouns and phrases such as "the film" replaced by the name they
+    refer to; None: there is nothing to replace, or the name is not certain.
     """
 
     text: str
@@ -124,16 +123,16 @@ class Claim:
 
     @property
     def in_full(self) -> str:
-        """The text for scoring: with names for what it refers to, where they are sure."""
+        """The text for scoring: :attr:`full` if there is one, else :attr:`text`."""
         return self.full or self.text
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimLabel:
-    """Whether a claim is true, and whether the passages entail it; None where not known.
+    """Whether a claim is true, and whether the passages entail it; None if not known.
 
-    ``trusted``: whether a promise may rest on the label (a person's vote), or only a fit (a
-    judge's, or a statement that was made false on purpose).
+    ``trusted``: whether a guarantee may be based on the label (given by a person); otherwise it is
+    used only for fitting (given by a judge model, or a statement made false on purpose).
     """
 
     is_true: bool | None = None
@@ -147,10 +146,10 @@ class Trace:
 
     ``samples`` are other answers to the same prompt, for the short form. ``claims`` are checked
     instead of splitting the answer; ``labels``, one for each of them, are for calibration alone.
-    ``contrast_prompt`` is the prompt without the passages where whoever built the prompt knows it;
-    None: the passages are looked for in the prompt and taken out. ``prompt_seen`` is False where
-    nobody saw the prompt of the answer (it came out of a cache). ``metadata`` is the user's own and
-    never read.
+    ``contrast_prompt`` is the prompt without the passages, if the code that built the prompt knows
+    it; None: the passages are found in the prompt and removed. ``prompt_seen`` is False if the
+    prompt of the answer is not known (the answer came from a cache). ``metadata`` is the user's own
+    and never read.
     """
 
     question: str
@@ -170,8 +169,8 @@ class Evidence:
     """A stretch of a passage that bears on a claim: ``passages[passage].text[start:end]``.
 
     ``score`` is in [0, 1]: how well that stretch alone supports the claim; for a stretch that
-    speaks against it, P(contradiction). ``text`` is the stretch itself, empty where nobody looked
-    it up; two stretches are equal by their place and score alone.
+    contradicts it, P(contradiction). ``text`` is the stretch itself, empty if it was not looked up;
+    two stretches are equal if their place and score are.
     """
 
     passage: int
@@ -181,8 +180,8 @@ class Evidence:
     text: str = field(default="", compare=False)
 
     def quoted(self, passages: Sequence[Passage]) -> Evidence:
-        """The same with its text, out of the passages it was found in."""
-        if not 0 <= self.passage < len(passages):  # a user's model may name any number
+        """The same with its text, taken from the passages it was found in."""
+        if not 0 <= self.passage < len(passages):  # a user's model may return any index
             return self
         return replace(self, text=passages[self.passage].text[self.start : self.end])
 
@@ -197,12 +196,12 @@ class Signals:
     """What the rooms measured for one claim, before FRANQ.
 
     ``uq_faith`` and ``uq_unfaith`` are log-probabilities (nats) in the long form and confidences in
-    [0, 1] in the short form; None where not available, with the cause in ``reason``. Of evidence
-    alone ``uq_faith`` is Max NLI in [0, 1] and ``uq_unfaith`` 0.
+    [0, 1] in the short form; None where not available, with the cause in ``reason``. If the
+    passages alone decide, ``uq_faith`` is Max NLI in [0, 1] and ``uq_unfaith`` is 0.
     ``raw`` keeps every uncalibrated score by name: ``faithfulness``, ``uq_faith``, ``uq_unfaith``
-    and what they were made of. ``contradiction`` and ``entailment`` are the highest over the
-    passages, each passage read by itself; None where nothing was retrieved or the model has no
-    three classes. ``against`` is the stretch that contradicts the claim most.
+    and what they were computed from. ``contradiction`` and ``entailment`` are the highest over the
+    passages, each passage read by itself; None if nothing was retrieved or the model has no three
+    NLI classes. ``against`` is the stretch that contradicts the claim most.
     """
 
     p_faithful: float | None = None
@@ -217,13 +216,13 @@ class Signals:
 
 
 CitedAs = Literal["right", "wrong passage", "nowhere"]
-"""``right``: the cited passage says it; ``wrong passage``: the passages say it, but not that one;
-``nowhere``: no passage says it."""
+"""``right``: the cited passage states the claim; ``wrong passage``: the passages do, but not that
+one; ``nowhere``: no passage does."""
 
 
 @dataclass(frozen=True, slots=True)
 class CitationFinding:
-    """What came of checking a citation against the passage it names.
+    """The result of checking a citation against the passage it names.
 
     ``name`` is as the answer writes it and ``span`` its place there; ``passage`` is the index of
     the passage it names, None where there is no such passage; ``p_faithful`` is how well that
@@ -249,7 +248,7 @@ class CitationFinding:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
-    """What the guard says of one claim.
+    """The guard's verdict on one claim.
 
     ``p_true``, ``p_faithful``, ``uq_faith``, ``uq_unfaith`` are in [0, 1]; the two ``uq_*`` are the
     calibrated values that entered the formula (arXiv 2505.21072, eq. 1). ``evidence`` is the
@@ -275,7 +274,7 @@ class Verdict:
         return f"<Verdict {self.label}{reason}, {numbers}: {_cut(self.claim.text)!r}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """The verdict as JSON-ready values, as in ``franq.answer/1``; numbers not finite: null."""
+        """The verdict as JSON-ready values, as in ``franq.answer/1``; NaN and infinity as null."""
         claim = self.claim
         return {
             "claim": {
@@ -302,10 +301,10 @@ class GuardedAnswer:
     """A checked answer. ``text`` is after the policy; ``timings`` are seconds by stage.
 
     ``calibrator`` names what turned the signals into P(true), and ``likelihoods`` says whose
-    probabilities entered: ``captured from MODEL`` while it wrote, told by a ``server``, ``read by
-    MODEL`` that did not write the answer, or ``none``: then the passages alone decide, and of what
-    they do not state nobody knows whether it is true. ``weak`` are the labels that its policy
-    flags; ``question`` and ``passages`` are what was checked, so that evidence can be shown.
+    log-probabilities were used: ``captured from MODEL`` while it wrote, sent by a ``server``,
+    ``read by MODEL`` that did not write the answer, or ``none``: then the passages alone decide,
+    and whether a claim is true that they do not state is unknown. ``weak`` are the labels that its
+    policy flags; ``question`` and ``passages`` are what was checked, so that evidence can be shown.
     """
 
     text: str
@@ -322,25 +321,25 @@ class GuardedAnswer:
 
     @property
     def claims(self) -> tuple[Verdict, ...]:
-        """The verdicts on what can be true or false: all but the label ``not-a-claim``."""
+        """The verdicts on statements that can be true or false: all but ``not-a-claim``."""
         return tuple(v for v in self.verdicts if v.label != "not-a-claim")
 
     @property
     def flagged(self) -> tuple[Verdict, ...]:
-        """The claims that the policy acts against; empty where there is nothing to warn of."""
+        """The claims that the policy acts against; empty if there are none."""
         return tuple(v for v in self.verdicts if v.label in self.weak)
 
     @property
     def score(self) -> float | None:
-        """The lowest P(true) of its claims: an answer is as good as its weakest claim.
+        """The lowest P(true) of its claims: an answer is only as good as its weakest claim.
 
-        None where no claim has a P(true).
+        None if no claim has a P(true).
         """
         return min((v.p_true for v in self.verdicts if v.p_true is not None), default=None)
 
     @property
     def reason(self) -> str | None:
-        """``no_answer`` where the answer is blank, so that there is nothing to verify in it."""
+        """``no_answer`` if the answer is blank and there is nothing to verify; else None."""
         return None if self.original.strip() else "no_answer"
 
     def __repr__(self) -> str:
@@ -351,9 +350,10 @@ class GuardedAnswer:
     def to_html(self) -> str:
         """The answer with its claims in colour and their evidence, as an HTML fragment.
 
-        No script, nothing loaded, everything escaped; see :mod:`franq_guard.report.answer`.
+        It needs no script and loads nothing; all text is escaped. By
+        :mod:`franq_guard.report.answer`.
         """
-        # Loaded by name: the views stand above the records, which import no other room.
+        # Imported by name at run time, because this module must not import any other room.
         view = import_module("franq_guard.report.answer")
         return str(view.answer_html(self))
 
@@ -395,5 +395,5 @@ def _number(value: float | None) -> str:
 
 
 def _finite(value: float | None) -> float | None:
-    # float(): a numpy number is no JSON
+    # float(): json cannot write numpy numbers
     return float(value) if value is not None and math.isfinite(value) else None

@@ -1,6 +1,6 @@
-"""Models and a guard without weights for tests, ours and users': deterministic, instant.
+"""Models and a guard without weights, for our tests and users' tests: deterministic and fast.
 
-Use them to test how an application reacts to verdicts; their numbers mean nothing.
+Use them to test how an application reacts to verdicts; their numbers have no meaning.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _words(text: str) -> set[str]:
 
 
 class FakeFaithfulness:
-    """P(faithful) is the share of a claim's words that occur in the context.
+    """A faithfulness model: P(faithful) is the share of a claim's words that are in the context.
 
     Args:
         fail: called before every score; raise in it to test a failure.
@@ -58,7 +58,7 @@ class FakeFaithfulness:
         return [_overlap(c, claim) for c, claim in zip(contexts, claims, strict=True)]
 
     def nli(self, premises: Sequence[str], hypotheses: Sequence[str]) -> NDArray[np.float64]:
-        """(n, 3): entailment is the overlap, the rest is neutral."""
+        """(n, 3): P(entailment) is the word overlap, the rest is P(neutral)."""
         pairs = zip(premises, hypotheses, strict=True)
         entailed = np.array([_overlap(premise, text) for premise, text in pairs])
         return np.stack([entailed, 1 - entailed, 0 * entailed], axis=-1)
@@ -85,11 +85,11 @@ def _best(texts: Sequence[str], claim: str) -> Evidence | None:
 
 
 class FakeLanguageModel:
-    """Tokens are words; one that occurs in the prompt has p = ``known``, any other ``unknown``.
+    """A language model whose tokens are words, with p = ``known`` for words of the prompt.
 
     Args:
         answers: what :meth:`generate` answers to each prompt.
-        known: probability of a word that stands in the prompt.
+        known: probability of a word that occurs in the prompt.
         unknown: probability of any other word.
         fail: called before every score; raise in it to test a failure.
     """
@@ -138,7 +138,7 @@ class FakeLanguageModel:
     def score(
         self, prompts: Sequence[str | Sequence[int]], answers: Sequence[Generation]
     ) -> list[Generation]:
-        """Log-probabilities by the rule above; a prompt given as ids knows no word."""
+        """Log-probabilities by the rule above; a prompt given as ids contains no word."""
         if self._fail is not None:
             self._fail()
         return [self._scored(p, answer) for p, answer in zip(prompts, answers, strict=True)]
@@ -163,17 +163,17 @@ class FakeLanguageModel:
 
 
 class FakeGuard:
-    """Marks each answer with the titles of its passages, and keeps the traces it was given.
+    """A guard that marks each answer with the titles of its passages and keeps its traces.
 
-    So a test sees whose passages, prompt and tokens reached the guard. An answer is one claim,
-    unless its trace brings others.
+    With it a test can see which passages, prompt and tokens reached the guard. An answer is one
+    claim, unless its trace has claims of its own.
 
     Args:
         label: of every claim.
         reason: of every claim, such as ``conflict``.
         against: the stretch that contradicts every claim.
-        likelihoods: whose probabilities entered, as the answers say.
-        policy: for callers that look at it; the text is not changed by it.
+        likelihoods: of every answer; see :class:`.GuardedAnswer`.
+        policy: for callers that read it; it does not change the text.
     """
 
     language_model: object | None = None
@@ -194,7 +194,7 @@ class FakeGuard:
         self._lock = threading.Lock()
 
     def using(self, *, language_model: object) -> FakeGuard:
-        """This guard with a language model to show; traces are kept together."""
+        """A copy with this language model; both append to the same list of traces."""
         other = copy(self)
         other.language_model = language_model
         return other
@@ -214,7 +214,7 @@ class FakeGuard:
     def check_many(
         self, traces: Iterable[Trace], *, batch_size: int = 8
     ) -> Iterator[GuardedAnswer]:
-        """:meth:`check_trace` of each; ``batches`` has their number."""
+        """:meth:`check_trace` for each; their number is appended to ``batches``."""
         given = list(traces)
         self.batches.append(len(given))
         return map(self.check_trace, given)

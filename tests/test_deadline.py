@@ -50,7 +50,7 @@ def test_a_call_that_hangs_is_left_behind_and_the_guard_goes_on(hanging, form, c
     assert {(v.label, v.reason) for v in answer.verdicts} == {("unverified", "timeout")}
     assert answer.status == "unverified"
     assert answer.verdicts[0].claim.text.startswith("Rome is big.")
-    assert "left behind (stage 'faithfulness')" in caplog.text
+    assert "abandoned (stage 'faithfulness')" in caplog.text
     guard.deadline = 30.0  # the other call still hangs
     assert guard.check("What is Rome?", PASSAGES, ANSWER).status == "ok"
     assert not hanging.ended.is_set()
@@ -112,7 +112,7 @@ def test_hanging_calls_do_not_fill_the_process_with_threads(monkeypatch):
         ended.append(threading.current_thread())
 
     for _ in range(3):
-        with pytest.raises(DeadlineExceeded, match="left behind"):
+        with pytest.raises(DeadlineExceeded, match="abandoned"):
             steps.run(hang, 0.01)
     with pytest.raises(DeadlineExceeded, match="3 checks"):
         steps.run(lambda: 1, 30)

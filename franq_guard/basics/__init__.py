@@ -1,1 +1,1 @@
-"""Small helpers that know nothing of the rest: lazy names, clean text, background work."""
+"""Small helpers that import no other room: lazy names, clean text, deadlines, threads."""

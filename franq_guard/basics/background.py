@@ -1,4 +1,4 @@
-"""A bounded queue with one thread: work that must not hold up whoever asks for it."""
+"""A bounded queue and one worker thread, for work that must not delay the caller."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ T = TypeVar("T")
 
 
 class Background(Generic[T]):
-    """Hands items to a function, one after the other, in a thread of its own.
+    """Calls a function with one item after the other, in a thread of its own.
 
-    It is one thing wherever it is copied to: a deep copy of a chain that reports to it goes on
-    reporting to it.
+    A deep copy is the same object, so a copied chain keeps reporting to the same queue.
 
     Attributes:
-        dropped: how many items were not handled because too many waited, or after :meth:`close`.
-        failed: how many made the function fail; each is logged.
+        dropped: how many items were not handled because the queue was full or closed.
+        failed: for how many items the function raised; each failure is logged.
 
     Args:
-        handle: what is done with an item.
-        what: the items, as logs call them ("feedback").
-        size: how many may wait.
+        handle: the function that is called with each item.
+        what: what log messages call the items ("feedback").
+        size: how many items may wait.
     """
 
     def __init__(self, handle: Callable[[T], object], *, what: str, size: int) -> None:
@@ -43,7 +42,7 @@ class Background(Generic[T]):
         self._closed = False
 
     def put(self, item: T) -> bool:
-        """Have it handled; neither waits nor raises. False where it is dropped."""
+        """Queue an item; neither waits nor raises. False if the item is dropped."""
         with self._lock:
             try:
                 if self._closed:
@@ -52,18 +51,18 @@ class Background(Generic[T]):
             except Full:
                 self._drop()
                 return False
-            if self._worker is None or not self._worker.is_alive():  # also after a fork
+            if self._worker is None or not self._worker.is_alive():  # a fork copies no threads
                 self._start()
             return True
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until all is handled; False where ``timeout`` seconds are over before that."""
+        """Wait until all items are handled; False if that takes over ``timeout`` seconds."""
         queue = self._waiting
         with queue.all_tasks_done:
             return queue.all_tasks_done.wait_for(lambda: not queue.unfinished_tasks, timeout)
 
     def close(self, timeout: float | None = 2.0) -> bool:
-        """Take nothing more, and :meth:`flush`; done at the end of the process, too."""
+        """Accept no more items and :meth:`flush`; also called when the process ends."""
         began = time.monotonic()
         with self._lock:
             self._closed = True
@@ -93,7 +92,7 @@ class Background(Generic[T]):
             _log.warning("%s is dropped: too much of it waits, or it was closed", self._what)
 
     def _forget(self) -> None:
-        """Drop what still waits."""
+        """Drop the items that still wait."""
         while True:
             try:
                 self._waiting.get_nowait()
@@ -106,10 +105,10 @@ class Background(Generic[T]):
         while (item := self._waiting.get()) is not None:
             try:
                 self._handle(*item)
-            except Exception as error:  # one item costs no other
+            except Exception as error:  # the next items are still handled
                 self.failed += 1
                 _log.warning("%s failed: %s: %s", self._what, type(error).__name__, error)
             finally:
-                del item  # nothing is kept while the next one is waited for
+                del item  # so that the item can be freed while this thread waits
                 self._waiting.task_done()
         self._waiting.task_done()

@@ -1,7 +1,7 @@
-"""A point in time past which a check is to end, and steps that are left behind when it comes.
+"""Deadlines: a time at which a check has to end, and steps that are abandoned when it passes.
 
-A model that works in batches calls :func:`between_batches` before each: a long stage then ends
-soon after the deadline. A call that hangs is left behind in its thread (:class:`Abandonable`).
+A model that works in batches calls :func:`between_batches` before each batch, so that a long stage
+ends soon after the deadline. A call that hangs is abandoned in its thread (:class:`Abandonable`).
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ __all__ = ["Abandonable", "DeadlineExceeded", "between_batches", "until"]
 
 R = TypeVar("R")
 _MOST = 32
-"""Threads that may be left behind at a time: a model that hangs for good must not fill the
-process with them."""
+"""How many abandoned threads may run at the same time. Without a limit, a model that hangs forever
+would fill the process with threads."""
 
 _ends: ContextVar[float] = ContextVar("franq_deadline", default=inf)
 
 
 class DeadlineExceeded(Exception):
-    """The time an answer may take is over."""
+    """The time allowed for checking an answer has passed."""
 
 
 @contextmanager
 def until(ends: float) -> Iterator[None]:
-    """Within it, :func:`between_batches` ends the work when ``perf_counter()`` is past ``ends``."""
+    """Context in which :func:`between_batches` raises once ``perf_counter()`` is past ``ends``."""
     token = _ends.set(ends)
     try:
         yield
@@ -43,32 +43,33 @@ def between_batches() -> None:
     """Called by models before each batch.
 
     Raises:
-        DeadlineExceeded: when the time of the check that asked for the work is over.
+        DeadlineExceeded: when the deadline of the current check has passed.
     """
     if perf_counter() > _ends.get():
         raise DeadlineExceeded("the deadline passed between two batches")
 
 
 class Abandonable:
-    """Runs steps that may hang, each in a thread of its own; safe for many threads.
+    """Runs steps that may hang, each in a thread of its own; thread-safe.
 
-    A step that is left behind goes on in its thread until it ends by itself, and what it gives is
-    dropped. The thread ends no later than the process.
+    An abandoned step runs on in its thread until it returns, and its result is dropped. The threads
+    are daemons: they do not keep the process alive.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()  # a step may come back while it is being counted
+        self._lock = threading.RLock()  # an abandoned step may return while it is being counted
         self._left = 0
 
     def run(self, step: Callable[[], R], seconds: float) -> R:
-        """What ``step()`` returns or raises, in the caller's context (its variables, its span).
+        """Return or raise what ``step()`` does; it runs with the caller's context variables.
 
         Raises:
-            DeadlineExceeded: when it takes longer, or too many that took longer still run.
+            DeadlineExceeded: if the step takes longer than ``seconds``, or if too many abandoned
+                steps are still running.
         """
         with self._lock:
             if self._left >= _MOST:
-                raise DeadlineExceeded(f"{self._left} checks that were left behind still run")
+                raise DeadlineExceeded(f"{self._left} checks past their deadline still run")
         made: Future[R] = Future()
         work = threading.Thread(
             target=self._work,
@@ -87,7 +88,7 @@ class Abandonable:
                 made.add_done_callback(self._came_back)
             if isinstance(error, TimeoutError):
                 raise DeadlineExceeded(
-                    f"{seconds:.3g} s were over; the check is left behind"
+                    f"{seconds:.3g} s have passed; the check was abandoned"
                 ) from None
             raise
 

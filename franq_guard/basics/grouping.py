@@ -1,4 +1,4 @@
-"""Work on the items of a batch that belong together."""
+"""Process the items of a batch in groups."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ R = TypeVar("R")
 def in_groups(
     items: Sequence[T], key: Callable[[T], Hashable], work: Callable[[Sequence[T]], Sequence[R]]
 ) -> list[R]:
-    """``work`` on the items of each key together; what it makes of each, in the items' order."""
+    """Call ``work`` once for all items of equal key; the results are in the order of ``items``."""
     places: dict[Hashable, list[int]] = {}
     for i, item in enumerate(items):
         places.setdefault(key(item), []).append(i)

@@ -1,4 +1,4 @@
-"""Which numbers a processor multiplies fastest: bfloat16 where it knows them, else float32."""
+"""The number format for a model: bfloat16 where the processor supports it, else float32."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _log = logging.getLogger(__name__)
 
 
 def chosen_dtype(asked: str) -> str:
-    """``float32`` or ``bfloat16`` for ``auto``; anything else as it was asked for.
+    """``float32`` or ``bfloat16`` for ``auto``; any other value is returned as it is.
 
-    ``bfloat16`` on a processor that has to imitate it is warned of, once.
+    Warns once if ``bfloat16`` is asked for on a processor that only emulates it.
     """
     if asked == "auto":
         return "bfloat16" if native_bfloat16() else "float32"
@@ -26,7 +26,7 @@ def chosen_dtype(asked: str) -> str:
 
 @cache
 def native_bfloat16() -> bool:
-    """Whether this processor multiplies bfloat16 itself (AVX-512 BF16 or AMX)."""
+    """Whether this processor multiplies bfloat16 in hardware (AVX-512 BF16 or AMX)."""
     import torch
 
     probe = getattr(torch.cpu, "_is_avx512_bf16_supported", None)

@@ -1,12 +1,13 @@
-"""How many threads a forward pass gets: as many as pay off, of the cores this process may use.
+"""How many threads a forward pass uses: as many as pay off, of the cores this process may use.
 
-torch takes a thread for each core it sees. Under a CPU limit, or beside another busy process, these
-wait for each other in a spin that eats the very time they wait for: two threads on two cores that
-others used too took up to eight times as long as one. What stands here sets the number for the
-calling thread alone and puts it back, so that the host application's own work is as it was.
+torch starts a thread for each core it sees. Under a CPU limit, or beside another busy process,
+these threads wait for each other in a busy loop that uses up the CPU time they wait for: two
+threads on two shared cores took up to eight times as long as one. The functions here set the number
+for the calling thread alone and restore it afterwards, so that other work of the application is not
+affected.
 
-How the threads wait can be set only before torch is loaded, for the whole process: the command line
-does (:func:`wait_passively`), a library does not.
+Whether waiting threads spin or sleep can be set only for the whole process and before torch is
+loaded: the command line does so (:func:`wait_passively`), a library must not.
 """
 
 from __future__ import annotations
@@ -22,31 +23,31 @@ from pathlib import Path
 from typing import Any
 
 SETTING = "FRANQ_THREADS"
-"""The environment variable that sets the number; without it, it is chosen."""
+"""The environment variable that sets the number of threads; unset: it is chosen automatically."""
 WORTH = 4e9
-"""Multiply-adds of a pass that a second thread pays for: about a tenth of a second of one core."""
+"""Multiply-adds of a forward pass above which a second thread pays off: about 0.1 s of one core."""
 
 _RAN = 0.75
-"""Of a pass, the share its thread must have run; below, others want the same cores."""
+"""If a thread ran for less than this share of a forward pass, other work is using the cores."""
 _PATIENCE = 64
-"""Passes for which that is remembered."""
+"""For how many forward passes such a finding is remembered."""
 
 
 class Neighbours:
-    """Whether others want the cores, told by how much of its passes a thread could run."""
+    """Detects other work on the cores by the share of each pass that a thread could run."""
 
     def __init__(self) -> None:
         self._left = 0
 
     def crowd(self) -> bool:
-        """Whether they did lately; to be asked once a pass."""
+        """Whether other work used the cores lately; call it once for each forward pass."""
         if self._left <= 0:
             return False
         self._left -= 1
         return True
 
     def note(self, ran: float, wall: float) -> None:
-        """Of a pass of ``wall`` seconds on several threads, its first thread ran ``ran``."""
+        """Record that in a pass of ``wall`` seconds the first thread ran for ``ran`` seconds."""
         if ran < _RAN * wall:
             self._left = _PATIENCE
 
@@ -58,9 +59,9 @@ _neighbours = Neighbours()
 def threads_for(work: float = math.inf) -> Iterator[None]:
     """Compute on as many threads as pay off, in the calling thread alone.
 
-    Never more than torch would take, and one where the work is small or others want the cores. The
-    environment variable ``FRANQ_THREADS`` says a number instead. Where torch's threads cannot be
-    set for one thread alone (no OpenMP that can be reached), nothing is changed.
+    Never more than torch would use, and one where the work is small or other work is using the
+    cores. The environment variable ``FRANQ_THREADS`` overrides the choice. Where the number cannot
+    be set for one calling thread alone (torch's OpenMP is not accessible), nothing is changed.
 
     Args:
         work: multiply-adds of the forward pass.
@@ -84,7 +85,7 @@ def threads_for(work: float = math.inf) -> Iterator[None]:
 
 
 def chosen_threads(work: float, most: int) -> int:
-    """The number of threads for so many multiply-adds where torch would take ``most``."""
+    """The number of threads for ``work`` multiply-adds where torch would use ``most``."""
     if (told := setting()) is not None:
         return told
     if work < WORTH or most == 1 or _neighbours.crowd():
@@ -93,10 +94,10 @@ def chosen_threads(work: float, most: int) -> int:
 
 
 def setting() -> int | None:
-    """What :data:`SETTING` says; None where it says nothing.
+    """The number of threads that :data:`SETTING` sets; None if it is not set.
 
     Raises:
-        ValueError: where it is no number of at least 1.
+        ValueError: if it is not a whole number of at least 1.
     """
     told = os.environ.get(SETTING, "").strip()
     if not told:
@@ -107,9 +108,10 @@ def setting() -> int | None:
 
 
 def wait_passively() -> None:
-    """Have torch's threads sleep while they wait. For programs of our own, before torch is loaded.
+    """Make torch's threads sleep while they wait; for our own programs, before torch is loaded.
 
-    GNU's and LLVM's OpenMP read these when they are loaded; what the user has set stays.
+    GNU's and LLVM's OpenMP read these environment variables when they are loaded. Values that the
+    user has set are kept.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("KMP_BLOCKTIME", "0")
@@ -117,7 +119,7 @@ def wait_passively() -> None:
 
 @cache
 def usable_cores() -> int:
-    """Cores this process may use: its affinity and the CPU quota of its control groups."""
+    """How many cores this process may use, by its CPU affinity and its control groups' quota."""
     seen = getattr(os, "sched_getaffinity", None)
     cores = len(seen(0)) if seen is not None else os.cpu_count() or 1
     return max(1, math.floor(min(cores, cpu_quota())))
@@ -126,10 +128,10 @@ def usable_cores() -> int:
 def cpu_quota(
     groups: Path = Path("/proc/self/cgroup"), mounted: Path = Path("/sys/fs/cgroup")
 ) -> float:
-    """Cores that the control groups of this process grant, versions 1 and 2; infinite without.
+    """How many cores the control groups (v1 or v2) of this process allow; infinite without a quota.
 
-    A group is granted no more than those above it. In a container the files of its own group stand
-    at the root, whatever the name of the group outside is.
+    A group gets no more than any group above it. In a container the files of its own group are at
+    the root of the mount, whatever the group is called outside.
     """
     try:
         lines = groups.read_text(encoding="utf-8").splitlines()
@@ -170,14 +172,14 @@ def _words(file: Path) -> list[str]:
 
 
 def _cores(quota: str, period: str) -> float:
-    """``max`` and -1 set no limit."""
+    """The cores of one quota; ``max`` and -1 mean no limit."""
     known = quota.isdecimal() and period.isdecimal() and int(quota) > 0 and int(period) > 0
     return int(quota) / int(period) if known else math.inf
 
 
 @cache
 def _openmp() -> Any:
-    """The OpenMP that torch computes with; None where it cannot be reached or does not answer."""
+    """The OpenMP library that torch computes with; None if it cannot be accessed or called."""
     import torch
 
     before = torch.get_num_threads()

@@ -1,8 +1,7 @@
-"""What the captures of all frameworks share.
+"""Capturing answers from an application: what the integrations of all frameworks share.
 
-From the outside in: which local models an application runs (:mod:`.walking`, :mod:`.local`), who
+It finds the local models that an application runs (:mod:`.walking`, :mod:`.local`), which model
 wrote an answer and with which tokens (:mod:`.matching`, :mod:`.writing`, :mod:`.server_logprobs`),
-what it was written from (:mod:`.evidence`),
-the check of what was captured (:mod:`.job`), how a checked answer leaves (:mod:`.outlet`), and
-checks that only watch (:mod:`.watching`).
+and the passages it was written from (:mod:`.evidence`, :mod:`.marked`). It checks what was captured
+(:mod:`.job`), returns the checked answer (:mod:`.outlet`), or only reports it (:mod:`.watching`).
 """

@@ -1,7 +1,7 @@
 """Passages in the values that applications pass around: documents, nodes, strings, dicts, states.
 
-A document is told by what it offers (``page_content``, ``get_content()``, ``text``), so that this
-needs no framework.
+A document is recognised by its attributes (``page_content``, ``get_content()``, ``text``), so that
+no framework has to be imported.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PASSAGE_KEYS = (
     "knowledge",
     "evidence",
 )
-"""Where applications usually keep what they retrieved, in this order."""
+"""The keys under which applications usually keep what they retrieved, in order of preference."""
 
 EvidenceFrom = str | Callable[..., Any]
 """What every wrapper takes as ``evidence=``: a key, a dotted path, or a function."""
@@ -44,14 +44,14 @@ EvidenceOfTwo = str | Callable[[Any, Any], Any]
 
 _TEXT_KEYS = ("page_content", "text", "content")
 _NO_PASSAGES = ("question", "query", "input", "answer", "output", "messages", "chat_history")
-_LONG_PROMPT = 1500  # characters; what stands in such a prompt is hardly the question alone
+_LONG_PROMPT = 1500  # characters; a prompt this long hardly holds the question alone
 
 
 def check_evidence(evidence: object) -> None:
-    """Refuse what is no key, path or function.
+    """Reject what is not a key, path or function.
 
     Raises:
-        TypeError, ValueError: with what to give.
+        TypeError, ValueError: the message says what to pass.
     """
     if isinstance(evidence, str) and not evidence.strip("."):
         raise ValueError("evidence= is an empty key: name the key that holds the passages")
@@ -65,20 +65,21 @@ def check_evidence(evidence: object) -> None:
 def passages_of(value: Any) -> list[Passage]:
     """The passages that ``value`` is or holds, each once, in order.
 
-    A string is one passage (also several documents joined to one). A document or node is one; of a
-    list each item counts; a dict is a document where it has a text (``page_content``, ``text``,
-    ``content``), else what it holds under :data:`PASSAGE_KEYS`, else all of its values
-    but questions and answers. Blank texts and anything else are passed over.
+    A string is one passage (even if it is several documents joined). A document or node is one
+    passage. Each item of a list is examined. A dict is a document if it has a text
+    (``page_content``, ``text``, ``content``); otherwise its values under :data:`PASSAGE_KEYS` are
+    examined, or, if it has none of them, all values except questions and answers. Blank texts and
+    all other values are ignored.
     """
     return _distinct(_passages(value))
 
 
 def usual_passages(*places: Any) -> list[Passage]:
-    """What the first of ``places`` with passages under one of :data:`PASSAGE_KEYS` has there.
+    """The passages of the first of ``places`` that has any under one of :data:`PASSAGE_KEYS`.
 
     Args:
-        places: an input, an output, a state: mappings, or objects with attributes; others (a
-            question that is a string, a list of messages) hold no passages.
+        places: inputs, outputs or states: mappings, or objects with attributes. Other values (a
+            question as a string, a list of messages) have no passages.
     """
     for place in places:
         for key in PASSAGE_KEYS:
@@ -92,11 +93,12 @@ def chosen_passages(evidence: EvidenceFrom, *places: Any) -> list[Passage]:
 
     Args:
         evidence: a function is called with all ``places``; a key or dotted path (of keys,
-            attributes and numbers of list items) is followed in the last place that has it.
+            attributes and list indices) is looked up in the last place that has it.
         places: for example a chain's input and its output.
 
     Raises:
-        KeyError: if no place has the key or path; what the function raises.
+        KeyError: if no place has the key or path.
+        Exception: whatever the function raises.
     """
     if not isinstance(evidence, str):
         return passages_of(evidence(*places))
@@ -109,20 +111,20 @@ def chosen_passages(evidence: EvidenceFrom, *places: Any) -> list[Passage]:
 
 
 class NoPassagesNote:
-    """Says once, for one wrapper, that long prompts come without any passages."""
+    """Logs a warning, once for each wrapper, if a long prompt comes without any passages."""
 
     def __init__(self) -> None:
         self.told = False
 
     def __call__(self, prompt: str | None, passages: Sequence[Passage]) -> None:
-        """Look at what was captured of an answer."""
+        """Examine what was captured of an answer."""
         if self.told or passages or len(prompt or "") < _LONG_PROMPT:
             return
         self.told = True
         _log.warning(
-            "a prompt of %d characters came without passages: if they stand in it, say where they "
-            "are with evidence= (a key, a dotted path or a function); without them every claim is "
-            "no_evidence. This is said once",
+            "no passages were found for a prompt of %d characters: if it contains passages, say "
+            "where they are with evidence= (a key, a dotted path or a function); without passages "
+            "every claim is no_evidence. This warning is logged once",
             len(prompt or ""),
         )
 
@@ -158,7 +160,7 @@ def _named(value: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _document(value: Any) -> Iterator[Passage]:
-    """A LangChain Document, a LlamaIndex node (with its score), or one's own class like them."""
+    """A LangChain Document, a LlamaIndex node (with its score), or a user's class like them."""
     node = getattr(value, "node", value)
     text = getattr(node, "page_content", None)
     if text is None and callable(content := getattr(node, "get_content", None)):
@@ -189,7 +191,7 @@ def _distinct(passages: Iterator[Passage]) -> list[Passage]:
 
 
 def _at(place: Any, path: str) -> Any:
-    """What stands at ``path``; None where it leads nowhere. A key may itself have dots."""
+    """The value at ``path``; None if there is none. A key may itself contain dots."""
     whole = _member(place, path)
     if whole is not None or "." not in path:
         return whole

@@ -1,4 +1,4 @@
-"""The job of one guarded run: what was captured of its answer, checked by the guard that fits."""
+"""The job of one guarded run: what was captured of its answer, and the guard that checks it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from franq_guard.guard import Guard
 
 Unobserved = Callable[[], AbstractContextManager[None]]
-"""Within it, the guard's own model calls reach no capture and no stream of the framework."""
+"""A context in which the framework does not record or stream the guard's own model calls."""
 
 
 @dataclass(frozen=True)
 class Job:
     """The traces of one answer and the guard to check them with.
 
-    ``glue`` holds the framework's own text before each trace's answer; nearly always there is one
-    trace and no glue. ``lead`` is the prompt that some pipelines repeat before the answer, no part
-    of it. ``failure`` says why the trace could not be gathered.
+    ``glue`` is the framework's own text before each trace's answer; nearly always there is one
+    trace and no glue. ``lead`` is the prompt that some pipelines repeat before the answer; it is
+    not part of the answer. ``failure`` says why the trace could not be gathered.
     """
 
     guard: Guard
@@ -37,7 +37,7 @@ class Job:
     unobserved: Unobserved = nullcontext
 
     def check(self) -> GuardedAnswer:
-        """The guard's answer; every claim unverified where capturing failed."""
+        """The guarded answer; if capturing failed, every claim in it is unverified."""
         with self.unobserved():
             if self.failure:
                 return self.guard.unverified(self.traces[0], "error", detail=self.failure)
@@ -58,7 +58,7 @@ class Job:
         """The guard and the one trace of an answer that is still being written.
 
         Raises:
-            RuntimeError: where capturing failed, or the answer is several put together.
+            RuntimeError: if capturing failed, or if several answers were put together to one.
         """
         if self.failure or len(self.traces) > 1:
             raise RuntimeError(self.failure or "several answers in one stream")
@@ -74,9 +74,9 @@ def gathered(
     id: str | None = None,
     unobserved: Unobserved = nullcontext,
 ) -> Job:
-    """The job that ``gather`` makes; one that ends unverified where that fails.
+    """The job that ``gather`` returns; if it fails, a job whose answer is unverified.
 
-    A failure of the capture must not break the user's chain or engine.
+    A failure to capture must not break the user's chain or engine.
     """
     try:
         return gather()
@@ -87,7 +87,7 @@ def gathered(
 
 
 def check_together(jobs: Sequence[Job]) -> list[GuardedAnswer]:
-    """Each job's answer, in order; the traces of all that have one guard are checked together."""
+    """Each job's answer, in order; the traces of jobs with the same guard are checked together."""
     answers: dict[int, GuardedAnswer] = {}
     pools: defaultdict[int, list[int]] = defaultdict(list)
     for i, job in enumerate(jobs):
@@ -107,16 +107,16 @@ def check_together(jobs: Sequence[Job]) -> list[GuardedAnswer]:
 
 
 async def acheck_together(jobs: Sequence[Job]) -> list[GuardedAnswer]:
-    """:func:`check_together` without blocking the event loop; of one job, cancelled with it."""
+    """:func:`check_together` without blocking the event loop; a single job can be cancelled."""
     if len(jobs) == 1:
         return [await jobs[0].acheck()]
     return await asyncio.to_thread(check_together, jobs)
 
 
 def joined(glue: Sequence[str], answers: Sequence[GuardedAnswer]) -> GuardedAnswer:
-    """``answers``, each after its ``glue``, as one: texts in order, spans moved, seconds summed.
+    """The ``answers`` as one, each after its ``glue``: spans are shifted, seconds are summed.
 
-    The policy has judged each for itself: they are separate answers to one question.
+    The policy was applied to each by itself: they are separate answers to one question.
     """
     text, original = "", ""
     verdicts: list[Verdict] = []

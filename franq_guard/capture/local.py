@@ -1,4 +1,4 @@
-"""The live local models of a framework's chain or engine: their tokens, and a guard on them."""
+"""The local models of a framework's chain or engine: their tokens, and guards that use them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _log = logging.getLogger(__name__)
 
 
 class LocalModel:
-    """One live local model; safe to use from many threads.
+    """One local model in use by the application; thread-safe.
 
-    A model of transformers is recorded as it generates. The answers of a ``llama_cpp.Llama`` are
-    not: the guard reads them again under their prompts.
+    The tokens of a transformers model are recorded as it generates. Those of a ``llama_cpp.Llama``
+    are not: the guard scores its answers afterwards, under their prompts.
 
     Args:
         guard: what checks the answers.
@@ -30,7 +30,7 @@ class LocalModel:
 
     Raises:
         AttributeError, TypeError, ValueError: for a model that cannot be recorded, or a ``Llama``
-            that keeps too few logits.
+            that does not keep all logits.
     """
 
     def __init__(self, guard: Guard, model: Any, tokenizer: Any = None) -> None:
@@ -45,7 +45,7 @@ class LocalModel:
 
     @property
     def guard(self) -> Guard:
-        """The guard with this very model as its language model: no second copy is loaded."""
+        """The guard with this model as its language model, without loading a second copy."""
         with self._lock:
             if self._guard is None:
                 self._guard = self._base.using(language_model=self._scorer())
@@ -53,20 +53,20 @@ class LocalModel:
 
     @property
     def recorded(self) -> bool:
-        """Whether its tokens are kept as it writes; else it is asked for them afterwards."""
+        """Whether its tokens are recorded as it writes; otherwise it scores answers afterwards."""
         return self._recorder is not None
 
     def generation(self, text: str, prompt: str) -> Generation | None:
-        """What was recorded of ``text`` under ``prompt``, if it was this model that wrote it."""
+        """The recording of ``text`` under ``prompt``; None if this model did not write it."""
         if self._recorder is None:
             return None
         return self._signed(self._recorder.find(text, prompt=prompt))
 
     def recalled(self, text: str, parts: Iterable[str]) -> Generation | None:
-        """A recent ``text`` of this model under a prompt that holds all ``parts``.
+        """The recording of a recent ``text`` under a prompt that contains all ``parts``.
 
-        For calls whose exact prompt is not known: the framework wrapped it, or nobody observed the
-        call (a cached answer, another node of a graph).
+        For calls whose exact prompt is not known: the framework added text to it, or the call was
+        not observed (a cached answer, another node of a graph).
         """
         found = self._recorder.find(text) if self._recorder is not None else None
         prompt = (found.prompt or "") if found is not None else ""
@@ -74,16 +74,16 @@ class LocalModel:
 
     @property
     def fingerprint(self) -> str | None:
-        """Of the model, as it writes."""
+        """The fingerprint of the model as a writer."""
         model = self.guard.language_model
         return None if model is None else model.fingerprint
 
     def _signed(self, found: Generation | None) -> Generation | None:
-        """With this model as the writer."""
+        """The generation with this model as its writer."""
         return None if found is None else replace(found, writer=self.fingerprint)
 
     def __reduce__(self) -> tuple[type[LocalModel], tuple[Guard, Any, Any]]:
-        # A copy has a lock and a recorder of its own.
+        # A new object, because a copy needs a lock and a recorder of its own.
         tokenizer = None if self._llama is not None else self.tokenizer
         return type(self), (self._base, self._model, tokenizer)
 
@@ -96,15 +96,15 @@ class LocalModel:
 
 
 def check_recorded(models: Iterable[LocalModel], name: str, instead: str) -> None:
-    """Refuse to ask a model that may be writing at that time.
+    """Reject a model that would have to score answers while it may be writing another one.
 
-    A ``Llama`` serves one call at a time: asked in between, it would lose its place, and the
-    application's answer would change.
+    A ``Llama`` serves one call at a time: a call in between would overwrite its state and change
+    the application's answer.
 
     Args:
-        models: the application's.
-        name: what would ask it.
-        instead: what to do.
+        models: the application's models.
+        name: of the wrapper that would call the model; for the message.
+        instead: what to do instead; for the message.
 
     Raises:
         ValueError: for a model that is not recorded.
@@ -119,8 +119,8 @@ def check_recorded(models: Iterable[LocalModel], name: str, instead: str) -> Non
 def live_models(pairs: Iterable[tuple[Any, Any]], guard: Guard) -> list[LocalModel]:
     """Each of the (model, tokenizer) ``pairs`` as a :class:`LocalModel`; (Llama, None) for a Llama.
 
-    One that cannot be recorded (an encoder-decoder, a runtime other than torch) is left out with a
-    warning: the guard's own language model reads its answers.
+    A model that cannot be recorded (an encoder-decoder, a runtime other than torch) is left out
+    with a warning; the guard's own language model scores its answers.
     """
     found = []
     for model, tokenizer in pairs:

@@ -20,8 +20,7 @@ _FEWEST = 4  # words; fewer of a model (a query, a name) stand in a text by chan
 def without_marked(text: str) -> str:
     """``text`` with blanks in place of each sentence that carries a guard's mark.
 
-    Of the same length, so that places in it stay what they are; the identical string where there is
-    no mark.
+    The result has the same length, so positions in it stay valid; without a mark it is ``text``.
     """
     if ANY_MARK.search(text) is None:
         return text

@@ -1,7 +1,7 @@
-"""What every capture has to decide: who wrote the answer, under which prompt, from what.
+"""Matches an answer to the model call that wrote it, and its passages to the prompt.
 
-Frameworks strip and cut answers, drop passages on the way to the model, and pass messages where a
-prompt is needed; the rules for that are here, once.
+Frameworks strip and cut answers, leave out passages in the prompt, and pass messages where a prompt
+is needed. The rules to deal with that are here, for all frameworks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Call = TypeVar("Call", bound=ModelCall)
 
 
 def call_that_wrote(answer: str, calls: Sequence[Call]) -> Call | None:
-    """The newest of ``calls`` with this text, else one with a part of it or more, else the last."""
+    """The newest of ``calls`` with this text; else with overlapping text; else the last one."""
     wanted = answer.strip()
     for same in (_equal, _overlapping):
         for call in reversed(calls):
@@ -43,15 +43,16 @@ def call_that_wrote(answer: str, calls: Sequence[Call]) -> Call | None:
 
 
 def same_text(one: str, other: str) -> bool:
-    """Whether two texts are equal, or one is a part of the other; a blank one is not."""
+    """Whether two texts are equal or one contains the other; False for blank texts."""
     return _overlapping(one.strip(), other.strip()) and bool(other.strip())
 
 
 def clipped(generation: Generation, answer: str) -> Generation:
-    """``generation`` as it stands in the answer: a framework may have stripped or cut its text.
+    """``generation`` cut down to ``answer``, since a framework may have stripped or cut its text.
 
-    Tokens outside get empty spans, so the ids stay the ones that were generated. An answer that is
-    not a stretch of the generated text keeps the prompt but loses the tokens and its writer.
+    Tokens outside the answer are kept with empty spans, so the ids are the ones that were
+    generated. If the answer is not a part of the generated text, the prompt is kept, but not the
+    tokens and the writer.
     """
     start = generation.text.find(answer)
     if start < 0:
@@ -65,21 +66,21 @@ def clipped(generation: Generation, answer: str) -> Generation:
 
 
 def shown(passages: Sequence[Passage], prompt: str | None) -> list[Passage]:
-    """Those of ``passages`` that reached the prompt; all where that cannot be told.
+    """The ``passages`` that are in the prompt; all of them if that cannot be determined.
 
-    A chain may drop what it retrieved before it asks the model: such a passage supports nothing.
+    A chain may retrieve passages and leave them out of the prompt; the model did not see these.
     """
     if prompt is None or not passages:
         return list(passages)
     words = " ".join(_WORD.findall(prompt))
     shares = [_share_in(passage.text, words) for passage in passages]
-    # Half of the best share: chains that cut every passage short still count as showing them.
+    # Half of the best share, because a chain may shorten every passage it puts into the prompt.
     least = max(shares) / 2
     return [passage for passage, share in zip(passages, shares, strict=True) if share >= least]
 
 
 def prompt_of_messages(guard: Guard, system: Iterable[str], others: Iterable[str]) -> str:
-    """Chat messages of a model that is not here, put as the guard's own model would be asked."""
+    """A remote model's chat messages as one prompt, in the format of the guard's own model."""
     prompt = Prompt("\n".join(system), "\n\n".join(others))
     model = guard.language_model
     if model is None:
@@ -100,7 +101,7 @@ def _within(position: int, size: int) -> int:
 
 
 def _share_in(text: str, words: str) -> float:
-    """Share of the six-word stretches of ``text`` that stand in ``words``."""
+    """The share of the six-word stretches of ``text`` that occur in ``words``."""
     own = _WORD.findall(text)
     stretches = [" ".join(own[i : i + _SHINGLE]) for i in range(max(1, len(own) - _SHINGLE + 1))]
     return sum(stretch in words for stretch in stretches) / len(stretches)

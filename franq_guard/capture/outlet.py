@@ -1,4 +1,4 @@
-"""How a checked answer leaves: in which mode of streaming, with which remarks, under which key."""
+"""How a checked answer is returned: the streaming modes, the remarks, the key of the report."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ if TYPE_CHECKING:
     from franq_guard.guard import Guard
 
 REPORT_KEY = "franq"
-"""Where the report (schema ``franq.answer/1``) stands in a framework's response."""
+"""The key of the report (schema ``franq.answer/1``) in a framework's response."""
 
 StreamMode = Literal["buffer", "claims", "tail"]
 """``buffer``: the whole answer once it is checked; ``claims``: each sentence as soon as its claims
-are; ``tail``: the raw text, then remarks on it."""
+are checked; ``tail``: the unchecked text as it is written, then remarks on it."""
 
 Labels = Collection[Label] | tuple[Label, ...]
-"""What ``raise_on=`` takes; tuples are named because type checkers else read one of strings."""
+"""The type of ``raise_on=``; tuples are listed so that type checkers infer labels, not ``str``."""
 
 STREAM_MODES: tuple[StreamMode, ...] = get_args(StreamMode)
 
 
 def check_guard(name: str, guard: object) -> None:
-    """Refuse what is no guard.
+    """Reject an argument that is not a guard.
 
     Args:
         name: of the wrapper.
         guard: what it was given.
 
     Raises:
-        TypeError: with what to pass.
+        TypeError: the message says what to pass.
     """
     if isinstance(guard, Policy):
         raise TypeError(
@@ -50,10 +50,10 @@ def check_guard(name: str, guard: object) -> None:
 
 
 def check_stream_mode(guard: Guard, stream: str, on_claim: OnClaim | None) -> None:
-    """Refuse options of a framework's wrapper that do not go together.
+    """Reject options of a framework's wrapper that cannot be combined.
 
     Raises:
-        ValueError: for an unknown mode, for ``on_claim`` in another mode than ``claims``, or see
+        ValueError: for an unknown mode, for ``on_claim`` in another mode than ``claims``, or by
             :func:`~franq_guard.streaming.stream.check_streamable`.
     """
     if stream not in STREAM_MODES:
@@ -62,20 +62,20 @@ def check_stream_mode(guard: Guard, stream: str, on_claim: OnClaim | None) -> No
         check_streamable(guard)
     elif on_claim is not None:
         raise ValueError(
-            f"on_claim tells of claims as they leave: it needs stream='claims', not {stream!r}"
+            f"on_claim is called as claims are released: it needs stream='claims', not {stream!r}"
         )
 
 
 def only_buffered(name: str, stream: str, *, instead: str) -> None:
-    """Refuse what a step of an agent or graph cannot do: its result is one message or value.
+    """Reject streaming for a step of an agent or graph, whose result is one message or value.
 
     Args:
         name: of the wrapper.
         stream: the mode asked for.
-        instead: what streams claims.
+        instead: how to stream claims; for the message.
 
     Raises:
-        ValueError: for another mode than ``buffer``.
+        ValueError: for any mode but ``buffer``.
     """
     if stream != "buffer":
         raise ValueError(
@@ -85,13 +85,13 @@ def only_buffered(name: str, stream: str, *, instead: str) -> None:
 
 
 def remarks(verdicts: Sequence[Verdict], labels: Collection[Label] = tuple(MARKS)) -> str:
-    """What follows a text that was shown unchecked: a line for each weak or unverified claim.
+    """The remarks after a text that was streamed unchecked, one line each.
 
-    And one for each wrong citation.
+    There is one for each weak or unverified claim, and one for each wrong citation.
 
     Args:
         verdicts: of the answer, all of them.
-        labels: that a reader is told of; see :attr:`franq_guard.Policy.marked`.
+        labels: the labels to remark on; see :attr:`franq_guard.Policy.marked`.
     """
     told = [(MARKS[v.label], v.claim.text) for v in verdicts if v.label in labels]
     for found, claims in wrong_citations(verdicts, labels):
@@ -100,7 +100,7 @@ def remarks(verdicts: Sequence[Verdict], labels: Collection[Label] = tuple(MARKS
 
 
 def remaining(stream: ClaimStream) -> Iterator[str]:
-    """What the checks still under way let out, once ``stream`` was ended."""
+    """The text that the remaining checks release after the end of ``stream``."""
     while (text := stream.wait()) is not None:
         if text:
             yield text

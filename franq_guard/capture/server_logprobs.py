@@ -13,17 +13,17 @@ from franq_guard.records import Generation, Token
 def server_generation(
     text: str, prompt: str | None, told: Sequence[ServerToken] = ()
 ) -> Generation:
-    """``text`` with the tokens that the server told; none, and no source, where they spell another.
+    """``text`` with the server's tokens; without tokens and source if they spell another text.
 
-    ``text`` may be a stripped or cut form of what the server wrote: tokens before and behind it (a
-    blank, a stop string, an end token) are left out, one that reaches into it is cut. The ids are
-    the told ones: -1 where the server does not tell them.
+    ``text`` may be a stripped or cut form of what the server wrote: tokens before and after it (a
+    blank, a stop string, an end token) are left out, a token that is partly inside is cut. The ids
+    are those that the server sent, -1 if it sent none.
 
-    A token that is only part of a character has an empty span where that character starts, so it
-    counts with it (see :func:`franq_guard.claims.spans.token_indices`). One that completes a
-    character and begins another is one token with those that complete the other, and their
-    log-probabilities are summed: no span can be told apart there. Where a server tells U+FFFD
-    instead of the bytes of such a token, the character counts with the last of its tokens.
+    A token that is only part of a character has an empty span at the start of that character, so it
+    counts with it (see :func:`franq_guard.claims.spans.token_indices`). A token that completes one
+    character and begins another is merged with the tokens that complete the other, and their
+    log-probabilities are summed, because their spans cannot be separated. If a server sends U+FFFD
+    instead of the bytes of such a token, the character belongs to the last of its tokens.
     """
     tokens = tuple(_tokens(text, told)) or tuple(_searched(text, told)) if text else ()
     return Generation(text, tokens, prompt, source="server" if tokens else "none")
@@ -43,16 +43,16 @@ def _tokens(text: str, told: Sequence[ServerToken]) -> Iterator[Token]:
 
 
 def _searched(text: str, told: Sequence[ServerToken]) -> Iterator[Token]:
-    """The same where parts of characters lost their bytes; only for tokens of all the text."""
+    """The same if the bytes of partial characters are lost; needs the tokens of all of ``text``."""
     spans = spans_of([token.text.decode(errors="replace") for token in told], text)
     for (begin, end), token in zip(spans or (), told, strict=False):
         yield Token(token.id, begin, end, token.logprob)
 
 
 def _pieces(told: Sequence[ServerToken]) -> Iterator[tuple[str, float, int]]:
-    """The characters that each token completes, none for a part of one; log-probability and id.
+    """(characters, log-probability, id): the characters that each token completes, maybe none.
 
-    Tokens that are one piece have no single id: -1.
+    Merged tokens have no single id; theirs is -1.
     """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     begun, carried, first = "", 0.0, 1

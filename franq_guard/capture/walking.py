@@ -1,4 +1,4 @@
-"""Walk through the parts of an application's chain, engine or agent; tell parts by their names."""
+"""Finds the parts of an application's chain, engine or agent; recognises parts by class name."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 
 def parts_in(whole: Any, inside: Callable[[Any], Iterable[Any] | None]) -> Iterator[Any]:
-    """The parts of ``whole``, itself included, each once.
+    """The parts of ``whole``, including itself, each once.
 
     Args:
-        whole: a part, or mappings, lists and tuples of them, however deep.
-        inside: what a part holds; None for what is no part, which is neither given nor followed.
+        whole: a part, or mappings, lists and tuples of parts, nested to any depth.
+        inside: returns what a part contains; None for an object that is not a part and is skipped.
     """
     return _walk(whole, inside, set())
 
 
 def is_named(part: Any, *names: str) -> bool:
-    """Whether a class of ``part`` has one of the names: its package need not be installed."""
+    """Whether the class of ``part`` or a base has one of the names; no package is imported."""
     return any(kind.__name__ in names for kind in type(part).__mro__)
 
 

@@ -1,7 +1,7 @@
-"""Watching without enforcing: answers are checked off their path and only reported.
+"""Watching without enforcing: answers are checked in the background and only reported.
 
-What a framework's callback or event handler saw of a run comes in; reports go out. The answer waits
-for nothing, is never changed, and nothing raises into it.
+Its input is what a framework's callback or event handler saw of a run; its output are reports. The
+answer is never delayed or changed, and no exception reaches the application.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class _Seen:
-    """A run that has ended: how to gather its job, where it stood, and for whom it is reported."""
+    """A run that has ended: how to gather its job, its telemetry context, its own context."""
 
     gather: Callable[[], Job]
     place: Any
@@ -38,13 +38,13 @@ class _Seen:
 
 
 class Watching:
-    """What the callback or event handler of each framework is, whatever it sees of a run.
+    """The base class of each framework's callback or event handler.
 
     Args:
-        guard: checks the answers; shared by anything else.
-        on_report: called with each :class:`~franq_guard.GuardedAnswer`, in the thread of the checks
-            and the context in which the run ended. What it raises is logged.
-        sample: the share of root runs that is watched, in [0, 1]; which ones depends on their ids.
+        guard: checks the answers; may be used elsewhere at the same time.
+        on_report: called with each :class:`~franq_guard.GuardedAnswer`, in the checking thread and
+            in the context in which the run ended. Its exceptions are logged.
+        sample: the share of root runs to watch, in [0, 1]; their ids determine which ones.
         queue_size: how many answers may wait to be checked.
         evidence: a key, a dotted path or a function; see the framework's wrappers.
 
@@ -91,18 +91,18 @@ class Watching:
 
 
 class Watcher:
-    """Checks what callbacks hand over, in one thread, and reports.
+    """Checks the runs that callbacks pass to it, in one thread of its own, and reports them.
 
-    One may serve any number of runs and threads; nothing of a run is kept once it is reported.
+    It is thread-safe and keeps nothing of a run after its report.
 
     Attributes:
         checked: how many answers were checked and reported.
 
     Args:
-        on_report: called with each checked answer, in the thread of the checks and in the context
-            in which the run ended. What it raises is logged.
-        sample: the share of runs that is watched, in [0, 1]; which ones depends on their ids.
-        queue_size: how many answers may wait; more are dropped and counted.
+        on_report: called with each checked answer, in the checking thread and in the context in
+            which the run ended. Its exceptions are logged.
+        sample: the share of runs to watch, in [0, 1]; their ids determine which ones.
+        queue_size: how many answers may wait; further ones are dropped and counted.
 
     Raises:
         TypeError, ValueError: for arguments that cannot work.
@@ -112,7 +112,7 @@ class Watcher:
         self, on_report: OnReport | None = None, *, sample: float = 1.0, queue_size: int = 1000
     ) -> None:
         if not 0 <= sample <= 1:
-            raise ValueError(f"sample is a share of the runs, between 0 and 1, not {sample}")
+            raise ValueError(f"sample is the share of runs to watch, between 0 and 1, not {sample}")
         if on_report is not None and not callable(on_report):
             raise TypeError("on_report is called with each report: give a function")
         self.checked = 0
@@ -121,18 +121,18 @@ class Watcher:
         self._queue: Background[_Seen] = Background(self._check, what="watching", size=queue_size)
 
     def watches(self, run_id: str) -> bool:
-        """Whether the run of this id is in the sample; the same for each call."""
+        """Whether the run with this id is in the sample; the same at each call."""
         return crc32(run_id.encode()) < self._sample * 2**32
 
     def offer(self, gather: Callable[[], Job]) -> None:
-        """Have the job that ``gather`` makes checked and reported; neither waits nor raises.
+        """Queue a job to be checked and reported; neither waits nor raises.
 
         Args:
-            gather: called in the thread of the checks.
+            gather: makes the job; called in the checking thread.
         """
         try:
             self._queue.put(_Seen(gather, hooks.here(), copy_context()))
-        except Exception as error:  # who watches must not break what is watched
+        except Exception as error:  # watching must not break the application
             _log.warning("a run was not watched: %s: %s", type(error).__name__, error)
 
     @property

@@ -1,7 +1,7 @@
-"""Who wrote an answer, under which prompt, with which token probabilities.
+"""Which model wrote an answer, under which prompt, with which token probabilities.
 
-In this order: captured from a local model of the application, sent by the server, none (then the
-guard's own language model reads the answer).
+The probabilities are those captured from a local model of the application, else those that a server
+sent, else none (then the guard's own language model scores the answer if needed).
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 
 class ModelRun(ModelCall, Protocol):
-    """A call of a language model, perhaps still writing."""
+    """A call of a language model that may still be writing."""
 
     @property
     def ended(self) -> bool:
-        """Whether ``text`` is all that the model wrote."""
+        """Whether the model has finished, so that ``text`` is complete."""
 
 
 @dataclass(frozen=True)
 class Writers:
-    """Who may have written an answer: the local ``models``, or another one.
+    """The models that may have written an answer: the local ``models``, or another one.
 
-    ``only`` is the one that must have, where that is sure: its guard then reads what it has not
-    captured. ``guard`` is for all others.
+    ``only`` is the writer if it is known for certain; its guard then scores an answer of which no
+    tokens were captured. ``guard`` is used for all other models.
     """
 
     guard: Guard
@@ -42,7 +42,7 @@ class Writers:
 
     @property
     def reader(self) -> Guard:
-        """The guard that reads an answer of which no tokens were captured."""
+        """The guard for an answer of which no tokens were captured."""
         return self.guard if self.only is None else self.only.guard
 
 
@@ -51,10 +51,10 @@ class Prompts:
     """The prompt of one model run, in the forms it may have been recorded in.
 
     Attributes:
-        of: as that local model would have been given it; None where it cannot have been.
-        rendered: as the language model of that guard is to read it.
-        echoed: the framework may repeat it before the answer.
-        wrapped: the framework may put text of its own around it.
+        of: the prompt as a given local model gets it; None if that model cannot have been called.
+        rendered: the prompt in the format of a given guard's language model.
+        echoed: whether the framework may repeat it before the answer.
+        wrapped: whether the framework may add text of its own around it.
     """
 
     of: Callable[[LocalModel], str | None]
@@ -65,7 +65,7 @@ class Prompts:
 
 @dataclass(frozen=True)
 class Written:
-    """An answer as a Generation, the guard that fits its model, and an echoed prompt before it."""
+    """An answer as a Generation, the guard for its model, and (``lead``) an echoed prompt."""
 
     guard: Guard
     generation: Generation
@@ -80,7 +80,7 @@ class Written:
         contrast_prompt: str | None = None,
         id: str | None = None,
     ) -> Trace:
-        """All that is known of the answer; see :class:`franq_guard.Trace`."""
+        """The answer as a trace; see :class:`franq_guard.Trace`."""
         return Trace(
             question,
             tuple(passages),
@@ -95,14 +95,14 @@ class Written:
 def written(
     writers: Writers, run: ModelRun, prompts: Prompts, told: Sequence[ServerToken], answer: str
 ) -> Written:
-    """``answer``, which ``run`` wrote; the framework may have cut or changed its text since.
+    """The record of ``answer``, written by ``run``; the framework may have changed its text since.
 
     Args:
-        writers: who may have written it.
-        run: the model's call, perhaps still writing.
-        prompts: what it was given.
-        told: the log-probabilities that a server sent along, so far.
-        answer: what reached the user, so far.
+        writers: the models that may have written it.
+        run: the model's call, which may still be writing.
+        prompts: the prompt of the call.
+        told: the log-probabilities that a server has sent so far.
+        answer: the text that has reached the user so far.
     """
     for model in writers.models:
         prompt = prompts.of(model)
@@ -119,9 +119,10 @@ def written(
 
 
 def unseen(writers: Writers, answer: str, parts: Sequence[str] = ()) -> Written:
-    """``answer`` from a call that nobody observed, such as one that came out of a cache.
+    """The record of an ``answer`` whose call was not observed, such as one from a cache.
 
-    A model that wrote it lately under a prompt that holds all ``parts`` is taken for its writer.
+    A model that wrote this text recently, under a prompt that contains all ``parts``, is taken as
+    the writer.
     """
     for model in writers.models:
         found = model.recalled(answer, parts)
@@ -139,9 +140,9 @@ def _captured(
 
 
 def _said(run: ModelRun, prompt: str, answer: str) -> str:
-    """What the run wrote; while it writes, up to the end of ``answer``.
+    """What the run wrote; while it is still writing, only up to the end of ``answer``.
 
-    The tokens of what follows may not be known yet.
+    The tokens of later text may not be known yet.
     """
     text = (run.text or "").removeprefix(prompt)
     at = -1 if run.ended else text.find(answer)
@@ -149,5 +150,5 @@ def _said(run: ModelRun, prompt: str, answer: str) -> str:
 
 
 def _lead(prompts: Prompts, prompt: str | None, answer: str) -> str:
-    """The prompt where the answer begins with it."""
+    """The prompt if the answer begins with it, else an empty string."""
     return prompt if prompts.echoed and prompt and answer.startswith(prompt) else ""

@@ -1,4 +1,4 @@
-"""From an answer to claims to tokens, and back to clean text."""
+"""Splits an answer into claims, finds their words and tokens, and removes claims from a text."""
 
 from franq_guard.claims.alignment import ALIGNED, Alignment, align
 from franq_guard.claims.base import ClaimSplitter

@@ -1,4 +1,4 @@
-"""Where the words of a claim stand in an answer."""
+"""Finds the words of a claim in an answer."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from franq_guard.claims.word_keys import Key, keys
 from franq_guard.records import Span
 
 ALIGNED = 0.6
-"""A score below this says that the words were not found: callers take the whole sentence."""
+"""Below this score the words count as not found, and callers use the whole sentence."""
 
-_MAX_CLAIM = 300  # words of a claim that are read
-_GAP = 0.04  # cost of a word of the answer between two matched ones
-_MOVED = 0.85  # what a match out of order is worth
-_ELSEWHERE = 0.5  # what a word is worth that only stands outside the window (a subject before it)
-_SIMILAR = 0.8  # what words with one long common beginning are worth
+_MAX_CLAIM = 300  # how many words of a claim are aligned
+_GAP = 0.04  # cost of each unmatched word of the answer between two matched ones
+_MOVED = 0.85  # weight of a match that is out of order
+_ELSEWHERE = 0.5  # weight of a word found only outside the window (such as a subject before it)
+_SIMILAR = 0.8  # weight of a match of words that only have a long common beginning
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """``spans``: ordered ranges of the answer that hold the words of the claim.
+    """Where a claim's words are. ``spans``: ordered ranges of the answer that contain them.
 
-    ``score`` in [0, 1]: the weight of the claim's words that were found (function words weigh
-    little; words out of order and inflected beyond the stemmer count less).
+    ``score`` in [0, 1]: the share of the claim's words that were found, weighted: function words
+    have a low weight; words out of order, or with an inflection that the stemmer cannot undo, count
+    less.
     """
 
     spans: tuple[Span, ...]
@@ -35,10 +36,10 @@ class Alignment:
 def align(claim_text: str, answer: str, *, within: Span | None = None) -> Alignment:
     """The words of ``answer`` (of ``answer[slice(*within)]`` if given) that state ``claim_text``.
 
-    Case, punctuation, number formats and inflection do not matter; words may be missing, others may
-    stand between, the order may differ. A dynamic programme runs over the stretch of the answer
-    that shares the most with the claim: O(n log n) for an answer of n words and a claim of fixed
-    length.
+    Case, punctuation, number formats and inflection do not matter; words may be missing, there may
+    be others between them, and their order may differ. Dynamic programming over the stretch of the
+    answer that shares most words with the claim: O(n log n) for an answer of n words and a claim of
+    fixed length.
     """
     return Index(answer).align(claim_text, within=within)
 
@@ -76,7 +77,7 @@ class Index:
         return bisect_left(self._starts, within[0]), bisect_left(self._starts, within[1])
 
     def _window(self, claim: Sequence[Key], low: int, high: int) -> tuple[int, int]:
-        """The stretch of at most some three claim lengths that shares the most with the claim."""
+        """The stretch, at most about three claims long, that shares most words with the claim."""
         size = 3 * len(claim) + 12
         if high - low <= size:
             return low, high
@@ -108,7 +109,7 @@ class Index:
 
 
 def _matches(claim: Sequence[Key], window: Sequence[Key]) -> tuple[list[int], Mapping[int, float]]:
-    """Positions of the window that are matched, and what each matched claim word is worth."""
+    """The matched positions of the window, and the weight of each matched word of the claim."""
     pairs = _in_order(claim, window)
     found = {i: claim[i].weight * worth for i, _, worth in pairs}
     used = {j for _, j, _ in pairs}
@@ -125,9 +126,9 @@ def _matches(claim: Sequence[Key], window: Sequence[Key]) -> tuple[list[int], Ma
 
 
 def _in_order(claim: Sequence[Key], window: Sequence[Key]) -> list[tuple[int, int, float]]:
-    """The best matches in common order: (claim word, window word, worth); O(claim x window)."""
+    """The best matches in the same order: (claim word, window word, weight); O(claim x window)."""
     rows, columns = len(claim) + 1, len(window) + 1
-    # score[i][j]: best with the last match at window word j - 1 or before, gaps paid since then.
+    # score[i][j]: the best score of the first i claim and j window words, with the cost of gaps.
     score = [[0.0] * columns for _ in range(rows)]
     step = [[0] * columns for _ in range(rows)]  # 0: skip claim word, 1: match, 2: skip window word
     for i in range(1, rows):
@@ -179,14 +180,14 @@ def _worth(one: Key, other: Key) -> float:
 
 
 def _near_content(window: Sequence[Key], used: Sequence[int]) -> list[int]:
-    """Function words count only beside matched content words."""
+    """The matches, without function words that are not beside a matched content word."""
     content = {j for j in used if window[j].weight >= 1}
     near = {j + d for j in content for d in (-2, -1, 0, 1, 2)} if content else set(used)
     return [j for j in used if j in near]
 
 
 def _spans(window: Sequence[Key], matched: Sequence[int]) -> tuple[Span, ...]:
-    """Ranges of the matched words; neighbours, with what stands between them, are one range."""
+    """Ranges of the matched words; adjacent words and what is between them form one range."""
     out: list[Span] = []
     last = -2
     for j in matched:

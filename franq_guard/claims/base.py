@@ -19,10 +19,10 @@ class ClaimSplitter(Protocol):
         ...
 
     def split(self, answer: str, *, question: str = "") -> list[Claim]:
-        """Claims of ``answer`` by the place where they begin.
+        """The claims of ``answer``, ordered by where they begin.
 
-        No statement is left out; what states nothing comes back marked ``not_a_claim``. With the
-        rules every non-blank character but Markdown markers lies in the spans of just one claim.
-        ``question`` helps to understand fragments.
+        No statement is left out; stretches that state nothing are returned with ``not_a_claim``
+        set. With the rule-based splitter every non-blank character except Markdown markers is in
+        the spans of exactly one claim. ``question`` helps to understand fragments.
         """
         ...

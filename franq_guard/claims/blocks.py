@@ -1,4 +1,4 @@
-"""Markdown seen as blocks: what is prose, and which characters are only markup."""
+"""Parses Markdown into blocks: which text is prose, and which characters are only markup."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from franq_guard.records import Span
 
 Kind = Literal["paragraph", "item", "heading", "code", "reasoning", "citation", "table_head", "row"]
 NOTHING = frozenset(get_args(Nothing))
-"""Kinds of which nothing is a claim."""
+"""Kinds of blocks that contain no claims."""
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}(?=[ \t]|$)")
@@ -26,16 +26,16 @@ _LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _BOLD_HEADING = re.compile(r"[ \t]*(\*\*|__)[^*_.!?]{1,80}\1[ \t]*$")
 ENDS = (".", "!", "?", ":", ";", "。", "！", "？", '."', ".”", ".)", "|", ".*", ":*")
 WRAP_WIDTH = 50
-"""Characters from which a line may go on in the next one."""
+"""From this length on, a line may be wrapped, with its sentence continued in the next line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch of one kind. ``start:end`` holds its text, markers left out.
+    """A stretch of text of one kind. ``start:end`` is its text without markers.
 
-    ``cells`` are the table cells of a row; ``numbered`` items carry a number or a letter;
-    ``marker`` is the range of the list marker (empty for other kinds); ``after_blank`` says that a
-    blank line stands before it.
+    ``cells`` are the table cells of a row; ``numbered`` items have a number or a letter;
+    ``marker`` is the range of the list marker (empty for other kinds); ``after_blank``: there is a
+    blank line before it.
     """
 
     kind: Kind
@@ -49,13 +49,13 @@ class Block:
 
 
 def blocks(text: str) -> list[Block]:
-    """The blocks of ``text`` in order. Blank lines, rules and fence lines are in none."""
+    """The blocks of ``text`` in order, without blank lines, horizontal rules and fence lines."""
     laid = laid_out(text)
     return _join_wrapped(laid.text, _tables(laid.text, list(_line_blocks(laid))))
 
 
 def _lines(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Lines that are not blank: start, end, whether a blank line stands before."""
+    """Lines that are not blank: start, end, whether there is a blank line before."""
     last = 0
     blank = False
     for line in _LINE.finditer(text):
@@ -115,7 +115,7 @@ def _classify(text: str, start: int, end: int, blank: bool) -> Block:
 
 
 def _is_initial(text: str, item: re.Match[str], end: int) -> bool:
-    """``J. Smith`` opens with an initial, ``a. first`` and ``A) first`` with a list letter."""
+    """``J. Smith`` begins with an initial, ``a. first`` and ``A) first`` with a list letter."""
     marker = item.group().strip()
     return marker[0].isupper() and marker.endswith(".") and not marker.startswith("(")
 

@@ -1,7 +1,7 @@
-"""Citations, links and addresses in an answer: they state nothing, but they name passages.
+"""Citations, links and addresses in an answer: they state nothing, but may name passages.
 
-They are taken out of what is measured (a model's probability of "[1]" says nothing of a fact) and
-kept in the text. Citations are ``[1]``, ``[1, 2]``, ``[^1]``, ``【1】``, ``(Smith 2020)``,
+They are kept in the text but not measured: the probability of writing "[1]" does not depend on
+whether a fact is true. Citations are ``[1]``, ``[1, 2]``, ``[^1]``, ``【1】``, ``(Smith 2020)``,
 ``(Smith et al., 2020)``, ``[Source: Title]``, ``[doc-12]`` and, before a full stop or comma,
 ``[Title of a Passage]``.
 """
@@ -21,10 +21,10 @@ from franq_guard.records import Claim, Passage, Span
 __all__ = ["TAKEN_OUT", "Citation", "Stated", "citations", "cited_by", "passages_named"]
 
 TAKEN_OUT = "\x1f"
-"""Stands for each character that was taken out; it counts as a blank."""
+"""Replaces each character that was taken out; it counts as a blank."""
 
 NO_ANSWER = frozenset({"Empty Response"})
-"""What a framework writes where its model wrote nothing (LlamaIndex)."""
+"""What a framework returns if its model wrote nothing (LlamaIndex)."""
 
 _NUMBERS = r"\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*"
 _AUTHOR = (
@@ -45,12 +45,12 @@ _ADDRESS = re.compile(
 _LINK = re.compile(r"!?(\[)[^\]\[\n]*(\]\([^()\s]*\))")
 _SPLIT = re.compile(r"\s?[,;]\s?")
 _RANGE = re.compile(r"(\d{1,3})\s?[–-]\s?(\d{1,3})$")
-_MOST = 20  # numbers of one range
+_MOST = 20  # the most numbers that one range, such as [1-20], may stand for
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """``answer[start:end]`` names sources: ``names`` as they are written, numbers one by one."""
+    """``answer[start:end]`` cites ``names``, as they are written; ranges as single numbers."""
 
     start: int
     end: int
@@ -76,10 +76,10 @@ def _names(match: re.Match[str]) -> tuple[str, ...]:
 
 
 class Stated:
-    """An answer as far as it states something: citations, addresses and link targets are blanks.
+    """An answer in which citations, addresses and link targets are replaced by blanks.
 
     Attributes:
-        text: as long as the answer, the same characters elsewhere.
+        text: of the same length as the answer, with the same characters everywhere else.
     """
 
     def __init__(self, answer: str) -> None:
@@ -98,7 +98,7 @@ class Stated:
         self.text = _blanked(answer, self._taken)
 
     def why_nothing(self, start: int, end: int) -> str | None:
-        """Why ``answer[start:end]`` states nothing; None where it may state something."""
+        """Why ``answer[start:end]`` states nothing; None if it may state something."""
         if self._is_empty:
             return "no answer"
         left = self.text[start:end]
@@ -133,8 +133,8 @@ def _blanked(text: str, taken: Sequence[Span]) -> str:
 def cited_by(text: str, claims: Sequence[Claim]) -> list[list[Citation]]:
     """The citations of each claim, with their places in ``text``.
 
-    A citation is for the claims of its sentence that end before it, back to the citation before;
-    one that follows another one at once is for the same claims.
+    A citation belongs to the claims of its sentence between the previous citation and itself;
+    directly adjacent citations belong to the same claims.
     """
     of: list[list[Citation]] = [[] for _ in claims]
     ends = sorted((_last_word(text, claim), i) for i, claim in enumerate(claims) if claim.spans)
@@ -157,7 +157,7 @@ def cited_by(text: str, claims: Sequence[Claim]) -> list[list[Citation]]:
 
 
 def _last_word(text: str, claim: Claim) -> int:
-    """Where the last span with a word in it ends; a full stop may stand behind the citation."""
+    """The end of the last span with a word; a full stop after the citation is not counted."""
     ends = (b for a, b in reversed(claim.spans) if any(c.isalnum() for c in text[a:b]))
     return next(ends, claim.spans[-1][1])
 
@@ -167,7 +167,7 @@ def _states(claim: Claim) -> bool:
 
 
 class _Sentences:
-    """The sentence at a character; of its line, for a citation does not cross lines."""
+    """Finds the sentence at a character, within one line: a citation belongs to its own line."""
 
     def __init__(self, text: str) -> None:
         self._text, self._end = text, -1
@@ -183,10 +183,10 @@ class _Sentences:
 
 
 def passages_named(name: str, passages: Sequence[Passage]) -> int | None:
-    """Index of the passage that a citation names; None where it names none.
+    """Index of the passage that a citation names; None if it names none.
 
-    By its id or title, whatever the case; else a number counts the passages from 1; else a name
-    and a year must stand in the title.
+    It is matched by id or title, ignoring case; else a number counts the passages from 1; else a
+    name and a year must occur in the title.
     """
     wanted = name.strip().casefold()
     for i, passage in enumerate(passages):

@@ -1,9 +1,9 @@
-"""Which stretches of an answer are no text that states something, before it is split.
+"""Finds the stretches of an answer that state nothing, before it is split into claims.
 
-Reasoning (``<think>``), tool calls (tags or JSON), scripts, lists of sources; and HTML, whose tags
-are markup: a tag of a block ends a line, ``<li>`` begins a list item. Everything is decided by what
-stands up to a place, never by what follows later, so an answer that is still being written is seen
-in the same way.
+These are reasoning (``<think>``), tool calls (tags or JSON), scripts and lists of sources. HTML
+tags are treated as markup: a block tag ends a line, ``<li>`` begins a list item. Each decision
+depends only on the text before a place, never on later text, so the result for an answer that is
+still being written is the same.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Literal
 __all__ = ["BLANK_ENTITY", "INLINE_TAG", "Laid", "Nothing", "laid_out"]
 
 Nothing = Literal["code", "reasoning", "citation"]
-"""What states nothing: also the reason why it is no claim."""
+"""Kinds of stretches that state nothing; the kind is also the reason in ``not_a_claim``."""
 
 _REASONING = "think|thinking|thought|reasoning|scratchpad"
 _TAGGED = re.compile(
@@ -49,7 +49,7 @@ _SOURCES = re.compile(
 _SOURCE = re.compile(
     r"[ 	]*(?:(?:[-*+•]|\d{1,3}[.)])[ 	]+)?(?:\[\^?\d{1,3}\]|<?(?:https?://|www\.))", re.I
 )
-"""A source by its number or its address; a sentence in such a list still states something."""
+"""A list entry that begins with a source's number or address; other sentences may be claims."""
 _FOOTNOTE = re.compile(r"[ \t]*\[\^?\d{1,3}\]:[ \t]")
 
 
@@ -57,8 +57,8 @@ _FOOTNOTE = re.compile(r"[ \t]*\[\^?\d{1,3}\]:[ \t]")
 class Laid:
     """An answer as lines.
 
-    ``text`` is as long as the answer, with tags of blocks as line breaks; ``nothing`` holds the
-    stretches (start, end, why) that state nothing, in order.
+    ``text`` has the same length as the answer, with block tags replaced by line breaks; ``nothing``
+    are the stretches (start, end, why) that state nothing, in order.
     """
 
     text: str
@@ -66,7 +66,7 @@ class Laid:
 
 
 def laid_out(answer: str) -> Laid:
-    """The answer as lines, and what of it states nothing."""
+    """The answer as lines, and its stretches that state nothing."""
     text, found = answer, list[tuple[int, int, Nothing]]()
     if "<" in answer:
         for match in _TAGGED.finditer(answer):

@@ -1,9 +1,9 @@
 """Whether an answer is in a language that the models were not trained on.
 
-Asked of the whole answer, since a single claim is often too short to tell: names, numbers and words
-of another language stand in many English sentences. Only an answer that is clearly in another
-language is refused, so a short one may pass. Of some 14,000 English claims and answers of public
-data sets 5 are refused; ``pytest -s tests/claims/test_language.py`` prints both error rates on
+The whole answer is examined, because a single claim is often too short: many English sentences have
+names, numbers and words of another language. Only an answer that is clearly in another language is
+rejected, so a short one may be accepted. Of about 14,000 English claims and answers of public data
+sets 5 are rejected; ``pytest -s tests/claims/test_language.py`` prints both error rates on
 sentences of our own.
 """
 
@@ -25,32 +25,32 @@ __all__ = ["in_another_language", "load"]
 _QUOTED = re.compile(r"“[^”]*”|„[^“”]*[“”]|«[^»]*»|\"[^\"\n]*\"|`[^`]*`|https?://\S+|\S+@\S+")
 _WORD = re.compile(r"[^\W\d_]+")
 _SCRIPT_LETTERS = 4
-"""Fewest letters whose script says something."""
+"""The fewest letters from which a text is judged by its script."""
 _LETTERS, _SMALL_LETTERS = 16, 10
-"""Fewest letters that the identifier is asked about, and fewest in words without a capital: single
-words and names mislead it."""
+"""The fewest letters for which the language identifier is used, and how many of them must be in
+words without a capital: single words and names mislead it."""
 _ENGLISH = frozenset(
     {"the", "and", "with", "which", "that", "this", "from", "were", "been", "their", "they", "it",
      "its", "who"}
 )  # fmt: skip
 _ENGLISH_SHARE = 0.1
-"""Share of these words from which a text is English without asking the identifier. Other languages
-that are written in Latin letters use hardly any of them."""
+"""With at least this share of these words a text is English, and the identifier is not used. Other
+languages in Latin letters hardly use any of these words."""
 _UNLIKELY, _LIKELY = 0.1, 0.5
 _READ = 4000
-"""Characters that are read: they take 1 ms, and more would tell nothing new."""
+"""How many characters are examined: this takes 1 ms, and more would not change the result."""
 
 
 def in_another_language(answer: str, languages: Collection[str]) -> bool:
     """Whether ``answer`` is clearly in none of ``languages``.
 
-    Quotations, code and addresses are not looked at, unless there is nothing else. It is so where
+    Quotations, code and addresses are ignored, unless there is nothing else. The answer is rejected
 
-    - English alone is wanted, and more than half of at least 4 letters are no Latin ones;
-    - or at least 16 letters stand there, 10 of them in words without a capital, all of
-      ``languages`` together have a probability below .1, and one other has .5 or more (py3langid).
+    - if only English is accepted, and more than half of at least 4 letters are not Latin;
+    - or if it has at least 16 letters, 10 of them in words without a capital, all of ``languages``
+      together have a probability below .1, and another language has .5 or more (py3langid).
 
-    A text with one of the commonest English words in ten is English without further questions.
+    A text in which one word in ten is a very common English word is always accepted as English.
 
     Args:
         answer: any text.
@@ -76,14 +76,14 @@ def in_another_language(answer: str, languages: Collection[str]) -> bool:
 
 @cache
 def load() -> LanguageIdentifier:
-    """The identifier of 140 languages: half a second and 110 MB once, then 0.2 ms a sentence."""
+    """The identifier of 140 languages; loading takes 0.5 s and 110 MB, a sentence 0.2 ms."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 def _own_words(answer: str) -> str:
-    """The answer without code and quotations; as it is where nothing else is in it."""
+    """The answer without code and quotations; unchanged if it has nothing else."""
     prose = "\n".join(answer[b.start : b.end] for b in blocks(answer) if b.kind != "code")
     for text in (_QUOTED.sub(" ", prose), prose):
         if any(character.isalpha() for character in text):

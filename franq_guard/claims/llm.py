@@ -1,4 +1,4 @@
-"""Claims by a language model, as the FRANQ paper extracts them, with the rules to fall back on."""
+"""Claims by a language model, as in the FRANQ paper, with the rule-based splitter as fallback."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from franq_guard.records import Claim, Span
 
 _EXTRACT, _LOCATE = "extract.v1", "locate.v1"
 _INVENTED = 0.35
-"""Below this alignment to the whole answer a claim is held to be invented."""
+"""A claim with a lower alignment score to the whole answer is regarded as invented."""
 _SENTENCES_PER_CALL = 40
 
 
@@ -26,11 +26,11 @@ _SENTENCES_PER_CALL = 40
 class FallbackReport:
     """What happened in one :meth:`LLMSplitter.split_with_report`.
 
-    ``calls``: requests to the model. ``sentences``: sentences it was asked about. ``by_rules``:
-    those whose claims come from the rules after all. ``causes``: how often each cause was met:
-    "error" (exception or time-out of the model), "refusal", "broken_json", "missing" (no claim for
-    a sentence), "invented" (a claim that the answer does not state), "uncovered" (a rule-based
-    claim that the model's claims left out, added). ``low_aligned``: claims that keep the span of
+    ``calls``: requests to the model. ``sentences``: sentences sent to it. ``by_rules``: sentences
+    whose claims come from the rules instead. ``causes``: how often each cause occurred: "error"
+    (exception or timeout of the model), "refusal", "broken_json", "missing" (no claim for a
+    sentence), "invented" (a claim that the answer does not state), "uncovered" (a rule-based claim
+    was added because the model's claims left it out). ``low_aligned``: claims that have the span of
     their whole sentence because their words were not found.
     """
 
@@ -42,16 +42,16 @@ class FallbackReport:
 
 
 class LLMSplitter:
-    """Atomic claims, understandable alone, by a language model.
+    """Splits an answer by a language model into atomic claims that can be understood alone.
 
     ``llm``: any callable ``str -> str``, a LangChain chat model or a LlamaIndex LLM. One request
     per 40 sentences of the answer, a second one only for claims whose words could not be matched.
     Sentences that state nothing (questions, headings, ...) are recognised by rules and not sent.
-    Spans of different claims may share words (a subject); ``aligned`` is the alignment score, and
-    below ``threshold`` the span is the whole sentence. ``name`` names the model in the fingerprint.
+    Spans of different claims may share words (a subject). ``aligned`` is the alignment score; below
+    ``threshold`` the span is the whole sentence. ``name`` is the model's name in the fingerprint.
 
     Raises:
-        TypeError: ``llm`` is no language model.
+        TypeError: ``llm`` is not a language model.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class LLMSplitter:
     def split_with_report(
         self, answer: str, *, question: str = ""
     ) -> tuple[list[Claim], FallbackReport]:
-        """The claims, and how often the rules had to help."""
+        """The claims, and a report of how often the rules were used instead."""
         units = list(self._rules.units(answer, question=question))
         asked = [unit for unit in units if unit.is_sentence and _states(unit)]
         out = [c for unit in units if not (unit.is_sentence and _states(unit)) for c in unit.claims]
@@ -88,7 +88,7 @@ class LLMSplitter:
 
 
 class _Run:
-    """One answer on its way through the model."""
+    """The state of splitting one answer."""
 
     def __init__(
         self, ask: Any, answer: str, question: str, threshold: float, prompts: tuple[str, str]
@@ -104,7 +104,7 @@ class _Run:
         return FallbackReport(self._calls, sentences, self._by_rules, dict(self._causes), self._low)
 
     def claims(self, group: Sequence[Unit]) -> list[Claim]:
-        """The claims of some sentences: the model's, or the rules' where it fails."""
+        """The claims of some sentences: from the model, or from the rules if it fails."""
         try:
             found = self._request(self._extract_prompt(group))
         except NoReplyError as failure:
@@ -121,7 +121,7 @@ class _Run:
         self._calls += 1
         try:
             reply = self._ask(prompt)
-        except Exception as error:  # A live chain must not break on what a backend may raise.
+        except Exception as error:  # a live chain must not break, whatever a backend raises
             raise NoReplyError("error", repr(error)) from error
         if isinstance(reply, str) and "{" not in reply and _refuses(reply):
             raise NoReplyError("refusal", reply[:80])
@@ -137,13 +137,13 @@ class _Run:
         )
 
     def _line(self, unit: Unit) -> str:
-        """The sentence on one line."""
+        """The sentence without line breaks."""
         return " ".join(self._answer[slice(*unit.span)].split())
 
     def _place(
         self, group: Sequence[Unit], found: Sequence[Mapping[str, Any]]
     ) -> tuple[list[list[Claim]], list[tuple[int, str]]]:
-        """Claims with spans by sentence, and those (sentence, text) whose words are not found."""
+        """Claims with spans by sentence, and (sentence, text) of those whose words are missing."""
         placed: list[list[Claim]] = [[] for _ in group]
         open_: list[tuple[int, str]] = []
         for item in found:
@@ -161,7 +161,7 @@ class _Run:
         return placed, open_
 
     def _aligned(self, text: str, words: str, span: Span) -> Claim | None:
-        """The claim at the words the model names, else at those of its text; None if not found."""
+        """The claim, found by the words the model names or by its text; None if not found."""
         for wanted in filter(str.strip, (words, text)):
             found = self._index.align(wanted, within=span)
             if found.spans and found.score >= self._threshold:
@@ -174,7 +174,7 @@ class _Run:
         placed: Sequence[list[Claim]],
         open_: Sequence[tuple[int, str]],
     ) -> None:
-        """The second request: words for the claims in ``open_``; else the whole sentence."""
+        """The second request: ask for the words of the claims in ``open_``, or use the sentence."""
         if not open_:
             return
         pairs = "\n".join(
@@ -196,7 +196,7 @@ class _Run:
             placed[s].append(claim)
 
     def _finish(self, sentence: Unit, claims: Sequence[Claim]) -> list[Claim]:
-        """The model's claims and the rule-based ones that they leave out."""
+        """The model's claims, and the rule-based claims that they leave out."""
         if not claims:
             self._causes["missing"] += 1
             self._by_rules += 1

@@ -1,4 +1,4 @@
-"""Asking a language model for text, whatever its framework, and reading JSON out of its reply."""
+"""Asks a language model of any framework for text, and reads JSON from its reply."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SCHEMA: dict[str, Any] = {
 
 
 class NoReplyError(Exception):
-    """The model gave nothing to work with; ``cause`` is "error", "refusal" or "broken_json"."""
+    """The model returned nothing usable; ``cause`` is "error", "refusal" or "broken_json"."""
 
     def __init__(self, cause: str, detail: str = "") -> None:
         super().__init__(f"{cause}: {detail}" if detail else cause)
@@ -39,8 +39,8 @@ class NoReplyError(Exception):
 def as_ask(llm: Any) -> Callable[[str], Any]:
     """A function from a prompt to a reply (text or parsed JSON).
 
-    ``llm`` is a LangChain chat model (``invoke``; asked for structured output where it offers it),
-    a LlamaIndex LLM (``complete``) or any callable ``str -> str``; no framework is imported.
+    ``llm`` is a LangChain chat model (``invoke``, with structured output if it supports that), a
+    LlamaIndex LLM (``complete``) or any callable ``str -> str``; no framework is imported.
 
     Raises:
         TypeError: ``llm`` is none of these.
@@ -97,7 +97,7 @@ def entries(reply: Any) -> list[Mapping[str, Any]]:
 
 
 def _says_none(reply: Any) -> bool:
-    """Whether the reply is well-formed and holds an empty list."""
+    """Whether the reply is well-formed and its list is empty."""
     text = str(reply).replace(" ", "").replace("\n", "").replace("'", '"')
     return '"claims":[]' in text
 
@@ -105,7 +105,7 @@ def _says_none(reply: Any) -> bool:
 def objects(text: str, keys: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     """Innermost ``{...}`` of the text that parse as JSON and have one of ``keys``.
 
-    Strings are respected; linear time.
+    Braces inside strings do not count; linear time.
     """
     start = -1
     quoted = escaped = False

@@ -1,4 +1,4 @@
-"""One sentence after some of its claims were taken out."""
+"""Rewrites a sentence after some of its claims were removed."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ _MIN_ALIGNED = 0.5
 
 
 def rebuild(text: str, sentence: Span, claims: Sequence[Claim], keep: Sequence[bool]) -> str:
-    """``text[slice(*sentence)]`` with only the kept claims; empty when nothing would stand.
+    """``text[slice(*sentence)]`` with only the kept claims; empty if none is kept.
 
-    ``claims`` are those of the sentence in order, ``keep`` says which stay (at least one does not).
-    A kept claim stays in place when the words it leans on stay too, else its own text becomes a
-    sentence. Claims that share words (of a language model) are always written by their texts.
+    ``claims`` are those of the sentence in order; ``keep`` says which are kept (at least one is
+    not). A kept claim stays in place if the words it depends on are kept too, else its own text
+    becomes a sentence. Claims that share words (from a language model) are always written by their
+    texts.
     """
     if not any(keep):
         return ""
@@ -55,7 +56,7 @@ def _usable(claim: Claim) -> bool:
 
 
 class _Draft:
-    """A sentence of the result: a claim that opens it and the ones that follow in place."""
+    """A sentence of the result: the claim that begins it, and the claims that stay in place."""
 
     def __init__(self, opening: int, source: bool) -> None:
         self.opening = opening
@@ -92,7 +93,7 @@ def _series(
     members: Sequence[int],
     keep: Sequence[bool],
 ) -> dict[int, str]:
-    """New joiners where a series "A, B, and C" lost members: the last one left takes "and"."""
+    """New joining words for a series "A, B, and C" that lost members: "and" before the last."""
     kinds = {k: _kind(text, claims[k], pieces[k]) for k in range(len(pieces))}
     series: dict[tuple[str, ...], list[int]] = {}
     for k in range(1, len(claims)):
@@ -113,12 +114,12 @@ def _series(
 
 
 def _stem(claims: Sequence[Claim], k: int) -> tuple[str, ...]:
-    """The opening words that claim ``k`` shares with the one it leans on."""
+    """The opening words that claim ``k`` shares with the claim it depends on."""
     return tuple(_WORD.findall(claims[k].text.lower())[: _depth(claims, k)])
 
 
 def _depth(claims: Sequence[Claim], k: int) -> int:
-    """How many opening words claim ``k`` shares with the one it leans on."""
+    """How many opening words claim ``k`` shares with the claim it depends on."""
     return max(_shared(claims, j, k) for j in range(k))
 
 
@@ -132,7 +133,7 @@ def _kind(text: str, claim: Claim, spans: Sequence[Span]) -> str:
         and not re.search(rf"\b{re.escape(opening.group())}\b", claim.text, re.IGNORECASE)
         and not _JOINER.match(piece)
     ):
-        return "aside"  # ", who left", ", winning two": its text says it in other words
+        return "aside"  # ", who left", ", winning two": the claim's text differs from these words
     if _ASIDE.match(piece) and not re.match(r",\s*(?:an?|the)\b", piece, re.IGNORECASE):
         return "aside"
     if _JOINER.match(piece):
@@ -188,7 +189,7 @@ def _overlap(claims: Sequence[Claim]) -> bool:
 
 
 def _pieces(sentence: Span, claims: Sequence[Claim]) -> list[list[Span]]:
-    """The sentence shared out among its claims: what is in no claim goes with the one before."""
+    """The sentence divided among its claims; text in no claim goes with the claim before it."""
     owned = sorted((s[0], s[1], k) for k, c in enumerate(claims) for s in c.spans)
     pieces: list[list[Span]] = [[] for _ in claims]
     start = sentence[0]
@@ -210,7 +211,7 @@ def _join(parts: Sequence[str]) -> str:
 
 
 def _tidy(sentence: str, mark: str) -> str:
-    """No hanging comma or conjunction, the final mark back, emphasis marks in pairs."""
+    """Remove a trailing comma or conjunction, restore the final mark, pair the emphasis marks."""
     body = sentence.removesuffix(mark) if mark else sentence
     body = body.rstrip(_EDGE)
     mark = _still_open(body, mark)
@@ -224,7 +225,7 @@ def _tidy(sentence: str, mark: str) -> str:
 
 
 def _still_open(body: str, mark: str) -> str:
-    """``mark`` without the closing quotes and brackets whose opening words are gone."""
+    """``mark`` without closing quotes and brackets whose opening ones were removed."""
     for opener, closer in (("(", ")"), ("[", "]"), ("“", "”"), ('"', '"')):
         if opener == closer:
             gone = closer in mark and body.count(closer) % 2 == 0

@@ -1,4 +1,4 @@
-"""Taking claims out of an answer so that correct prose is left."""
+"""Removes claims from an answer so that the rest is correct prose."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"\d{1,3}")
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Edit:
-    """Write ``text`` in place of ``start:end``."""
+    """Replaces ``start:end`` by ``text``."""
 
     start: int
     end: int
@@ -28,13 +28,14 @@ class _Edit:
 def remove_claims(text: str, claims: Sequence[Claim], drop: Collection[int]) -> str:
     """``text`` without the claims at the indices in ``drop``; what remains is correct prose.
 
-    A sentence that keeps its opening loses the dropped claims with their commas and conjunctions;
-    one that loses its opening is written anew from the texts of the claims it keeps; one that keeps
-    none goes, with its list marker or table row. Numbered lists are renumbered. Claims marked
-    ``not_a_claim`` are never removed. ``drop`` empty: the identical string.
+    If a sentence's first claim is kept, the dropped claims are cut out with their commas and
+    conjunctions. If not, the sentence is rewritten from the texts of the kept claims. If no claim
+    is kept, the sentence is removed with its list marker or table row. Numbered lists are
+    renumbered. Claims with ``not_a_claim`` are never removed. If ``drop`` is empty, ``text`` is
+    returned unchanged.
 
     Raises:
-        IndexError: an index in ``drop`` is not one of ``claims``.
+        IndexError: if an index in ``drop`` is not one of ``claims``.
     """
     dropped = {range(len(claims))[k] for k in drop}
     dropped = {k for k in dropped if claims[k].not_a_claim is None}
@@ -57,7 +58,7 @@ def remove_claims(text: str, claims: Sequence[Claim], drop: Collection[int]) -> 
 
 
 class _Placed:
-    """The claims by their place in the text."""
+    """The claims, looked up by their place in the text."""
 
     def __init__(self, claims: Sequence[Claim], dropped: Collection[int]) -> None:
         self.claims = claims
@@ -81,7 +82,7 @@ class _Placed:
 
 
 def _prose(text: str, block: Block, placed: _Placed) -> list[_Edit] | None:
-    """The edits of a block of sentences, or None when nothing of it is left."""
+    """The edits for a block of sentences; None if nothing of it is left."""
     spans = sentences(text, block.start, block.end)
     new = [_sentence(text, span, placed) for span in spans]
     if not any(new):
@@ -100,7 +101,7 @@ def _prose(text: str, block: Block, placed: _Placed) -> list[_Edit] | None:
 
 
 def _sentence(text: str, span: Span, placed: _Placed) -> str:
-    """The sentence as it reads afterwards."""
+    """The sentence after the removal."""
     inside = placed.inside(*span)
     if not any(k in placed.dropped for k in inside):
         return text[slice(*span)]
@@ -117,7 +118,7 @@ def _clipped(claim: Claim, span: Span) -> Claim:
 
 
 def _row_edits(text: str, block: Block, placed: _Placed) -> list[_Edit] | None:
-    """A dropped cell is emptied; the row goes when no claim of it is kept."""
+    """The edits for a table row: dropped cells are emptied; None if no claim of it is kept."""
     inside = placed.inside(block.start, block.end)
     kept = [k for k in inside if k not in placed.dropped]
     if not kept:
@@ -150,9 +151,9 @@ def _renumbered(text: str, found: Sequence[Block], gone: Sequence[Block]) -> Ite
 
 
 def _without_lines(text: str, found: Sequence[Block], gone: Sequence[Block]) -> Iterator[_Edit]:
-    """The lines of emptied blocks, and one of two blank lines that would meet.
+    """Edits that remove the lines of emptied blocks, and a double blank line that this leaves.
 
-    Of a line that holds several blocks (HTML) only the emptied one goes.
+    From a line with several blocks (HTML) only the emptied block is removed.
     """
     lost = {block.start for block in gone}
     for i, block in enumerate(found):

@@ -14,19 +14,19 @@ _FILLERS = frozenset({"also", "too", "again", "further", "furthermore", "moreove
 
 
 def first_statements(claims: Sequence[Claim]) -> list[int]:
-    """For each claim the index of the first one that states the same: its own where none does.
+    """For each claim the index of the first claim that states the same, maybe its own.
 
-    The same means the same context and the same words in the same order, but for case, punctuation,
-    endings and fillers ("also"). A model that loops copies itself with near certainty, and the
-    probability of a copy says nothing about the world: a repetition is to be judged where it was
-    first stated.
+    The same means the same context and the same words in the same order, ignoring case,
+    punctuation, endings and fillers ("also"). A model is nearly certain of text that it repeats, so
+    the probability of a repetition does not show whether it is true; a repeated claim should be
+    judged by its first statement.
     """
     seen: dict[Statement, int] = {}
     return [seen.setdefault(statement(claim), i) for i, claim in enumerate(claims)]
 
 
 def statement(claim: Claim) -> Statement:
-    """What a claim states: equal for claims that state the same."""
+    """A key for what a claim states, equal for claims that state the same."""
     return (claim.context, *(_words(claim.text) or (claim.text,)))
 
 

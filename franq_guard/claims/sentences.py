@@ -1,4 +1,4 @@
-"""Sentence boundaries: `sentencex` plus what it leaves to its caller."""
+"""Sentence boundaries: `sentencex`, with corrections for cases that it does not handle."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORD_ENDS = re.compile(
     r"(?:\b[Mm]ay|\b(?:hepatitis|vitamin|type|grade|class|plan|group|section|version|option|appendix"
     r"|category|team) [A-Z])\.\s+(?=[A-Z])"
 )
-"""A month that looks like an abbreviation, and a letter that is no initial."""
+"""A month that looks like an abbreviation, and a letter that is not an initial."""
 _NO = re.compile(r"\s*No\.\s+(?=[A-Z])")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:approx|est|vol|vols|ed|eds|no|nos|ca|cf|fig|figs|sec|ch|art|al|vs|viz|resp|incl"
@@ -32,14 +32,14 @@ _GERMAN_DAY = re.compile(
 )
 _GERMAN_MONTH = re.compile(r"(?:Januar|Jänner|Februar|März|Mai|Juni|Juli|Oktober|Dezember)\b")
 _AFTER_ORDINAL = re.compile(r"(?:April|August|September|November|Jahrhundert|Weltkrieg)")
-"""After an ordinal only where a German word stands before it: the months are English, too."""
+"""What may follow a German ordinal, if a German word is before it: English has these months too."""
 _NOTE = re.compile(r"\s*(?:\[\d{1,3}\])+\s*$")
 
 
 def sentences(text: str, start: int, end: int, *, language: str = "en") -> list[Span]:
-    """Sentence spans in ``text[start:end]``, trimmed, in order; together they hold all non-blanks.
+    """Sentence spans in ``text[start:end]``, trimmed, in order; they cover all non-blanks.
 
-    ``sentencex`` counts in code points but refuses lone surrogates: they are replaced, one for one.
+    ``sentencex`` fails on lone surrogates, so these are replaced by one character each.
     """
     part = without_surrogates(text[start:end])
     cuts: list[Span] = []
@@ -57,7 +57,7 @@ def sentences(text: str, start: int, end: int, *, language: str = "en") -> list[
 
 
 def _split_more(part: str, start: int, end: int) -> list[Span]:
-    """Boundaries that were missed: after an ellipsis, and after the answer "No."."""
+    """The span split where boundaries were missed: after an ellipsis, after the answer "No."."""
     marks = [m.end() for m in _ELLIPSIS.finditer(part, start, end)]
     marks.extend(m.end() for m in _UNIT.finditer(part, start, end))
     marks.extend(m.end() for m in _WORD_ENDS.finditer(part, start, end))
@@ -76,11 +76,11 @@ def _trim(part: str, start: int, end: int) -> Span:
 
 
 def _belongs(part: str, before: Span, after: Span) -> bool:
-    """Whether a boundary that was found is none."""
+    """Whether two spans are one sentence, because the boundary between them is wrong."""
     tail = part[max(before[0], before[1] - 24) : before[1]]
     head = part[after[0] : after[0] + 24]
     if _NOTE.fullmatch(part[after[0] : after[1]][:12]) or not any(c.isalnum() for c in head):
-        return True  # footnote marks and stray marks go with the sentence before them
+        return True  # footnote marks and single punctuation marks belong to the sentence before
     if before[1] - before[0] <= 5 and _ENUMERATOR.fullmatch(part[before[0] : before[1]]):
         return True
     lower = head[0].islower()

@@ -1,19 +1,19 @@
-"""How much of an answer that is still being written is split for good.
+"""How much of an answer that is still being written is already split for good.
 
-A sentence is settled when nothing that may follow can move its end any more:
+A sentence is settled when no later text can change where it ends:
 
 - ``LOOK_AHEAD`` more characters of its paragraph follow it (abbreviations, numbers, notes and
-  ellipses are told from what comes next), or its paragraph is over: a blank line, a line break
-  after a full stop, the next list item;
-- no quotation mark or bracket that opened before its end could still be closed behind it: between
-  the two, full stops end nothing. Tried by closing each;
-- no inline numbering, such as "(1)", stands in its paragraph: a second number makes it a list.
+  ellipses are recognised by what comes next), or its paragraph has ended: by a blank line, a line
+  break after a full stop, or the next list item;
+- no quotation mark or bracket that opened before its end can still be closed after it, since
+  sentences do not end inside quotes and brackets. This is tested by closing each of them;
+- there is no inline numbering, such as "(1)", in its paragraph: a second number makes it a list.
 
 A heading, code block or table row is settled when the line after it is complete, the header of a
 table with its first row.
 
-Not foreseen: a line that begins with whole sentences, gets a ``|`` after them and turns out to be
-the header of a table, or a row of the table above it. What was settled of it stays prose.
+Not handled: a line that begins with whole sentences, continues with a ``|`` and turns out to be the
+header of a table, or a row of the table above it. What was settled of it remains prose.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from franq_guard.claims.blocks import ENDS, NOTHING, WRAP_WIDTH, Block, blocks
 from franq_guard.claims.sentences import sentences
 
 LOOK_AHEAD = 40
-"""Characters that decide where the sentence before them ends (``sentencex`` reads 30 bytes)."""
+"""How many characters after a sentence decide where it ends (``sentencex`` reads 30 bytes)."""
 _LINE_IS_TOLD = 16
-"""Characters from which a line cannot become a list item, a quotation or a fence any more."""
+"""A line of this length can no longer become a list item, a quotation or a fence."""
 
 _CLOSERS = ('"', "'", "`", "''", "``", "’", "”", "“", "»", "«", "›", "‚", "‛", "‟", "》", "」", ")")
 _OPENER = re.compile(r"[`\"«‘‚“‛„»‟‹《「(（<{\[]|\B'|''")
@@ -45,17 +45,17 @@ _ON_ONE_LINE = re.compile(rf"[ \t]+(?=[^\W_])[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029
 
 
 def settled(text: str, *, language: str = "en", known: int = 0) -> int:
-    """Where the last sentence, heading, code block or row ends that more text cannot change.
+    """The end of the last sentence, heading, code block or row that more text cannot change.
 
     Up to there :class:`~franq_guard.claims.RuleSplitter` gives the same claims for ``text`` and for
-    every text that begins with it. 0: none yet. ``known``: what was said of a beginning of the
-    text, which is not looked into again.
+    every text that begins with it. 0: none yet. ``known``: an earlier result for a beginning of the
+    text, which is not examined again.
     """
     found = blocks(text)
     end = 0
     for i, block in enumerate(found):
         if _is_over(text, block, found[i + 1] if i + 1 < len(found) else None):
-            if block.kind != "table_head":  # it is one by the line below it
+            if block.kind != "table_head":  # the line below it makes it a header
                 end = block.end
             continue
         ends = _settled_sentences(text, block, language, known)
@@ -65,7 +65,7 @@ def settled(text: str, *, language: str = "en", known: int = 0) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """A place from which a text may be split without what stands before it.
+    """A place from which a text can be split without the text before it.
 
     ``is_block``: a block begins there; otherwise a sentence within a paragraph ends there.
     """
@@ -75,10 +75,11 @@ class Restart:
 
 
 def restart(text: str, end: int) -> Restart | None:
-    """The last such place in a text that is settled up to ``end``; None where there is none.
+    """The last such place in a text that is settled up to ``end``; None if there is none.
 
-    What is split from there on is what it is in the whole text, however that goes on. Tables and
-    code are never entered, list items only at their beginning: their parts need what came before.
+    Splitting from there gives the same result as splitting the whole text, whatever follows. The
+    place is never inside a table or code, and only at the beginning of a list item, because their
+    parts depend on the text before.
     """
     found = blocks(text)
     within = next((i for i, block in enumerate(found) if block.end > end), None)
@@ -92,14 +93,15 @@ def restart(text: str, end: int) -> Restart | None:
     before = found[within - 1]
     at = text.rfind("\n", 0, block.start) + 1
     if at < before.end or "|" in text[before.start : before.end]:
-        return None  # the line breaks in another way, or a table may go on
+        return None  # another kind of line break, or a table that may continue
     return Restart(at, is_block=True)
 
 
 def _may_begin_at(text: str, block: Block, end: int) -> bool:
-    """Whether the rest of a paragraph is read as one, and its line stays long enough to be wrapped.
+    """Whether the rest of a paragraph, from ``end`` on, is split as in the whole paragraph.
 
-    (Whether the next line continues it depends on the length of the line.)
+    Its first line must stay long enough to be wrapped: whether the next line continues it depends
+    on its length.
     """
     if block.kind != "paragraph" or "|" in text[block.start : block.end]:
         return False
@@ -121,7 +123,7 @@ def _is_over(text: str, block: Block, after: Block | None) -> bool:
 
 
 def _settled_sentences(text: str, block: Block, language: str, known: int) -> list[int]:
-    """Where the settled sentences of a block end that is still open."""
+    """The ends of the settled sentences in a block that may still grow."""
     if block.kind not in {"paragraph", "item"} or "|" in text[block.start : block.end]:
         return []
     last_line = len(text) - text.rfind("\n", block.start) - 1
@@ -137,7 +139,7 @@ def _settled_sentences(text: str, block: Block, language: str, known: int) -> li
 
 
 def _before_numbering(part: str, ends: list[int]) -> Iterator[int]:
-    """Those of the ends that are told by what follows, before anything that may be a list."""
+    """The ends with enough text after them, before any numbering that may become a list."""
     numbering = _NUMBERING.search(part)
     for end in ends:
         if len(part) < end + LOOK_AHEAD or _BOLD.fullmatch(part, 0, end):
@@ -148,7 +150,7 @@ def _before_numbering(part: str, ends: list[int]) -> Iterator[int]:
 
 
 def _staying(part: str, ends: list[int], language: str) -> list[int]:
-    """The ends, up to the first that moves when some quotation mark or bracket is closed.
+    """The ends, up to the first one that changes if some quotation mark or bracket is closed.
 
     The sentences are split once for each mark, not for each end: a paragraph may be long.
     """

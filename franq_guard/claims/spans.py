@@ -1,4 +1,4 @@
-"""Ranges of characters, and the tokens that lie in them."""
+"""Ranges of characters, and the tokens inside them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ def token_indices(spans: Sequence[Span], tokens: Sequence[Token], *, text: str =
     """Indices of the tokens that overlap ``spans`` (any overlap counts), ascending.
 
     ``tokens`` are in text order, as in :attr:`franq_guard.Generation.tokens`. A token with an empty
-    span counts where it stands before a character of a span: it wrote the first bytes of that
-    character (of an emoji, say), and its probability is part of the claim's. The token that ends
-    the answer stands after its last character and is left out. A token that shares only its
-    leading blank with a span is left out too, when ``text`` is given to tell. Only tokens at the
-    spans are looked at: O((m + s log n) log s) for s spans, m of n tokens.
+    span counts if it is before a character of a span: it has the first bytes of that character (of
+    an emoji, say), so its probability is part of the claim's. The token that ends the answer is
+    after the last character and is left out. If ``text`` is given, a token that shares only its
+    leading blank with a span is left out, too. Only tokens at the spans are examined:
+    O((m + s log n) log s) for s spans and m of n tokens.
     """
     ranges = merged(spans)
     starts = [start for start, _ in ranges]
@@ -63,7 +63,7 @@ def merged(spans: Iterable[Span]) -> list[Span]:
 
 
 def overlap(spans: Iterable[Span], others: Iterable[Span]) -> int:
-    """How many characters lie in both."""
+    """How many characters are in both."""
     left = merged(spans)
     return sum(b - a for a, b in left) - sum(b - a for a, b in subtract(left, others))
 
@@ -99,6 +99,6 @@ def moved(verdict: Verdict, by: int) -> Verdict:
 
 
 def whole(answer: str) -> list[Claim]:
-    """The answer as one claim; none where it is blank."""
+    """The answer as one claim; an empty list if it is blank."""
     start, end = len(answer) - len(answer.lstrip()), len(answer.rstrip())
     return [Claim(answer.strip(), ((start, end),))] if end > start else []

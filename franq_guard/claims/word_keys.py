@@ -1,4 +1,4 @@
-"""Words in a form in which "won" meets "wins", and "3,500" meets "3.5 thousand"."""
+"""Words in a normal form, equal for "won" and "wins", and for "3,500" and "3.5 thousand"."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _SUFFIXES = ("ingly", "edly", "ings", "ing", "ies", "ied", "ers", "er", "ed", "e
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One word of a text at characters ``start:end``, normalised; function words weigh little."""
+    """A word at characters ``start:end`` in normal form; function words have a low weight."""
 
     key: str
     start: int
@@ -56,7 +56,7 @@ class Key:
 
 
 def keys(text: str, start: int = 0, end: int | None = None) -> list[Key]:
-    """The words of ``text[start:end]``; a number and its scale word are one."""
+    """The words of ``text[start:end]``; a number and its scale word ("million") are one word."""
     out: list[Key] = []
     for match in _WORD.finditer(text, start, len(text) if end is None else end):
         low = match.group().lower()
@@ -71,7 +71,7 @@ def keys(text: str, start: int = 0, end: int | None = None) -> list[Key]:
 
 @lru_cache(maxsize=4096)
 def normal(low: str) -> str:
-    """The form under which a lower-case word is compared."""
+    """The normal form of a lower-case word, for comparison."""
     low = low.replace("’", "'")
     if low[0].isdigit():
         return _digits(low)

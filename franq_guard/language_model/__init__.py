@@ -1,6 +1,7 @@
 """Language models: log-probabilities, capture, sampling, prompts without evidence.
 
-Importing this package loads neither torch nor transformers; the names below load what they need.
+Importing this package loads neither torch nor transformers; each name loads what it needs on first
+use.
 """
 
 from __future__ import annotations

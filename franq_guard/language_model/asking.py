@@ -1,4 +1,4 @@
-"""A language model as a function from a request to a reply, by one word: a judge, a writer."""
+"""A language model as a function from a request to a reply, chosen by one argument."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _BUSY = (429, 503)
 
 
 class NoAnswerError(RuntimeError):
-    """The model could not be reached, refused the request, or sent something unreadable."""
+    """The model could not be reached, rejected the request, or returned something unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A model that can be asked: ``name`` tells it apart, ``parallel`` requests may run at once."""
+    """A model that can be asked. ``name`` identifies it; ``parallel`` requests may run at once."""
 
     name: str
     ask: Callable[[str], str]
@@ -40,18 +40,18 @@ def ask_from(
 
     Args:
         where: the base URL of an OpenAI-compatible server with the model's name after ``#``
-            (``https://host/v1#name``), or what
-            :func:`~franq_guard.language_model.loading.language_model_from` takes beside URLs:
-            ``bundled``, a ``.gguf`` file, a folder.
+            (``https://host/v1#name``), or anything else that
+            :func:`~franq_guard.language_model.loading.language_model_from` takes: ``bundled``, a
+            ``.gguf`` file, a folder.
         api_key: for a server.
-        max_new_tokens: length of a reply.
-        timeout: seconds a request to a server may take.
-        tries: of a request that meets a busy server (429, 503) or no connection.
-        sleep: waits between tries; the server's Retry-After counts, half a minute at most.
+        max_new_tokens: the longest reply, in tokens.
+        timeout: seconds that a request to a server may take.
+        tries: how often a request is sent if the server is busy (429, 503) or not connected.
+        sleep: waits between tries, as long as the server's Retry-After says, up to 30 seconds.
 
     Raises:
         ValueError: for anything else, or a URL without the model's name.
-        MissingModelError: the package that runs the model is not installed.
+        MissingModelError: if the package that runs the model is not installed.
     """
     if where.startswith(("http://", "https://")):
         url, _, name = where.partition("#")
@@ -126,7 +126,7 @@ class _Busy(Exception):
 def _wait(headers: Mapping[str, str]) -> float:
     try:
         return min(30.0, max(0.0, float(headers.get("retry-after", 2.0))))
-    except ValueError:  # a date
+    except ValueError:  # Retry-After may also be a date
         return 2.0
 
 

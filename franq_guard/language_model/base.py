@@ -1,4 +1,4 @@
-"""What every language model offers the guard, and the two records it takes and returns."""
+"""The protocol of every language model, and the two records it takes and returns."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Progress = Callable[[int, int], None]
 
 
 class MissingModelError(RuntimeError):
-    """A model that must be installed first is not there; the message says how to install it."""
+    """A model is not installed; the message says how to install it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What to ask, before any template: the system text (may be empty) and the user's turn."""
+    """A prompt before any chat template: the system text (may be empty) and the user message."""
 
     system: str
     user: str
@@ -26,11 +26,10 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """The prompt of Parametric Knowledge: what the model would have seen without the passages.
+    """The prompt for Parametric Knowledge: what the model would have seen without the passages.
 
-    ``prompt`` is None exactly where ``reason`` says why. Of ``total`` passages ``found`` stood in
-    the captured prompt; ``residue`` in [0, 1] is the share of their four-word sequences that is
-    still there.
+    If ``prompt`` is None, ``reason`` says why. ``found`` of ``total`` passages were in the captured
+    prompt; ``residue`` in [0, 1] is the share of their four-word sequences that is still in it.
     """
 
     prompt: str | None
@@ -41,13 +40,13 @@ class Contrast:
 
 
 def check_sampling(n: int, max_new_tokens: int, temperature: float) -> None:
-    """Raise ``ValueError`` for settings that draw nothing."""
+    """Raise ``ValueError`` for settings with which nothing can be sampled."""
     if n < 1 or max_new_tokens < 1 or not temperature > 0:
         raise ValueError("sampling needs n >= 1, max_new_tokens >= 1 and temperature > 0")
 
 
 class LanguageModel(Protocol):
-    """A white-box model. Log-probabilities: nats, of the full distribution at temperature 1."""
+    """A white-box model. Log-probabilities are nats of the full distribution at temperature 1."""
 
     @property
     def fingerprint(self) -> str:
@@ -55,7 +54,7 @@ class LanguageModel(Protocol):
         ...
 
     def render(self, prompt: Prompt) -> str:
-        """The exact string for the model: by its chat template, or plain text without one."""
+        """The exact string for the model, by its chat template; plain text if it has none."""
         ...
 
     def generate(
@@ -87,5 +86,5 @@ class LanguageModel(Protocol):
         ...
 
     def without_evidence(self, trace: Trace) -> Contrast:
-        """The trace's prompt with the passages taken out, or the reason why there is none."""
+        """The trace's prompt without the passages, or the reason why there is none."""
         ...

@@ -1,16 +1,16 @@
-"""The prompt of Parametric Knowledge for a trace: the captured prompt without its passages.
+"""The prompt for Parametric Knowledge of a trace: the captured prompt without its passages.
 
-arXiv 2505.21072, section 3: the same answer tokens are scored once more with the retrieved passages
-left out. What "left out" means for a prompt that a framework built is decided here:
+arXiv 2505.21072, section 3: the same answer tokens are scored again with the retrieved passages
+left out. For a prompt that a framework built, this module decides what that means:
 
 - no captured prompt: the question-only prompt of :mod:`.prompts`;
-- no passages: the captured prompt as it is, for it holds no evidence;
-- our own prompt of :func:`rag_prompt`: the question-only prompt, exactly;
+- no passages: the captured prompt unchanged, since it contains no evidence;
+- our own prompt of :func:`rag_prompt`: exactly the question-only prompt;
 - a prompt with the passages in it: that prompt after :func:`remove_evidence`, or ``no_contrast``
-  where more than ``MAX_RESIDUE`` of the passages remains;
-- a prompt that holds none of the passages, or the answer itself (a later pass of a summarising or
-  refining engine, a chat history that repeats itself): the question-only prompt, for what such a
-  prompt holds is the passages in other words.
+  if more than ``MAX_RESIDUE`` of the passages remains;
+- a prompt with none of the passages, or with the answer itself (a later pass of a summarising or
+  refining engine, a chat history with repetitions): the question-only prompt, because such a prompt
+  contains the passages in other words.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from franq_guard.language_model.prompts import question_prompt, rag_prompt
 from franq_guard.records import Trace
 
 MAX_RESIDUE = 0.05
-"""Above this share of left-over four-word sequences a prompt still shows its evidence."""
+"""If a larger share of the passages' four-word sequences remains, the prompt still has evidence."""
 MAX_ANSWER = 0.5
-"""Above this share of the answer's four-word sequences a prompt tells what to answer."""
+"""If a larger share of the answer's four-word sequences is in a prompt, it contains the answer."""
 
 
 def contrast(trace: Trace, captured: str | None, render: Callable[[Prompt], str]) -> Contrast:

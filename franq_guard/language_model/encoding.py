@@ -1,4 +1,4 @@
-"""Strings to ids and back for one tokeniser: prompts, given answers, the model's window."""
+"""Converts strings to ids and back for one tokeniser: prompts, given answers, the window."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Encoder:
         self._prefix = self._added_prefix()
 
     def render(self, prompt: Prompt) -> str:
-        """The chat template applied, or plain text that ends in ``Answer:`` where there is none.
+        """The prompt by the chat template, or plain text ending in ``Answer:`` if there is none.
 
-        Special tokens written out in the prompt's text lose their meaning: a passage that holds
-        an end-of-turn marker cannot end the turn.
+        Special tokens in the prompt's own text are made ineffective: a passage that contains an
+        end-of-turn marker must not end the turn.
         """
         system, user = self._harmless(prompt.system), self._harmless(prompt.user)
         if not getattr(self.tokenizer, "chat_template", None):
@@ -41,7 +41,7 @@ class Encoder:
 
         try:
             return self._apply(turns)
-        except TemplateError:  # some templates refuse a system turn
+        except TemplateError:  # some templates reject a system message
             return self._apply([{"role": "user", "content": f"{system}\n\n{user}"}])
 
     def _apply(self, turns: list[dict[str, str]]) -> str:
@@ -57,9 +57,10 @@ class Encoder:
         return text
 
     def prompt_ids(self, prompt: str | Sequence[int]) -> list[int]:
-        """Ids as they are; a string tokenised, with the tokeniser's own BOS unless it has one.
+        """The prompt's ids; a string is tokenised and gets a BOS token unless it has one.
 
-        An empty prompt becomes one BOS (or end-of-text) token: something must come first.
+        An empty prompt becomes one BOS (or end-of-text) token, because the model needs at least one
+        token before the answer.
         """
         if not isinstance(prompt, str):
             return list(prompt) or [self._first()]
@@ -69,41 +70,41 @@ class Encoder:
         return ids or [self._first()]
 
     def ids(self, text: str) -> list[int]:
-        """The text's ids and nothing else."""
+        """The text's ids, without added special tokens."""
         text = without_surrogates(text)
         return list(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
     @cached_property
     def line_breaks(self) -> frozenset[int]:
-        """Ids whose text breaks the line."""
+        """Ids whose text contains a line break."""
         tokens = self.tokenizer.convert_ids_to_tokens(range(self._size))
-        # As it is, as byte-level BPE spells it, as a byte of SentencePiece; then looked at.
+        # A line break in plain text, in byte-level BPE and as a SentencePiece byte.
         spelled = ("\n", "\u010a", "<0x0A>")
         found = (i for i, t in enumerate(tokens) if t and any(mark in t for mark in spelled))
         return frozenset(i for i in found if "\n" in self.tokenizer.decode([i]))
 
     def is_special(self, token_id: int) -> bool:
-        """Whether the id is left out of an answer's text."""
+        """Whether the id is a special token, which is left out of an answer's text."""
         return token_id in self._special
 
     def prompt_text(self, ids: Sequence[int]) -> str:
-        """The string of a prompt's ids, special tokens written out."""
+        """The string of a prompt's ids, with special tokens."""
         text = self.tokenizer.decode(
             list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False
         )
         return str(text)
 
     def text(self, ids: Sequence[int]) -> str:
-        """The answer's text, special tokens left out."""
+        """The answer's text, without special tokens."""
         text = self.tokenizer.decode(
             list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
         )
         return str(text)
 
     def answer(self, answer: Generation, prompt: Sequence[int]) -> Generation:
-        """The answer with tokens: its own, else its text tokenised as the prompt's continuation.
+        """The answer with tokens: its own, or its text tokenised as the prompt's continuation.
 
-        Ids that this tokeniser does not have (a server's tokens come without) count as none.
+        Its own tokens are not used if one has no id of this tokeniser (as tokens from a server).
         """
         known = all(0 <= token.id < self._size for token in answer.tokens)
         if not answer.text or (answer.tokens and known):
@@ -112,9 +113,9 @@ class Encoder:
         return with_ids(self.tokenizer, answer, ids)
 
     def fit(self, ids: list[int], room: int) -> list[int]:
-        """At most ``room`` ids: the leading special tokens, then the prompt's end.
+        """At most ``room`` ids: the leading special tokens, then the end of the prompt.
 
-        The question stands at the end; what goes is the oldest text after the template's start.
+        The question is at the end, so the oldest text after the template's start is cut.
         """
         if len(ids) <= room:
             return ids
@@ -124,7 +125,7 @@ class Encoder:
         return ids[:head] + ids[len(ids) - (room - head) :]
 
     def _continuation(self, text: str, prompt: Sequence[int]) -> list[int]:
-        """Ids of ``text`` after the prompt's last character, with a space where prose needs one."""
+        """Ids of ``text`` after the prompt's last character, with a space before it if needed."""
         tail = self.prompt_text(prompt[-4:])[-1:]
         ends_special = bool(prompt) and prompt[-1] in self._special
         gap = "" if not tail or tail.isspace() or text[:1].isspace() or ends_special else " "
@@ -135,7 +136,7 @@ class Encoder:
         )
         offsets = encoded["offset_mapping"]
         first = next((i for i, (_, end) in enumerate(offsets) if end > len(tail)), len(offsets))
-        if first < len(offsets) and offsets[first][0] < len(tail):  # one token across the border
+        if first < len(offsets) and offsets[first][0] < len(tail):  # one token covers both
             return self.ids(gap + text)
         return list(encoded["input_ids"][first:])
 
@@ -153,7 +154,7 @@ class Encoder:
 
 
 def with_ids(tokenizer: Any, answer: Generation, ids: Sequence[int]) -> Generation:
-    """The answer's text with tokens of unknown probability, spans tiling it."""
+    """The answer with tokens of unknown probability, whose spans cover its text."""
     spans = token_spans(tokenizer, ids, answer.text)
     tokens = tuple(Token(i, a, b, NAN) for i, (a, b) in zip(ids, spans, strict=True))
     return Generation(answer.text, tokens, answer.prompt, answer.prompt_token_ids, "none")

@@ -1,10 +1,10 @@
-"""Take the passages out of a prompt, whatever a framework did to them on the way in.
+"""Removes the passages from a prompt, even if a framework changed them when it built the prompt.
 
-Three steps: (1) every passage as it stands, stripped, escaped (JSON, ``repr``, HTML) or with its
-white space changed; (2) every run of words covered by six-word sequences of the passages, which
-finds re-split, merged and truncated ones; (3) near evidence already found also four-word
-sequences, short passages and titles. The question's own words in the prompt are never touched.
-Time grows linearly with the prompt, for each passage.
+There are three steps: (1) remove every passage unchanged, stripped, escaped (JSON, ``repr``, HTML)
+or with other white space; (2) remove every run of words covered by six-word sequences of the
+passages, which finds re-split, merged and truncated ones; (3) near evidence already found, also
+remove four-word sequences, short passages and titles. The question itself is never removed. The
+time is linear in the length of the prompt, for each passage.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from franq_guard.records import Passage, Span
 
 COVER_WORDS = 6
-"""Length of the word sequences that are evidence anywhere in the prompt."""
+"""Word sequences of this length are evidence anywhere in the prompt."""
 NEAR_WORDS = 4
-"""Length of the sequences that are evidence beside other evidence, and of the residue's."""
+"""Word sequences of this length are evidence near other evidence; also used for the residue."""
 REACH = 240
-"""Characters around found evidence that count as beside it."""
+"""How many characters around found evidence count as near it."""
 
-# Scripts that put no space between words: each character is a word of its own.
+# Scripts without spaces between words: each character counts as a word.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 _CLOSING = re.compile(r"[.,;:!?…。、)\]}'\"’”»]*")
@@ -36,9 +36,9 @@ _LINE_END = re.compile(r"[ \t]*(?:\n|\Z)")
 class Removal:
     """A prompt after :func:`remove_evidence`.
 
-    ``found`` of ``total`` passages were met in the prompt. ``residue`` in [0, 1] is the share of
+    ``found`` of ``total`` passages were found in the prompt. ``residue`` in [0, 1] is the share of
     the passages' distinct four-word sequences (of the texts; titles are removed but not counted)
-    that still stand in ``text``, without those the question itself contains.
+    that are still in ``text``, without those of the question itself.
     """
 
     text: str
@@ -48,10 +48,10 @@ class Removal:
 
 
 def remove_evidence(prompt: str, passages: Sequence[Passage], question: str) -> Removal:
-    """The prompt without the passages, and how well that went.
+    """The prompt without the passages, and how completely they were removed.
 
-    A passage of fewer than six words goes only where it stands on a line of its own or beside
-    other evidence: elsewhere it may be a word of the instructions.
+    A passage of fewer than six words is removed only if it is on a line of its own or near other
+    evidence: elsewhere it may be part of the instructions.
     """
     texts = [p.text.strip() for p in passages]
     titles = [p.title.strip() for p in passages]
@@ -75,16 +75,16 @@ def remove_evidence(prompt: str, passages: Sequence[Passage], question: str) -> 
 
 
 def shared(text: str, prompt: str, question: str) -> float:
-    """Share in [0, 1] of the text's four-word sequences that stand in the prompt.
+    """Share in [0, 1] of the text's four-word sequences that are in the prompt.
 
-    Those of the question do not count, and a text of fewer than six words gives 0: a word or two
-    stand in any prompt by chance.
+    Those of the question do not count. A text of fewer than six words gives 0, because a few words
+    may be in any prompt by chance.
     """
     return 0.0 if _short(text) else _share([text], prompt, question)
 
 
 class _Mask:
-    """Which characters of a prompt go; the guarded ones never do."""
+    """Which characters of a prompt are removed; protected ones never are."""
 
     def __init__(self, prompt: str, guarded: Sequence[Span]) -> None:
         self._prompt = prompt
@@ -133,7 +133,7 @@ def _inside(span: Span, region: Sequence[Span]) -> bool:
 def _question_spans(
     prompt: str, question: str, texts: Sequence[str], places: Sequence[Sequence[Span]]
 ) -> list[Span]:
-    """Where the question stands; its copies inside longer passages only if there is no other."""
+    """Where the question is; copies inside longer passages count only if there is no other."""
     spans = _places(prompt, question)
     held = _merged(
         s
@@ -145,7 +145,7 @@ def _question_spans(
 
 
 def _places(prompt: str, text: str) -> list[Span]:
-    """Every place where the text stands, plain, escaped or with other white space."""
+    """Every place where the text occurs, plain, escaped or with other white space."""
     if not text:
         return []
     spans = {s for form in _forms(text) for s in _occurrences(prompt, form)}
@@ -156,7 +156,7 @@ def _places(prompt: str, text: str) -> list[Span]:
 
 
 def _sure(prompt: str, text: str, spans: Sequence[Span]) -> list[Span]:
-    """Of a passage's places those that are evidence by themselves."""
+    """The places of a passage that are evidence wherever they are."""
     return [s for s in spans if not _short(text) or _own_line(prompt, s)]
 
 
@@ -179,7 +179,7 @@ def _occurrences(prompt: str, form: str) -> Iterator[Span]:
 
 
 def _whole_words(prompt: str, span: Span) -> bool:
-    """Whether no word is cut at either end: "art" is no evidence inside "heart"."""
+    """Whether no word is cut at either end: "art" inside "heart" is no match."""
     borders = (prompt[max(0, at - 1) : at + 1] for at in span)
     return not any(len(pair) == 2 and _WORD.fullmatch(pair) for pair in borders)
 
@@ -196,7 +196,7 @@ def _shingles(words: Sequence[str], n: int) -> set[tuple[str, ...]]:
 def _covered(
     prompt: str, words: Sequence[re.Match[str]], texts: Sequence[str], n: int
 ) -> list[Span]:
-    """Runs of the prompt's words covered by n-word sequences of the texts, closing marks too."""
+    """Runs of the prompt's words covered by n-word sequences of the texts, with closing marks."""
     known: set[tuple[str, ...]] = set()
     for text in texts:
         known |= _shingles(_words(text), n)
@@ -211,7 +211,7 @@ def _covered(
 
 
 def _share(texts: Sequence[str], left: str, question: str) -> float:
-    """Share of the texts' sequences that are in ``left``; a shorter text is one sequence."""
+    """Share of the texts' four-word sequences in ``left``; a shorter text is one sequence."""
     wanted: set[tuple[str, ...]] = set()
     for text in texts:
         words = _words(text)

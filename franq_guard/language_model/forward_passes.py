@@ -1,4 +1,4 @@
-"""Which forward passes give every token of an answer its log-probability, within a window."""
+"""Plans the forward passes that score every token of an answer, within the model's window."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from franq_guard.language_model.encoding import Encoder
 
 @dataclass(frozen=True, slots=True)
 class ForwardPass:
-    """Score ``targets`` after ``context``; they are the next tokens of answer number ``answer``."""
+    """Scores ``targets`` after ``context``: the next tokens of answer number ``answer``."""
 
     answer: int
     context: tuple[int, ...]
@@ -18,18 +18,19 @@ class ForwardPass:
 
     @property
     def length(self) -> int:
-        """Tokens of the forward pass: the last target is never an input."""
+        """The number of input tokens; the last target is not an input."""
         return len(self.context) + len(self.targets) - 1
 
 
 def forward_passes(
     encoder: Encoder, answer: int, prompt: list[int], ids: Sequence[int]
 ) -> list[ForwardPass]:
-    """The forward passes that give every token of one answer its log-probability.
+    """The forward passes that score every token of one answer.
 
-    One, where prompt and answer fit the window. Otherwise the prompt keeps its leading special
-    tokens and its end, at least half a window of it; an answer that is still too long is scored in
-    stretches, each after the prompt and at least a quarter of a window of the answer before it.
+    It is one pass if prompt and answer fit into the window. Otherwise the prompt is cut to its
+    leading special tokens and its end, at least half a window; an answer that is still too long is
+    scored in stretches, each after the prompt and at least a quarter of a window of the answer's
+    text before it.
     """
     window = encoder.window
     if window is None or len(prompt) + len(ids) <= window:

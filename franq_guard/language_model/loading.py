@@ -1,4 +1,4 @@
-"""A language model by one word: what the command line's ``--language-model`` takes."""
+"""Loads a language model by one argument, as given to the command line's ``--language-model``."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ def language_model_from(
 
     Args:
         where: ``bundled``; a ``.gguf`` file, run by llama.cpp in this process; a folder in the
-            format of transformers; or the base URL of a completions server that tells prompt
-            log-probabilities, with the served model's name after ``#`` where it serves several
+            format of transformers; or the base URL of a completions server that returns prompt
+            log-probabilities, with the served model's name after ``#`` if it serves several
             (``http://localhost:8000/v1#name``).
         api_key: for a server.
-        dtype: of a transformers model; default: float32 where bundled, as stored in a folder.
-            ``auto``: what this processor is fastest at.
-        notify: told when the bundled model is prepared for its first use.
+        dtype: of a transformers model; default: float32 for the bundled one, for a folder as
+            stored. ``auto``: the one that is fastest on this processor.
+        notify: called with a message when the bundled model is prepared for its first use.
 
     Raises:
-        ValueError: for anything else, or a ``dtype`` where it cannot be chosen.
-        MissingModelError: where the model, or the package that runs it, is not there.
-        ServerError: where the server cannot be reached or its numbers are wrong.
+        ValueError: for anything else, or a ``dtype`` for a model where it cannot be chosen.
+        MissingModelError: if the model, or the package that runs it, is not installed.
+        ServerError: if the server cannot be reached or its numbers are wrong.
     """
     if where == "bundled":
         from franq_guard.language_model.transformers.smollm2 import load_bundled
 
         return load_bundled(notify=notify, dtype=dtype or "float32")
     if dtype and not Path(where).is_dir():
-        raise ValueError(f"the numbers {where} computes in are its own: leave out --dtype")
+        raise ValueError(f"the number format of {where} cannot be chosen: leave out --dtype")
     if where.startswith(("http://", "https://")):
         from franq_guard.language_model.server.model import ServerModel
 
@@ -51,7 +51,7 @@ def language_model_from(
     if Path(where).is_dir():
         from franq_guard.language_model.transformers.model import TransformersModel
 
-        stored = "auto"  # as transformers calls it
+        stored = "auto"  # transformers' name for "as stored"
         return TransformersModel.from_pretrained(
             where, dtype=chosen_dtype(dtype) if dtype else stored
         )

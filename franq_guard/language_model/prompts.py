@@ -1,9 +1,9 @@
-"""The two prompts of our own: with passages, and the same without them.
+"""Our own two prompts: one with passages, and the same one without them.
 
-Short and plain on purpose: a model of 135 million parameters must follow them too. The
-question-only prompt is the first prompt less the block of passages, so that an answer's
-probability under both (Parametric Knowledge, arXiv 2505.21072, section 3) differs by the passages
-and nothing else.
+They are short and plain so that a model of 135 million parameters can follow them. The
+question-only prompt is the first prompt without the block of passages, so that an answer's
+probabilities under the two (Parametric Knowledge, arXiv 2505.21072, section 3) differ only because
+of the passages.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def question_prompt(question: str) -> Prompt:
 
 
 def prompt_fingerprint() -> str:
-    """Names the wording of the two prompts; a calibrator of likelihoods is tied to it."""
+    """Identifies the wording of both prompts; a calibrator of log-probabilities depends on it."""
     shown = rag_prompt("question", [Passage("text", title="title")])
     return "rag/" + hashlib.sha256(f"{SYSTEM}\n{shown.user}".encode()).hexdigest()[:12]
 

@@ -1,6 +1,7 @@
-"""An answer that is scored while it grows.
+"""Sessions, which score an answer while it grows.
 
-A model may offer sessions of its own that read each token once; any other is asked anew each time.
+A model may have sessions of its own that read each token once; any other model scores the whole
+answer again each time.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from franq_guard.records import Generation
 class Session(Protocol):
     """One growing answer under one prompt.
 
-    One that also has ``recent(answer, since)`` returns the tokens from character ``since`` on only,
-    so that nothing is made again for all of a long answer each time it grows.
+    A session may also have ``recent(answer, since)``, which returns only the tokens from character
+    ``since`` on, so that the work for a long answer does not grow with its length each time.
     """
 
     def score(self, answer: Generation) -> Generation:
@@ -24,12 +25,12 @@ class Session(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of what is held; a later :meth:`score` begins anew."""
+        """Free the cache; a later :meth:`score` starts from the beginning."""
         ...
 
 
 class PlainSession:
-    """A session of any language model: the answer so far is scored as a whole each time."""
+    """A session for any language model: it scores the whole answer so far each time."""
 
     def __init__(self, model: LanguageModel, prompt: str | Sequence[int]) -> None:
         self._model, self._prompt = model, prompt
@@ -39,11 +40,11 @@ class PlainSession:
         return self._model.score([self._prompt], [answer])[0]
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is no cache."""
 
 
 def session_of(model: LanguageModel, prompt: str | Sequence[int]) -> Session:
-    """The model's own ``session(prompt)`` where it offers one, else one that scores it anew."""
+    """The model's own ``session(prompt)`` if it has one, else a :class:`PlainSession`."""
     own = getattr(model, "session", None)
     made: Session = PlainSession(model, prompt) if own is None else own(prompt)
     return made

@@ -1,13 +1,13 @@
-"""Token ids and their text: which characters each token wrote.
+"""Finds the characters of a text that each token id stands for.
 
-``token_spans`` works from the ids a model really wrote, never from tokenising the text again: the
-two differ for sampled text. The spans tile the text exactly for every kind of tokeniser:
+``token_spans`` uses the ids that the model generated and never tokenises the text again, because
+the two differ for sampled text. The spans cover the text without gaps for every kind of tokeniser:
 
-- byte-level BPE: a character split over several tokens belongs to the token that completes it, the
+- byte-level BPE: a character split over several tokens belongs to the token that completes it; the
   earlier ones get an empty span at its start;
 - SentencePiece and Metaspace, with byte pieces (``<0xE2>``) and the first space the decoder drops;
 - WordPiece with ``##`` pieces, lower-casing and the decoder's clean-up of spaces;
-- special tokens: an empty span where the text was decoded without them, their own text otherwise.
+- special tokens: an empty span if the text was decoded without them, else their own text.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from franq_guard.records import Span
 Kind = Literal["given", "bytes", "metaspace", "wordpiece", "other"]
 _BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>\Z")
 _LOOK_AHEAD = 16
-"""Characters searched for the next agreement where tokens and text differ."""
+"""How many characters are searched for the next match where tokens and text differ."""
 
 
 def token_spans(tokenizer: Any, ids: Sequence[int], text: str) -> list[Span]:
-    """Spans of ``text``, one per id, that tile it: each ends where the next starts.
+    """Spans of ``text``, one per id, each ending where the next one starts.
 
-    ``text`` is what the ids decode to, or that text stripped, cut, cleaned up or with other
-    letter case: what differs goes to the neighbouring token. Linear in the length of the text.
-    With no ids the list is empty. Lone surrogates count as U+FFFD, which is how they are tokenised.
+    ``text`` is what the ids decode to, or that text stripped, cut, cleaned up or with other letter
+    case; characters that differ belong to an adjacent token. Linear in the length of the text.
+    Without ids the list is empty. Lone surrogates count as U+FFFD, as they are tokenised.
     """
     if not ids:
         return []
@@ -48,7 +48,7 @@ def token_spans(tokenizer: Any, ids: Sequence[int], text: str) -> list[Span]:
 
 
 def _pieces(tokenizer: Any, ids: Sequence[int], text: str) -> list[str]:
-    """What each token adds to the text; joined, that is the decoded text but for the clean-up."""
+    """The text that each token adds; joined, they are the decoded text before its clean-up."""
     kind = _kind(tokenizer)
     added = {int(i): str(t) for i, t in tokenizer.added_tokens_decoder.items()}
     special = set(tokenizer.all_special_ids)
@@ -68,8 +68,8 @@ def _pieces(tokenizer: Any, ids: Sequence[int], text: str) -> list[str]:
 
 
 def _surface(kind: Kind, tokenizer: Any, piece: str | None, token_id: int) -> bytes:
-    """The bytes one ordinary token stands for."""
-    if piece is None:  # an id past the vocabulary: padded embedding rows
+    """The bytes that one ordinary token stands for."""
+    if piece is None:  # an id beyond the vocabulary, from padded embedding rows
         return b""
     if kind == "given":
         return bytes(tokenizer.token_bytes(token_id))
@@ -85,7 +85,7 @@ def _surface(kind: Kind, tokenizer: Any, piece: str | None, token_id: int) -> by
 
 
 def _kind(tokenizer: Any) -> Kind:
-    """How the tokeniser writes bytes and spaces, read from its decoder where it does not say."""
+    """How the tokeniser writes bytes and spaces, if needed found out from its decoder."""
     if hasattr(tokenizer, "token_bytes"):
         return "given"
     decoder = getattr(getattr(tokenizer, "backend_tokenizer", None), "decoder", None)
@@ -101,14 +101,14 @@ def _kind(tokenizer: Any) -> Kind:
 
 @lru_cache(maxsize=1)
 def _byte_table() -> dict[str, int]:
-    """GPT-2's alphabet: printable Latin-1 stands for itself, the other bytes for U+0100 and on."""
+    """GPT-2's alphabet: printable Latin-1 stands for itself, other bytes are U+0100 and up."""
     plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
     rest = [b for b in range(256) if b not in set(plain)]
     return {chr(b): b for b in plain} | {chr(256 + i): b for i, b in enumerate(rest)}
 
 
 def _aligned_ends(pieces: Sequence[str], text: str) -> list[int]:
-    """Where each piece ends in a text that is nearly the joined pieces: a walk, never back."""
+    """Where each piece ends in a text that is nearly the joined pieces, in one forward pass."""
     written = "".join(pieces)
     ends = list(accumulate(map(len, pieces)))
     reached = _walk([_fold(c) for c in written], [_fold(c) for c in text])
@@ -118,7 +118,7 @@ def _aligned_ends(pieces: Sequence[str], text: str) -> list[int]:
 
 
 def _walk(written: Sequence[str], text: Sequence[str]) -> list[int]:
-    """For each k, how many characters of ``text`` are used up once ``written[:k]`` is."""
+    """For each k, how many characters of ``text`` correspond to ``written[:k]``."""
     reached = [0] * (len(written) + 1)
     i = j = 0
     while i < len(written) and j < len(text):
@@ -134,7 +134,7 @@ def _walk(written: Sequence[str], text: Sequence[str]) -> list[int]:
 
 
 def _step(written: Sequence[str], text: Sequence[str], i: int, j: int) -> tuple[int, int]:
-    """How far both sides advance from (i, j): together, or one of them to the next agreement."""
+    """How far both sides advance from (i, j): together, or one of them to the next match."""
     if written[i] == text[j]:
         return 1, 1
     if written[i] == " ":
@@ -156,7 +156,7 @@ def _agree(written: Sequence[str], text: Sequence[str], i: int, j: int) -> bool:
 
 
 def _fold(char: str) -> str:
-    """A character without case, accents or the kind of white space."""
+    """A character in a form that ignores case, accents and the kind of white space."""
     if char.isspace():
         return " "
     return unicodedata.normalize("NFKD", char)[0].casefold()[:1] or char

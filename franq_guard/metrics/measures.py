@@ -1,8 +1,8 @@
-"""How well confidences tell true claims from false ones, and whether they mean what they say.
+"""How well confidences separate true from false claims, and how well they are calibrated.
 
 Every metric takes ``is_true`` (n,) of 0/1 and ``confidence`` (n,), higher = more likely true.
-Tied confidences never depend on the order of the rows. Rank metrics accept infinite confidences;
-NaN raises, because a method must not be judged on fewer claims than its rivals.
+With tied confidences no metric depends on the order of the rows. Rank metrics accept infinite
+confidences. NaN raises an error: leaving out claims would compare methods on different claims.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def auroc(is_true: ArrayLike, confidence: ArrayLike) -> float:
 def pr_auc(is_true: ArrayLike, confidence: ArrayLike) -> float:
     """Average precision with FALSE claims as the positive class, scored by low confidence.
 
-    Sum over thresholds of (recall gained) * precision, the definition of scikit-learn's
-    ``average_precision_score(1 - is_true, -confidence)``: tied claims enter together, so their
+    Sum over thresholds of (gain in recall) * precision, defined as scikit-learn's
+    ``average_precision_score(1 - is_true, -confidence)``: tied claims share one threshold, so their
     order does not matter. A random score gives the share of false claims.
 
     Returns:
@@ -68,8 +68,8 @@ def precision_recall(is_true: ArrayLike, confidence: ArrayLike) -> tuple[FloatAr
     """Precision and recall of calling the least confident claims false, at every threshold.
 
     Returns:
-        precision (k,), recall (k,), recall rising to 1, one entry per distinct confidence; both
-        empty where no claim is false.
+        precision (k,) and recall (k,), one entry per distinct confidence, recall increasing to 1;
+        both are empty if no claim is false.
     """
     true, score = _checked(is_true, confidence, binary=True)
     group, count = _ties(score)
@@ -82,8 +82,8 @@ def precision_recall(is_true: ArrayLike, confidence: ArrayLike) -> tuple[FloatAr
 def prr(is_true: ArrayLike, confidence: ArrayLike, *, max_rejection: float = 0.5) -> float:
     """Prediction-rejection ratio: (area - random) / (oracle - random), arXiv 2406.15627.
 
-    The area is :func:`prr_raw`; the oracle rejects the worst claims first; the random order has in
-    expectation exactly the mean quality, whatever the rejection (closed form: no shuffles).
+    The area is :func:`prr_raw`; the oracle rejects the worst claims first. For a random order the
+    expected quality is the mean quality, however many are rejected, so no shuffling is needed.
 
     Args:
         is_true: (n,) of 0/1, or any finite quality, higher = better; scaled to 0..1.
@@ -91,8 +91,8 @@ def prr(is_true: ArrayLike, confidence: ArrayLike, *, max_rejection: float = 0.5
         max_rejection: largest share rejected, in (0, 1].
 
     Returns:
-        1 for the oracle, 0 for random, below 0 for worse than random; NaN where all qualities
-        agree or where ``max_rejection`` rejects nothing (n too small).
+        1 for the oracle, 0 for random, below 0 for worse than random; NaN if all qualities are
+        equal or ``max_rejection`` rejects nothing (n too small).
 
     Raises:
         ValueError: on shapes that differ, NaN, or ``max_rejection`` outside (0, 1].
@@ -101,7 +101,7 @@ def prr(is_true: ArrayLike, confidence: ArrayLike, *, max_rejection: float = 0.5
     area = prr_raw(quality, score, max_rejection=max_rejection)
     oracle = prr_raw(quality, quality, max_rejection=max_rejection)
     random = float(_scaled(quality).mean()) if len(quality) else float("nan")
-    # Rounding aside, they agree only where the qualities do.
+    # Apart from rounding, the two areas are equal only if all qualities are.
     return (area - random) / (oracle - random) if oracle - random > 1e-12 else float("nan")
 
 
@@ -146,13 +146,13 @@ def aurc(is_true: ArrayLike, confidence: ArrayLike) -> float:
 
 
 def brier(is_true: ArrayLike, confidence: ArrayLike) -> float:
-    """Mean squared difference of confidence (in [0, 1]) and truth; NaN without claims."""
+    """Mean squared difference between confidence (in [0, 1]) and truth; NaN without claims."""
     true, p = _checked(is_true, confidence, binary=True, probability=True)
     return float(np.mean((p - true) ** 2)) if len(p) else float("nan")
 
 
 class Reliability(NamedTuple):
-    """By confidence bin, each (b,): number of ``claims``, mean ``confidence``, ``share_true``.
+    """For each confidence bin, (b,): number of ``claims``, mean ``confidence``, ``share_true``.
 
     The means of an empty bin are NaN. Bin i holds confidences in (i/b, (i+1)/b], 0 in the first.
     """
@@ -163,7 +163,7 @@ class Reliability(NamedTuple):
 
 
 def reliability(is_true: ArrayLike, confidence: ArrayLike, *, bins: int = 10) -> Reliability:
-    """The reliability diagram's numbers over ``bins`` equal bins of [0, 1]."""
+    """The numbers of a reliability diagram with ``bins`` equal bins of [0, 1]."""
     true, p = _checked(is_true, confidence, binary=True, probability=True)
     if bins < 1:
         raise ValueError(f"bins must be at least 1, not {bins}")
@@ -194,19 +194,19 @@ def bootstrap_se(
     resamples: int = 1000,
     seed: int = 0,
 ) -> float:
-    """Bootstrap standard error of a metric, clustered where claims share an answer.
+    """Bootstrap standard error of a metric; with ``groups``, whole answers are resampled.
 
     Args:
         metric: any function (is_true, confidence) -> float of this module.
         is_true: (n,).
         confidence: (n,).
-        groups: (n,), answer of each claim: whole answers are drawn; None: single claims.
+        groups: (n,), the answer of each claim, to resample whole answers; None: single claims.
         resamples: number of resamples.
-        seed: of the private generator; the global one is left alone.
+        seed: of a random generator of its own; the global one is not used.
 
     Returns:
-        Standard deviation over resamples; those where the metric is NaN (one class) are left out,
-        NaN where fewer than two remain.
+        Standard deviation over resamples. Resamples where the metric is NaN (all claims of one
+        class) are left out; NaN if fewer than two remain.
     """
     true, score = np.asarray(is_true, float), np.asarray(confidence, float)
     labels = np.arange(len(true)) if groups is None else np.asarray(groups)
@@ -240,13 +240,13 @@ def _checked(
 
 
 def _ties(score: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Group of each score, groups in rising order, and their sizes."""
+    """The group of equal scores that each score is in, groups in ascending order; their sizes."""
     _, group, count = np.unique(score, return_inverse=True, return_counts=True)
     return group, count.astype(np.int64)
 
 
 def _scaled(quality: FloatArray) -> FloatArray:
-    """Qualities on 0..1; all 0.5 where they agree."""
+    """Qualities scaled to 0..1; all 0.5 if they are equal."""
     if not len(quality) or quality.max() == quality.min():
         return np.full(len(quality), 0.5)
     low, high = float(quality.min()), float(quality.max())
@@ -256,8 +256,8 @@ def _scaled(quality: FloatArray) -> FloatArray:
 def _kept_means(quality: FloatArray, score: FloatArray) -> FloatArray:
     """Mean quality of the k most confident, k = 1 .. n.
 
-    A cumulative sum is linear, so its expectation over the orders of tied claims is the sum with
-    each claim's quality replaced by its tie's mean.
+    The expectation over all orders of tied claims: a cumulative sum is linear, so it is enough to
+    replace each claim's quality by the mean of the claims it is tied with.
     """
     group, count = _ties(score)
     mean = np.bincount(group, weights=quality, minlength=len(count)) / count

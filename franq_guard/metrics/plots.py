@@ -1,4 +1,4 @@
-"""Reliability and rejection curves: as text or inline SVG.
+"""Reliability and rejection curves, as text or inline SVG.
 
 ``reliability_plot`` and ``rejection_plot`` make a :class:`Plot` from labels and confidences,
 ``to_svg`` draws any plot. Axes run from 0 to 1.
@@ -58,7 +58,7 @@ class Plot:
 def reliability_plot(
     is_true: ArrayLike, confidences: Mapping[str, ArrayLike], *, bins: int = 10
 ) -> Plot:
-    """Share of true claims against mean confidence, per bin; on the diagonal confidence is honest.
+    """Share of true claims against mean confidence, per bin; on the diagonal if calibrated.
 
     Args:
         is_true: (n,) of 0/1.
@@ -87,7 +87,7 @@ def rejection_plot(is_true: ArrayLike, confidences: Mapping[str, ArrayLike]) -> 
 
 
 def reliability_text(table: Reliability, *, width: int = 30) -> str:
-    """The reliability diagram as text: a bar of true claims, ``|`` where P(true) stands."""
+    """The reliability diagram as text: a bar for the share of true claims, ``|`` at P(true)."""
     rows = ["P(true)      said   true  claims"]
     edges = np.linspace(0, 1, len(table.claims) + 1)
     for i, (count, said, share) in enumerate(zip(*table, strict=True)):
@@ -126,7 +126,7 @@ def _kept(truth: ArrayLike, confidence: ArrayLike) -> Points:
 
 
 def _points(x: ArrayLike, y: ArrayLike) -> Points:
-    """At most some hundred points: a page must not carry one per claim."""
+    """At most a few hundred points: one per claim would make a page too large."""
     pairs = np.column_stack([np.asarray(x, float), np.asarray(y, float)])
     step = np.unique(np.linspace(0, len(pairs) - 1, min(len(pairs), _MOST_POINTS)).astype(int))
     return tuple((float(a), float(b)) for a, b in pairs[step])

@@ -1,6 +1,6 @@
-"""One way from a trace to the signals of its claims, whatever the methods.
+"""From a trace to the signals and verdicts of its claims; the same path for all methods.
 
-:func:`.measure.measure` is the way: faithfulness (:mod:`.faithfulness`), the statistics that the
-chosen methods read (:mod:`.plan`, :mod:`.gather`), their values as confidences. :mod:`.verdict`
-makes verdicts of them.
+:func:`.measure.measure` computes faithfulness (:mod:`.faithfulness`), then the statistics that the
+chosen methods read (:mod:`.plan`, :mod:`.gather`), then the methods' values as confidences.
+:mod:`.verdict` turns these signals into verdicts.
 """

@@ -1,4 +1,4 @@
-"""What a model could have written instead, and how NLI relates it to what it wrote (CCP)."""
+"""What a model could have written instead of each token, and how NLI relates the two (for CCP)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def alternatives(model: LanguageModel, nli: Nli, answers: Sequence[Answer]) -> l
     """Alternatives of every token and their relations, in one NLI call for all answers.
 
     Args:
-        model: its tokenizer tells the text of alternatives.
+        model: its tokenizer decodes the alternatives.
         nli: see :mod:`.nli_pairs`.
-        answers: with alternatives where the model kept any.
+        answers: their tokens have alternatives where the model recorded any.
 
     Raises:
         ValueError: for a model without a tokenizer.
@@ -56,7 +56,7 @@ def alternatives(model: LanguageModel, nli: Nli, answers: Sequence[Answer]) -> l
 
 
 def _blocks(answer: Answer, texts: Rows) -> list[Rows]:
-    """The comparisons of one answer: of its tokens alone, then of each claim's in context."""
+    """The comparisons for one answer: its tokens by themselves, then each claim's in context."""
     in_claims = answer.own_claims if _wants(answer, _BY_FACT) else ()
     return [_alone(answer, texts), *(_in_claim(texts, claim) for claim in in_claims)]
 
@@ -75,12 +75,12 @@ def _logprobs(generation: Generation) -> FloatArray:
 
 
 def _with_alternatives(token: Token) -> list[tuple[int, float]]:
-    """(id, log-probability) of the written token, then of the others that were likely."""
+    """(id, log-probability) of the written token, then of the likely alternatives."""
     return [(token.id, token.logprob), *((i, p) for i, p in token.top if i != token.id)]
 
 
 def _texts(generation: Generation, decode: Callable[[int], str]) -> Rows:
-    """What each token wrote, then what its alternatives would have written."""
+    """For each token its text, then the texts of its alternatives."""
     return [
         [piece, *(decode(i) for i, _ in _with_alternatives(token)[1:])]
         for piece, token in zip(pieces_of(generation), generation.tokens, strict=True)
@@ -88,7 +88,7 @@ def _texts(generation: Generation, decode: Callable[[int], str]) -> Rows:
 
 
 def _alone(answer: Answer, texts: Rows) -> Rows:
-    """Each token with its alternatives; of a token that no claim asks for the written one only."""
+    """Each token with its alternatives; only the written text for tokens that no claim needs."""
     if not _wants(answer, "ccp"):
         return []
     asked = {token for claim in answer.own_claims for token in claim}
@@ -100,7 +100,7 @@ def _alone(answer: Answer, texts: Rows) -> Rows:
 
 
 def _in_claim(texts: Rows, tokens: Sequence[int]) -> Rows:
-    """Each of the claim's tokens and its alternatives after the claim's words so far."""
+    """Each of the claim's tokens and its alternatives, preceded by the claim's text before it."""
     rows, said = [], ""
     for token in tokens:
         rows.append([(said + text).strip() for text in texts[token]])

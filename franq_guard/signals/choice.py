@@ -1,4 +1,4 @@
-"""Which calibrator, methods and models an answer gets, by who wrote it."""
+"""Chooses the calibrator, methods and models for an answer, by the model that wrote it."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ __all__ = ["Choice"]
 
 _ANY: tuple[Source, str | None] = ("none", None)
 _KEPT = 64
-"""Choices that are remembered: rows may name any number of writers."""
+"""How many choices are cached; limited because the rows of a file may name many writers."""
 
 
 @dataclass(kw_only=True, eq=False)
 class Choice:
-    """What one guard takes for an answer; safe for many threads.
+    """The calibrator, methods and models that one guard uses for an answer; thread-safe.
 
     Args:
         faithfulness: the faithfulness model in use.
-        language_model: None: only what comes with an answer.
+        language_model: None: only log-probabilities that come with an answer are used.
         claims: the splitter in use.
-        franq: the user's calibrator; it holds for every answer.
-        components: the two methods where likelihoods are read.
-        named: whether the user named them.
+        franq: the user's calibrator, used for every answer; None: a shipped one is chosen.
+        components: the two uncertainty methods, for answers judged by log-probabilities.
+        named: whether the user chose the methods by name.
         form: ``long``, ``short`` or ``auto``.
-        n_samples: samples drawn where a method compares them.
-        strict: a calibrator of the user's that does not fit is an error.
-        evidence: whether stretches of the passages are looked for.
+        n_samples: how many samples are drawn for a method that compares samples.
+        strict: whether a user's calibrator that was fitted for something else is an error.
+        evidence: whether to look for stretches of the passages as evidence.
     """
 
     faithfulness: Lazy[FaithfulnessModel]
@@ -56,7 +56,7 @@ class Choice:
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def __getstate__(self) -> dict[str, object]:
-        """For pickle and deepcopy: all but the lock, which is made again."""
+        """For pickle and deepcopy: everything but the lock, which a copy creates anew."""
         return {k: v for k, v in vars(self).items() if k != "_lock"}
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -64,10 +64,11 @@ class Choice:
         self._lock = threading.Lock()
 
     def reads(self, answer: Generation) -> bool:
-        """Whether the language model may be needed; loads nothing.
+        """Whether the language model may be needed for an answer; loads nothing.
 
-        It is where a calibrator or methods of the user's ask for it, and for an answer whose writer
-        has a shipped calibrator: then it is looked whether that is the model in use.
+        It is needed if the user's calibrator or methods require it. It may be needed if a
+        calibrator is shipped for the answer's writer: whether that is the model in use is known
+        only once it is loaded.
         """
         if self.franq is not None:
             return not self.franq.evidence_only
@@ -78,10 +79,10 @@ class Choice:
         """The calibrator for an answer, by its writer and the source of its log-probabilities.
 
         Raises:
-            ValueError: with ``strict``, where the user's was fitted for something else.
+            ValueError: with ``strict``, if the user's calibrator was fitted for something else.
         """
         reads = self.reads(answer)
-        # Where the passages alone decide, it is all one who wrote.
+        # If the passages alone decide, the writer makes no difference.
         key = (answer.source, answer.writer) if reads else _ANY
         with self._lock:
             if key not in self._chosen:
@@ -98,11 +99,11 @@ class Choice:
             return self._chosen[key]
 
     def methods(self, answer: Generation) -> Components:
-        """The methods an answer is measured by: the guard's two, or what the passages say."""
+        """The methods for an answer: the guard's two, or :data:`EVIDENCE` (the passages alone)."""
         return EVIDENCE if self.calibrator(answer).evidence_only else self.components
 
     def models(self, answer: Generation) -> Models:
-        """The models that are needed for an answer, loaded at the first use."""
+        """The models that are needed for an answer, loaded on first use."""
         model = self.model() if self.reads(answer) else None
         faithfulness = self.faithfulness()
         return Models(model, faithfulness, n_samples=self.n_samples, evidence=self.evidence)
@@ -114,7 +115,7 @@ class Choice:
         return origin(answer, self.model(), self.components.token_rule)
 
     def setting(self, *, reads: bool) -> dict[str, str]:
-        """What determines the signals, where the language model reads or where it does not."""
+        """What determines the signals; ``reads`` says whether the language model is used."""
         model = self.model() if reads else None
         return {
             "language_model": "none" if model is None else model.fingerprint,
@@ -126,5 +127,5 @@ class Choice:
         }
 
     def model(self) -> LanguageModel | None:
-        """The language model, loaded at the first use."""
+        """The language model, loaded on first use."""
         return None if self.language_model is None else self.language_model()

@@ -1,4 +1,4 @@
-"""Whether the passage that an answer cites for a claim says what the claim says."""
+"""Checks whether the passage that an answer cites for a claim supports the claim."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def with_citations(
 ) -> list[Verdict]:
     """The verdicts with a finding for each citation of a passage; one call of the model at most.
 
-    A name that fits no passage by id, title or number counts as a citation of none only where it is
-    a number: "(Smith 2020)" may be quoted from a passage.
+    A cited name that matches no passage by id, title or number is reported as a missing passage
+    only if it is a number: other names, such as "(Smith 2020)", may be quoted from a passage.
 
     Args:
-        model: judges claim and cited passage alone, as it judges a claim and all passages.
-        trace: its passages are what may be cited; numbers count them from 1.
+        model: scores the claim with the cited passage alone, as it does with all passages.
+        trace: its passages can be cited; numbers count them from 1.
         verdicts: with P(faithful) of their claims given all passages.
-        supported_from: passages say a claim above this P(faithful).
+        supported_from: above this P(faithful) a passage supports a claim.
     """
     found = _found(trace, verdicts)
     asked = [(i, one.passage) for i, one in found if one.passage is not None]
@@ -45,12 +45,12 @@ def with_citations(
 
 
 def cites(trace: Trace, verdicts: Sequence[Verdict]) -> bool:
-    """Whether the answer may cite a passage, from the first of these claims on."""
+    """Whether the answer, from the first of these claims on, may cite a passage."""
     return bool(trace.passages) and bool(citations(trace.generation.text[_begin(verdicts) :]))
 
 
 def _found(trace: Trace, verdicts: Sequence[Verdict]) -> list[tuple[int, CitationFinding]]:
-    """Each cited passage, not judged yet, with the number of the verdict it is cited for."""
+    """Each cited passage, not scored yet, with the index of the verdict it is cited for."""
     by = _begin(verdicts)
     text = trace.generation.text[by:]
     claims = [shifted(verdict.claim, -by) for verdict in verdicts]
@@ -66,7 +66,7 @@ def _found(trace: Trace, verdicts: Sequence[Verdict]) -> list[tuple[int, Citatio
 
 
 def _begin(verdicts: Sequence[Verdict]) -> int:
-    """Where the first claim begins: before it, a growing answer was looked at already."""
+    """Where the first claim begins; a growing answer was already examined up to there."""
     return min((v.claim.spans[0][0] for v in verdicts if v.claim.spans), default=0)
 
 

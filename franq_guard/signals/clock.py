@@ -1,4 +1,4 @@
-"""Seconds by stage, and the deadline: looked at between stages, and by models between batches."""
+"""Seconds by stage, and the deadline, checked between stages and by models between batches."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ class Clock:
         self._deadline = deadline
         self.timings: dict[str, float] = {}
         self.at = ""
-        """The stage that is going on, or was the last."""
+        """The current stage, or the last one."""
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Time a stage.
 
         Raises:
-            DeadlineExceeded: when the deadline has passed before the stage begins.
+            DeadlineExceeded: if the deadline has passed before the stage begins.
         """
         began = perf_counter()
         if self._deadline is not None and began - self._began > self._deadline:
-            raise DeadlineExceeded(f"{self._deadline:.3g} s were over before stage {name!r}")
+            raise DeadlineExceeded(f"{self._deadline:.3g} s had passed before stage {name!r}")
         self.at = name
         ends = inf if self._deadline is None else self._began + self._deadline
         with until(ends), hooks.stage(name):

@@ -12,7 +12,7 @@ from franq_guard.uncertainty.methods import find
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """Names of the two methods, as ``franq methods`` lists them."""
+    """The names of the two methods, as listed by ``franq methods``."""
 
     uq_faith: str
     uq_unfaith: str
@@ -24,12 +24,12 @@ class Components:
 
     @property
     def methods(self) -> str:
-        """Both names, as a calibrator's fingerprint has them."""
+        """Both names in one text, as recorded in a calibrator's fingerprint."""
         return f"{self.uq_faith} + {self.uq_unfaith}"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Both, once each."""
+        """Both names without repetition."""
         return tuple(dict.fromkeys((self.uq_faith, self.uq_unfaith)))
 
 
@@ -40,19 +40,19 @@ DEFAULTS: dict[Form, Components] = {
 """The paper's choice for each form (arXiv 2505.21072, section 3)."""
 
 EVIDENCE = Components("evidence", "prior")
-"""In place of two methods: what the passages say, and no language model.
+"""Used in place of two methods when the passages alone decide, without a language model.
 
-UQ_faith is Max NLI, the passages' highest e / (e + c), with e = P(entailment) and c =
-P(contradiction); UQ_unfaith is the calibrator's prior, for without the writer's own probabilities
-nobody knows whether a claim is true that the passages do not state.
+UQ_faith is Max NLI, the highest e / (e + c) of a passage, with e = P(entailment) and c =
+P(contradiction). UQ_unfaith is the calibrator's prior: without the writer's own probabilities there
+is no sign whether a claim is true that the passages do not state.
 """
 
 
 def components(form: Form, uq_faith: str | None, uq_unfaith: str | None) -> Components:
-    """The methods of a form, its default where none is named.
+    """The two methods of a form; None stands for the form's default.
 
     Raises:
-        ValueError: for an unknown name, or a method that does not exist at the form's level.
+        ValueError: for an unknown name, or a method that cannot be computed at the form's level.
     """
     default = DEFAULTS[form]
     chosen = Components(uq_faith or default.uq_faith, uq_unfaith or default.uq_unfaith)
@@ -63,12 +63,12 @@ def components(form: Form, uq_faith: str | None, uq_unfaith: str | None) -> Comp
 
 
 def level_of(form: Form) -> Level:
-    """Long answers have a value for each claim, short ones one value."""
+    """The level of a form: long answers have a value for each claim, short ones a single value."""
     return "claim" if form == "long" else "sequence"
 
 
 def check_form(form: str, n_samples: int, *, chosen: bool) -> None:
-    """Refuse a form that is none, or settings that do not go with it (``ValueError``).
+    """Reject an unknown form, or settings that the form does not allow (``ValueError``).
 
     ``chosen``: whether methods or a calibrator were given.
     """

@@ -1,4 +1,4 @@
-"""P(faithful) of every claim, and the stretches of the passages for and against it."""
+"""P(faithful) of every claim, and the passage stretches that support or contradict it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Support", "context_of", "scores", "stated", "support"]
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Faithfulness of one claim."""
+    """What the faithfulness model finds for one claim."""
 
     p_faithful: float | None
     evidence: Evidence | None
@@ -42,12 +42,12 @@ def support(
 ) -> list[list[Support]]:
     """Faithfulness of every claim of every trace, in one call of the model's ``score``.
 
-    Beside it what each passage says of the claim (:mod:`.stances`).
+    It includes whether each passage by itself states or contradicts the claim (:mod:`.stances`).
 
-    Where nothing was retrieved P(faithful) is 0 by definition and the reason is ``no_evidence``.
-    Where nobody saw the prompt (``prompt_seen`` is False: an answer out of a cache) the reason is
-    ``no_prompt``, for the probabilities are then those under the guard's own prompt. Without
-    ``evidence`` no stretch of the passages is looked for.
+    If nothing was retrieved, P(faithful) is 0 by definition and the reason is ``no_evidence``. If
+    the prompt is not known (``prompt_seen`` is False: an answer from a cache), the reason is
+    ``no_prompt``, because log-probabilities are then computed under the guard's own prompt. If
+    ``evidence`` is False, no stretches of the passages are looked for.
     """
     texts = [
         [stated(trace, claim, form) for claim in of_trace]
@@ -73,7 +73,7 @@ def support(
 def _stretches(
     model: FaithfulnessModel, trace: Trace, texts: Sequence[str], *, wanted: bool
 ) -> list[Evidence | None]:
-    """The stretch of the passages that supports each text best, with its words."""
+    """The stretch of the passages that supports each text best, with the stretch's own text."""
     if not wanted:
         return [None] * len(texts)
     found = model.evidence(trace.passages, texts)
@@ -86,7 +86,7 @@ def scores(
     """P(faithful) of each text given the passages of its trace, in one call."""
     if not texts:
         return ()
-    if isinstance(model, PassageScorer):  # it decides itself what of the passages is the context
+    if isinstance(model, PassageScorer):  # it chooses the context from the passages itself
         return model.score_passages([trace.passages for trace in traces], texts)
     return model.score([context_of(trace) for trace in traces], texts)
 
@@ -96,18 +96,19 @@ def _unseen(trace: Trace) -> Reason | None:
 
 
 def _probability(score: float) -> float | None:
-    """A model's score without its rounding beyond [0, 1]; None where it is no number."""
+    """A model's score, with rounding errors outside [0, 1] clipped; None for NaN."""
     if math.isnan(score):
         return None
     return min(1.0, max(0.0, float(score))) if -1e-6 <= score <= 1 + 1e-6 else float(score)
 
 
 def stated(trace: Trace, claim: Claim, form: Form) -> str:
-    """What of a claim the faithfulness model reads."""
-    # A short answer says nothing without its question: the paper scores both together. A claim's
-    # context ("it: Rome") is not added: the models were trained on plain statements. Its text in
-    # full is one: "He died in 1989." is scored as "Christiaan Barnard died in 1989."
-    # Marks of a guard that stand in the answer already say nothing of the world.
+    """The text of a claim that the faithfulness model reads."""
+    # A short answer means nothing without its question, so both are scored together, as in the
+    # paper. A claim's context ("it: Rome") is not added, since the models were trained on plain
+    # statements. The claim in full is a plain statement: "He died in 1989." is scored as
+    # "Christiaan Barnard died in 1989."
+    # Marks that another guard put into the answer are not part of the claim.
     full = claim.text if form == "short" else claim.in_full
     plain = _MARKS.sub("", full)
     text = plain if any(map(str.isalnum, plain)) else full

@@ -1,4 +1,4 @@
-"""From traces and their claims to verdicts: signals, FRANQ, what was cited."""
+"""From traces and their claims to verdicts: signals, the FRANQ formula, citations."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ _WARMING = Passage("Rome is a town.")
 
 
 class Checking:
-    """One check of traces that have one calibrator, of which the claims are known before its end.
+    """One check of traces that share a calibrator; call it to run the check.
+
+    It is an object so that the claims can be read even if the check is abandoned at the deadline.
 
     Args:
         choice: the calibrator, methods and models of the answers.
         policy: may override numbers of the labels' rule.
         batch: the traces.
         claims_of: splits an answer.
-        clock: is told the seconds of each stage.
+        clock: measures the seconds of each stage.
 
     Attributes:
-        claims: of each trace, once they are known: also where the check is left behind later.
+        claims: of each trace; None until the answers are split.
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class Checking:
         """The verdicts of each trace.
 
         Raises:
-            DeadlineExceeded: by the clock.
+            DeadlineExceeded: when the clock's deadline has passed.
             Exception: whatever a model raises.
         """
         choice, clock, first = self._choice, self._clock, self._batch[0].generation
@@ -85,13 +87,13 @@ def cited(choice: Choice, trace: Trace, verdicts: list[Verdict], clock: Clock) -
 
 
 def claims_in_haste(trace: Trace, form: str) -> list[Claim]:
-    """By the rules, whatever the splitter: one that asks a model may hang."""
+    """Claims by the rule-based splitter, used after a timeout: a model-based one may hang."""
     answer = trace.generation.text
     return whole(answer) if form == "short" else RuleSplitter().split(answer)
 
 
 def warm(choice: Choice, policy: Policy, claims_of: Callable[[Trace], list[Claim]]) -> None:
-    """Load the models and run each once. Raises whatever stands in the way."""
+    """Load the models and run each once; raises whatever loading or running them raises."""
     answer, model = Generation(_WARMING.text), choice.model()
     if model is not None:
         model.score([_WARMING.text], [answer])
@@ -107,9 +109,9 @@ def finished(
     verdicts: Sequence[Verdict],
     timings: Mapping[str, float],
 ) -> GuardedAnswer:
-    """The checked answer: the policy applied, whatever its action does.
+    """The checked answer, with the policy applied; an exception in the policy's action is caught.
 
-    ``choice`` is that of the answer, None where no claim of it has a P(true).
+    ``choice`` is the one used for the answer; None if no claim has a P(true).
     """
     answer, failed = trace.generation.text, False
     try:

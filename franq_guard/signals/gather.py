@@ -1,9 +1,9 @@
-"""Run the models once for any choice of methods: a batch of answers in, their statistics out.
+"""Runs the models once for any choice of methods: takes a batch of answers, returns statistics.
 
 What several methods need is measured once, and each step calls a model once for the whole batch:
-one scoring of all answers that lack log-probabilities, one of all without their evidence, one
-drawing of samples, one NLI call for all their pairs, one for the alternatives of all tokens.
-Nothing that was not asked for is measured.
+one call scores all answers that lack log-probabilities, one scores all answers without their
+evidence, one draws the samples, one NLI call reads all pairs of samples, one the alternatives of
+all tokens. Only what the methods need is measured.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ def gather(
     Args:
         requests: answers and methods.
         models: what may be run.
-        clock: is told the seconds of ``language_model``, ``samples`` and ``uncertainty`` (NLI,
-            embeddings, further faithfulness).
+        clock: measures the seconds of ``language_model``, ``samples`` and ``uncertainty`` (NLI,
+            embeddings, further faithfulness scores).
 
     Returns:
-        Statistics of each for ``compute(names, statistics, level=level)``.
+        The statistics of each request, for ``compute(names, statistics, level=level)``.
 
     Raises:
-        ValueError: for an unknown method, or one that needs a model that is not there.
-        DeadlineExceeded: by the clock.
+        ValueError: for an unknown method, or one that needs a model which is None.
+        DeadlineExceeded: when the clock's deadline has passed.
     """
     clock = clock or Clock(None)
     needs = [request.needs for request in requests]
@@ -106,7 +106,7 @@ def _relevance(answers: Sequence[Answer], models: Models) -> list[Fields]:
 
 
 def _faithfulness(answers: Sequence[Answer], models: Models) -> list[Fields]:
-    """P(faithful): as it was measured already, all others in one call."""
+    """P(faithful): earlier values are reused, all others are measured in one call."""
     requests = [answer.request for answer in answers]
     asked = [request for request in requests if request.p_faithful is None]
     texts = [text for request in asked for text in request.stated]
@@ -151,7 +151,7 @@ def _entailed(answers: Sequence[Answer], models: Models) -> list[Fields]:
 
 
 def _samples(requests: Sequence[Request], models: Models, clock: Clock) -> list[Fields]:
-    """All that is asked of the samples, whichever method asked first."""
+    """All statistics of the samples, for all methods together."""
     if not requests:
         return []
     with clock.stage("samples"):

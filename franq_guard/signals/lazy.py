@@ -1,4 +1,4 @@
-"""A model that is there, or is loaded when it is first needed."""
+"""A model that is given, or is loaded when it is first needed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ T = TypeVar("T")
 
 
 class Lazy(Generic[T]):
-    """A model, or a function that loads it; loaded once, whoever shares this object.
+    """A model, or a function that loads it; loaded once for all that share this object.
 
-    A model is told from a loader by its ``score`` method, since models may be callable too.
+    A model is recognised by its ``score`` method, since models may be callable like a loader.
     """
 
     def __init__(self, given: T | Callable[[], T]) -> None:
@@ -23,25 +23,25 @@ class Lazy(Generic[T]):
 
     @property
     def loaded(self) -> T | None:
-        """The model where it is there already; loads nothing."""
+        """The model if it was given or is loaded already; else None. Loads nothing."""
         return cast("T", self._given) if hasattr(self._given, "score") else None
 
     def __call__(self) -> T:
-        """The model, loaded now if need be; a failed load is tried again at the next call."""
+        """The model, loaded now if necessary; a failed load is tried again at the next call."""
         with self._lock:
             if self.loaded is None:
                 self._given = cast("Callable[[], T]", self._given)()
             return cast("T", self._given)
 
     def __deepcopy__(self, memo: object) -> Lazy[T]:
-        """The same: copies of a guard share its models."""
+        """The same object, so that copies of a guard share its models."""
         return self
 
     def __reduce__(self) -> tuple[type[Lazy[T]], tuple[T | Callable[[], T]]]:
-        """Pickled as it was given: a loader stays one, and the model is loaded where it arrives.
+        """Pickles what was given: a loader is pickled unloaded, and loads after unpickling.
 
         Raises:
-            TypeError: where that cannot be pickled, saying what can.
+            TypeError: if that cannot be pickled; the message says what can.
         """
         try:
             pickle.dumps(self._first)
@@ -54,12 +54,12 @@ class Lazy(Generic[T]):
 
 
 def check_kind(name: str, value: object, method: str, *, loader: bool = False) -> None:
-    """Refuse what can never work, such as a name where an object is wanted.
+    """Reject an argument that can never work, such as a name where an object is wanted.
 
     Raises:
-        TypeError: if ``value`` has no such method and (with ``loader``) is no function either.
+        TypeError: if ``value`` has no such method and (with ``loader``) is not callable either.
     """
     fits = hasattr(value, method) or (loader and callable(value))
-    if not fits or isinstance(value, str):  # a string has .split() and is never what is wanted
+    if not fits or isinstance(value, str):  # a string has .split(), but is no splitter
         wanted = f"an object with .{method}()" + (" or a function returning one" * loader)
         raise TypeError(f"{name} must be {wanted}, not {value!r}")

@@ -1,10 +1,10 @@
 """Log-probabilities of an answer: under its prompt, without the evidence, without a prompt.
 
-Two sets of tokens may stand for one answer. Log-probabilities that came with it are used as they
-are; those told by a server only where the :class:`~.request.TokenRule` says so. What only the model
-in use can tell (entropies, alternatives, the answer without a prompt) is of tokens that this model
-reads: those that came with the answer where they have its ids, else the model's own. Each function
-takes a batch and calls the model once.
+One answer may have two sets of tokens. Log-probabilities that came with it are used as they are
+(those sent by a server only if the :class:`~.request.TokenRule` allows it). What only the model in
+use can compute (entropies, alternatives, the answer without a prompt) needs tokens of that model:
+those that came with the answer if they have its ids, else the model's own tokenisation. Each
+function takes a batch and calls the model once.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ __all__ = [
 ]
 
 GIVEN_DO = frozenset({"logprobs", "parametric"})
-"""Statistics that log-probabilities which came with the answer are enough for."""
+"""Statistics for which log-probabilities that came with the answer are sufficient."""
 OWN_ONLY = frozenset({"entropies", "unconditional", "alternatives", "relevance"})
-"""Statistics of tokens that the model in use reads."""
+"""Statistics that need tokens of the model in use."""
 OF_TOKENS = GIVEN_DO | OWN_ONLY
 
 _UNNAMED = "an unnamed model"
@@ -60,9 +60,9 @@ class Answer:
 
     Args:
         request: what is asked of it.
-        plain: its tokens with log-probabilities, whoever told them.
-        own: its tokens as the model in use reads them, with log-probabilities.
-            Both are None where nothing that was asked for needs them.
+        plain: its tokens with log-probabilities, from whichever source.
+        own: its tokens with log-probabilities in the tokenisation of the model in use.
+            Both are None if no chosen method needs them.
     """
 
     request: Request
@@ -76,7 +76,7 @@ class Answer:
 
 
 def has_logprobs(generation: Generation) -> bool:
-    """Whether every token that wrote something has a log-probability."""
+    """Whether every token with text has a log-probability."""
     tokens = generation.tokens
     return bool(tokens) and all(math.isfinite(t.logprob) for t in tokens if t.end > t.start)
 
@@ -85,9 +85,9 @@ def origin(generation: Generation, model: LanguageModel | None, rule: TokenRule)
     """Whose log-probabilities of the answer are used, in words: see :class:`.GuardedAnswer`.
 
     Args:
-        generation: the answer as it came.
-        model: the language model in use; None: what came is all there is.
-        rule: whether log-probabilities told by a server are used.
+        generation: the answer as it was given to the guard.
+        model: the language model in use; None: only what came with the answer can be used.
+        rule: whether log-probabilities sent by a server are used.
     """
     if _as_came(generation, model, rule) is not None:
         told = {"captured": f"captured from {generation.writer or _UNNAMED}", "server": "server"}
@@ -96,7 +96,7 @@ def origin(generation: Generation, model: LanguageModel | None, rule: TokenRule)
 
 
 def prompt_of(model: LanguageModel, trace: Trace) -> str | Sequence[int]:
-    """The prompt the answer was written under; the guard's own RAG prompt where none is known."""
+    """The prompt the answer was written under; the guard's own RAG prompt if it is not known."""
     generation = trace.generation
     if generation.prompt_token_ids is not None:
         return generation.prompt_token_ids
@@ -106,7 +106,7 @@ def prompt_of(model: LanguageModel, trace: Trace) -> str | Sequence[int]:
 
 
 def contrast(model: LanguageModel, trace: Trace) -> Contrast:
-    """The trace's prompt without evidence: the one an integration knows exactly, or taken out."""
+    """The trace's prompt without evidence: as an integration built it, else by removing it."""
     exact, total = trace.contrast_prompt, len(trace.passages)
     if exact is not None and trace.passages:
         return Contrast(exact, None, total, total, 0.0)
@@ -114,10 +114,10 @@ def contrast(model: LanguageModel, trace: Trace) -> Contrast:
 
 
 def read(model: LanguageModel | None, requests: Sequence[Request]) -> list[Answer]:
-    """The tokens of every answer as far as they are asked for; one call for all that lack them.
+    """The tokens of every answer, as far as its methods need them; one call scores all missing.
 
     Raises:
-        ValueError: where an answer lacks them and there is no model.
+        ValueError: if an answer lacks them and there is no model.
     """
     plain = [_told(request, model) for request in requests]
     own = [_readable(request, model) for request in requests]
@@ -144,7 +144,7 @@ def without_evidence(model: LanguageModel, answers: Sequence[Answer]) -> list[Fi
     scored = iter(again)
     found = []
     for answer in answers:
-        # Without passages the two prompts are the same: nothing is scored twice.
+        # Without passages the two prompts are the same, so the first scores are reused.
         generation = next(scored) if answer.request.trace.passages else answer.plain
         known = needed(generation, "logprobs")
         fields: Fields = {"parametric": logprobs_of(known)}
@@ -162,7 +162,7 @@ def unconditional(model: LanguageModel, answers: Sequence[Answer]) -> list[Field
 
 
 def token_fields(answer: Answer) -> Fields:
-    """What the tokens themselves tell, and which of them state each claim."""
+    """The statistics that the tokens themselves give, and which of them state each claim."""
     request = answer.request
     plain = answer.plain or request.trace.generation
     fields: Fields = {"claims": tokens_of_claims(request, plain)}
@@ -184,7 +184,7 @@ def logprobs_of(generation: Generation) -> FloatArray:
 
 
 def pieces_of(generation: Generation) -> list[str]:
-    """What each token wrote."""
+    """The text of each token."""
     return [generation.text[token.start : token.end] for token in generation.tokens]
 
 
@@ -205,14 +205,14 @@ def _told(request: Request, model: LanguageModel | None) -> Generation | None:
 def _as_came(
     generation: Generation, model: LanguageModel | None, rule: TokenRule
 ) -> Generation | None:
-    """The answer with log-probabilities as they came, where they are to be used so."""
+    """The answer with the log-probabilities it came with, if they are to be used; else None."""
     foreign = model is not None and any(t.id < 0 for t in generation.tokens)
     usable = has_logprobs(generation) and (rule.as_told or not foreign)
     return generation if usable else None
 
 
 def _readable(request: Request, model: LanguageModel | None) -> Generation | None:
-    """The answer as it came, where the model can read its tokens and they tell what is asked."""
+    """The answer as it came, if its tokens are the model's and have all that is needed."""
     given = _given(request)
     if given is None or (model is not None and any(t.id < 0 for t in given.tokens)):
         return None
@@ -221,7 +221,7 @@ def _readable(request: Request, model: LanguageModel | None) -> Generation | Non
 
 
 def tokens_of_claims(request: Request, generation: Generation) -> TokensOfClaims:
-    """Indices of the tokens that state each claim; none at the level of whole answers."""
+    """Indices of the tokens that state each claim; empty at the level of whole answers."""
     if request.level == "sequence":
         return ()
     text = generation.text if request.rule.without_blanks else ""

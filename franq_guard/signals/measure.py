@@ -1,11 +1,11 @@
-"""From traces and claims to what FRANQ needs of each claim: P(faithful), UQ_faith, UQ_unfaith.
+"""From traces and claims to what FRANQ needs for each claim: P(faithful), UQ_faith, UQ_unfaith.
 
-The one way to the signals, whatever the methods, for one answer, a batch, or an answer that is
-still being written: faithfulness first, then the statistics that the two methods read
-(:mod:`.gather`), then their uncertainties as confidences: log-probabilities (nats) in the long
-form, values in [0, 1] in the short form. The default methods are the paper's (arXiv 2505.21072,
-section 3). With :data:`.components.EVIDENCE` in their place the first step is all: what the
-passages say, and no language model.
+All signals are computed here, for any methods, for one answer, a batch, or an answer that is still
+being written: first faithfulness, then the statistics that the two methods read (:mod:`.gather`),
+then their uncertainties as confidences: log-probabilities (nats) in the long form, values in [0, 1]
+in the short form. The default methods are the paper's (arXiv 2505.21072, section 3). With
+:data:`.components.EVIDENCE` in their place only the first step is done: the passages alone decide,
+and no language model runs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["measure", "read_ahead"]
 Claims = Sequence[Claim]
 
 _ROUNDING = 1e-3
-"""A sum of log-probabilities further above 0 than this is none, whoever sent it."""
+"""A sum of log-probabilities above this value is invalid; up to it, it is a rounding error."""
 _READ_AHEAD = frozenset({"logprobs", "entropies", "parametric"})
 
 
@@ -51,25 +51,25 @@ def measure(
     clock: Clock,
     earlier: Sequence[Stated] | None = None,
 ) -> list[list[Signals]]:
-    """The signals of every claim of every trace; a stretch that is no claim gets empty ones.
+    """The signals of every claim of every trace; empty for a stretch that is not a claim.
 
-    So do all claims of an answer in a language that the faithfulness model was not trained on, with
-    the reason ``language``; no model is run for it.
+    They are also empty, with the reason ``language``, for all claims of an answer in a language
+    that the faithfulness model was not trained on; no model runs for such an answer.
 
     Args:
         components: names of the two methods, or ``EVIDENCE``.
         traces: answers; their model calls are pooled.
         claims: of each trace; in the short form the answer as the only one.
-        models: ``faithfulness`` must be there; without ``language_model`` what came with the traces
-            is all there is.
+        models: ``faithfulness`` is required; without ``language_model`` only what came with the
+            traces is used.
         form: ``long`` or ``short``.
-        clock: is told the seconds of each stage.
-        earlier: of each trace, what was measured of its claims before; these are added to it. With
-            the default methods a claim that repeats one of them, or of ``claims``, is judged by the
-            tokens that stated it first: a copy is nearly certain in itself.
+        clock: measures the seconds of each stage.
+        earlier: for each trace, what was measured for its earlier claims; the new values are added
+            to it. With the default methods a claim that repeats another one is judged by the tokens
+            that stated it first, because a model is nearly certain of anything it repeats.
 
     Raises:
-        DeadlineExceeded: by the clock.
+        DeadlineExceeded: when the clock's deadline has passed.
         Exception: whatever a model raises.
     """
     stated = [[c for c in of_trace if c.not_a_claim is None] for of_trace in claims]
@@ -97,7 +97,7 @@ def measure(
 
 
 def _in_another_language(traces: Sequence[Trace], model: FaithfulnessModel) -> set[int]:
-    """The traces whose answer is in no language that the model was trained on."""
+    """The traces whose answer is in a language that the model was not trained on."""
     languages = languages_of(model)
     if languages is None:
         return set()
@@ -114,7 +114,7 @@ def _likelihoods(
     clock: Clock,
     earlier: Sequence[Stated | None],
 ) -> list[list[Signals]]:
-    """The signals by two methods of uncertainty, once faithfulness is known."""
+    """The signals from two uncertainty methods, once faithfulness is known."""
     names, model, rule = components.names, models.language_model, components.token_rule
     with clock.stage("uncertainty"):
         placed = [_where_first(of) if rule.first_statement else list(of) for of in claims]
@@ -131,26 +131,26 @@ def _likelihoods(
 
 
 def _of_evidence(found: Support, passages: int) -> Signals:
-    """What the passages say, and nothing else; without three classes P(faithful) stands for it."""
+    """Signals from the passages alone; P(faithful) replaces Max NLI for a model without NLI."""
     stance = found.stance
     shown = found.p_faithful if stance.max_nli is None else stance.max_nli
     raw = {**_of_passages(found), "uq_faith": shown, "passages": float(passages)}
     return Signals(
         p_faithful=found.p_faithful,
         uq_faith=shown,
-        uq_unfaith=0.0,  # the prior is one number, whatever it is asked for
+        uq_unfaith=0.0,  # not used: the calibrator's prior is the same for every claim
         contradiction=stance.contradiction,
         entailment=stance.entailment,
         evidence=found.evidence,
         against=stance.against,
-        # No prompt matters here, so an unseen one is no news.
+        # The prompt is not used here, so it does not matter whether it is known.
         reason="no_evidence" if found.reason == "no_evidence" else None,
         raw={name: value for name, value in raw.items() if value is not None},
     )
 
 
 def _of_passages(found: Support) -> dict[str, float | None]:
-    """The raw scores that come of the passages."""
+    """The raw scores that come from the passages."""
     return {
         "faithfulness": found.p_faithful,
         "entailment": found.stance.entailment,
@@ -159,9 +159,9 @@ def _of_passages(found: Support) -> dict[str, float | None]:
 
 
 def read_ahead(components: Components, trace: Trace, models: Models, *, clock: Clock) -> None:
-    """Have the language model read an unfinished answer under the prompts that will be asked for.
+    """Let the language model read an unfinished answer under the prompts that will be needed.
 
-    It saves time with a model that keeps what it has read.
+    It saves time later with a model that caches what it has read.
     """
     names = [name for name in components.names if find(name).need in _READ_AHEAD]
     rule = components.token_rule
@@ -183,7 +183,7 @@ def _signals(
     stated: Stated | None,
     form: Form,
 ) -> list[Signals]:
-    """The signals of one answer's claims; what they repeat is ``stated``, and they are added."""
+    """The signals of one answer's claims; ``stated`` has earlier claims and gets these added."""
     found = compute(plan.request.names, statistics, level=level_of(form))
     if statistics.samples is not None and not _comparable(statistics.samples):
         found = {name: v for name, v in found.items() if find(name).need not in SAMPLED}
@@ -198,7 +198,7 @@ def _signals(
 
 
 def _comparable(samples: Samples) -> bool:
-    """Whether there are two samples, and every log-probability is known."""
+    """Whether there are at least two samples, and every log-probability is known."""
     known = all(len(values) and not np.isnan(values).any() for values in samples.logprobs)
     return len(samples.texts) > 1 and known
 
@@ -233,7 +233,7 @@ def _of_claim(
 
 
 def _value(name: str, uncertainty: float | None, samples: int, form: Form) -> float | None:
-    """The method's confidence, its logarithm in the long form; None where there is none."""
+    """The method's confidence (its logarithm in the long form); None if it was not measured."""
     if uncertainty is None or np.isnan(uncertainty):
         return None
     if find(name).need in ("logprobs", "parametric") and uncertainty < -_ROUNDING:
@@ -244,7 +244,7 @@ def _value(name: str, uncertainty: float | None, samples: int, form: Form) -> fl
 
 
 def _by_title(names: Sequence[str], uncertainties: Mapping[str, float]) -> dict[str, float]:
-    """Uncertainties as ``semantic_entropy``, ``sum_of_eigenvalues``; by name where titles meet."""
+    """Uncertainties by title, as in ``semantic_entropy``; by name if two have the same title."""
     titles = {name: _snake(re.sub(r"\(.*?\)", "", find(name).title)) for name in names}
     alike = len(set(titles.values())) < len(titles)
     return {

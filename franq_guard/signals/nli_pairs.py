@@ -1,7 +1,7 @@
-"""NLI over many pairs at once: pooled, de-duplicated, one call of the model.
+"""NLI over many pairs: duplicates are removed, and the model is called once for all.
 
 ``nli`` is ``FaithfulnessModel.nli``: (premises, hypotheses) -> (n, 3) of P(entailment), P(neutral),
-P(contradiction); it sorts by length itself.
+P(contradiction). It makes batches by length itself, so the order of pairs does not matter.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 
 
 class SemanticMatrices(NamedTuple):
-    """NLI of every ordered pair of n texts: probabilities (n, n), and whether entailment wins."""
+    """NLI of every ordered pair of n texts, each (n, n); ``entails``: it is the likeliest class."""
 
     entail: FloatArray
     contradict: FloatArray
@@ -43,10 +43,10 @@ def pooled_nli(nli: Nli, pairs: Sequence[Pair], *, trust_identity: bool = True) 
 
     Args:
         nli: see the module.
-        pairs: (premise, hypothesis), repeated at will.
-        trust_identity: a text entails itself with certainty, without asking the model (which, like
-            lm-polygraph, is asked where this is False). Blank texts are never sent: two blank
-            ones entail each other, a blank one is neutral to any other.
+        pairs: (premise, hypothesis); may contain duplicates.
+        trust_identity: whether a text entails itself with certainty, without running the model. If
+            False the model is run for it, as in lm-polygraph. The model never gets blank texts: two
+            blank texts entail each other, a blank text is neutral to any other.
     """
     rows = {pair: _known(pair, trust_identity) for pair in pairs}
     ask = [pair for pair, row in rows.items() if row is None]

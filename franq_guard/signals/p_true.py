@@ -1,4 +1,4 @@
-"""P(True): the question the model is asked about its own statement (arXiv 2207.05221)."""
+"""P(True): asking the model whether its own statement is true (arXiv 2207.05221)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ OPTIONS = ("True", "False")
 
 
 def p_true_question(question: str, statement: str, *, passages: str = "") -> str:
-    """The user's turn that asks for one of :data:`OPTIONS`.
+    """The user message that asks for one of :data:`OPTIONS`.
 
     Args:
         question: what was asked; may be empty.
-        statement: the answer, or one claim of it, as plain text. (lm-polygraph 0.7.0 puts the
-            printed form of a Python object here at claim level.)
-        passages: joined passages; put first, so that all claims of an answer share their prefix.
+        statement: the answer, or one claim of it, as plain text. (At claim level lm-polygraph 0.7.0
+            inserts the printed form of a Python object here.)
+        passages: joined passages; they come first so that all claims of an answer share a prefix.
     """
     lines = [f"Context:\n{passages}\n"] if passages else []
     lines += [f"Question: {question}"] if question else []
@@ -35,9 +35,9 @@ def p_true_question(question: str, statement: str, *, passages: str = "") -> str
 def p_true_options(prompt: str) -> tuple[str, str]:
     """The two options as the model would write them after ``prompt``.
 
-    A blank leads them unless the prompt ends in white space, as a chat template's does: a BPE
-    model hardly ever writes the token "True" right after a colon (log p -10.8 against -4.6 for
-    " True" on one example).
+    They begin with a blank unless the prompt ends in white space, as with a chat template: a BPE
+    model hardly ever writes the token "True" directly after a colon (log p -10.8 against -4.6 for
+    " True" in one example).
     """
     lead = "" if not prompt or prompt[-1].isspace() else " "
     return lead + OPTIONS[0], lead + OPTIONS[1]
@@ -47,10 +47,10 @@ def p_true_logprobs(model: LanguageModel, questions: Sequence[Sequence[str]]) ->
     """Log-probabilities of "True" and "False" after each question, in one scoring call for all.
 
     Args:
-        model: is asked.
-        questions: those about each answer. Their shared beginning (up to its last line break) is
-            the prompt, the rest of each question with either option the answer, so a model that
-            keeps the prompt's cache reads it once.
+        model: the language model.
+        questions: for each answer, its questions. Their shared beginning (up to its last line
+            break) is scored as the prompt, the rest of each question with one option as the answer,
+            so a model that caches the prompt reads it once.
 
     Returns:
         One array (questions, 2) per answer.
@@ -68,9 +68,9 @@ def p_true_logprobs(model: LanguageModel, questions: Sequence[Sequence[str]]) ->
 
 
 def _asked(model: LanguageModel, questions: Sequence[str]) -> list[tuple[str, str, str]]:
-    """What the questions share, the rest of a question and an option, two for each question."""
+    """(shared beginning, rest of a question, option): two of them for each question."""
     prompts = [model.render(Prompt("", question)) for question in questions]
-    common = commonprefix(prompts)  # noqa: RUF071  (of characters is what is meant)
+    common = commonprefix(prompts)  # noqa: RUF071  (a prefix of characters is intended)
     shared = common[: common.rfind("\n") + 1]
     return [
         (shared, prompt[len(shared) :], option)

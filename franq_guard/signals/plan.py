@@ -1,4 +1,4 @@
-"""Which of the chosen methods can be measured on an answer, and why the others cannot."""
+"""Plans which of the chosen methods are measured for an answer, and why the others cannot be."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from franq_guard.uncertainty.methods import find
 __all__ = ["Plan", "plan_of"]
 
 _OF_FAITHFULNESS = frozenset({"p_faithful", "answer_p_faithful", "entailed"})
-"""Statistics that need no language model and nothing of it."""
+"""Statistics that need neither a language model nor log-probabilities."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is measured of one answer; ``missing``: the methods left out, and why."""
+    """What is measured for one answer; ``missing`` has the methods left out, and the reasons."""
 
     request: Request
     missing: Mapping[str, Reason]
@@ -44,9 +44,9 @@ def plan_of(
     Args:
         names: of the methods.
         trace: the answer.
-        claims: of the answer; in the short form the answer as the only one.
-        supports: of each claim, measured already.
-        model: None: what came with the trace is all there is.
+        claims: of the answer; in the short form the whole answer is the only claim.
+        supports: the faithfulness of each claim, already measured.
+        model: None: only what came with the trace can be used.
         form: ``long`` or ``short``.
         rule: which tokens state a claim.
     """
@@ -70,7 +70,7 @@ def plan_of(
 def _missing(
     need: str, trace: Trace, model: LanguageModel | None, bare: Contrast | None
 ) -> Reason | None:
-    """Why a statistic cannot be had for a trace; None where it can."""
+    """Why a statistic cannot be measured for a trace; None if it can."""
     if model is not None:
         return bare.reason if bare is not None and need == "parametric" else None
     if need in _OF_FAITHFULNESS:

@@ -1,4 +1,4 @@
-"""What may be run, and what is asked of one answer."""
+"""The models that may be run, and what is to be measured for one answer."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["OF_DEFAULT_METHODS", "OF_NAMED_METHODS", "Models", "Request", "Token
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What may be run; None where no asked method needs it.
+    """The models that may be run; None for those that no chosen method needs.
 
-    ``embed``: texts -> unit vectors, for SAR. ``n_samples`` of up to ``sample_tokens``
-    tokens are drawn where the trace brings none. ``evidence``: whether stretches of the passages
-    are looked for.
+    ``embed``: texts -> unit vectors, for SAR. If the trace has no samples, ``n_samples`` of up to
+    ``sample_tokens`` tokens are drawn. ``evidence``: whether stretches of the passages are looked
+    for.
     """
 
     language_model: LanguageModel | None = None
@@ -34,19 +34,19 @@ class Models:
 
 @dataclass(frozen=True, slots=True)
 class TokenRule:
-    """Which tokens state a claim, where two readings are possible.
+    """Which tokens belong to a claim, and whose log-probabilities they have.
 
-    The shipped calibrator was fitted on the first reading of each; methods chosen by name have
-    always been computed by the second, and so are the published tables. One of them will do as soon
-    as the calibrators are fitted again.
+    The shipped calibrator was fitted with all three options True. Methods chosen by name, and the
+    published tables, have always been computed with False. The options can be dropped once the
+    calibrators are fitted again.
 
     Args:
-        first_statement: a claim that repeats an earlier one has the tokens that stated it first; or
-            its own.
-        without_blanks: a token that shares only its leading blank with a claim is none of its
-            tokens; or it is.
-        as_told: log-probabilities told by a server are used as they are; or the model in use reads
-            the answer again, so that all values are of the same tokens.
+        first_statement: True: a claim that repeats an earlier one has the tokens that stated it
+            first; False: it has its own tokens.
+        without_blanks: True: a token that shares only its leading blank with a claim does not
+            belong to the claim; False: it does.
+        as_told: True: log-probabilities sent by a server are used as they are; False: the model in
+            use reads the answer again, so that all values are of the same tokens.
     """
 
     first_statement: bool
@@ -60,16 +60,16 @@ OF_NAMED_METHODS = TokenRule(first_statement=False, without_blanks=False, as_tol
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One answer, and the methods that are to have a value for it.
+    """One answer, and the methods to compute for it.
 
     Args:
-        trace: the answer; log-probabilities and samples that it brings are used as they are.
+        trace: the answer; its log-probabilities and samples, if it has any, are used as they are.
         names: methods of :mod:`franq_guard.uncertainty.methods`.
         claims: of the answer, at claim level.
-        level: the one the values are wanted at.
-        p_faithful: of each claim, or of question and answer, where it was measured already.
-        contrast: the prompt without evidence, where it was made already.
-        rule: which tokens state a claim.
+        level: the level of the wanted values.
+        p_faithful: of each claim, or of question and answer, if it was measured already.
+        contrast: the prompt without evidence, if it was built already.
+        rule: which tokens belong to a claim.
     """
 
     trace: Trace
@@ -91,7 +91,7 @@ class Request:
 
     @property
     def stated(self) -> list[str]:
-        """What the passages may entail: the claims, or the question with the answer."""
+        """The texts that the passages may entail: the claims, or the question with the answer."""
         if self.level == "claim":
             return [claim.text for claim in self.claims]
         return [f"{self.trace.question} {self.trace.generation.text}"]

@@ -20,13 +20,13 @@ from franq_guard.uncertainty.statistics import Samples, needed
 __all__ = ["SAMPLED", "TEMPERATURE", "compared", "drawn"]
 
 SAMPLED = frozenset({"samples", "sample_nli", "similarity", "relevances"})
-"""Statistics that are made of samples."""
+"""Statistics that are computed from samples."""
 
 TEMPERATURE = 0.5
-"""Of samples: the best for Semantic Entropy in its paper (arXiv 2302.09664).
+"""The temperature of samples: the best one for Semantic Entropy in its paper (arXiv 2302.09664).
 
-With SmolLM2 the figures at 0.5 and at 1 could not be told apart (``docs/paper-tables.md``); at 0.5
-more samples share their beginnings, which are computed once."""
+With SmolLM2 the results at 0.5 and at 1 do not differ significantly (``docs/paper-tables.md``); at
+0.5 more samples share a beginning, which is computed once."""
 
 Drawn = Sequence[Generation]
 
@@ -34,10 +34,10 @@ Drawn = Sequence[Generation]
 def drawn(
     model: LanguageModel | None, traces: Sequence[Trace], *, n: int, max_new_tokens: int
 ) -> list[Drawn]:
-    """Samples of each trace with log-probabilities; one call draws all, one scores all that lack.
+    """Samples of each trace with log-probabilities; one call draws all, one scores the others.
 
     Raises:
-        ValueError: where samples or their log-probabilities are missing and there is no model.
+        ValueError: if samples or their log-probabilities are missing and there is no model.
     """
     known: list[Drawn] = [trace.samples for trace in traces]
     bare = [i for i, of in enumerate(known) if not of]
@@ -60,8 +60,8 @@ def drawn(
 def compared(
     requests: Sequence[Request], samples: Sequence[Drawn], nli: Nli | None, embed: Embed | None
 ) -> list[dict[str, Any]]:
-    """All that is asked of the samples; one NLI call for all, one of the embeddings for all."""
-    # Stripped: a blank makes no other answer.
+    """The statistics of all samples: one NLI call for all, one call of ``embed`` for all."""
+    # Stripped, because white space around a sample does not make it a different answer.
     bundles = [
         Samples(tuple(s.text.strip() for s in of), tuple(map(logprobs_of, of))) for of in samples
     ]

@@ -1,4 +1,4 @@
-"""Settings of a guard that can never work, refused at once."""
+"""The options of a guard; those that can never work are rejected at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Options", "check_settings"]
 
 
 class Options(TypedDict, total=False):
-    """What a guard may be told besides its two models; see :class:`~franq_guard.guard.Guard`."""
+    """The options of a guard besides its two models; see :class:`~franq_guard.guard.Guard`."""
 
     policy: Policy | None
     claims: ClaimSplitter | None
@@ -39,18 +39,18 @@ def check_settings(
     deadline: float | None,
     chosen: bool,
 ) -> None:
-    """Refuse what does not fit.
+    """Reject settings that cannot work, alone or together.
 
     Args:
-        parts: by name, the object and the method it must have; a function may load a model.
+        parts: by name, the object and the method it must have, or a function that loads a model.
         form: ``long``, ``short`` or ``auto``.
         franq: the user's calibrator.
-        n_samples: of the short form.
+        n_samples: how many samples the short form draws.
         deadline: in seconds.
         chosen: whether methods or a calibrator were given.
 
     Raises:
-        TypeError, ValueError: saying what is wanted.
+        TypeError, ValueError: the message says what is expected.
     """
     check_form(form, n_samples, chosen=chosen)
     if deadline is not None and not deadline > 0:

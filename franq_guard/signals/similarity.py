@@ -1,9 +1,9 @@
-"""Sentence similarity for SAR: cosines of embeddings, every distinct text embedded once.
+"""Sentence similarity for SAR: cosines of embeddings; every distinct text is embedded once.
 
-The reference runs a cross-encoder over pairs with the whole prompt on both sides, cut to 512
-tokens, which cuts the answer off. Here the answer alone is compared, and n texts need n
-embeddings, not n * n passes: another similarity, so tables name it. ``embed``: texts -> (n, d)
-unit vectors.
+The reference implementation runs a cross-encoder over pairs with the whole prompt on both sides and
+truncates to 512 tokens, which cuts the answer off. Here the answers alone are compared, and n texts
+need n embeddings instead of n * n forward passes. It is a different similarity, so result tables
+name it. ``embed``: texts -> (n, d) unit vectors.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def similarity_and_relevances(
 
     Args:
         embed: see the module; called once.
-        texts: n texts, each as the pieces its tokens wrote.
-        per_token: whether relevances are wanted (an embedding per token).
+        texts: n texts, each as the texts of its tokens.
+        per_token: whether relevances are needed (one embedding per token).
 
     Returns:
-        Cosines (n, n), negative ones 0; and n arrays (T,) of 1 - cosine of the text with and
-        without the token, none where not ``per_token``. A token that wrote nothing has relevance 0.
+        Cosines (n, n), negative ones set to 0; and, with ``per_token``, n arrays (T,) of 1 - cosine
+        of the text with and without the token. A token without text has relevance 0.
     """
     whole = ["".join(pieces) for pieces in texts]
     reduced = [[_without(pieces, t) for t in range(len(pieces))] for pieces in texts]

@@ -1,4 +1,4 @@
-"""What the passages say of each claim: they state it, speak against it, or neither."""
+"""Whether the passages state each claim, contradict it, or do neither."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from franq_guard.signals.nli_pairs import Nli, pooled_nli
 __all__ = ["Stance", "stances"]
 
 _WORTH_READING = 0.1
-"""Below this P(contradiction) no sentence is looked for that contradicts a claim."""
+"""A passage with at least this P(contradiction) is searched for the contradicting sentence."""
 _SENTENCES = 3
-"""Sentences that are read for it: those that share most words with the claim."""
+"""How many sentences of it the model reads: those that share most words with the claim."""
 _WORDS = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Stance:
-    """What the passages say of one claim, each passage read by itself.
+    """Whether the passages state or contradict one claim, each passage read by itself.
 
     ``entailment`` and ``contradiction`` are the highest of all passages; ``max_nli`` is the highest
-    e / (e + c) of a passage. All are in [0, 1], None where nothing was retrieved or the model has
-    no three classes. ``against`` is the sentence that contradicts the claim most, its score
-    P(contradiction); None where no passage speaks against the claim in the least.
+    e / (e + c) of a passage. All are in [0, 1], None if nothing was retrieved or the model has no
+    three NLI classes. ``against`` is the sentence that contradicts the claim most, its score
+    P(contradiction); None if no passage has a noticeable P(contradiction).
     """
 
     entailment: float | None = None
@@ -46,13 +46,13 @@ def stances(
     *,
     evidence: bool = True,
 ) -> list[Stance]:
-    """The stance towards each text of the passages of its trace: two calls of ``nli`` for all.
+    """The stance of each text's passages towards it, in two calls of ``nli`` for all texts.
 
     Args:
-        model: its three classes are read; a model without ``nli`` gives empty stances.
-        traces: (n,), the one that each text belongs to.
+        model: its three NLI classes are used; a model without ``nli`` gives empty stances.
+        traces: (n,), the trace of each text.
         texts: (n,), what the passages may state.
-        evidence: whether the sentence that contradicts each text most is looked for.
+        evidence: whether to look for the sentence that contradicts each text most.
     """
     nli: Nli | None = getattr(model, "nli", None)
     if nli is None or not texts:
@@ -75,19 +75,19 @@ def stances(
 
 
 def _stance(table: FloatArray) -> Stance:
-    """The highest values of (k, 3) classes, one row a passage."""
+    """The highest values of (k, 3) class probabilities, one row for each passage."""
     if not len(table) or np.isnan(table).any():
         return Stance()
     entailed, contradicted = table[:, 0], table[:, 2]
     either = entailed + contradicted
-    # A passage that says nothing of the claim is for neither side.
+    # A passage that neither entails nor contradicts the claim counts as 0.5.
     share = np.divide(entailed, either, out=np.full(len(table), 0.5), where=either > 0)
     return Stance(float(entailed.max()), float(contradicted.max()), float(share.max()))
 
 
 def _contradicting(table: FloatArray, shown: Sequence[int]) -> int | None:
-    """The passage that contradicts most; None where none does in the least."""
-    if not len(table) or not table[:, 2].max() >= _WORTH_READING:  # "not >=": also for NaN
+    """The passage that contradicts most; None if none reaches the minimum."""
+    if not len(table) or not table[:, 2].max() >= _WORTH_READING:  # "not >=" also holds for NaN
         return None
     return shown[int(table[:, 2].argmax())]
 

@@ -1,4 +1,4 @@
-"""What was measured of the claims of one growing answer, for those that repeat them."""
+"""Remembers what was measured for the claims of a growing answer, for later repetitions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["Stated"]
 
 
 class Stated:
-    """The uncertainties of an answer's claims, by what they state; the first statement counts."""
+    """The uncertainties of an answer's claims by what they state; the first statement counts."""
 
     def __init__(self) -> None:
         self._known: dict[Statement, Mapping[str, float]] = {}
 
     def first(self, claim: Claim, uncertainties: Mapping[str, float]) -> Mapping[str, float]:
-        """The uncertainties by method of the claim's first statement: these where it is new."""
+        """The uncertainties of the claim's first statement; the given ones if it is new."""
         return self._known.setdefault(statement(claim), uncertainties)

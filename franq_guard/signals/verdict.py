@@ -1,4 +1,4 @@
-"""Signals to a verdict: the calibrated formula on one claim."""
+"""From signals to a verdict: applies the calibrated FRANQ formula to one claim."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _RATHER = 0.5
 def verdict(
     claim: Claim, measured: Signals, calibrator: Calibrator, policy: Policy, *, source: Source
 ) -> Verdict:
-    """FRANQ on one claim; a stretch that is no claim passes through unscored.
+    """The verdict on one claim; a stretch that is not a claim gets no score.
 
     Args:
         claim: of the answer.
         measured: its signals.
-        calibrator: for the answer's writer and source; its rule decides on the label.
-        policy: may override numbers of the rule.
+        calibrator: for the answer's writer and source; its label rule sets the label.
+        policy: may override numbers of that rule.
         source: where the answer's log-probabilities come from.
     """
     if claim.not_a_claim is not None:
@@ -54,20 +54,20 @@ def verdict(
 
 
 def _without_passages(calibrator: Calibrator, source: Source) -> bool:
-    """Whether P(true) means something where nothing was retrieved."""
+    """Whether P(true) is meaningful even if nothing was retrieved."""
     fitted = calibrator.calibration != "none" and not calibrator.evidence_only
     return fitted and source == "captured"
 
 
 def _speaks_against(measured: Signals, rule: LabelRule) -> bool:
-    """Whether a passage contradicts the claim by the rule, or rather does than not."""
+    """Whether a passage contradicts the claim, by the rule or with at least 0.5."""
     return (measured.contradiction or 0.0) >= min(rule.contradiction, _RATHER)
 
 
 def _reason(
     measured: Signals, p_true: float | None, label: Label, rule: LabelRule, calibrator: Calibrator
 ) -> Reason | None:
-    """Why there is no P(true); where there is one, only reasons that are remarks on it stay."""
+    """Why there is no P(true); if there is one, only a reason that qualifies it is kept."""
     if p_true is None:
         return measured.reason or "error"
     if rule.conflict(measured.contradiction, measured.entailment):
@@ -78,7 +78,7 @@ def _reason(
 
 
 def unchecked(claim: Claim, reason: Reason) -> Verdict:
-    """A stretch that is no claim, or a claim for which nothing could be computed."""
+    """The verdict on a stretch that is not a claim, or on a claim that could not be checked."""
     if claim.not_a_claim is not None:
         return Verdict(claim, None, None, None, None, {}, "not-a-claim", claim.not_a_claim)
     return Verdict(claim, None, None, None, None, {}, "unverified", reason)

@@ -1,4 +1,4 @@
-"""Claims of an answer that is still being written, and how a checked answer leaves."""
+"""Checks an answer while it is being written, and releases its text as it is checked."""
 
 from franq_guard.streaming.release import FactualityError, OnClaim, OnReport, Release, Released
 from franq_guard.streaming.stream import ClaimStream

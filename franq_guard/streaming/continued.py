@@ -1,4 +1,4 @@
-"""A language model that reads on where it stopped, while an answer grows."""
+"""A language model wrapper that reads only the new tokens while an answer grows."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from franq_guard.records import Generation, Passage, Trace
 __all__ = ["ContinuedModel"]
 
 _SESSIONS = 2
-"""Prompts of one answer: with evidence and without it."""
+"""How many prompts one answer has: with and without the evidence."""
 _LONG = 4000
-"""Characters up to which the prompt without evidence is looked for at every part of an answer."""
+"""Up to this length of an answer, the prompt without evidence is computed again for every part."""
 
 
 class ContinuedModel:
     """A language model for one answer that is still being written; for one thread.
 
-    The answer so far is scored in a session of its prompt, which reads new tokens only; all else
-    goes to the model itself. Of the answer so far the tokens from the character that
-    :meth:`grown` named are returned: what stands before was asked for earlier.
+    The answer so far is scored in a session of its prompt, which reads only new tokens; all other
+    calls are passed to the model itself. Only the tokens from the character given to :meth:`grown`
+    are returned, because the earlier ones were returned before.
 
     Args:
         model: the model.
@@ -76,13 +76,13 @@ class ContinuedModel:
         )
 
     def grown(self, answer: Generation, *, since: int) -> None:
-        """The answer has grown to this; its tokens are wanted from character ``since`` on."""
+        """Set the answer so far; its tokens are wanted from character ``since`` on."""
         self._whole, self._since = answer, since
 
     def score(
         self, prompts: Sequence[str | Sequence[int]], answers: Sequence[Generation]
     ) -> list[Generation]:
-        """The answer so far by its sessions; other texts, or one without a prompt, by the model."""
+        """Score the answer so far in its sessions; other texts, or one without prompt, anew."""
         pairs = list(zip(prompts, answers, strict=True))
         rest = [pair for pair in pairs if not self._grows(pair[1])]
         scored = iter(self.model.score(*map(list, zip(*rest, strict=True))) if rest else ())
@@ -92,7 +92,7 @@ class ContinuedModel:
         ]
 
     def without_evidence(self, trace: Trace) -> Contrast:
-        """The model's own; of a long answer looked for again when it has grown by a quarter."""
+        """The model's own; for a long answer, computed again once it has grown by a quarter."""
         size, shown = len(trace.generation.text), (trace.generation.prompt, trace.passages)
         known, until = self._contrast, self._contrast_until
         if known is None or size >= until or shown != self._shown:
@@ -102,7 +102,7 @@ class ContinuedModel:
         return known
 
     def close(self) -> None:
-        """Let go of all sessions."""
+        """Close all sessions."""
         for session in self._sessions.values():
             session.close()
         self._sessions.clear()
@@ -111,7 +111,7 @@ class ContinuedModel:
         return answer.text == self._whole.text
 
     def _recent(self, prompt: str | Sequence[int]) -> Generation:
-        """The tokens of the answer so far that are wanted."""
+        """The wanted tokens of the answer so far."""
         if not prompt:
             return self.model.score([prompt], [self._whole])[0].since(self._since)
         session: Any = self._session(prompt)
@@ -119,7 +119,7 @@ class ContinuedModel:
             made: Generation = session.recent(self._whole, self._since)
             return made
         scored: Generation = session.score(self._whole)
-        if not self._whole.tokens:  # the other prompt is to read the same ids
+        if not self._whole.tokens:  # so that the other prompt is scored with the same ids
             self._whole = scored
         return scored.since(self._since)
 

@@ -1,4 +1,4 @@
-"""Scoring the claims of an answer while it grows: what was scored once is not scored again."""
+"""Scores the claims of an answer while it grows; each claim is scored only once."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class GrowingAnswer:
-    """The claims of one unfinished answer; not for several threads at once.
+    """The claims of one unfinished answer; not thread-safe.
 
-    The verdicts are those of :meth:`Guard.check_trace` on the whole answer, except where that looks
-    ahead: whether a prompt already tells the answer is judged by what is written so far
-    (:mod:`franq_guard.language_model.contrast`). Only the tokens of the claims that are asked for
-    are looked at, so the work grows with the answer and not with its square.
+    The verdicts are those of :meth:`Guard.check_trace` on the whole answer, with one exception:
+    whether a prompt already contains the answer is judged by what is written so far
+    (:mod:`franq_guard.language_model.contrast`). Only the tokens of the new claims are examined, so
+    that the work is linear in the length of the answer.
     """
 
     def __init__(self) -> None:
@@ -39,17 +39,17 @@ class GrowingAnswer:
     def check(
         self, guard: Guard, trace: Trace, claims: Sequence[Claim], *, deadline: float | None
     ) -> list[Verdict]:
-        """Verdicts of ``claims``, the ones that the answer so far adds to those checked before.
+        """The verdicts on ``claims``, which follow those checked before.
 
         Args:
             guard: what checks them.
             trace: its generation is the answer so far.
             claims: in order, their spans in the answer.
-            deadline: seconds they may take, looked at between stages; None: any.
+            deadline: seconds they may take, checked between stages; None: no limit.
 
         Raises:
-            DeadlineExceeded: when they took longer.
-            Exception: whatever a model raises. The claims then count as never seen.
+            DeadlineExceeded: if they take longer.
+            Exception: whatever a model raises. The claims then count as not checked before.
         """
         clock, choice, written = Clock(deadline), guard.choice, trace.generation
         since = min((start for claim in claims for start, _ in claim.spans), default=0)
@@ -73,9 +73,9 @@ class GrowingAnswer:
         return found
 
     def read(self, guard: Guard, trace: Trace, *, since: int = 0) -> None:
-        """Read the answer so far under its prompts, where its tokens are known and can be kept.
+        """Let the model read the answer so far, if its tokens are known and the model caches them.
 
-        ``since``: up to which character it was checked or read already.
+        ``since``: the character up to which it was already checked or read.
         """
         written = trace.generation
         if written.source != "captured" or not guard.choice.reads(written):
@@ -88,14 +88,14 @@ class GrowingAnswer:
             self._add(clock.timings)
 
     def close(self) -> None:
-        """Let go of what the language model holds."""
+        """Free what the language model has cached."""
         if self._model is not None:
             self._model.close()
 
     def _recent(self, trace: Trace, since: int) -> Trace:
         """The trace with only the tokens from character ``since`` on.
 
-        With all of them once some have no log-probability: the model then reads the whole answer.
+        With all tokens if some have no log-probability: the model then scores the whole answer.
         """
         generation = trace.generation
         if not generation.tokens or self._lacking:
@@ -105,7 +105,7 @@ class GrowingAnswer:
         return trace if self._lacking else replace(trace, generation=recent)
 
     def _models(self, guard: Guard, trace: Trace, since: int) -> Models:
-        """The guard's models, the language model going on from what it has read."""
+        """The guard's models, with a language model that continues from what it has read."""
         models = guard.choice.models(trace.generation)
         if models.language_model is None:
             return models

@@ -1,4 +1,4 @@
-"""What has left of an answer that grows, and what may leave next by the policy."""
+"""Which text of a growing answer was released, and which may be released next by the policy."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from franq_guard.streaming.reading import Settling
 __all__ = ["Leaving"]
 
 _HELD_FROM = 2000
-"""Characters that the policy has to judge together, from which pieces leave several at a time."""
+"""If the policy is applied to more characters than this at once, pieces are released in groups."""
 _SHARE = 16
-"""Then they leave when this part of those characters is new."""
+"""A group is then released when one part in so many of these characters is new."""
 
 
 @dataclass(frozen=True)
 class _Base:
-    """From where on the policy is applied: a character, the verdicts before it, what has left."""
+    """Where the policy's text begins: a character, the number of verdicts and the text before."""
 
     at: int
     verdicts: int
@@ -29,15 +29,17 @@ class _Base:
 
 
 class Leaving:
-    """Applies a policy to a growing answer, from the last place that what follows cannot change.
+    """Applies a policy to a growing answer and keeps track of what was released.
+
+    The policy is applied from the last place where later text cannot change the earlier result.
 
     Attributes:
         verdicts: of all pieces so far.
-        checked: where the last of them ends.
-        out: all that has left.
-        end: up to which character of the answer that was decided.
-        told: how many of the verdicts went with it.
-        whole: whether what left is still what the policy makes of the answer from its beginning.
+        checked: where the last piece ends.
+        out: all text that was released.
+        end: the character of the answer up to which it was released.
+        told: how many of the verdicts were released with it.
+        whole: whether the released text is what the policy makes of the whole answer so far.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -50,23 +52,24 @@ class Leaving:
         self.out, self.end, self.told, self.whole = "", 0, 0, True
 
     def add(self, verdicts: Sequence[Verdict], end: int) -> None:
-        """A piece was checked, which ends there."""
+        """Add the verdicts of a checked piece that ends at ``end``."""
         self.verdicts += verdicts
         self.checked = end
 
     def waits(self) -> bool:
-        """Whether what was checked had better leave together with later pieces.
+        """Whether checked text should be held back to be released together with later pieces.
 
-        Where much must be judged anew with each piece, the work would grow with its square.
+        The policy is applied again to all open text for each release; if there is much of it, one
+        release for each piece would take quadratic time.
         """
         open_text = self.checked - self._base.at
         return open_text > _HELD_FROM and (self.checked - self.end) * _SHARE < open_text
 
     def so_far(self, text: str) -> str:
-        """What the policy makes of all that was checked; begins as what has left.
+        """The policy's text for everything that was checked; it begins with the released text.
 
-        Where it would not (a sentence rewritten because of what follows it), what has left stays,
-        and the rest is dealt with by itself.
+        If the policy would change released text (a sentence rewritten because of a later claim),
+        the released text is kept, and the policy is applied to the rest by itself.
         """
         for _ in range(2):
             base = self._base
@@ -78,14 +81,14 @@ class Leaving:
         return made
 
     def let_out(self, made: str, end: int) -> str:
-        """``made`` is all that leaves up to ``end``: what of it is new."""
+        """Release the text ``made`` for the answer up to ``end``; returns its new part."""
         new = made[len(self.out) :]
         self._before = _Base(self.end, self.told, self.out)
         self.out, self.end, self.told = self.out + new, end, len(self.verdicts)
         return new
 
     def go_on(self, text: str, settling: Settling) -> None:
-        """Judge from a later place from now on, where what follows cannot change what has left.
+        """Apply the policy from a later place from now on, if that cannot change the result.
 
         Args:
             text: the answer so far.
@@ -103,16 +106,16 @@ class Leaving:
             self._base = self._before
 
     def _is_kept(self, text: str) -> bool:
-        """Whether the last sentence stays in its paragraph, whatever goes behind it."""
+        """Whether the last sentence is kept as it is, whatever is removed after it."""
         before = self._before
         if any(map(self._policy.is_weak, self.verdicts[before.verdicts :])):
             return False
         return self.out == before.left + text[before.at : self.end] and self._is_clean(text)
 
     def _is_clean(self, text: str) -> bool:
-        """Whether no later block is mended because of what was removed.
+        """Whether what was removed cannot change the text of later blocks.
 
-        A block that went takes its line and a blank one along; a list is numbered again after it.
+        Removing a block also removes its line and a blank line, and renumbers the rest of a list.
         """
         base = self._base
         recent = self.verdicts[base.verdicts :]

@@ -1,4 +1,4 @@
-"""Splitting an answer that grows: what is settled is not split again."""
+"""Splits a growing answer into claims; what is settled is not split again."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["Reading", "Settling"]
 
 
 class Settling:
-    """Up to where an answer that is still being written is settled.
+    """Finds up to where an answer that is still being written is settled.
 
     Attributes:
-        base: from here on the answer can be split without what stands before (0 with a splitter of
-            one's own, which may need all of it).
+        base: from here on the answer can be split without the text before (0 with a user's own
+            splitter, which may need all of it).
     """
 
     def __init__(self, splitter: object) -> None:
@@ -29,15 +29,15 @@ class Settling:
         self._blocks: list[int] = []
 
     def look(self, text: str, known: int) -> int:
-        """Where the last sentence, heading, code block or row ends that no more text can change.
+        """The end of the last sentence, heading, code block or row that later text cannot change.
 
-        ``known``: what this said of a beginning of the text.
+        ``known``: an earlier result for a beginning of the text.
         """
         tail = text[self.base :]
         return self.base + int(self._splitter.settled(tail, known=max(0, known - self.base)))
 
     def go_on(self, text: str, end: int) -> None:
-        """Begin later from now on; ``text`` is settled up to ``end``."""
+        """Start from a later place from now on; ``text`` is settled up to ``end``."""
         if not self._resumes or end <= self.base:
             return
         found = restart(text[self.base :], end - self.base)
@@ -46,12 +46,12 @@ class Settling:
             (self._blocks if found.is_block else self._places).append(self.base)
 
     def is_place(self, at: int) -> bool:
-        """Whether the text can be split from there, after a sentence within a paragraph."""
+        """Whether the text can be split from ``at`` on, after a sentence within a paragraph."""
         found = bisect_left(self._places, at)
         return found < len(self._places) and self._places[found] == at
 
     def block_after(self, text: str, end: int) -> int | None:
-        """Where a block begins, with nothing but blanks between ``end`` and it; None: nowhere."""
+        """Where the next block begins, if there are only blanks between ``end`` and it."""
         at = bisect_left(self._blocks, end)
         if at == len(self._blocks) or text[end : self._blocks[at]].strip():
             return None
@@ -59,7 +59,7 @@ class Settling:
 
 
 class Reading:
-    """Reads a growing answer from top to bottom, each part once; not for several threads at once.
+    """Reads a growing answer from top to bottom, each part once; not thread-safe.
 
     A claim's context (a pronoun's antecedent, a heading) comes from what was read before.
     """
@@ -71,11 +71,11 @@ class Reading:
         self._base = 0
 
     def splits_with(self, splitter: object) -> bool:
-        """Whether that is its splitter."""
+        """Whether this is its splitter."""
         return splitter is self._splitter
 
     def units(self, text: str, start: int, base: int, question: str) -> list[Unit]:
-        """The sentences, headings and rows of ``text`` that end behind ``start``, in order.
+        """The sentences, headings and rows of ``text`` that end after ``start``, in order.
 
         ``base``: a place before ``start`` from where the text can be split (:class:`Settling`).
         """
@@ -103,7 +103,7 @@ class Reading:
 
 
 def _resumes(splitter: object) -> bool:
-    """Whether it splits by the rules, of which :func:`restart` knows."""
+    """Whether it splits by the rules that :func:`restart` is made for."""
     kind: Any = type(splitter)
     own = [getattr(kind, name, None) is getattr(RuleSplitter, name) for name in _OF_RULES]
     return isinstance(splitter, RuleSplitter) and all(own)

@@ -1,4 +1,4 @@
-"""The last step of every framework wrapper: report, and stop an answer that must not pass."""
+"""The last step of every framework wrapper: report an answer, and stop it if it must not pass."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ OnReport = Callable[[GuardedAnswer], object]
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """What leaves a stream of checked claims at once.
+    """One release of a stream of checked claims.
 
-    ``text`` is what is added to the text that left before; empty where the policy took it all out.
-    ``verdicts`` are of the claims in it, none in the last one; their spans, like ``start`` and
+    ``text`` is added to the text released before; empty if the policy removed all of it.
+    ``verdicts`` are of the claims in it; the last release has none. Their spans, like ``start`` and
     ``end``, are characters of the answer as the model wrote it: ``start:end`` is what was checked.
     """
 
@@ -32,8 +32,8 @@ OnClaim = Callable[[Released], object]
 class FactualityError(Exception):
     """An answer was stopped because of its claims.
 
-    A framework's fallbacks may catch it: another model, or the same one told what to leave out.
-    The message names no claim, so that logs do not spread what was stopped.
+    A framework's fallbacks may catch it and ask another model, or the same one with the advice what
+    to leave out. The message contains no claim, so that logs do not spread what was stopped.
 
     Attributes:
         answer: the checked answer.
@@ -47,7 +47,7 @@ class FactualityError(Exception):
         self.verdicts = verdicts
 
     def __reduce__(self) -> tuple[type[FactualityError], tuple[object, ...]]:
-        # An exception is copied by its message, which is not what this one is made of.
+        # By default an exception is copied by its message, but this one has other arguments.
         return type(self), (self.answer, self.verdicts)
 
 
@@ -55,7 +55,7 @@ class FactualityError(Exception):
 class Release:
     """What happens to a checked answer before it goes back into the output.
 
-    ``on_report`` is called with it; ``raise_on`` names the labels that stop it; ``on_claim`` is
+    ``on_report`` is called with it; ``raise_on`` are the labels that stop it; ``on_claim`` is
     called with each release of a stream of claims.
     """
 
@@ -72,7 +72,7 @@ class Release:
             )
 
     def __call__(self, answer: GuardedAnswer) -> GuardedAnswer:
-        """The answer again.
+        """Report the answer and return it.
 
         Raises:
             FactualityError: if a claim has one of the labels.
@@ -85,6 +85,6 @@ class Release:
         return answer
 
     def claim(self, released: Released) -> None:
-        """Tell of checked claims that leave."""
+        """Report checked claims that are released."""
         if self.on_claim is not None:
             self.on_claim(released)

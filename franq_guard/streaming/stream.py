@@ -1,4 +1,4 @@
-"""An answer that is checked claim by claim while it is written, and let out as it is checked."""
+"""Checks an answer claim by claim while it is written, and releases each checked claim."""
 
 from __future__ import annotations
 
@@ -29,36 +29,37 @@ _log = logging.getLogger(__name__)
 P = ParamSpec("P")
 R = TypeVar("R")
 _OF_THE_WHOLE = frozenset({"relevance"})
-"""Statistics of a claim's tokens that change as the answer goes on."""
+"""Statistics of a claim's tokens that depend on the whole answer, so change as it grows."""
 _LOOK_EVERY, _SHARE, _LONG = 8, 16, 2000
-"""Characters after which the text is looked at again for a settled sentence; this part of what is
-still open where that is more; and at every line break while less than so much is open."""
+"""When to look for settled sentences again: after ``_LOOK_EVERY`` new characters, or after one part
+in ``_SHARE`` of the open text if that is more; also at line breaks while less than ``_LONG`` is
+open."""
 _ANEW = 8
-"""This part of a long answer is waited for where the language model reads all of it anew for each
-check (one behind a server, llama.cpp), so that what it reads grows with the answer."""
+"""If the language model has to read the whole answer for each check (on a server, llama.cpp), a
+check of a long answer waits until one part in so many is new: else the work would be quadratic."""
 _FIRST, _READ_EVERY, _LAG = 8, 100, 16
-"""Characters after which the language model reads on, at first and then; the tokens of the last
-``_LAG`` may not be known yet."""
+"""After how many characters the language model reads on, at first and later; the tokens of the last
+``_LAG`` characters may not be known yet."""
 
 
 def check_streamable(guard: Guard) -> None:
-    """Refuse a guard whose answers cannot leave claim by claim.
+    """Reject a guard whose answers cannot be released claim by claim.
 
     Raises:
-        ValueError: saying what to use instead.
+        ValueError: the message says what to use instead.
     """
     other = "; or use stream='buffer'"
     kind: Any = type(guard.policy)
     own = getattr(kind, "apply", None) is not Policy.apply
     if own and getattr(kind, "so_far", Policy.so_far) is Policy.so_far:
         raise ValueError(
-            f"stream='claims' asks the policy what may leave of an unfinished answer, and "
+            f"stream='claims' asks the policy which text of an unfinished answer to release, and "
             f"{kind.__name__} has an apply() of its own: give it a so_far() that fits{other}"
         )
     if guard.policy.action not in ("annotate", "filter"):
         raise ValueError(
-            "stream='claims' lets checked claims out before the answer is over, and the action "
-            f"{guard.policy.action!r} decides on all of it: use action='annotate' or 'filter', "
+            "stream='claims' releases checked claims before the answer is complete, but the action "
+            f"{guard.policy.action!r} needs all of it: use action='annotate' or 'filter', "
             f"or raise_on=('false',) to stop at the first such claim{other}"
         )
     if guard.form != "long":
@@ -69,8 +70,8 @@ def check_streamable(guard: Guard) -> None:
     for name in guard.components.names:
         if find(name).need in _OF_THE_WHOLE:
             raise ValueError(
-                f"stream='claims' cannot measure {name!r} before the answer is over: it weighs "
-                f"a token against all of the answer; choose another uq_faith or uq_unfaith{other}"
+                f"stream='claims' cannot measure {name!r} before the answer is complete: it needs "
+                f"the whole answer for each token; choose another uq_faith or uq_unfaith{other}"
             )
     splits: Any = type(guard.claims)
     past = splits.split is not RuleSplitter.split and (
@@ -78,13 +79,13 @@ def check_streamable(guard: Guard) -> None:
     )
     if past or not hasattr(splits, "settled"):
         raise ValueError(
-            f"stream='claims' needs a splitter that tells which claims of an unfinished answer "
+            f"stream='claims' needs a splitter that can say which claims of an unfinished answer "
             f"are final: RuleSplitter can, {type(guard.claims).__name__} cannot{other}"
         )
 
 
 class ClaimStream:
-    """One answer on its way out.
+    """Checks one answer while it is written and releases it claim by claim.
 
         stream = ClaimStream(guard, lookup)
         try:
@@ -97,19 +98,19 @@ class ClaimStream:
         finally:
             stream.close()
 
-    A sentence is scored, in a thread of the stream's own, once nothing that follows can change its
-    claims (:mod:`franq_guard.claims.settling`), and leaves with the next piece of text that comes
-    after its verdicts. What leaves is exactly what the policy makes of the text and claims so far;
-    all of it together is what it makes of the whole answer, save that ``filter`` may mend a blank
-    or a stray mark between a removed sentence and a later one in another way. A failure, or the
-    guard's deadline (of the seconds spent on checking), makes claims ``unverified``, and the policy
-    decides. Feed it from one thread at a time.
+    A sentence is scored, in a thread of the stream's own, once no later text can change its claims
+    (:mod:`franq_guard.claims.settling`). It is released with the next piece of text after its
+    verdicts are known. The released text is what the policy makes of the text and claims so far;
+    in the end it is what the policy makes of the whole answer, except that ``filter`` may treat a
+    blank or a single mark after a removed sentence differently. After a failure, or when the
+    guard's deadline (for the time spent on checking) has passed, claims are ``unverified``, and the
+    policy decides. Feed it from one thread at a time.
 
     Args:
-        guard: checks answers for which ``lookup`` fails; the others by the guard it returns.
-        lookup: what was captured of the answer so far.
-        release: is told of each release, and of the answer at its end.
-        id: of the answer, where no lookup could tell it.
+        guard: used if ``lookup`` fails; otherwise the guard that ``lookup`` returns is used.
+        lookup: returns what was captured of the answer so far.
+        release: is called with each release, and with the whole answer at the end.
+        id: of the answer, if no lookup returned one.
 
     Raises:
         ValueError: see :func:`check_streamable`.
@@ -139,10 +140,10 @@ class ClaimStream:
         self.rest = ""
 
     def feed(self, piece: str) -> str:
-        """The next text of the answer in, what may leave now out.
+        """Add the next text of the answer; returns the text that can be released now.
 
         Raises:
-            FactualityError: at a claim with one of the release's labels; nothing may follow.
+            FactualityError: at a claim with a label of ``raise_on``; the stream ends there.
         """
         self._text += piece
         if self._is_time_to_look(piece):
@@ -154,7 +155,7 @@ class ClaimStream:
         return self._collect()
 
     def _is_time_to_look(self, piece: str) -> bool:
-        """Less and less often where nothing settles: all that is open is looked at each time."""
+        """Whether to look for settled text; less often for more open text, all of which is read."""
         size = len(self._text)
         open_text, new = size - self._settling.base, size - self._looked
         if self._worker.reads_anew and size > _LONG and size - self._asked < size // _ANEW:
@@ -162,13 +163,13 @@ class ClaimStream:
         return new >= max(_LOOK_EVERY, open_text // _SHARE) or (open_text < _LONG and "\n" in piece)
 
     def end(self) -> None:
-        """The answer is over: what is left of it is final."""
+        """End the answer: the rest of it is now final."""
         if not self._ended:
             self._ended = True
             self._ask(len(self._text), over=True)
 
     def wait(self) -> str | None:
-        """What the next check lets out, when it is done; None when there is none to wait for.
+        """Wait for the next check; the text that it releases, None if no check is under way.
 
         Raises:
             FactualityError: as :meth:`feed`.
@@ -179,13 +180,13 @@ class ClaimStream:
         return self._collect()
 
     async def await_text(self) -> str | None:
-        """:meth:`wait` that leaves the event loop free, and takes no thread to wait in."""
+        """:meth:`wait` without blocking the event loop and without a thread for waiting."""
         if not self._waiting:
             return None
         loop, checked = asyncio.get_running_loop(), asyncio.Event()
 
         def tell(_: object) -> None:
-            with suppress(RuntimeError):  # nobody waits any more: the loop is closed
+            with suppress(RuntimeError):  # the loop was closed, so nothing is waiting
                 loop.call_soon_threadsafe(checked.set)
 
         self._waiting[0][1].add_done_callback(tell)
@@ -195,13 +196,13 @@ class ClaimStream:
         return self._collect()
 
     def _until_checked(self) -> None:
-        with suppress(NotYet, CancelledError):  # told apart as they are collected
+        with suppress(NotYet, CancelledError):  # _collect() handles each of these cases
             self._waiting[0][1].result(self._worker.seconds_left())
 
     def answer(self) -> GuardedAnswer:
-        """The whole answer with its report, once :meth:`wait` gave None; also told to the release.
+        """Release the rest and return the whole answer; call it after :meth:`wait` returned None.
 
-        ``text`` is what has left, :attr:`rest` being the last of it.
+        The release is called with it, too. ``text`` is all released text, :attr:`rest` its end.
 
         Raises:
             FactualityError: as :meth:`feed`.
@@ -212,7 +213,7 @@ class ClaimStream:
             self._judge()
         checked = self._checked(self._text)
         kept = leaving.whole and checked.text.startswith(leaving.out)
-        # What no claim covers is markup and blanks.
+        # The rest, which is in no claim, is only markup and blanks.
         text = checked.text if kept else leaving.out + self._text[leaving.end :]
         self._emit(text, len(self._text))
         self.rest = leaving.out[before:]
@@ -224,7 +225,7 @@ class ClaimStream:
         return self._known()[1]
 
     def close(self) -> None:
-        """Stop checking; what has not left never will. Does not wait."""
+        """Cancel all checks; text that was not released is discarded. Does not wait."""
         self._closed = self._worker.closed = True
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._watched.close()
@@ -232,13 +233,13 @@ class ClaimStream:
     def _settled(self) -> int:
         try:
             return self._settling.look(self._text, self._asked)
-        except Exception:  # then the end of the answer settles it
+        except Exception:  # everything is checked at the end of the answer then
             _log.warning("looking for settled claims failed", exc_info=True)
             return 0
 
     def _ask(self, end: int, *, over: bool) -> None:
-        """Have the text up to ``end`` checked."""
-        first = over and not self._asked  # an answer of no words is looked up, too
+        """Start a check of the text up to ``end``."""
+        first = over and not self._asked  # a blank answer is looked up, too
         if not self._text[self._asked : end].strip() and not first:
             return
         part = Part(self._text, self._asked, end, over, self._settling.base)
@@ -250,7 +251,7 @@ class ClaimStream:
         return self._pool.submit(self._watched.run, step, *args, **kwargs)
 
     def _read_ahead(self) -> None:
-        """Have a long sentence read while it is written, the prompt with the first words."""
+        """Let the model read a long sentence while it is written, and the prompt at the start."""
         known = len(self._text) - _LAG
         if known - self._read < _READ_EVERY or not self._reading.done() or self._waiting:
             return
@@ -258,7 +259,7 @@ class ClaimStream:
         self._reading = self._submit(self._worker.read, self._text[:known])
 
     def _collect(self) -> str:
-        """What the finished checks let out."""
+        """Collect the finished checks; the text that they release."""
         before = len(self._leaving.out)
         while self._waiting and not self._closed:
             part, future = self._waiting[0]
@@ -283,18 +284,18 @@ class ClaimStream:
             self._judge()
 
     def _judge(self) -> None:
-        """Let out what the policy makes of all pieces so far."""
+        """Release what the policy makes of all pieces so far."""
         leaving, end = self._leaving, self._leaving.checked
         try:
             text = leaving.so_far(self._text)
-        except Exception:  # the end of the answer lets out what could not leave now
+        except Exception:  # the text is released at the end of the answer instead
             _log.warning("the policy failed on an unfinished answer", exc_info=True)
             text = leaving.out
         self._emit(text, end)
         leaving.go_on(self._text, self._settling)
 
     def _emit(self, text: str, end: int) -> None:
-        """Let out what ``text`` adds to what has left; ``end``: up to where that was decided."""
+        """Release what ``text`` adds to the released text; it is for the answer up to ``end``."""
         leaving = self._leaving
         verdicts, start = tuple(leaving.verdicts[leaving.told :]), leaving.end
         if len(text) > len(leaving.out) or verdicts:

@@ -1,4 +1,4 @@
-"""The checking side of a stream of claims: parts of an answer so far in, verdicts out."""
+"""Checks the parts of a streamed answer in a thread of its own and returns their verdicts."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from franq_guard.guard import Guard
 
 Lookup = Callable[[str], "tuple[Guard, Trace]"]
-"""From an answer so far to what was captured of it (a trace whose generation is that text) and the
-guard that fits the model that writes it. Called in a thread of the stream's own."""
+"""Takes an answer so far; returns the guard for the model that writes it and what was captured of
+the answer (a trace whose generation is that text). Called in a thread of the stream's own."""
 
 _log = logging.getLogger(__name__)
 
 
 class NotCheckable(Exception):
-    """Raised by a lookup: nothing can be told of this answer's claims, and why."""
+    """Raised by a lookup if the answer's claims cannot be checked; has the reason."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason)
@@ -36,9 +36,9 @@ class NotCheckable(Exception):
 
 @dataclass(frozen=True)
 class Part:
-    """``text[start:end]`` of an answer so far is to be checked; ``over``: the answer ends there.
+    """The part ``text[start:end]`` to be checked; ``over``: the answer ends there.
 
-    ``base``: a place up to ``start`` from where the text can be split without what stands before.
+    ``base``: a place at or before ``start`` from which the text can be split by itself.
     """
 
     text: str
@@ -50,14 +50,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Piece:
-    """A sentence, heading, code block or row up to character ``end``, and what was found."""
+    """A sentence, heading, code block or row that ends at ``end``, with its verdicts."""
 
     end: int
     verdicts: tuple[Verdict, ...]
 
 
 class ClaimWorker:
-    """What runs in the stream's own thread; one check at a time.
+    """The checks that run in the stream's own thread, one at a time.
 
     ``reads_anew``: whether the language model reads the whole answer so far at each check.
     """
@@ -73,16 +73,16 @@ class ClaimWorker:
         self._began: float | None = None
 
     def seconds_left(self) -> float | None:
-        """Of the guard's deadline; None without one."""
+        """The seconds until the guard's deadline; None without one."""
         if self._deadline is None:
             return None
-        spent = self._spent  # before the other: seconds may be missed, never counted twice
+        spent = self._spent  # read first, so that no seconds are counted twice
         began: float | None = self._began
         running = 0.0 if began is None else perf_counter() - began
         return max(0.0, self._deadline - spent - running)
 
     def check(self, part: Part) -> list[Piece]:
-        """The pieces of a part with verdicts; raises nothing."""
+        """The pieces of a part with verdicts; unverified after a failure. Never raises."""
         if self.closed:
             return unverified(self._reading, part, "timeout")
         try:
@@ -101,9 +101,9 @@ class ClaimWorker:
             self._stop()
 
     def read(self, text: str) -> None:
-        """Have the language model read what is written so far, so that less is left to read later.
+        """Let the language model read what is written so far, so that later checks take less time.
 
-        Only where that saves anything: tokens are known, and the model can go on from them.
+        Only if that saves time: the tokens are known, and the model can continue from them.
         """
         if self.closed:
             return
@@ -112,14 +112,14 @@ class ClaimWorker:
             self._began = perf_counter()
             self.growing.read(guard, trace, since=self._read)
             self._read = len(text)
-        except Exception:  # the check that follows will fail, too, and say so
+        except Exception:  # the next check will fail too, and log a warning
             _log.debug("reading ahead failed", exc_info=True)
         finally:
             self._stop()
 
     def _check(self, part: Part) -> list[Piece]:
         self.known = guard, trace = self._lookup(part.text[: part.end])
-        model = guard.choice.models(trace.generation).language_model  # loading is on nobody's clock
+        model = guard.choice.models(trace.generation).language_model  # before the clock starts
         self.reads_anew = model is not None and not hasattr(model, "session")
         self._began = perf_counter()
         given = trace.claims if part.over and part.start == 0 else None
@@ -129,7 +129,7 @@ class ClaimWorker:
         return [Piece(end, tuple(next(found) for _ in of_piece)) for end, of_piece in split]
 
     def _split(self, guard: Guard, part: Part, question: str) -> list[tuple[int, list[Claim]]]:
-        """The part's claims by the splitter of the guard that fits, which may be another one."""
+        """The part's claims by the splitter of ``guard``, which may differ from the one before."""
         if not self._reading.splits_with(guard.claims):
             self._reading = Reading(guard.claims)
         return _split(self._reading, part, question)
@@ -145,8 +145,8 @@ class ClaimWorker:
 def _split(reading: Reading, part: Part, question: str) -> list[tuple[int, list[Claim]]]:
     """The sentences, headings and rows of a part: where each ends, and its claims.
 
-    Where later text made the splitter see what lies before the part in another way, the part is
-    split by itself: what has left stays as it was.
+    If later text makes the splitter split the text before the part differently, the part is split
+    by itself, because earlier text is already released.
     """
     start, end = part.start, part.end
     units = reading.units(part.text, start, part.base, question)
@@ -159,10 +159,10 @@ def _split(reading: Reading, part: Part, question: str) -> list[tuple[int, list[
 
 
 def unverified(reading: Reading, part: Part, reason: Reason) -> list[Piece]:
-    """The same, nothing known of any claim; all as one claim where not even splitting works."""
+    """The pieces of a part with all claims unverified; one single claim if splitting fails."""
     try:
         split = _split(reading, part, "")
-    except Exception as error:  # a guard that fails must still let the answer be dealt with
+    except Exception as error:  # a failed check must still return the text
         _log.warning("splitting failed (%s); the rest is taken as one claim", error)
         own = whole(part.text[part.start : part.end])
         split = [(part.end, [shifted(claim, part.start) for claim in own])]

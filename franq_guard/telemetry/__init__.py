@@ -1,7 +1,7 @@
-"""What operators see of checks, through OpenTelemetry: spans, and a result for each answer.
+"""Reports checks through OpenTelemetry: spans, and an event with the result of each answer.
 
-Nothing happens, and nothing is imported, until the application sets an OpenTelemetry SDK.
-``hooks`` is what the guard calls, ``names`` has every name that leaves, ``bridge`` alone knows the
+Nothing is sent or imported until the application sets up an OpenTelemetry SDK. The guard calls
+``hooks``; ``names`` has the names of all spans, events and attributes; only ``bridge`` uses the
 OpenTelemetry API.
 """
 

@@ -1,6 +1,7 @@
-"""The door to OpenTelemetry. Nothing is imported before the application has done so.
+"""The only module that uses the OpenTelemetry API, and only if the application has imported it.
 
-Whoever sets an SDK has imported the API; so where that is not imported nobody listens.
+An application that sets up an SDK has imported the API. If the API is not imported, there is no SDK
+to send anything to.
 """
 
 from __future__ import annotations
@@ -25,28 +26,28 @@ Attributes = Mapping[str, str | bool | int | float | Sequence[str]]
 
 
 def tracer() -> Tracer | None:
-    """Makes spans; None where nobody takes any."""
+    """The tracer that makes spans; None if no SDK receives them."""
     own = chosen()
     given = (own and own.tracer_provider) or _provider("opentelemetry.trace", "get_tracer_provider")
     return given and given.get_tracer(SCOPE)
 
 
 def logger() -> Logger | None:
-    """Takes events; None where nobody does."""
+    """The logger that receives events; None if no SDK does."""
     own = chosen()
     given = (own and own.logger_provider) or _provider("opentelemetry._logs", "get_logger_provider")
     return given and given.get_logger(SCOPE)
 
 
 def _provider(api: str, get: str) -> Any:
-    """What the application has set; None where that is the API's own, which does nothing."""
+    """The application's provider; None if it is the API's default, which does nothing."""
     ask = getattr(sys.modules.get(api), get, None)
     provider = ask and ask()
     return None if type(provider).__module__.startswith(api) else provider
 
 
 def current() -> Context | None:
-    """Where the caller stands: the span that is open, and what else OpenTelemetry carries along."""
+    """OpenTelemetry's current context, with the open span; None without OpenTelemetry."""
     ask = getattr(sys.modules.get("opentelemetry.context"), "get_current", None)
     return ask and ask()
 
@@ -73,21 +74,21 @@ def activated(context: Context) -> Any:
 
 
 def deactivate(token: Any) -> None:
-    """Go back to where :func:`activated` was called."""
+    """Restore the context that was current when :func:`activated` was called."""
     from opentelemetry.context import detach
 
     detach(token)
 
 
 def fail(span: Span) -> None:
-    """Mark a span as failed, without the message: it may hold text."""
+    """Mark a span as failed, without the error message, which may contain users' text."""
     from opentelemetry.trace import Status, StatusCode
 
     span.set_status(Status(StatusCode.ERROR))
 
 
 def emit(to: Logger, attributes: Attributes, context: Context | None, *, failed: bool) -> None:
-    """Tell one result, as part of the span that is open in ``context``."""
+    """Send one result as an event of the span that is open in ``context``."""
     from opentelemetry._logs import LogRecord, SeverityNumber
 
     severity = SeverityNumber.WARN if failed else SeverityNumber.INFO

@@ -1,4 +1,4 @@
-"""One answer under check, as OpenTelemetry sees it: a span, then the results."""
+"""The telemetry of one checked answer: a span, then events with the results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ P = ParamSpec("P")
 
 
 def harmless(step: Callable[P, None]) -> Callable[P, None]:
-    """``step``, logged where it fails: who watches must not break what is watched."""
+    """``step`` with its exceptions logged instead of raised: telemetry must not break a check."""
 
     @wraps(step)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -42,17 +42,17 @@ def harmless(step: Callable[P, None]) -> Callable[P, None]:
 
 
 class Check:
-    """One answer under check.
+    """The telemetry of one answer's check.
 
     Attributes:
-        trace: what is checked; None where it is still being written.
-        error: the type of the exception that the check met.
+        trace: what is checked; None if the answer is still being written.
+        error: the type of the exception that the check raised.
 
     Args:
         trace: see above.
-        tracer: makes the span; None: there is none.
-        logger: takes the results; None: they are not told.
-        parent: where the check was asked for.
+        tracer: makes the span; None: there is no span.
+        logger: receives the results; None: they are not sent.
+        parent: the context in which the check was asked for.
         batch_size: how many answers are checked together.
     """
 
@@ -76,14 +76,14 @@ class Check:
             self.context = bridge.with_span(self._span, parent)
 
     def begin(self, name: str) -> Span | None:
-        """The span of a stage."""
+        """Start the span of a stage."""
         if self._tracer is None:
             return None
         return self._tracer.start_span(names.STAGE + name, context=self.context)
 
     @harmless
     def finish(self, answer: GuardedAnswer) -> None:
-        """Tell what came of it; the first time counts."""
+        """End the span and send the results; only the first call has an effect."""
         if self._over:
             return
         self._over, chosen = True, settings()
@@ -100,20 +100,20 @@ class Check:
 
     @harmless
     def abandon(self) -> None:
-        """There will be no answer."""
+        """End the span if the check has no result; no effect after :meth:`finish`."""
         if not self._over and self._span is not None:
             self._span.set_attribute(names.ABANDONED, True)
             self._span.end()
         self._over = True
 
     def _tell(self, logger: Logger, result: bridge.Attributes) -> None:
-        # The model's span is what was judged; where none is open, at least the check's is known.
+        # The result is about the span of the model's call; if none is open, use the check's span.
         found = self._parent if bridge.is_in_a_span(self._parent) else self.context
         bridge.emit(logger, result, found, failed=names.ERROR_TYPE in result)
 
 
 def opened(traces: Sequence[Trace | None], parents: Sequence[Context | None]) -> tuple[Check, ...]:
-    """The checks that begin now; none where nobody listens."""
+    """Begin the telemetry of these checks; empty if no SDK receives it."""
     try:
         tracer, logger = bridge.tracer(), bridge.logger()
         if tracer is None and logger is None:
@@ -128,7 +128,7 @@ def opened(traces: Sequence[Trace | None], parents: Sequence[Context | None]) ->
 
 
 class Active:
-    """Within it, spans of others (a model's request, say) go below those of the first check."""
+    """Context in which other spans (a model's request, say) are children of the first check's."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
         self._checks = checks
@@ -158,7 +158,7 @@ class Active:
 
 
 class Stage(Active):
-    """A stage of the checks: a span below each of theirs."""
+    """A stage of the checks: a child span for each of them."""
 
     def __init__(self, name: str, checks: Sequence[Check]) -> None:
         super().__init__(checks)
@@ -183,5 +183,5 @@ class Stage(Active):
 
 
 def type_of(kind: type[BaseException]) -> str:
-    """The name of an exception's class as the conventions want it."""
+    """The full name of an exception's class, as the OpenTelemetry conventions require."""
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"

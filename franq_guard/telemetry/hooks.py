@@ -1,4 +1,4 @@
-"""Where the guard says what it does. Without a listener each of these costs a look-up."""
+"""The functions that the guard calls to report what it does; nearly free without an SDK."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ _places: ContextVar[Mapping[int, Context]] = ContextVar("franq_places")
 
 
 def watched(traces: Sequence[Trace], check: Callable[[Sequence[Trace]], Answers]) -> Answers:
-    """``check(traces)``, a span for each answer.
+    """Run ``check(traces)`` with a span for each answer.
 
-    Within another one, for some of its answers: what follows concerns these alone.
+    A nested call, for some of the answers of an outer one, makes no new spans: the stages and
+    failures within it are then reported for these answers only.
     """
     of_these = tuple(one for one in _checks.get() if any(one.trace is t for t in traces))
     if of_these:
@@ -50,54 +51,54 @@ def watched(traces: Sequence[Trace], check: Callable[[Sequence[Trace]], Answers]
 
 
 def stage(name: str) -> AbstractContextManager[None]:
-    """A stage of the checks that are going on."""
+    """A context that reports a stage of the current checks."""
     checks = _checks.get()
     return Stage(name, checks) if checks else _NOTHING
 
 
 def failed(error: BaseException) -> None:
-    """The checks that are going on met an exception; its message is not told, it may hold text."""
+    """Record an exception's type for the current checks; its message may contain users' text."""
     for check in _checks.get():
         check.error = type_of(type(error))
 
 
 class GrowingCheck:
-    """The check of an answer that is still being written, a part at a time, in any thread.
+    """The check of an answer that is still being written, done in parts, in any thread.
 
-    It begins, and stands below the span that is open, where this object is made.
+    Its span begins when this object is made, as a child of the span that is open then.
     """
 
     def __init__(self) -> None:
         self._checks = opened([None], [None])
 
     def run(self, step: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Do a part of it."""
+        """Run ``step`` as a part of the check."""
         if not self._checks:
             return step(*args, **kwargs)
         with _concerning(self._checks), Active(self._checks):
             return step(*args, **kwargs)
 
     def finish(self, answer: GuardedAnswer) -> None:
-        """Tell what came of it; the first time counts."""
+        """End the span and send the results; only the first call has an effect."""
         for check in self._checks:
             check.finish(answer)
 
     def close(self) -> None:
-        """Nothing more comes of it."""
+        """End the span if there was no result."""
         for check in self._checks:
             check.abandon()
 
 
 def here() -> Context | None:
-    """Where the caller stands, for :func:`under`; None where nobody uses OpenTelemetry."""
+    """The caller's OpenTelemetry context, for :func:`under`; None without OpenTelemetry."""
     return bridge.current()
 
 
 @contextmanager
 def under(places: Iterable[tuple[Trace, Context | None]]) -> Iterator[None]:
-    """Within it, the check of each trace stands where its place was taken by :func:`here`.
+    """Context in which each trace's check is a child of the context that :func:`here` returned.
 
-    For whoever checks the answers of several callers together, in a thread of its own.
+    For code that checks the answers of several callers together, in a thread of its own.
     """
     token = _places.set({id(trace): place for trace, place in places if place is not None})
     try:

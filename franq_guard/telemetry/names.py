@@ -1,4 +1,4 @@
-"""Every name that leaves, in one place: the conventions for generative AI still move.
+"""All names of spans, events and attributes; in one place, as the conventions still change.
 
 The ``gen_ai.*`` names and ``error.type`` are those of the event ``gen_ai.evaluation.result`` in
 https://github.com/open-telemetry/semantic-conventions-genai (``model/gen-ai/events.yaml``, looked
@@ -14,7 +14,7 @@ CHECK = "franq.check"
 """The span of one checked answer."""
 
 STAGE = "franq.stage."
-"""Before a stage's name: the spans below that of the answer."""
+"""The prefix of the names of stage spans, which are children of the answer's span."""
 
 EVENT = "gen_ai.evaluation.result"
 EVALUATION_NAME = "gen_ai.evaluation.name"
@@ -25,28 +25,28 @@ RESPONSE_ID = "gen_ai.response.id"
 ERROR_TYPE = "error.type"
 
 EVALUATION = "franq"
-"""The value of ``gen_ai.evaluation.name``, of answers and claims alike."""
+"""The value of ``gen_ai.evaluation.name``, for both answers and claims."""
 
 NO_ANSWER = "no_answer"
 """The ``error.type`` of an answer in which there is nothing to check."""
 
 BATCH_SIZE = "franq.batch_size"
-"""How many answers were checked together: they share the seconds of their stages."""
+"""How many answers were checked together; the seconds of a stage are for all of them."""
 STATUS = "franq.status"
 CALIBRATOR = "franq.calibrator"
 LIKELIHOODS = "franq.likelihoods"
-"""Whose probabilities entered P(true); see :class:`~franq_guard.records.GuardedAnswer`."""
+"""Whose log-probabilities were used; see :class:`~franq_guard.records.GuardedAnswer`."""
 CLAIMS = "franq.claims.count"
 LABELS = "franq.labels."
-"""Before a label, ``-`` written as ``_``: the number of claims that have it."""
+"""The prefix before a label (with ``_`` for ``-``): the number of claims with that label."""
 ABANDONED = "franq.abandoned"
-"""True where a stream was closed before its answer was over."""
+"""True if a stream was closed before the answer was complete."""
 CLAIM_INDEX = "franq.claim.index"
-"""Which verdict of the answer an event is of, from 0; an answer's own event has none."""
+"""The index, from 0, of the verdict that an event is about; not in an answer's own event."""
 CLAIM_REASON = "franq.claim.reason"
-"""Why a claim has no P(true), or the remark on it; absent where there is none."""
+"""Why a claim has no P(true), or the remark on it; absent if there is neither."""
 CLAIM_TEXT = "franq.claim.text"
 CLAIM_TEXTS = "franq.claim.texts"
 
 TEXT_VARIABLE = "FRANQ_TELEMETRY_TEXT"
-"""The environment variable that has claims told as text, where it is 1."""
+"""The environment variable: if it is 1, the texts of claims are sent, too."""

@@ -1,4 +1,4 @@
-"""What is told of a checked answer: numbers and labels, text only where it was asked for."""
+"""What is sent about a checked answer: numbers and labels; text only if it was asked for."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from franq_guard.telemetry.settings import Settings
 __all__ = ["failure_of", "result_of_answer", "results_of_claims", "summary"]
 
 _FAILURES = ("error", "timeout")
-"""Reasons that are failures of the check; the others say what was not there to check with."""
+"""Reasons that are failures of the check; the other reasons say which input was missing."""
 
 
 def failure_of(answer: GuardedAnswer, error: str | None) -> str | None:
-    """The ``error.type`` of a check that failed, if only for some claims; None where it did not.
+    """The ``error.type`` of a check that failed for at least one claim; None if it did not fail.
 
     Args:
-        answer: what came of it.
-        error: the type of the exception, where there was one.
+        answer: the result of the check.
+        error: the type of the exception, if there was one.
     """
     reasons = [reason for reason in _reasons(answer.verdicts) if reason in _FAILURES]
     return _named(reasons[0], error) if reasons else None
@@ -45,7 +45,7 @@ def summary(answer: GuardedAnswer, error: str | None, chosen: Settings) -> Attri
 
 
 def result_of_answer(answer: GuardedAnswer, error: str | None) -> Attributes:
-    """The lowest P(true) among the claims; where none could be verified, why."""
+    """The answer's event: the lowest P(true) among its claims, or why none could be verified."""
     known = [v.p_true for v in answer.verdicts if v.p_true is not None]
     labels = Counter(v.label for v in answer.verdicts)
     found: dict[str, str | float] = {**_common(answer), names.SCORE_LABEL: answer.status}
@@ -62,7 +62,7 @@ def result_of_answer(answer: GuardedAnswer, error: str | None) -> Attributes:
 def results_of_claims(
     answer: GuardedAnswer, error: str | None, chosen: Settings
 ) -> Iterator[Attributes]:
-    """One for each of the first claims."""
+    """One event for each claim, up to the chosen number."""
     claims = [(i, v) for i, v in enumerate(answer.verdicts) if v.label != "not-a-claim"]
     for i, verdict in claims[: chosen.claims_told]:
         found: dict[str, str | float] = {**_common(answer), names.CLAIM_INDEX: i}
@@ -93,7 +93,7 @@ def _named(reason: str, error: str | None) -> str:
 
 
 def _numbers(verdict: Verdict) -> str:
-    """What the formula was given."""
+    """The inputs of the formula, as text."""
     values = {
         "p_faithful": verdict.p_faithful,
         "uq_faith": verdict.uq_faith,

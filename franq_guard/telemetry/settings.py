@@ -1,4 +1,4 @@
-"""What is told, and to whom."""
+"""The settings of telemetry: what is sent, and to which providers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Settings", "chosen", "configure", "settings"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """See :func:`configure`."""
+    """The settings that :func:`configure` sets; see there."""
 
     record_text: bool = False
     claims_told: int = 20
@@ -29,12 +29,12 @@ _chosen: Settings | None = None
 
 
 def settings() -> Settings:
-    """What was chosen last; otherwise the defaults, text where the environment asks for it."""
+    """The settings in force: the configured ones, else the defaults and the environment's."""
     return _chosen or Settings(record_text=os.environ.get(TEXT_VARIABLE) == "1")
 
 
 def chosen() -> Settings | None:
-    """What was chosen, None where nothing was; asked at each check, so it reads no environment."""
+    """The configured settings or None; does not read the environment, as each check calls it."""
     return _chosen
 
 
@@ -45,13 +45,13 @@ def configure(
     tracer_provider: TracerProvider | None = None,
     logger_provider: LoggerProvider | None = None,
 ) -> None:
-    """Choose what is told of checks, and to whom; without arguments: the defaults again.
+    """Choose what is sent about checks, and to which providers; no arguments restore the defaults.
 
     Args:
-        record_text: the texts of claims, too. None: where ``FRANQ_TELEMETRY_TEXT`` is 1.
-        claims_told: of one answer, at most this many claims get an event of their own.
-        tracer_provider: takes the spans; default: the one OpenTelemetry was given.
-        logger_provider: takes the events, likewise.
+        record_text: whether to send the texts of claims. None: if ``FRANQ_TELEMETRY_TEXT`` is 1.
+        claims_told: at most this many claims of one answer get an event of their own.
+        tracer_provider: receives the spans; default: OpenTelemetry's global one.
+        logger_provider: receives the events; default: OpenTelemetry's global one.
 
     Raises:
         ValueError: for a negative number of claims.

@@ -1,4 +1,4 @@
-"""The methods themselves: name, title, level, need, source, function, scale."""
+"""The list of all methods: name, title, needed statistic, source, functions and scale of each."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _both_levels(
     *fields: str,
     of_claim: Callable[[Statistics, int], tuple[int, ...]] = Statistics.own_tokens,
 ) -> tuple[OfSequence, OfClaim]:
-    """A function of per-token arrays; ``of_claim``: which of their tokens a claim has."""
+    """A function of per-token arrays for both levels; ``of_claim`` gives the tokens of a claim."""
 
     def value(s: Statistics, tokens: tuple[int, ...] | None) -> float:
         arrays: list[FloatArray] = [needed(getattr(s, field), field) for field in fields]

@@ -1,8 +1,8 @@
-"""Claim-Conditioned Probability: how sure the model is of the meaning, whatever the wording.
+"""Claim-Conditioned Probability (CCP): how sure the model is of the meaning, whatever the wording.
 
-Per token the alternatives the model could have written are compared with what it wrote by NLI:
-those that say the same (entail) keep their probability, those that contradict count against it,
-those that say something else (neutral) drop out. Fadeeva et al. 2024, arXiv 2403.04696.
+For each token, NLI compares the alternatives that the model could have written with what it wrote.
+Alternatives with the same meaning (entailment) count for the token, contradicting ones against it,
+and neutral ones are ignored. Fadeeva et al. 2024, arXiv 2403.04696.
 
 Shapes: ``alternatives`` (T, K) log-probabilities, the written token first, padded with -inf;
 ``relations`` (T, K) of :data:`ENTAILS`, :data:`NEUTRAL`, :data:`CONTRADICTS`.
@@ -41,9 +41,9 @@ _FUNCTION_WORDS = frozenset(_WORDS.split())
 
 
 def function_words(pieces: Sequence[str]) -> NDArray[np.bool_]:
-    """Which tokens say nothing of their own, (T,): English function words and punctuation.
+    """Which tokens have no content of their own, (T,): English function words and punctuation.
 
-    ``pieces``: what each token wrote. Negations are content: they turn a claim round.
+    ``pieces`` is the text of each token. Negations count as content because they reverse a claim.
     """
     words = [piece.strip().lower() for piece in pieces]
     return np.array(
@@ -54,7 +54,8 @@ def function_words(pieces: Sequence[str]) -> NDArray[np.bool_]:
 def combine_relations(forward: ArrayLike, backward: ArrayLike) -> IntArray:
     """One relation from NLI(written, alternative) and NLI(alternative, written), any equal shapes.
 
-    Equal ones stay; entails with contradicts is neutral; otherwise the one that is not neutral.
+    Two equal relations give that relation; entailment one way and contradiction the other give
+    neutral; if just one is neutral, the other one counts.
     """
     return np.sign(np.asarray(forward, np.int64) + np.asarray(backward, np.int64))
 

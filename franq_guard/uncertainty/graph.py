@@ -2,8 +2,8 @@
 
 ``weights`` (n, n): similarity of each pair of samples in [0, 1]: Jaccard, P(entail) or
 1 - P(contradict); made symmetric by averaging. The diagonal counts: a text entails itself, so it
-should be 1 (lm-polygraph 0.7.0 takes the NLI model's own word for it: give that matrix to get
-its numbers). Fewer than two samples cannot disagree: NaN. The order of samples does not matter.
+should be 1 (lm-polygraph 0.7.0 uses the NLI model's output there: pass that matrix to reproduce its
+numbers). Fewer than two samples cannot disagree: NaN. The order of samples does not matter.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def degree_uncertainty(weights: ArrayLike) -> float:
 
 
 class Spectrum(NamedTuple):
-    """Eigenvalues (n,), rising, and eigenvectors (n, n), in columns."""
+    """Eigenvalues (n,) in ascending order and eigenvectors (n, n) as columns."""
 
     values: FloatArray
     vectors: FloatArray
@@ -43,7 +43,7 @@ class Spectrum(NamedTuple):
 def spectrum(weights: ArrayLike) -> Spectrum:
     """Spectrum of the normalised Laplacian of ``weights``.
 
-    L = I - D^-1/2 W D^-1/2; a sample without any weight stands alone (its eigenvalue is 1).
+    L = I - D^-1/2 W D^-1/2; a sample without any weight is isolated (its eigenvalue is 1).
     """
     matrix = _symmetric(weights)
     degree = matrix.sum(axis=1)
@@ -59,9 +59,9 @@ def eigenvalue_uncertainty(weights: ArrayLike | Spectrum) -> float:
 
 
 def eccentricity_uncertainty(weights: ArrayLike | Spectrum) -> float:
-    """Eccentricity: how far the samples lie from their centre in the space of small eigenvalues.
+    """Eccentricity: how far the samples are from their centre in the space of small eigenvalues.
 
-    Frobenius norm of the eigenvectors with eigenvalue < 0.9 after each one's mean is taken off, in
+    The Frobenius norm of the eigenvectors with eigenvalue < 0.9, each minus its mean, in
     [0, sqrt(n)).
     """
     values, vectors = _spectrum(weights)

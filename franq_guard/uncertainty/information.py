@@ -1,8 +1,8 @@
-"""Information-based methods: what the log-probabilities of the written tokens say.
+"""Information-based methods: they use the log-probabilities of the written tokens.
 
 Throughout: ``logprobs`` (T,) in nats, one per written token; ``tokens`` the indices of a claim's
-tokens, None for the whole sequence. No tokens: NaN (nothing was measured). A token of probability
-0 (-inf): infinite uncertainty. NaN in: NaN out.
+tokens, None for the whole sequence. Without tokens the result is NaN (nothing was measured). A
+token of probability 0 (-inf) gives infinite uncertainty. NaN in an input gives NaN.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ def pmi_uncertainty(
     """Mean Pointwise Mutual Information, negated: -mean(log p(y_t | x, y_<t) - log p(y_t | y_<t)).
 
     Any real number (Takayama & Arase 2019, ACL W19-4115). ``unconditional`` (T,) must be read at
-    the position BEFORE the token; lm-polygraph 0.7.0 reads it one too late, and from such an array
-    the same formula gives its number. Before the first token of a text without a prompt there is
-    nothing to condition on: NaN there counts as log-probability 0, as in lm-polygraph.
+    the position BEFORE the token; lm-polygraph 0.7.0 reads it one position too late (from such an
+    array this formula gives its number). The first token of a text without a prompt has nothing to
+    be conditioned on: NaN there counts as log-probability 0, as in lm-polygraph.
     """
     without = np.array(unconditional, float)
     if len(without) and np.isnan(without[0]):

@@ -1,4 +1,4 @@
-"""Sample diversity by words: Lexical Similarity and the Jaccard matrix."""
+"""Sample diversity by shared words: Lexical Similarity and the Jaccard matrix."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["LexicalMetric", "jaccard_matrix", "lexical_similarity_uncertainty"]
 
 
 def jaccard_matrix(texts: Sequence[str]) -> FloatArray:
-    """Shared words as a part of all words of each pair of texts, (n, n), symmetric, diagonal 1.
+    """Shared words of each pair of texts as a share of their words, (n, n), symmetric, diagonal 1.
 
-    Words are the distinct lower-cased blank-separated ones; two texts without words share 0
-    (Lin et al. 2023, arXiv 2305.19187).
+    Words are separated by white space and compared in lower case, each counted once; two texts
+    without words have similarity 0 (Lin et al. 2023, arXiv 2305.19187).
     """
     words = [frozenset(text.lower().split()) for text in texts]
     matrix = np.eye(len(words))
@@ -74,5 +74,5 @@ def _bleu(sentence_bleu: Callable[..., float], first: str, second: str) -> float
 
 
 def _no_smoothing(precisions: Sequence[Any], **_: object) -> list[float]:
-    # nltk's default, without its warning for each pair that shares no long n-gram.
+    # As nltk does by default, but without its warning for each pair that shares no long n-gram.
     return [float(p) or sys.float_info.min for p in precisions]

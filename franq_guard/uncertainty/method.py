@@ -1,4 +1,4 @@
-"""What a method is; the catalogue fills it in."""
+"""The record that describes one method; the catalogue has one for each method."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ ToConfidence = Callable[[float, int], float]
 
 
 def nats(uncertainty: float, _: int) -> float:
-    """Confidence of a negative log-probability or an entropy; below 0 counts as 0."""
+    """Confidence exp(-u) of a negative log-probability or an entropy; below 0 counts as 0."""
     return math.exp(-max(uncertainty, 0.0))
 
 
 def squashed(uncertainty: float, _: int) -> float:
-    """Confidence where the scale has no meaning: the order alone is kept."""
+    """Confidence for an uncertainty without a natural scale: only the order is kept."""
     return 1.0 / (1.0 + math.exp(min(uncertainty, 700.0)))
 
 
@@ -51,11 +51,11 @@ class Method:
         name: for ``compute`` and the command line.
         title: as in the paper's tables.
         family: information, reflexive, diversity or rag.
-        need: the costliest statistic it reads.
+        need: the most expensive statistic it reads.
         source: where it was published.
-        sequence: its uncertainty for a whole answer; None where it has none.
-        claim: its uncertainty for claim number i; None where it has none.
-        confidence: (uncertainty, number of samples) -> confidence, falling; not yet clipped.
+        sequence: computes its uncertainty for a whole answer; None if it has no such level.
+        claim: computes its uncertainty for claim number i; None if it has no such level.
+        confidence: (uncertainty, number of samples) -> confidence, decreasing; not yet clipped.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Method:
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """Where it applies."""
+        """The levels it can be computed at: whole answers, claims, or both."""
         there: tuple[Level, ...] = ("sequence",) if self.sequence else ()
         return (*there, "claim") if self.claim else there
 
@@ -80,16 +80,16 @@ class Method:
 
     @property
     def has_scale(self) -> bool:
-        """Whether its confidence means something before it is calibrated."""
+        """Whether its confidence is a probability or share even before calibration."""
         return self.confidence is not squashed
 
     @property
     def cost(self) -> str:
-        """What it takes beyond plain generation."""
+        """What has to be computed for it besides the answer itself."""
         return _COSTS[self.need]
 
     def row(self) -> dict[str, str]:
-        """The line of ``franq methods``; every value is text."""
+        """Its line in the output of ``franq methods``; every value is text."""
         return {
             "name": self.name,
             "title": self.title,

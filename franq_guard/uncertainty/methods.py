@@ -1,8 +1,8 @@
-"""Every method by name: :func:`methods` lists them, :func:`compute` gives their values.
+"""Every method by name: :func:`methods` lists them, :func:`compute` computes their values.
 
-One :class:`~franq_guard.uncertainty.statistics.Statistics` serves any choice of methods; what they
-share is computed once. A name that ends in ``:lm-polygraph`` is that library's form, where ours
-differs.
+All methods read the same :class:`~franq_guard.uncertainty.statistics.Statistics`; what several of
+them need is computed once. A name that ends in ``:lm-polygraph`` is the method as that library
+computes it, where ours differs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BY_NAME = {method.name: method for method in METHODS}
 
 
 def methods() -> tuple[Method, ...]:
-    """Every method, by family; ``method.row()`` is its line of ``franq methods``."""
+    """Every method, by family; ``method.row()`` is its line in ``franq methods``."""
     return METHODS
 
 
@@ -30,7 +30,7 @@ def find(name: str) -> Method:
     """The method of that name.
 
     Raises:
-        ValueError: where there is none; lists what there is.
+        ValueError: if there is none; the message lists the known names.
     """
     if name not in _BY_NAME:
         raise ValueError(f"no method {name!r}; there are: {', '.join(_BY_NAME)}")
@@ -44,8 +44,8 @@ def compute(
 
     Args:
         names: methods that exist at ``level``.
-        statistics: what was measured.
-        level: the whole answer, or each of its claims.
+        statistics: what was measured for the answer.
+        level: ``sequence`` for the whole answer, ``claim`` for each of its claims.
 
     Returns:
         For each name (1,) at sequence level, (claims,) at claim level; NaN where there was nothing
@@ -60,9 +60,10 @@ def compute(
 def confidence(name: str, uncertainty: float, *, samples: int = 10) -> float:
     """A method's uncertainty as a confidence in [0, 1]; NaN stays NaN.
 
-    A probability where the method's scale has one (exp(-u) of nats, 1 - u of shares, FRANQ's own
-    forms for Semantic Entropy and Sum of Eigenvalues); otherwise a squash that keeps the order and
-    that only calibration gives a meaning. ``samples``: how many the uncertainty came from.
+    A probability where the method's scale allows it (exp(-u) for nats, 1 - u for shares, FRANQ's
+    own forms for Semantic Entropy and Sum of Eigenvalues); otherwise a function that only keeps the
+    order, whose values mean nothing before calibration. ``samples``: how many samples the
+    uncertainty was computed from.
     """
     if np.isnan(uncertainty):
         return float("nan")
@@ -70,10 +71,10 @@ def confidence(name: str, uncertainty: float, *, samples: int = 10) -> float:
 
 
 def log_confidence(name: str, uncertainty: float, *, samples: int = 10) -> float:
-    """Log of :func:`confidence`, at most 0: what the long form's calibrators take.
+    """Log of :func:`confidence`, at most 0: the input of the long form's calibrators.
 
-    Where the uncertainty is in nats this is its negative, so that long claims do not underflow. A
-    confidence of 0 gives -inf; NaN stays NaN.
+    For an uncertainty in nats this is its negative, computed without exp(), which would underflow
+    for long claims. A confidence of 0 gives -inf; NaN stays NaN.
     """
     if find(name).in_nats:
         return 0.0 - max(float(uncertainty), 0.0) if not np.isnan(uncertainty) else float("nan")

@@ -1,4 +1,4 @@
-"""Small numerical helpers of the families."""
+"""Small numerical helpers that several methods share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ IntArray = NDArray[np.int64]
 
 
 def logsumexp(values: ArrayLike, *, axis: int = -1) -> FloatArray:
-    """log(sum(exp(values))) along ``axis``; -inf over nothing or over nothing but -inf."""
+    """log(sum(exp(values))) along ``axis``; -inf if there are no values or all of them are -inf."""
     array = np.asarray(values, float)
     if not array.shape[axis]:
         return np.full(np.delete(array.shape, axis), -np.inf)
@@ -25,6 +25,6 @@ def logsumexp(values: ArrayLike, *, axis: int = -1) -> FloatArray:
 
 
 def chosen(values: ArrayLike, tokens: Sequence[int] | IntArray | None) -> FloatArray:
-    """The values (T,) at ``tokens``, all of them for None."""
+    """The values (T,) at the indices ``tokens``; all values for None."""
     array = np.asarray(values, float)
     return array if tokens is None else array[np.asarray(tokens, int)]

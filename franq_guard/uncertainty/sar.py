@@ -24,9 +24,9 @@ def token_sar_uncertainty(
 ) -> float:
     """TokenSAR: -sum of r_t log p(y_t), relevance normalised over the whole text, in [0, inf).
 
-    A claim's value is its tokens' part of the sum. Where no token matters (all relevances 0) each
-    counts alike; lm-polygraph 0.7.0 gives NaN there. No tokens: NaN; an irrelevant token of
-    probability 0 counts 0.
+    A claim's value is its tokens' part of the sum. If all relevances are 0, all tokens count the
+    same (lm-polygraph 0.7.0 gives NaN there). Without tokens the result is NaN; a token with
+    relevance 0 and probability 0 adds 0.
     """
     logp, weight = np.asarray(logprobs, float), np.asarray(relevance, float)
     if logp.shape != weight.shape:
@@ -46,12 +46,12 @@ def sentence_sar_uncertainty(
 
     Args:
         log_probs: (n,), log-probability of each sample, nats.
-        similarity: (n, n), sim_ij of sample i to sample j; negative ones count 0.
+        similarity: (n, n), sim_ij of sample i to sample j; negative values count as 0.
         temperature: weight of the other samples.
 
     Returns:
-        Any real number; computed in log space, so long samples do not underflow to infinity. No
-        samples: NaN.
+        Any real number, computed in log space so that the probability of a long sample does not
+        underflow to 0. NaN without samples.
     """
     logp, sim = np.asarray(log_probs, float), np.maximum(np.asarray(similarity, float), 0.0)
     n = len(logp)

@@ -1,8 +1,9 @@
-"""Sample diversity by meaning: Semantic Entropy (Kuhn et al. 2023, arXiv 2302.09664) and kin.
+"""Sample diversity by meaning: Semantic Entropy (Kuhn et al. 2023, arXiv 2302.09664) and relatives.
 
-``log_probs`` (n,): log-probability of each sample, nats; ``classes`` (n,): its meaning, from
-:func:`semantic_classes`; ``texts`` (n,): the samples themselves, duplicates kept. No samples: NaN.
-A sample of probability 0 gives infinite uncertainty only where its whole class has probability 0.
+``log_probs`` (n,): log-probability of each sample, nats; ``classes`` (n,): the class of its
+meaning, from :func:`semantic_classes`; ``texts`` (n,): the samples, duplicates kept. Without
+samples the result is NaN. A sample of probability 0 gives infinite uncertainty only if its whole
+class has probability 0.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from franq_guard.franq import FloatArray
 from franq_guard.uncertainty.numeric import IntArray, logsumexp
 
 DuplicateRule = Literal["unique", "lm-polygraph"]
-"""Whether a text that was drawn again counts once or each time."""
+"""Whether a text that was sampled several times counts once (``unique``) or each time."""
 
 __all__ = [
     "discrete_semantic_entropy_uncertainty",
@@ -29,7 +30,7 @@ __all__ = [
 
 
 def semantic_classes(entails: ArrayLike) -> IntArray:
-    """Group samples of one meaning: each joins the first class whose first member it matches.
+    """Group samples by meaning: each joins the first class whose first member it matches.
 
     Args:
         entails: (n, n) of bool, whether "entailment" is the NLI label of (sample i, sample j); two
@@ -59,12 +60,12 @@ def semantic_entropy_uncertainty(
 ) -> float:
     """Semantic Entropy: -mean over samples of the log-probability of the sample's class.
 
-    A class's probability is the sum over its distinct texts. ``rule="lm-polygraph"`` (with which
-    the FRANQ paper ran) adds a text again for each duplicate, so that probabilities exceed 1 and
-    the entropy can fall below 0.
+    A class's probability is the sum over its distinct texts. ``rule="lm-polygraph"`` (used in the
+    FRANQ paper) adds a text again for each duplicate, so that probabilities can exceed 1 and the
+    entropy can be negative.
 
     Returns:
-        Nats, in [0, inf) up to sampling of unlikely duplicates; see the module for edge cases.
+        Nats, in [0, inf); see the module for edge cases.
     """
     own = _class_log_probs(log_probs, classes, texts, rule)
     kind = np.asarray(classes, int)
@@ -72,7 +73,7 @@ def semantic_entropy_uncertainty(
 
 
 def discrete_semantic_entropy_uncertainty(classes: ArrayLike) -> float:
-    """Entropy of the samples' shares by class, in [0, log n]; needs no log-probabilities.
+    """Entropy of the classes' shares of the samples, in [0, log n]; needs no log-probabilities.
 
     Farquhar et al. 2024, doi 10.1038/s41586-024-07421-0.
     """
@@ -89,12 +90,12 @@ def monte_carlo_uncertainty(log_probs: ArrayLike) -> float:
 
 
 def normalized_monte_carlo_uncertainty(samples: Sequence[ArrayLike]) -> float:
-    """Length-normalised form: -mean over samples of the mean log-probability of a token.
+    """Length-normalised entropy: -mean over samples of the mean log-probability of a token.
 
     Args:
         samples: n arrays of token log-probabilities; those without tokens are left out.
 
-    lm-polygraph 0.7.0 divides a sum with the end-of-text token by a count without it.
+    lm-polygraph 0.7.0 includes the end-of-text token in the sum but not in the count.
     """
     means = [float(np.mean(tokens)) for tokens in map(np.asarray, samples) if tokens.size]
     return -float(np.mean(means)) if means else float("nan")

@@ -1,7 +1,7 @@
-"""The arrays that one generation yields; every method reads what it needs and shares the rest.
+"""The arrays that the methods read: each method uses the ones it needs.
 
-Whoever ran the models fills them in (:mod:`franq_guard.signals.gather` for a trace); what follows
-from them (classes, matrices, sums) is computed once, on first use.
+The code that runs the models fills them in (:mod:`franq_guard.signals.gather` for a trace); what is
+derived from them (classes, matrices, sums) is computed once, on first use.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ class Samples:
         entail: (n, n), P(text i entails text j).
         contradict: (n, n), P(text i contradicts text j).
         entails: (n, n) of bool, whether entailment is the most probable of the three.
-        similarity: (n, n), of sentences, in [0, 1].
-        relevances: n arrays like ``logprobs``: 1 - similarity of the sample without the token.
+        similarity: (n, n), sentence similarity of each pair, in [0, 1].
+        relevances: n arrays of the shape of ``logprobs``: 1 - similarity of the sample with and
+            without each token.
         totals: (n,), log-probability of each sample; None: the sums of ``logprobs``.
     """
 
@@ -55,12 +56,12 @@ class Samples:
 
     @cached_property
     def classes(self) -> IntArray:
-        """Meaning of each sample, (n,)."""
+        """The class of each sample's meaning, (n,)."""
         return semantic.semantic_classes(needed(self.entails, "entails"))
 
     @cached_property
     def jaccard(self) -> FloatArray:
-        """Shared words, (n, n)."""
+        """The Jaccard similarity of the words of each pair, (n, n)."""
         return lexical.jaccard_matrix(self.texts)
 
     def weights(self, kind: str) -> FloatArray:
@@ -73,11 +74,11 @@ class Samples:
 
     @cached_property
     def spectra(self) -> dict[str, graph.Spectrum]:
-        """Spectra computed so far, by kind of graph."""
+        """The spectra computed so far, by kind of graph."""
         return {}
 
     def spectrum(self, kind: str) -> graph.Spectrum:
-        """Eigenvalues and eigenvectors of a graph, found once for all methods."""
+        """Eigenvalues and eigenvectors of a graph, computed once for all methods."""
         if kind not in self.spectra:
             self.spectra[kind] = graph.spectrum(self.weights(kind))
         return self.spectra[kind]
@@ -85,13 +86,13 @@ class Samples:
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """One answer: its tokens, its claims, its samples. None: not measured.
+    """What was measured for one answer: its tokens, claims and samples. None: not measured.
 
     Args:
         logprobs: (T,), of the written tokens, nats.
-        own_logprobs: the same of the tokens that the model in use reads, to which ``entropies``,
-            ``alternatives``, ``relations``, ``function_words``, ``unconditional`` and ``relevance``
-            belong. None: they are the tokens of ``logprobs``; a server's may be others.
+        own_logprobs: the same for the tokens of the model in use. ``entropies``, ``alternatives``,
+            ``relations``, ``function_words``, ``unconditional`` and ``relevance`` are about these
+            tokens. None: they are the tokens of ``logprobs`` (a server may tokenise differently).
         entropies: (T,), of the next-token distributions, nats.
         alternatives: (T, K), log-probabilities, the written token first, padded with -inf.
         relations: (T, K), how each alternative relates to the written token
@@ -99,7 +100,7 @@ class Statistics:
         claim_relations: per claim (tokens, K), the same with the claim's text before the token.
         function_words: (T,) of bool, tokens that CCP counts as certain.
         unconditional: (T,), log-probabilities of the answer without any prompt.
-        parametric: (T,), log-probabilities without the passages; its tokens may be others, too.
+        parametric: (T,), log-probabilities without the passages; its tokens may differ, too.
         relevance: (T,), 1 - similarity of the answer without the token.
         p_true: log-probabilities of "True" and "False", (2,).
         claim_p_true: the same per claim, (claims, 2).
@@ -109,8 +110,8 @@ class Statistics:
         entailed: P(passage entails question and answer) of each passage alone, (k,).
         claim_entailed: the same per claim, (claims, k).
         claims: token indices of each claim.
-        own_claims: those among ``own_logprobs``; None: ``claims``.
-        parametric_claims: those among ``parametric``; None: ``claims``.
+        own_claims: the same indices into ``own_logprobs``; None: ``claims``.
+        parametric_claims: the same indices into ``parametric``; None: ``claims``.
         samples: other answers to the same prompt.
     """
 
@@ -138,20 +139,20 @@ class Statistics:
 
     @property
     def own_or_given_logprobs(self) -> FloatArray | None:
-        """Of the tokens that the model in use reads, (T,), nats."""
+        """Log-probabilities of the tokens of the model in use, (T,), nats."""
         return self.logprobs if self.own_logprobs is None else self.own_logprobs
 
     def own_tokens(self, i: int) -> tuple[int, ...]:
-        """Of claim number i among the tokens that the model in use reads."""
+        """Indices of claim number i among the tokens of the model in use."""
         return (self.claims if self.own_claims is None else self.own_claims)[i]
 
     def parametric_tokens(self, i: int) -> tuple[int, ...]:
-        """Of claim number i among the tokens scored without the passages."""
+        """Indices of claim number i among the tokens scored without the passages."""
         return (self.claims if self.parametric_claims is None else self.parametric_claims)[i]
 
 
 def needed(value: T | None, name: str) -> T:
-    """The value, or a ``ValueError`` that names what was not measured."""
+    """The value; a ``ValueError`` that names the statistic if it was not measured."""
     if value is None:
         raise ValueError(f"this method needs {name!r}, which was not measured")
     return value

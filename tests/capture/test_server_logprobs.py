@@ -12,7 +12,7 @@ from franq_guard.capture.server_logprobs import server_generation
 from franq_guard.language_model.server.tokens import ServerToken, from_logprobs, from_response
 
 ANSWER = "Ça va: 3 €."
-# As a byte-level tokenizer splits it: the euro sign is spread over two tokens, told as one.
+# As a byte-level tokenizer splits it: the euro sign is spread over two tokens, sent as one.
 PIECES = ["Ça".encode(), b" va", b":", b" 3", b" \xe2\x82", b"\xac", b"."]
 SPANS = [(0, 2), (2, 5), (5, 6), (6, 8), (8, 10), (10, 11)]
 

@@ -1,4 +1,4 @@
-"""Answers are checked off their path: nobody waits, nothing raises, what is dropped is counted."""
+"""Answers are checked in the background: no waiting, no exceptions; drops are counted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def job(text: str, guard: FakeGuard | None = None) -> Job:
 
 
 class Held:
-    """A function that waits until it is let go."""
+    """A function that waits until it is released."""
 
     def __init__(self) -> None:
         self.begun, self.go, self.seen = threading.Event(), threading.Event(), []

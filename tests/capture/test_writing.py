@@ -1,4 +1,4 @@
-"""Who wrote an answer: a local model, the only one there is, a server, or nobody that was seen."""
+"""Who wrote an answer: a local model, the only one there is, a server, or an unseen model."""
 
 from dataclasses import dataclass, replace
 

@@ -137,7 +137,7 @@ def test_a_filtered_answer_keeps_the_marks_of_the_citations_it_keeps(caplog):
 
 
 def test_a_cited_passage_is_judged_as_all_of_them_are(caplog):
-    """By the calibrator's cut, and by the claim in full: what a pronoun stands for included."""
+    """By the calibrator's threshold, and with the claim in full (names for its pronouns)."""
     caplog.set_level("CRITICAL")
     low = Calibrator(labels=LabelRule(supported_from=0.2))
     # 2 of the 6 words stand in the passage: .33

@@ -46,7 +46,7 @@ class Scorer:
         return torch.log_softmax(rows, dim=-1).gather(1, torch.tensor(ids)[:, None])[:, 0].tolist()
 
     def _write(self, prompt, size, temperature, seed):
-        if size == 1:  # asked for with every scoring; nobody looks at it
+        if size == 1:  # requested with every scoring, but not used
             return " x", self.ids(" x"), [-1.0]
         with self.busy:
             if temperature == 0:

@@ -14,7 +14,7 @@ STEPS = 24
 
 
 class Paused:
-    """A streamer that stops ``generate`` after ``steps`` ids until it is let go."""
+    """A streamer that stops ``generate`` after ``steps`` ids until it is released."""
 
     def __init__(self, steps, fail=False):
         self.steps, self.fail = steps, fail

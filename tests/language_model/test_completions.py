@@ -1,4 +1,4 @@
-"""Pieces that a server tells, and the text they spell."""
+"""Pieces that a server sends, and the text they spell."""
 
 from itertools import pairwise
 
@@ -50,7 +50,7 @@ words = st.sampled_from(["ab", " cd", "日", "é", "😀", "."])
     st.lists(st.tuples(words, st.booleans()), min_size=1, max_size=10), st.sampled_from("\ufffd")
 )
 def test_parts_of_characters(written, unknown):
-    """日 is 3 bytes, 😀 4: as tokens of a byte each they are told as U+FFFD."""
+    """日 is 3 bytes, 😀 4: as tokens of one byte each they are sent as U+FFFD."""
     text = "start " + "".join(word for word, _ in written) + " end"
     parts, clear = ["start "], [True]
     for word, whole in written:

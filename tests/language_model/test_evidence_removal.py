@@ -82,7 +82,7 @@ def test_titles_beside_evidence_go_too():
 
 
 def test_residue_is_measured():
-    """Half of a passage told in other words stays, and the residue says how much."""
+    """Half of a passage is in other words and stays; the residue says how much."""
     passage = Passage("one two three four five six seven eight nine ten")
     # 7 four-word sequences; "one two three four five" holds 2 of them, too short for the cover of
     # six words and with no other evidence near: 2 / 7.

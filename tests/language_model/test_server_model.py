@@ -117,7 +117,7 @@ def test_threads_get_their_own_answers(served):
 
 
 def test_tokens_with_ids_are_scored_again_as_they_were_written(served, smollm):
-    """Two tokens where the tokenizer itself would make one: only by id are they told apart."""
+    """Two tokens where the tokenizer itself would make one: they differ only by id."""
     prompt, text = PROMPTS[0], " Paris"
     pieces = [" Par", "is"]
     ids = [smollm.encoder.ids(piece)[0] for piece in pieces]
@@ -153,13 +153,13 @@ class TestLies:
     @pytest.mark.parametrize(
         ("lie", "protocol", "message"),
         [
-            (wrong, "echo", r"not the ones it told while writing: expected -\d.* seen -"),
-            (wrong, "prompt_logprobs", "not the ones it told"),
-            (late, "echo", "not the ones it told"),
-            (shifted, "echo", "not the ones it told"),
-            (shifted, "prompt_logprobs", "not the ones it told"),
-            (blind, "echo", "not the ones it told"),
-            (blind, "prompt_logprobs", "not the ones it told"),
+            (wrong, "echo", r"not the ones it sent while writing: expected -\d.* seen -"),
+            (wrong, "prompt_logprobs", "not the ones it sent"),
+            (late, "echo", "not the ones it sent"),
+            (shifted, "echo", "not the ones it sent"),
+            (shifted, "prompt_logprobs", "not the ones it sent"),
+            (blind, "echo", "not the ones it sent"),
+            (blind, "prompt_logprobs", "not the ones it sent"),
             (without_first, "echo", "do not spell the text"),
             (nothing_known, "echo", "without a log-probability"),
             (nothing_known, "prompt_logprobs", "without a log-probability"),
@@ -193,7 +193,7 @@ class TestLies:
         monkeypatch.setattr(_server_probe, "compare", _only_context)
         with (
             serving(scorer, lie=blind) as server,
-            pytest.raises(UntrustworthyServerError, match=r"what stands before .* does not count"),
+            pytest.raises(UntrustworthyServerError, match=r"the text before has no effect"),
         ):
             ServerModel(server.url)
 

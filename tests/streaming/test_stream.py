@@ -65,7 +65,7 @@ def pieces_of(text, seed=0):
 
 
 def streamed(guard, pieces, release=None, *, lookup=None, patient=True):
-    """What left in order, and the answer; ``patient`` waits for each check before going on."""
+    """What was released, in order, and the answer; ``patient`` waits for each check first."""
     stream = ClaimStream(guard, lookup or (lambda text: (guard, trace(text))), release=release)
     left = []
     try:

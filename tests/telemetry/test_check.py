@@ -1,4 +1,4 @@
-"""What one check tells: its span, the stages below it, a result for the answer and each claim."""
+"""What one check sends: its span, spans of its stages, a result for the answer and each claim."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Batches, threads, event loops, streams: each result stands where its answer was asked for."""
+"""Batches, threads, event loops, streams: each result belongs to the caller's span."""
 
 import asyncio
 import threading

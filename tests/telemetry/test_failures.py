@@ -1,4 +1,4 @@
-"""A failure has a type and no score; a failing exporter is nobody's failure."""
+"""A failure has a type and no score; a failing exporter does not fail the check."""
 
 import time
 

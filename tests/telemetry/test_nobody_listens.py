@@ -1,4 +1,4 @@
-"""Without an SDK nothing is told; until the application imports the API nothing is imported."""
+"""Without an SDK nothing is sent; nothing is imported before the application imports the API."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""docs/telemetry.md is true: its code runs, and it has every name that leaves."""
+"""docs/telemetry.md is true: its code runs, and it has every name that is sent."""
 
 import json
 import re

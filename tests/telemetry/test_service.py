@@ -1,4 +1,4 @@
-"""The service checks answers of many requests in one round: each result stands at its request."""
+"""The service checks answers of many requests together; each request gets its own result."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Number: whether a noun phrase is one thing or several, and whether a verb goes with it."""
+"""Grammatical number: whether a noun phrase is singular or plural, and agrees with a verb."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _STOPS = w.PREPOSITIONS | w.RELATIVES | w.SUBORDINATORS
 
 
 def head(phrase: Sequence[Word]) -> Word | None:
-    """The noun that a noun phrase is about: the last word before "of ...", "that ..." or a mark."""
+    """The head noun of a noun phrase: the last word before "of ...", "that ..." or a mark."""
     found: Word | None = None
     for word in phrase:
         if word.low in _STOPS and found is not None:
@@ -42,7 +42,7 @@ def head(phrase: Sequence[Word]) -> Word | None:
 
 
 def number(phrase: Sequence[Word]) -> Number | None:
-    """Whether a noun phrase is singular or plural; None where its form does not tell."""
+    """Whether a noun phrase is singular or plural; None if its form does not show it."""
     noun = head(phrase)
     if noun is None or noun.low in _UNCLEAR or noun.is_number:
         return None
@@ -59,7 +59,7 @@ def number(phrase: Sequence[Word]) -> Number | None:
 
 
 def verb_number(words: Sequence[Word], k: int) -> Number | None:
-    """The number that the finite verb at ``k`` asks of its subject; None where any will do."""
+    """The number that the finite verb at ``k`` requires of its subject; None if it fits both."""
     low = words[k].low
     if low in _SINGULAR_VERBS:
         return "singular"
@@ -73,6 +73,6 @@ def verb_number(words: Sequence[Word], k: int) -> Number | None:
 
 
 def agree(phrase: Sequence[Word], words: Sequence[Word], verb: int) -> bool:
-    """Whether the noun phrase may be the subject of the verb: only a sure clash says no."""
+    """Whether the noun phrase may be the subject of the verb; False only if they surely differ."""
     numbers = {number(phrase), verb_number(words, verb)} - {None}
     return len(numbers) < 2

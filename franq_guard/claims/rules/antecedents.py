@@ -1,4 +1,4 @@
-"""What an aside speaks of and where it ends."""
+"""The antecedent of an aside (what it is about), and where the aside ends."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PEOPLE = word_set(
 
 
 def aside_end(frame: Sequence[Word], comma: int, inner: int, main: int) -> int | None:
-    """Position after the aside, its closing comma included; None when it has no clear end."""
+    """The position after the aside and its closing comma; None if its end is not clear."""
     main_seen = main < comma
     if not main_seen and any(x.text == ":" and not x.shielded for x in frame[comma:main]):
         return None
@@ -76,7 +76,7 @@ def phrase_before(frame: Sequence[Word], comma: int, main: int) -> tuple[Word, .
 
 
 def _opens(frame: Sequence[Word], k: int) -> bool:
-    """Whether a noun phrase begins at ``k``: nothing before an article belongs to it."""
+    """Whether a noun phrase begins at ``k``: words before an article are not part of it."""
     return frame[k].low in {"a", "an", "the", *w.POSSESSIVES} and not frame[k].is_name
 
 
@@ -91,7 +91,7 @@ def _may_hold_verb(frame: Sequence[Word], k: int, comma: int) -> bool:
 
 
 def _links(frame: Sequence[Word], k: int) -> bool:
-    """A preposition inside a long name."""
+    """Whether the word is a preposition inside a long name."""
     names = 0 < k < len(frame) - 1 and frame[k - 1].is_name and frame[k + 1].is_name
     return names and frame[k].low in {"for", "on", "in", "of", "to", "and"}
 
@@ -124,7 +124,7 @@ def name_before(frame: Sequence[Word], comma: int) -> tuple[Word, ...]:
 
 
 def _initial(frame: Sequence[Word], k: int) -> bool:
-    """The full stop of "A. R. Rahman"."""
+    """Whether the word is the full stop of an initial, as in "A. R. Rahman"."""
     return k > 0 and frame[k].text == "." and len(frame[k - 1].text) == 1 and frame[k - 1].is_name
 
 
@@ -135,7 +135,7 @@ def be(noun: Sequence[Word], *, past: bool) -> str:
 
 
 def copula(frame: Sequence[Word], main: int, antecedent: Sequence[Word]) -> str:
-    """Say "is" of a place after a preposition, else use the tense of the clause."""
+    """The "be" of an aside: "is" for a place after a preposition, else in the clause's tense."""
     first = next((k for k, x in enumerate(frame) if x is antecedent[0]), 0)
     if first > 0 and frame[first - 1].low in w.PREPOSITIONS:
         return "is"
@@ -145,9 +145,9 @@ def copula(frame: Sequence[Word], main: int, antecedent: Sequence[Word]) -> str:
 def certain(
     frame: Sequence[Word], comma: int, main: int, antecedent: Sequence[Word], verb: int | None
 ) -> bool:
-    """Whether the relative clause after ``comma`` can speak of ``antecedent`` alone.
+    """Whether the relative clause after ``comma`` can only be about ``antecedent``.
 
-    ``verb`` is the verb whose subject the pronoun is: its number must go with the antecedent.
+    ``verb`` is the verb whose subject is the pronoun; it must agree with the antecedent in number.
     No other noun phrase before the comma may fit as well: no other person for "who" and "whose", no
     other thing of the same number for "which".
     """
@@ -173,7 +173,7 @@ def certain(
 
 
 def _after_verb(frame: Sequence[Word], main: int, stop: int) -> int:
-    """Where the words of the last verb before ``stop`` end: after "must be given"."""
+    """The end of the last verb before ``stop``, with all its words: after "must be given"."""
     k = main + 1
     if frame[main].low in w.AUXILIARIES:
         forms = w.AUXILIARIES | verbs.PARTICIPLES | verbs.BASE_FORMS
@@ -188,7 +188,7 @@ def _after_verb(frame: Sequence[Word], main: int, stop: int) -> int:
 
 
 def _rivals(words: Sequence[Word]) -> list[Sequence[Word]]:
-    """The noun phrases in ``words``: what stands between verbs, prepositions and conjunctions."""
+    """The other noun phrases: the words between verbs, prepositions and conjunctions."""
     stops = w.PREPOSITIONS | w.COORDINATORS | w.AUXILIARIES | w.SUBORDINATORS | {"or", "that"}
     out: list[list[Word]] = [[]]
     for word in words:

@@ -30,7 +30,7 @@ _ABSTRACT = word_set(
     " tribute gesture response reaction effort attempt role job post distance date time period year"
     " day month season first move fact term name word gap loss gain win claim view idea way level"
 )
-"""What is said of an event, not of the name before it: "left Rome, a decision that ..."."""
+"""Nouns that describe an event, not the name before them: "left Rome, a decision that ..."."""
 _MONTHS = word_set(
     "january february march april may june july august september october november december"
     " monday tuesday wednesday thursday friday saturday sunday"
@@ -43,7 +43,7 @@ _AMOUNTS = word_set("over about around more less fewer nearly almost roughly app
 
 
 def apposition(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
-    """Take out "Paris, the capital of France, ...": after a name or an opening noun phrase."""
+    """Split off "Paris, the capital of France, ...", after a name or an opening noun phrase."""
     frame = clause.frame
     opener = frame[after_adverbs(frame, comma + 1)]
     interrupts = main > comma
@@ -83,7 +83,7 @@ def _other_thing(
     *,
     interrupts: bool,
 ) -> bool:
-    """Whether what follows the comma may be no other name of what stands before it."""
+    """Whether the words after the comma may be about something else than those before it."""
     opener = inside[0]
     if not interrupts and opener.low == "the" and all(x.is_name for x in inside[1:]):
         return True  # "in the Mauritshuis, The Hague"
@@ -101,7 +101,7 @@ def _other_thing(
 
 
 def participle(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
-    """Take out "The tower, completed in 1889, ...": between a noun and its verb, or two commas."""
+    """Split off "The tower, completed in 1889, ...": between a noun and its verb, or two commas."""
     frame = clause.frame
     inner = after_adverbs(frame, comma + 1)
     low = frame[inner].low
@@ -125,7 +125,7 @@ def participle(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] |
 
 
 def followed(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
-    """Take out ", followed by X" at the end: what follows the subject."""
+    """Split off ", followed by X" at the end: X follows the subject."""
     frame = clause.frame
     if [x.low for x in frame[comma + 1 : comma + 3]] != ["followed", "by"] or main > comma:
         return None
@@ -139,7 +139,7 @@ def followed(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | N
 
 
 def gerund(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
-    """Take out ", winning two prizes" at the end: the subject of the clause won them."""
+    """Split off ", winning two prizes" at the end: the subject of the clause won them."""
     frame = clause.frame
     inner = after_adverbs(frame, comma + 1)
     if main > comma or inner + 1 >= len(frame) or frame[inner].is_name:
@@ -175,7 +175,7 @@ def gerund(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | Non
 
 
 def _holds_clause(frame: Sequence[Word], main: int, comma: int) -> bool:
-    """Whether a comma or a second clause stands between the verb and ``comma``."""
+    """Whether there is a comma or a second clause between the verb and ``comma``."""
     return any(
         frame[k].is_comma
         or frame[k].low in w.RELATIVES | w.SUBORDINATORS - {"as", "since", "before", "after"}
@@ -187,19 +187,19 @@ def _holds_clause(frame: Sequence[Word], main: int, comma: int) -> bool:
 
 
 def _joined_gerund(words: Sequence[Word], k: int) -> bool:
-    """Whether a further -ing form is joined that did not turn finite."""
+    """Whether another -ing form is joined that was not turned into a finite verb."""
     joined = words[k - 1].low in {"and", "or"}
     return joined and words[k].low.endswith("ing") and len(words[k].text) > 4
 
 
 def _second_gerund(frame: Sequence[Word], k: int, *, past: bool) -> Word:
-    """The "becoming" of "regaining strength and becoming a storm" turns finite as well."""
+    """A finite form for the "becoming" of "regaining strength and becoming a storm" as well."""
     finite = verbs.finite_form(frame[k].low, past=past) if frame[k - 1].low == "and" else None
     return frame[k] if finite is None else inserted(finite)
 
 
 def including(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
-    """Take out ", including X": that X is among them is said apart."""
+    """Split off ", including X": that X is among them becomes a claim of its own."""
     frame = clause.frame
     such = frame[comma + 1].low == "such" and frame[comma + 2].low == "as" and main > comma
     if (not such and frame[comma + 1].low != "including") or frame[comma + 2].low in verbs.GERUNDS:
@@ -216,7 +216,7 @@ def including(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | 
 
 
 def with_amount(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
-    """Take out ", with more than 80% of sales" at the end: the subject has them."""
+    """Split off ", with more than 80% of sales" at the end: the subject has them."""
     frame = clause.frame
     if frame[comma + 1].low != "with" or main > comma or comma + 3 >= len(frame):
         return None
@@ -235,12 +235,12 @@ def with_amount(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] 
 
 
 def _is_series(frame: Sequence[Word], inner: int) -> bool:
-    """Whether there are too many to read: ", winning A, losing B and drawing C"."""
+    """Whether there are several, which is not split: ", winning A, losing B and drawing C"."""
     return any(x.is_comma for x in frame[inner:])
 
 
 def _is_list(inside: Sequence[Word]) -> bool:
-    """Whether "Anna, a nurse and Paul" goes on: a list, not an aside."""
+    """Whether it is a list and not an aside: "Anna, a nurse and Paul"."""
     return any(x.low in {"and", "or"} and not x.shielded for x in inside)
 
 

@@ -1,4 +1,4 @@
-"""Stage: what stands between commas (relative clauses, appositions, participles) gets apart."""
+"""Stage: splits off what is between commas (relative clauses, appositions, participles)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def without_asides(clause: Clause) -> list[Clause]:
 
 
 def without_examples(clause: Clause) -> list[Clause]:
-    """The clause without ", including ...", then what it includes."""
+    """The clause without ", including ...", then the clauses about what it includes."""
     return _without(clause, _EXAMPLES)
 
 

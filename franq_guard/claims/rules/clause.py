@@ -1,4 +1,4 @@
-"""A clause under construction: which words it owns and how its text reads."""
+"""A clause while a sentence is being split: which words belong to it, and its text."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from franq_guard.records import Span
 class Clause:
     """Part of a sentence that states one thing.
 
-    ``frame`` holds the words its text is made of, in order: its own, carried over ones (a shared
-    subject) and inserted ones. ``own`` holds the words of the sentence that belong to it, in order;
-    every word of a sentence, marks and conjunctions included, belongs to exactly one clause.
+    ``frame`` has the words of its text, in order: its own words, words carried over from another
+    clause (a shared subject) and inserted words. ``own`` has the words of the sentence that belong
+    to it, in order; every word of a sentence, including marks and conjunctions, belongs to exactly
+    one clause.
     """
 
     frame: tuple[Word, ...]
     own: tuple[Word, ...]
 
     def spans(self) -> tuple[Span, ...]:
-        """Ranges of the answer that hold the own words; neighbouring words share one range."""
+        """Ranges of the answer with its own words; adjacent words are in one range."""
         out: list[Span] = []
         last = -2
         for word in self.own:
@@ -34,7 +35,7 @@ class Clause:
         return tuple(out)
 
     def can_cut(self, position: int) -> bool:
-        """Whether own words (carried ones do not count) stand on both sides of ``position``."""
+        """Whether there are own words (not carried ones) on both sides of ``position``."""
         return self.frame[position].index > self.own[0].index
 
     def cut(
@@ -42,8 +43,8 @@ class Clause:
     ) -> tuple[Clause, Clause]:
         """Two clauses: the words before frame ``position``, and the words from there on.
 
-        The second one's text is ``carried`` and what follows ``skip`` words (a comma, a
-        conjunction); the skipped words are its own all the same.
+        The text of the second one is ``carried`` and the words after the first ``skip`` words (a
+        comma, a conjunction); the skipped words belong to it, but are not in its text.
         """
         border = self.frame[position].index
         left = Clause(self.frame[:position], tuple(x for x in self.own if x.index < border))
@@ -56,7 +57,7 @@ class Clause:
     def take(self, start: int, end: int, frame: Sequence[Word]) -> tuple[Clause, Clause]:
         """The clause without frame positions ``start:end``, and the one that owns them.
 
-        The text of the second one is made of ``frame``.
+        The words of the second one's text are ``frame``.
         """
         taken = {x.index for x in self.frame[start:end]}
         rest = Clause(

@@ -1,4 +1,4 @@
-"""What a reader needs besides a claim's words: who "she" is, the heading, what opens the list."""
+"""What is needed to understand a claim: who "she" is, the heading, the lead-in of a list."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Reader:
         self._mentions = Mentions(self._question)
 
     def heading(self, text: str) -> None:
-        """A heading stands above what follows."""
+        """Read a heading, which applies to what follows."""
         self._heading, self._lead = plain(text).strip(_CLOSERS), ""
 
     def block(self, block: Block) -> None:
-        """A block begins: items keep the sentence that announced their list."""
+        """Begin a block; list items keep the sentence that introduced their list."""
         if self._last:
             self._mentions.paragraph()
         if block.kind != "item":
@@ -47,7 +47,7 @@ class Reader:
             self._last = ""
 
     def passed(self, sentence: str) -> None:
-        """A sentence was read: its subject, where it is a name, is what a pronoun may mean."""
+        """Read a sentence; if its subject is a name, a later pronoun may refer to it."""
         self._last = plain(sentence).strip()
         self._mentions.passed(sentence)
         words = tuple(lex(sentence[:400], 0, min(len(sentence), 400)))
@@ -57,15 +57,15 @@ class Reader:
             self._antecedent = plain(sentence[found[0].start : found[-1].end]).strip()
 
     def in_full(self, answer: str, start: int, clause: Clause) -> str | None:
-        """The text of a clause of the sentence at ``start`` with names for what it refers to.
+        """The text of a clause of the sentence at ``start``, with names instead of pronouns.
 
-        None where nothing is to be named, or where more than one thing could be meant.
+        None if there is nothing to replace, or if a pronoun could mean more than one thing.
         """
         named = self._mentions.resolved(answer, start, clause)
         return None if named is None else render(answer, named)
 
     def place(self, claim: Claim) -> Claim:
-        """The claim with its context; a list item that is no sentence gets the list's opening."""
+        """The claim with its context; for a list item that is no sentence, the list's lead-in."""
         if self._lead and _is_fragment(claim.text):
             return replace(claim, text=f"{self._lead}: {claim.text}", context=self._above() or None)
         notes = []

@@ -38,12 +38,12 @@ _QUANTIFIERS = word_set("about around over under nearly more less only at")
 
 
 def independent(clause: Clause) -> list[Clause]:
-    """The clause split where a mark and a full clause follow: "; it ...", ", but he ..."."""
+    """The clause split before a mark with a full clause after it: "; it ...", ", but he ..."."""
     return _split(clause, strong_only=True)
 
 
 def coordinated(clause: Clause) -> list[Clause]:
-    """The clause split at every safe coordination; a clause that has none comes back alone."""
+    """The clause split at every safe coordination; just the clause if there is none."""
     return _split(clause, strong_only=False)
 
 
@@ -64,7 +64,7 @@ def _first_cut(clause: Clause, strong_only: bool) -> tuple[Clause, Clause] | Non
     if main is None:
         return None
     if frame[0].low in _CONDITIONS:
-        return None  # what follows holds under the condition only
+        return None  # what follows is true only under the condition
     for k in range(main + 1, len(frame) - 1):
         if frame[k].shielded or not clause.can_cut(k):
             continue
@@ -122,7 +122,7 @@ def _cuts_at(
 
 
 def _shared(frame: Sequence[Word], main: int, k: int) -> bool:
-    """Whether what stands before ``k`` waits for what follows it."""
+    """Whether the words before ``k`` are incomplete without those after it."""
     if frame[k - 1].low in w.PREPOSITIONS or _bare_predicate(frame, main, k):
         return True  # "the burden of, or has to pay, the tax"
     # "not only old but rich", "both sings and dances"
@@ -130,7 +130,7 @@ def _shared(frame: Sequence[Word], main: int, k: int) -> bool:
 
 
 def _connective(frame: Sequence[Word], k: int) -> int:
-    """How many words from ``k`` on join the next clause: "; and", ", but", "and", ","; 0: none."""
+    """How many words at ``k`` join the next clause: "; and", ", but", "and", ","; 0 if none do."""
     word = frame[k]
     following = frame[k + 1]
     joins = 1 if following.low in w.COORDINATORS - {"nor"} | w.CONTRASTS | {"so"} else 0
@@ -148,7 +148,7 @@ def _connective(frame: Sequence[Word], k: int) -> int:
 
 
 def _bare_predicate(frame: Sequence[Word], main: int, k: int) -> bool:
-    """Whether the first verb has nothing of its own yet: "was designed and built by X"."""
+    """Whether the first verb has no object of its own yet: "was designed and built by X"."""
     own = frame[main + 1 : k]
     if not frame[k].low.isalpha() or (own and frame[main].low not in w.AUXILIARIES):
         return False
@@ -192,7 +192,7 @@ def _subordinators(frame: Sequence[Word], main: int, k: int) -> list[int]:
 
 
 def _reported(frame: Sequence[Word], main: int, k: int) -> int | None:
-    """The verb inside what is reported ("She said that A was ..."), or None where nothing is."""
+    """The verb of reported speech ("She said that A was ..."); None if there is none."""
     for j in range(main, k - 1):
         if frame[j].low in w.COMPLEMENT_VERBS:
             start = j + 2 if frame[j + 1].low == "that" else j + 1
@@ -203,9 +203,9 @@ def _reported(frame: Sequence[Word], main: int, k: int) -> int | None:
 
 
 def _opens_clause(frame: Sequence[Word], body: int, main: int, *, sure: bool = True) -> bool:
-    """Whether a subject and its finite verb stand at ``body``.
+    """Whether a subject and its finite verb begin at ``body``.
 
-    ``sure``: a comma or a semicolon before it makes a new clause likely, any noun may open it.
+    ``sure``: a comma or a semicolon before it makes a new clause likely, so any noun may begin it.
     """
     body = after_adverbs(frame, body)
     first = frame[body]
@@ -232,7 +232,7 @@ def _opens_clause(frame: Sequence[Word], body: int, main: int, *, sure: bool = T
 
 
 def _loose_verb(frame: Sequence[Word], body: int, stop: int) -> int | None:
-    """A form that may be a verb, where no conjunction makes its subject unclear."""
+    """A word that may be a verb, if no conjunction makes its subject unclear."""
     verb = find_verb(frame, body, stop, loose=True)
     if verb is None or any(x.low in w.COORDINATORS for x in frame[body:verb]):
         return None
@@ -257,7 +257,11 @@ def _closing_verb(frame: Sequence[Word], body: int) -> int | None:
 
 
 def _broken(words: Sequence[Word]) -> bool:
-    """A subject holds no comma and no clause mark, and no conjunction beside a number or a verb."""
+    """Whether these words cannot be a subject.
+
+    That is if they contain a comma or clause mark, or a conjunction after a number, after a mark or
+    at the end.
+    """
     marks = any(x.is_comma or x.text in {";", ":"} for x in words)
     joined = any(
         x.low in w.COORDINATORS and (y.is_number or not x.is_word) for y, x in pairwise(words)
@@ -268,7 +272,7 @@ def _broken(words: Sequence[Word]) -> bool:
 def _carried(
     frame: Sequence[Word], main: int, body: int, reported: int | None
 ) -> tuple[Word, ...] | None:
-    """The words that the predicate at ``body`` shares with the first one, or None: no predicate."""
+    """The words that the predicate at ``body`` shares with the first one; None: no predicate."""
     shared = subject(frame) if reported is None else tuple(frame[:reported])
     if shared is None or shared[0].low in {"here", "there"}:
         return None
@@ -294,7 +298,7 @@ def _carried(
 
 
 def _base_predicate(frame: Sequence[Word], main: int, body: int) -> tuple[Word, ...] | None:
-    """The modal that a base form at ``body`` shares, () where it needs none; None: no predicate."""
+    """The modal that a base form at ``body`` shares, () if it needs none; None: no predicate."""
     k = after_adverbs(frame, body)
     low = frame[k].low
     if low not in verbs.BASE_FORMS or not has_object(frame, k) or infinitive(frame, main, body):
@@ -309,7 +313,7 @@ def _base_predicate(frame: Sequence[Word], main: int, body: int) -> tuple[Word, 
 
 
 def _same_tense(frame: Sequence[Word], main: int, k: int) -> bool:
-    """Whether a form that could be something else is made a verb by the tense of the first one."""
+    """Whether an ambiguous form counts as a verb because it has the tense of the first verb."""
     word = frame[k]
     if word.is_name or not word.is_word or k + 1 >= len(frame):
         return False
@@ -325,14 +329,14 @@ def _same_tense(frame: Sequence[Word], main: int, k: int) -> bool:
 
 
 def _maybe_adjective(frame: Sequence[Word], main: int, k: int) -> bool:
-    """Whether an -ed form in a present clause may be none: "classic and established writers"."""
+    """Whether an -ed form may be an adjective: "classic and established writers"."""
     after = frame[min(k + 1, len(frame) - 1)]
     bare = after.is_word and not opens_noun_phrase(after) and after.low not in w.PREPOSITIONS
     return verbs.is_ed_form(frame[k].low) and not is_past_tense(frame[main]) and bare
 
 
 def _unclear_voice(frame: Sequence[Word], main: int, k: int) -> bool:
-    """Whether "was captured, tried for ..." leaves open if the second form is passive, too."""
+    """Whether it is unclear if the second form is passive too: "was captured, tried for ..."."""
     first, low = frame[after_adverbs(frame, main + 1)].low, frame[k].low
     both = all(verbs.is_ed_form(x) or x in verbs.PARTICIPLES for x in (first, low))
     if not both or low in _NO_PASSIVE | verbs.PURE_PASTS or _is_passive(frame, main, k):
@@ -359,7 +363,7 @@ def _is_passive(frame: Sequence[Word], main: int, k: int) -> bool:
 
 
 def _series(frame: Sequence[Word], body: int, main: int) -> bool:
-    """A bare comma joins only where a conjunction joins a later part, or before "others"."""
+    """Whether a comma alone may join: before "others", or if a conjunction joins a later part."""
     if frame[body].low in {"others", "another", "then"}:
         return True
     if frame[body].low in _SPLICE and is_finite(frame, after_adverbs(frame, body + 1)):

@@ -1,4 +1,4 @@
-"""What makes a coordination unsafe to cut: a form that may be a noun, a list that may go on."""
+"""Reasons not to split a coordination: a word that may be a noun, a list that may continue."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from franq_guard.claims.rules.lexer import Word
 
 
 def in_a_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
-    """Whether a list of subjects may run across ``k``: "but Tom May, Al Fox, and Jo Purdy won"."""
+    """Whether ``k`` may be inside a list of subjects: "but Tom May, Al Fox, and Jo Purdy won"."""
     if frame[body].low in w.SUBJECT_PRONOUNS or frame[k].text == ";":
         return False
     verb = after_adverbs(frame, body)
@@ -37,7 +37,7 @@ def in_a_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
 
 
 def both(frame: Sequence[Word], j: int) -> bool:
-    """Whether a "both" that two predicates share stands at ``j``: "both sings and dances"."""
+    """Whether the word at ``j`` is a "both" before two predicates: "both sings and dances"."""
     return frame[j].low == "both" and (
         is_finite(frame, j + 1, loose=True)
         or frame[j + 1].low in verbs.PARTICIPLES | verbs.BASE_FORMS
@@ -45,7 +45,7 @@ def both(frame: Sequence[Word], j: int) -> bool:
 
 
 def ambiguous_noun(frame: Sequence[Word], k: int, verb: int) -> bool:
-    """Whether the verb may be a noun of a list: "the pricing and benefits"."""
+    """Whether the verb may be a noun in a list: "the pricing and benefits"."""
     low = frame[verb].low
     after = frame[verb + 1] if verb + 1 < len(frame) else None
     if (
@@ -61,7 +61,7 @@ def ambiguous_noun(frame: Sequence[Word], k: int, verb: int) -> bool:
 
 
 def has_object(frame: Sequence[Word], k: int) -> bool:
-    """Whether something follows that makes a base form a verb ("and object to" is unclear)."""
+    """Whether the next words show that a base form is a verb ("and object to" is unclear)."""
     if k + 1 >= len(frame) or not frame[k + 1].is_word or frame[k + 1].low in w.COORDINATORS:
         return False
     after = frame[min(k + 2, len(frame) - 1)].low
@@ -72,7 +72,7 @@ def has_object(frame: Sequence[Word], k: int) -> bool:
 
 
 def infinitive(frame: Sequence[Word], main: int, body: int) -> bool:
-    """Whether a base form may go on with an infinitive: "can help to grow and feed X"."""
+    """Whether a base form may continue an infinitive: "can help to grow and feed X"."""
     return any(
         frame[j].low == "to" and not opens_noun_phrase(frame[j + 1]) for j in range(main, body - 1)
     )

@@ -1,4 +1,4 @@
-"""Stage: a list of things at the end of a clause; each thing is a claim."""
+"""Stage: splits a list of things at the end of a clause into one claim for each thing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _JOINTS = frozenset({"and", "or", "as"})
 
 
 def enumerated(clause: Clause) -> list[Clause]:
-    """One clause per member of a final list, or the clause alone where that is not safe."""
+    """One clause per member of a final list, or just the clause if splitting is not safe."""
     frame = clause.frame
     if not any(x.low in _JOINTS for x in frame):
         return [clause]
@@ -63,12 +63,12 @@ def _last_joint(frame: Sequence[Word], main: int) -> int | None:
 
 
 def _possible(frame: Sequence[Word], main: int) -> bool:
-    """Whether "or" joins what is possible, each by itself: "may cause pain or fever"."""
+    """Whether "or" joins possibilities, each true by itself: "may cause pain or fever"."""
     return frame[main].low in {"can", "may", "could", "might"}
 
 
 def _separators(frame: Sequence[Word], main: int, joint: int) -> list[int]:
-    """Positions where a further member begins (its comma or conjunction), in order."""
+    """Positions of the comma or conjunction before each further member, in order."""
     out = [joint - 1 if frame[joint - 1].is_comma else joint]
     since = 0
     for k in range(out[0] - 1, main, -1):
@@ -117,7 +117,7 @@ def _first_member(frame: Sequence[Word], main: int, separators: Sequence[int]) -
 def _begins(
     frame: Sequence[Word], main: int, k: int, model: Word, separators: Sequence[int]
 ) -> bool:
-    """Whether a list surely begins at ``k``, however its next member opens.
+    """Whether a list surely begins at ``k``, even if its next member begins in another way.
 
     "the Netherlands, Belgium and Suriname"; "starts with fever, a cough and red eyes".
     """
@@ -146,7 +146,7 @@ def _governs(frame: Sequence[Word], k: int, main: int) -> bool:
 
 
 def _is_participle(frame: Sequence[Word], k: int, main: int) -> bool:
-    """A verb after auxiliaries only: "was named X and Y", "can borrow X and Y"."""
+    """Whether it is a verb after auxiliaries: "was named X and Y", "can borrow X and Y"."""
     form = frame[k].low in verbs.PARTICIPLES | verbs.BASE_FORMS
     return form and all(x.low in w.AUXILIARIES or is_adverb(x) for x in frame[main:k])
 
@@ -181,7 +181,7 @@ def _prefix_end(frame: Sequence[Word], main: int, first: int, separators: Sequen
 
 
 def _body_length(frame: Sequence[Word], separators: Sequence[int]) -> int:
-    """How many words the second of two professions has: as many are not shared of the first."""
+    """How many words the second of two professions has; the first has as many that are its own."""
     if len(separators) > 1:
         return 1
     return len(core(frame[_body(frame, separators[0]) : _end(frame)]))
@@ -200,7 +200,7 @@ def _split(clause: Clause, prefix: int, separators: Sequence[int]) -> list[Claus
 
 
 def _agreeing(carried: Sequence[Word], word: Word) -> Sequence[Word]:
-    """The shared words with "a" or "an" as the next word asks."""
+    """The shared words with "a" or "an" as the next word requires."""
     if not carried or carried[-1].low not in {"a", "an"}:
         return carried
     return (*carried[:-1], inserted("an" if word.low[0] in "aeiou" else "a"))

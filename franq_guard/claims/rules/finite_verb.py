@@ -1,4 +1,4 @@
-"""Which word is the finite verb of a clause: judged by its form and its neighbours, no tagger."""
+"""Finds the finite verb of a clause by word forms and neighbouring words, without a tagger."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from franq_guard.claims.rules.lexer import Word
 
 
 def is_adverb(word: Word) -> bool:
-    """Whether the word is an adverb, by list or by -ly."""
+    """Whether the word is an adverb: in the word list, or ending in -ly."""
     low = word.low
     return low in w.ADVERBS or (len(low) > 4 and low.endswith("ly") and not word.is_name)
 
 
 def after_adverbs(words: Sequence[Word], k: int) -> int:
-    """The first position from ``k`` on that holds no adverb (or the last position)."""
+    """The first position from ``k`` on that is not an adverb (or the last position)."""
     while k < len(words) - 1 and is_adverb(words[k]):
         k += 1
     return k
 
 
 def opens_noun_phrase(word: Word) -> bool:
-    """Whether a noun phrase begins here for sure: determiner, name, number, pronoun, quote."""
+    """Whether a noun phrase surely begins here: determiner, name, number, pronoun or quote."""
     return (
         word.low in w.DETERMINERS
         or word.is_name
@@ -36,8 +36,8 @@ def opens_noun_phrase(word: Word) -> bool:
 def is_finite(words: Sequence[Word], k: int, *, loose: bool = False) -> bool:
     """Whether word ``k`` is the finite verb of a clause.
 
-    Unsure cases answer False, so that unsure sentences stay whole; ``loose`` accepts forms that
-    could be a noun or a participle as well and is for clauses where nothing better is found.
+    False if unsure, so that unsure sentences are not split. ``loose`` also accepts forms that could
+    be a noun or a participle; it is for clauses without a surer verb.
     """
     word = words[k]
     low = word.low
@@ -69,7 +69,7 @@ def find_verb(words: Sequence[Word], start: int, stop: int, *, loose: bool = Fal
     Verbs of restrictive relative clauses and of subordinate clauses do not count.
     """
     pending = 0
-    prepositional = False  # "as a lawyer," has no verb to wait for
+    prepositional = False  # "as a lawyer," needs no verb of its own
     for k in range(start, stop):
         low = words[k].low
         opens = low in w.SUBORDINATORS | w.CONTRASTS or (
@@ -90,7 +90,7 @@ def find_verb(words: Sequence[Word], start: int, stop: int, *, loose: bool = Fal
 def main_verb(words: Sequence[Word], start: int) -> int | None:
     """The main verb from ``start`` on: a sure one, else a loose one."""
     strict = find_verb(words, start, len(words))
-    # A verb right after a conjunction is the second one: an earlier one must be there.
+    # A verb right after a conjunction is the second verb, so there must be an earlier one.
     second = strict is not None and _follows(words, strict, w.COORDINATORS)
     if strict is not None and not second and not any(x.is_comma for x in words[start:strict]):
         return strict
@@ -127,7 +127,7 @@ _WHICH_TIME = frozenset({"the", "that", "this", "last", "next", "each", "every",
 
 
 def _after_time(words: Sequence[Word]) -> int:
-    """Where the clause begins after "The following month, "; 0 where no such phrase opens it."""
+    """Where the clause begins after "The following month, "; 0 without such a phrase."""
     comma = next((k for k, x in enumerate(words[:5]) if x.is_comma), 0)
     timed = comma > 1 and words[comma - 1].low in _TIMES and words[0].low in _WHICH_TIME
     return comma + 1 if timed else 0
@@ -152,7 +152,7 @@ def _has_verb(words: Sequence[Word], start: int) -> bool:
 
 
 def subject(words: Sequence[Word]) -> tuple[Word, ...] | None:
-    """The subject noun phrase of a clause, brackets left out, or None when it is not found."""
+    """The subject noun phrase of a clause without brackets; None if it is not found."""
     start = subject_start(words)
     verb = main_verb(words, start)
     if verb is None:
@@ -195,7 +195,7 @@ def _without_brackets(words: Sequence[Word]) -> list[Word]:
 
 
 def _is_noun(words: Sequence[Word], k: int, before: Word | None) -> bool:
-    """Whether "will", "can" or "might" is a thing: "at will", "the can.", "with all its might"."""
+    """Whether "will", "can" or "might" is a noun: "at will", "the can.", "with all its might"."""
     ends = k + 1 >= len(words) or not words[k + 1].is_word
     after_noun_opener = before is not None and (
         before.low in w.PREPOSITIONS or before.low in w.POSSESSIVES or before.low in {"a", "the"}
@@ -225,7 +225,7 @@ def _follows(words: Sequence[Word], k: int, kinds: frozenset[str]) -> bool:
 
 
 def _blocks_verb(before: Word, words: Sequence[Word], k: int) -> bool:
-    """After a determiner, a preposition or an auxiliary a verb form is a noun or a participle."""
+    """Whether the word before makes a verb form a noun or participle: "the", "of", "has"."""
     low = before.low
     if low in {
         "this",

@@ -27,7 +27,7 @@ def _parallel(frame: Sequence[Word], first: int, body: int, second: int) -> bool
 
 
 def _alike_or_names(word: Word, other: Word) -> bool:
-    """As `_alike`; two bare words are none: "born in Salem, Oregon in America"."""
+    """As `_alike`, but False for two bare words: "born in Salem, Oregon in America"."""
     return _alike(word, other) and (word.is_number or word.low == "the" or word.low == "a")
 
 
@@ -41,7 +41,7 @@ def _alike(word: Word, other: Word) -> bool:
 
 
 def gapped(clause: Clause) -> list[Clause]:
-    """The clause cut at its one comma where a noun phrase and the same preposition follow.
+    """The clause split at its only comma, if a noun phrase and the same preposition follow.
 
     The words of the verb are carried over: "Exports grew by 3%." and "Imports grew by 5%.".
     """

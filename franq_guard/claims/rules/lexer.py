@@ -1,4 +1,4 @@
-"""A sentence as words with offsets; what stands in quotes, brackets and links is shielded."""
+"""A sentence as words with offsets; words in quotes, brackets and links are never split on."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _OPEN = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»", '"': '"', "`": 
 class Word:
     """A word or a single punctuation mark: ``text`` at characters ``start:end`` of the answer.
 
-    ``index`` counts within the sentence (-1: inserted, not in the text). ``shielded`` words stand
-    inside quotes, brackets or code and are never split on. ``low`` is the lower-case form with a
-    straight apostrophe.
+    ``index`` is its position in the sentence (-1: inserted, not in the text). ``shielded`` words
+    are inside quotes, brackets or code, where a sentence is never split. ``low`` is the lower-case
+    form with a straight apostrophe.
     """
 
     text: str
@@ -49,7 +49,7 @@ class Word:
 
 
 def lex(text: str, start: int, end: int) -> list[Word]:
-    """Words of ``text[start:end]``, offsets into ``text``; each non-blank character is in one."""
+    """The words of ``text[start:end]``, with offsets into ``text``; they cover all non-blanks."""
     words: list[Word] = []
     closers: list[str] = []
     for index, match in enumerate(_TOKEN.finditer(text, start, end)):
@@ -60,13 +60,13 @@ def lex(text: str, start: int, end: int) -> list[Word]:
             closers.pop()
         elif token in _OPEN:
             closers.append(_OPEN[token])
-    if closers:  # a bracket or quote that never closes shields nothing
+    if closers:  # an unclosed bracket or quote has no effect
         words = [Word(x.text, x.start, x.end, x.index, low=x.low) for x in words]
     return _with_dates(words)
 
 
 def _with_dates(words: list[Word]) -> list[Word]:
-    """The comma of "January 4, 2018" separates nothing: it is shielded."""
+    """The words with the comma of "January 4, 2018" shielded, since it separates nothing."""
     for k in range(2, len(words) - 1):
         day, year = words[k - 1].text, words[k + 1].text
         if words[k].text == "," and day.isdigit() and len(day) < 3 and year[:4].isdigit():
@@ -76,5 +76,5 @@ def _with_dates(words: list[Word]) -> list[Word]:
 
 
 def inserted(text: str) -> Word:
-    """A word of a claim's text that does not stand in the sentence."""
+    """A word for a claim's text that is not in the sentence."""
     return Word(text, -1, -1, low=text.lower())

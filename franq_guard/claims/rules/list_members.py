@@ -1,4 +1,4 @@
-"""Whether the members of a list can be claims of their own."""
+"""Decides whether the members of a list can be claims of their own."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _BINOMIALS = frozenset(lines("binomials"))
 
 
 def safe(frame: Sequence[Word], main: int, first: int, members: Sequence[Sequence[Word]]) -> bool:
-    """Whether what is said of the list whose members these are is said of each of them.
+    """Whether a statement about the list with these members is true of each member by itself.
 
     ``first`` is where the first member begins, ``main`` the verb of the clause.
     """
@@ -88,14 +88,14 @@ def safe(frame: Sequence[Word], main: int, first: int, members: Sequence[Sequenc
         return False
     if _parallel(cores):
         return len(members) > 2 or not _is_title(governor, members)
-    # "attitudes and beliefs about X": X is of both; "acid and enzymes that digest" is of the last
+    # "attitudes and beliefs about X": about both; "acid and enzymes that digest": only the last
     rest = members[-1][len(cores[-1]) :]
     tail = bool(rest) and rest[0].low not in w.RELATIVES
     return len(members) > 2 or (not tail and _plain_pair(cores, governor))
 
 
 def _tail_of_all(members: Sequence[Sequence[Word]], core_length: int) -> bool:
-    """Whether what follows the last member may speak of all of them.
+    """Whether the words after the last member may be about all members.
 
     "has 55% of its pupils and 60% of its teachers from Rome", "sells tea and cups, and lends".
     """
@@ -110,7 +110,7 @@ def _before_relative(member: Sequence[Word]) -> Sequence[Word]:
 
 
 def _collective(frame: Sequence[Word], main: int, first: int, end: int) -> bool:
-    """Whether the list is spoken of as a whole: "consists of", "Minister for Food and Health"."""
+    """Whether it is about the list as a whole: "consists of", "Minister for Food and Health"."""
     governor = frame[first - 1]
     if first > 1 and governor.low in {"for", "of"} and frame[first - 2].is_name:
         return True
@@ -119,7 +119,7 @@ def _collective(frame: Sequence[Word], main: int, first: int, end: int) -> bool:
 
 
 def _shared_out(frame: Sequence[Word], main: int, first: int) -> bool:
-    """Whether the members are dealt out ("respectively"), denied, or named by a condition."""
+    """Whether the members are assigned ("respectively"), negated, or part of a condition."""
     if any(x.low in w.DEALT_OUT and not x.shielded for x in frame):
         return True
     if any(x.low == "and" and not x.shielded for x in frame[main + 1 : first]):
@@ -129,7 +129,7 @@ def _shared_out(frame: Sequence[Word], main: int, first: int) -> bool:
 
 
 def _identity(frame: Sequence[Word], main: int, first: int) -> bool:
-    """Whether several things are named: "The two moons are Phobos and Deimos"."""
+    """Whether the list names several things at once: "The two moons are Phobos and Deimos"."""
     said = frame[main + 1 : first]
     phrase = frame[subject_start(frame) : main]
     plural = frame[main].low in {"are", "were"} or number(phrase) == "plural"
@@ -201,7 +201,7 @@ def _describes(word: Word) -> bool:
 
 
 def _goes_on(member: Sequence[Word]) -> bool:
-    """Whether a name that is not the last goes on: "Salem, Oregon in 1966 and ..."."""
+    """Whether more words follow a name that is not the last: "Salem, Oregon in 1966 and ..."."""
     return member[0].is_name and any(x.low in w.PREPOSITIONS - {"of"} for x in member)
 
 
@@ -237,7 +237,7 @@ def core(member: Sequence[Word]) -> Sequence[Word]:
 
 
 def _verbal(word: Word, count: int) -> bool:
-    """A form that is a verb and no noun: what is joined are no things."""
+    """Whether the form is a verb and not a noun, so that the list is not one of things."""
     low = word.low
     verbal = low in verbs.PLAIN_BASE_FORMS or low in verbs.PURE_PASTS
     return verbal or (count == 2 and low in verbs.GERUNDS)
@@ -271,7 +271,7 @@ def _parallel(members: Sequence[Sequence[Word]]) -> bool:
 
 
 def _plain_pair(members: Sequence[Sequence[Word]], governor: Word) -> bool:
-    """Whether two bare things follow the verb ("reads novels and poems"), no fixed pair."""
+    """Whether two bare nouns follow the verb ("reads novels and poems"), not a fixed pair."""
     left, right = members
     if f"{left[-1].low} {right[-1].low}" in _BINOMIALS or len(right) > 3:
         return False

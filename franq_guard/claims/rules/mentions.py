@@ -1,7 +1,7 @@
-"""Who "he", "its" or "the film" is: the name that takes its place, where only one can be meant.
+"""Replaces "he", "its" or "the film" by the name it refers to, if only one can be meant.
 
-A wrong name makes a true claim false, so every doubt leaves the claim as it is: a second person or
-thing that the sentence before names, a subject that is no name, a new paragraph.
+A wrong name would make a true claim false. So a claim is not changed if there is any doubt: if the
+sentence before names a second person or thing, if its subject is not a name, or in a new paragraph.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _MAX_READ = 400
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """The name that the last sentence spoke of: ``kind`` is person, thing, several or unknown.
+    """The name that the last sentence was about: ``kind`` is person, thing, several or unknown.
 
-    ``alone`` names the kinds of which nothing else was mentioned beside it.
+    ``alone`` has the kinds of which the sentence mentioned nothing else.
     """
 
     name: str
@@ -53,23 +53,23 @@ class Topic:
 
 
 class Mentions:
-    """Reads the sentences of an answer in order and remembers whom they speak of."""
+    """Reads the sentences of an answer in order and remembers what they are about."""
 
     def __init__(self, question: str) -> None:
         self._topic: Topic | None = _asked(question)
         self._kinds: dict[str, str | None] = {}
 
     def paragraph(self) -> None:
-        """A paragraph or a list item begins: its pronouns are not looked for in the one before."""
+        """Begin a paragraph or list item; its pronouns are not resolved by the one before."""
         self._topic = None
 
     def passed(self, sentence: str) -> None:
-        """A sentence was read."""
+        """Read a sentence."""
         self._topic = _after(self._topic, sentence)
         self._kinds = _kinds_after(self._kinds, sentence)
 
     def resolved(self, answer: str, start: int, clause: Clause) -> Clause | None:
-        """The clause of the sentence at ``start`` with a name for its subject; None: not sure."""
+        """The clause of the sentence at ``start`` with a name as its subject; None: not sure."""
         frame = clause.frame
         pronouns = self._topic is not None and any(x.low in _PRONOUNS for x in frame)
         if not pronouns and not self._kinds:
@@ -123,7 +123,7 @@ def _adverbs(frame: Sequence[Word], start: int, stop: int) -> int:
 
 
 def _after(topic: Topic | None, text: str) -> Topic | None:
-    """Whom a pronoun may mean after ``text``."""
+    """The topic that a pronoun may refer to after ``text``."""
     words = lex(text[:_MAX_READ], 0, min(len(text), _MAX_READ))
     if not words or (topic is None and not any(x.is_name for x in words[:20])):
         return None
@@ -194,7 +194,7 @@ def _participle_follows(words: Sequence[Word], verb: int) -> bool:
 
 
 def _others(words: Sequence[Word], *, copular: bool) -> set[str]:
-    """The kinds of what else a pronoun might mean: persons, things, several things."""
+    """The kinds of other things that a pronoun might mean: persons, things, several things."""
     found: set[str] = set()
     for k, run in _phrases(words):
         before = words[k - 1].low if k else ""
@@ -214,7 +214,7 @@ def _others(words: Sequence[Word], *, copular: bool) -> set[str]:
 
 
 def _kinds_of(run: Sequence[Word], before: str, *, told: bool) -> set[str]:
-    """What a common noun may be; ``told``: it only says what the subject is."""
+    """The kinds of things that a noun may mean; ``told``: it only describes the subject."""
     found: set[str] = set()
     noun = run[-1]
     if not told and run[0].low in w.DETERMINERS and before not in {"in", "on", "at", "during"}:
@@ -227,7 +227,7 @@ def _kinds_of(run: Sequence[Word], before: str, *, told: bool) -> set[str]:
 
 
 def _phrases(words: Sequence[Word]) -> Iterator[tuple[int, Sequence[Word]]]:
-    """Runs of words between prepositions, verbs and marks, with their place."""
+    """Runs of words between prepositions, verbs and marks, with their positions."""
     stops = w.PREPOSITIONS | w.COORDINATORS | w.RELATIVES | w.AUXILIARIES | w.SUBORDINATORS | {"or"}
     start = 0
     for k, word in enumerate([*words, Word(".", -1, -1, low=".")]):
@@ -268,7 +268,7 @@ def _full_name(name: str) -> bool:
 
 
 def _is_expletive(frame: Sequence[Word], verb: int) -> bool:
-    """Whether "it" stands for nothing: "It is known that", "It takes years to", "It was he who"."""
+    """Whether "it" refers to nothing: "It is known that", "It takes years to", "It was he who"."""
     low = frame[verb].low
     rest = {x.low for x in frame[verb + 1 :]}
     return low in _EXPLETIVE or bool(
@@ -283,7 +283,7 @@ def _has_verb(text: str) -> bool:
 
 
 def _kinds_after(kinds: dict[str, str | None], sentence: str) -> dict[str, str | None]:
-    """What each noun names after the sentence: "Dune is a film" makes "the film" Dune."""
+    """The name for each noun after the sentence: after "Dune is a film", "the film" is Dune."""
     if not kinds and not _TOLD.search(sentence[:_MAX_READ]):
         return kinds
     words = lex(sentence[:_MAX_READ], 0, min(len(sentence), _MAX_READ))

@@ -1,7 +1,7 @@
-"""What states nothing that could be true or false about the subject, and why.
+"""Recognises sentences that state nothing which could be true or false, and says why.
 
-The patterns (``lexicon/nonclaims.txt``) are narrow on purpose: a claim that is taken for none would
-never be checked.
+The patterns (``lexicon/nonclaims.txt``) are narrow on purpose: a claim that they match by mistake
+would never be checked.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MAX_READ = 400
 
 
 def reason(sentence: str) -> str | None:
-    """Why ``sentence`` is no claim, or None when it is one.
+    """Why ``sentence`` is not a claim; None if it is one.
 
     Reasons: ``no statement`` (no word at all), ``link``, ``citation``, ``question``, ``refusal``,
     ``hedge`` (about the answer or the assistant itself), ``greeting`` (pleasantries and offers to
@@ -66,7 +66,7 @@ def _has_verb(text: str) -> bool:
 
 
 def _is_instruction(text: str) -> bool:
-    """Whether the sentence opens with a verb that orders something."""
+    """Whether the sentence begins with a verb that gives an instruction."""
     if _NOTE_THAT.match(text):
         return False
     sequence = _SEQUENCE.match(text)
@@ -81,7 +81,7 @@ def _is_instruction(text: str) -> bool:
 
 
 def _has_subject(text: str) -> bool:
-    """Whether a verb follows: "Turn signals are required" orders nothing."""
+    """Whether a verb follows, as in "Turn signals are required", which is no instruction."""
     found = lex(text, 0, len(text))
     stop = next((k for k, word in enumerate(found) if word.is_comma), len(found))
     return find_verb(found, 1, stop) is not None

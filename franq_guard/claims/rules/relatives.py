@@ -22,7 +22,7 @@ _QUANTIFIERS = word_set("many most some all both each none several few one two t
 
 
 def relative(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
-    """Take out ", who ...", ", which ...", ", whose ..." or ", where ..."."""
+    """Split off ", who ...", ", which ...", ", whose ..." or ", where ..."."""
     frame = clause.frame
     pronoun = frame[comma + 1].low
     if pronoun not in {"who", "which", "whose", "where"}:
@@ -53,7 +53,7 @@ def relative(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | N
 def _whose(
     frame: Sequence[Word], comma: int, main: int, antecedent: tuple[Word, ...]
 ) -> tuple[Word, ...] | None:
-    """What stands for "whose" ("Ada's") or "where" ("In Rome,"); None where it is not sure."""
+    """What replaces "whose" ("Ada's") or "where" ("In Rome,"); None if it is not certain."""
     if frame[comma + 1].low == "whose":
         sure = certain(frame, comma, main, antecedent, None)
         return (*antecedent, inserted("'s")) if sure else None
@@ -64,7 +64,7 @@ def _whose(
 
 
 def _means_the_event(frame: Sequence[Word], verb: int) -> bool:
-    """Whether ", which ..." speaks of the whole clause: "which means", "which led to"."""
+    """Whether ", which ..." is about the whole clause: "which means", "which led to"."""
     low = frame[verb].low
     if low in {"makes", "made"}:
         return not frame[verb - 2].is_name
@@ -72,7 +72,7 @@ def _means_the_event(frame: Sequence[Word], verb: int) -> bool:
 
 
 def when(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
-    """Take out ", when it was handed over" after a date at the end of a clause."""
+    """Split off ", when it was handed over" after a date at the end of a clause."""
     frame = clause.frame
     before = frame[comma - 1]
     dated = before.is_number or before.is_name or before.low in _SEASONS
@@ -85,7 +85,7 @@ def when(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
 
 
 def part_of(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
-    """Take out ", of which 650 survive" or ", many of whom left"; "them" is the antecedent."""
+    """Split off ", of which 650 survive" or ", many of whom left"; "them" is the antecedent."""
     frame = clause.frame
     of = comma + 1 if frame[comma + 1].low == "of" else comma + 2
     if of + 2 >= len(frame) or frame[of].low != "of" or frame[of + 1].low not in {"which", "whom"}:

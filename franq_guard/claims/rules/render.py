@@ -1,4 +1,4 @@
-"""The words of a clause as a sentence that stands alone."""
+"""Writes the words of a clause as a sentence of its own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CLOSED = (".", "!", "?", "。", "！", "？", "…", '."', ".”", '!"', '?"', 
 
 
 def render(answer: str, clause: Clause) -> str:
-    """The text of the clause: source spelling between neighbours, one blank elsewhere."""
+    """The text of the clause: spaced as in the answer between adjacent words, else one blank."""
     parts: list[str] = []
     last: Word | None = None
     for word in clause.frame:
@@ -57,7 +57,10 @@ def _gap(answer: str, last: Word, word: Word) -> str:
 
 
 def as_sentence(text: str) -> str:
-    """Markdown emphasis and footnote marks out, blanks single, a capital first and a mark last."""
+    """The text as a sentence: without Markdown emphasis, footnote marks and double blanks.
+
+    It begins with a capital letter and ends with a punctuation mark.
+    """
     text = _NUMBERING.sub(
         "", _BLANKS.sub(" ", _TAKEN_OUT.sub("", plain(text))).strip().strip(_LOOSE_END)
     )

@@ -1,4 +1,4 @@
-"""The default splitter: rules only, no model, no download."""
+"""The default splitter: it uses only rules, no model and no download."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _STAGES: tuple[Callable[[Clause], list[Clause]], ...] = (
     enumerated,
 )
 _MAX_WORDS = 150
-"""A longer "sentence" is no prose that rules could read: it stays whole (and time stays linear)."""
+"""A longer sentence is hardly prose and is not split, which also keeps the time linear."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class Unit:
 class RuleSplitter:
     """Claims by rules: Markdown blocks, sentences (``sentencex``), clauses; English clause rules.
 
-    The claims of an answer share no character and cover every non-blank one but Markdown markers.
-    A shared subject belongs to the spans of the first claim that states it; the later claims carry
-    it in their ``text`` only. A conjunction or a comma belongs to the claim it introduces.
+    The spans of the claims do not overlap and cover every non-blank character except Markdown
+    markers. A shared subject is in the spans of the first claim; later claims have it only in their
+    ``text``. A conjunction or a comma belongs to the claim it introduces.
     Text in other languages is split into sentences, each one claim.
     """
 
@@ -67,8 +67,8 @@ class RuleSplitter:
     ) -> Iterator[Unit]:
         """The claims by sentence, heading, code block or table row, in order.
 
-        Only those that end behind character ``after``: the claims before are not looked for.
-        ``reader``: one that has read what stands before ``answer``; it reads on.
+        Only those that end after character ``after``; earlier ones are not split into claims.
+        ``reader``: one that has read the text before ``answer``; it reads on.
         """
         reader, stated = reader or Reader(answer, question), Stated(answer)
         head: Sequence[str] = ()
@@ -96,16 +96,17 @@ class RuleSplitter:
 
     @staticmethod
     def not_a_claim(sentence: str) -> str | None:
-        """Why a sentence states nothing that can be true or false; None where it states something.
+        """Why a sentence states nothing that can be true or false; None if it states something.
 
         The reasons: :func:`franq_guard.claims.rules.nonclaims.reason`.
         """
         return reason(sentence)
 
     def settled(self, answer: str, *, known: int = 0) -> int:
-        """Up to where the claims of an answer that is still being written are final.
+        """The position up to which the claims of an unfinished answer are final.
 
-        ``known`` is what this said of a beginning of it. See :mod:`franq_guard.claims.settling`.
+        ``known`` is an earlier result for a beginning of it. See
+        :mod:`franq_guard.claims.settling`.
         """
         return settled(answer, language=self.language, known=known)
 
@@ -151,7 +152,7 @@ def _clauses(answer: str, start: int, end: int) -> list[Clause]:
 def _with_marks(
     found: Sequence[Clause], words: Sequence[Word], marks: Mapping[int, bool]
 ) -> list[Clause]:
-    """The clauses with their emphasis marks: an opening one goes with the word after it."""
+    """The clauses with their emphasis marks; an opening mark goes with the word after it."""
     owner = {x.index: k for k, clause in enumerate(found) for x in clause.own}
     own = [list(clause.own) for clause in found]
     last = len(words) - 1
@@ -168,7 +169,7 @@ def _with_marks(
 
 
 def _not_claims(answer: str, block: Block) -> tuple[Claim, ...]:
-    """Headings, code and table headers state nothing."""
+    """A block that states nothing (a heading, code, a table header), with that reason."""
     text = answer[block.start : block.end]
     if block.kind == "table_head":
         spans = tuple(cell for cell in block.cells if cell[0] < cell[1])
@@ -178,7 +179,7 @@ def _not_claims(answer: str, block: Block) -> tuple[Claim, ...]:
 
 
 def _row(answer: str, block: Block, head: Sequence[str]) -> Iterator[Claim]:
-    """One claim per cell beside the first one, which names what the row is about."""
+    """One claim for each cell after the first one, which names what the row is about."""
     cells = [(k, cell) for k, cell in enumerate(block.cells) if cell[0] < cell[1]]
     if not cells:
         return

@@ -1,4 +1,4 @@
-"""Whether words stand as a sentence of their own. A cut that leaves others is not made."""
+"""Whether words form a complete sentence; a cut whose parts do not is not made."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _NO_START = (
 
 
 def parts(cut: tuple[Clause, Clause] | None) -> tuple[Clause, Clause] | None:
-    """The two clauses of a cut where each of them stands as a sentence, else None."""
+    """The two clauses of a cut if each of them is a complete sentence, else None."""
     return cut if cut is not None and all(stands(c) for c in cut) else None
 
 
 def stands(clause: Clause) -> bool:
-    """Whether a subject and a finite verb that agrees with it are there, and no end hangs loose.
+    """Whether the clause has a subject, a finite verb that agrees, and a complete end.
 
-    The opening of the sentence itself is taken as it comes: what is odd about it was written so.
+    The beginning of the sentence itself is not examined: if it is odd, it was written that way.
     """
     frame = clause.frame
     if frame and frame[-1].is_word:
@@ -77,7 +77,7 @@ def _closed(frame: Sequence[Word]) -> bool:
 
 
 def _is_subject(phrase: Sequence[Word]) -> bool:
-    """Whether a noun phrase stands before the verb, without a second one or a verb in it."""
+    """Whether the words before the verb are one noun phrase, without a verb in it."""
     first = phrase[0]
     if first.low in _NO_START or not (
         first.is_word or first.text in {'"', "“", "*", "`", "$", "€"}

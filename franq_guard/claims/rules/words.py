@@ -1,4 +1,4 @@
-"""Closed word classes of English. No tagger is needed: these words carry the structure."""
+"""Closed word classes of English: with these words the rules need no part-of-speech tagger."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""GGUF files through llama.cpp in this process."""
+"""Models from GGUF files, run by llama.cpp in this process."""

@@ -1,4 +1,4 @@
-"""A GGUF model in this process through llama.cpp (package ``llama-cpp-python``) as a white box."""
+"""A GGUF model run by llama.cpp in this process (``llama-cpp-python``), as a white-box model."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ INSTALL = "pip install llama-cpp-python (it is built from source: a C++ compiler
 
 
 class LlamaCppModel(LanguageModel):
-    """A live ``llama_cpp.Llama``, made with ``logits_all=True``, with the tokeniser inside it.
+    """A loaded ``llama_cpp.Llama``, made with ``logits_all=True``, and the tokeniser inside it.
 
-    A ``Llama`` serves one call at a time. Calls of this class wait for each other through
-    :attr:`lock`, one for each ``Llama`` however many wrappers it has; an application that uses the
-    same ``Llama`` from several threads holds that lock around its own calls.
+    A ``Llama`` serves one call at a time. Calls of this class are serialised by :attr:`lock`, of
+    which each ``Llama`` has one, however many wrappers it has. An application that uses the same
+    ``Llama`` from several threads must hold that lock around its own calls.
 
     Args:
         llama: the object; its weights are not loaded again.
-        name: enters the fingerprint; default ``general.name`` of the file, or the file's name.
+        name: used in the fingerprint; default: ``general.name`` of the file, or the file's name.
         top_k: alternatives kept per token.
 
     Raises:
-        ValueError: for a ``Llama`` that keeps the logits of the last token only.
+        ValueError: for a ``Llama`` that keeps only the logits of the last token.
     """
 
     def __init__(self, llama: Any, *, name: str | None = None, top_k: int = 5) -> None:
-        # With logits_all off, or a draft model in front, scores has no row for every token.
+        # Without logits_all, or with a draft model, scores does not have a row for every token.
         if not getattr(llama, "_logits_all", False) or len(llama.scores) < llama.n_ctx():
             raise ValueError(
                 "this Llama keeps no logits of earlier tokens: make it with logits_all=True "
@@ -84,10 +84,10 @@ class LlamaCppModel(LanguageModel):
                 vocabulary times 4 bytes once it has been filled (0.8 GB at 4096 and 49,152).
             name: see the class.
             top_k: see the class.
-            llama_options: handed on to ``llama_cpp.Llama`` (``n_threads``, ``n_gpu_layers``, ...).
+            llama_options: passed to ``llama_cpp.Llama`` (``n_threads``, ``n_gpu_layers``, ...).
 
         Raises:
-            MissingModelError: where the package or the file is missing.
+            MissingModelError: if the package or the file is missing.
         """
         if not Path(path).is_file():
             raise MissingModelError(f"there is no file {path}: give the path of a .gguf file")
@@ -104,7 +104,7 @@ class LlamaCppModel(LanguageModel):
 
     @cached_property
     def fingerprint(self) -> str:
-        """``name/digest/llama.cpp``; the digest is of the metadata and stretches of the file."""
+        """``name/digest/llama.cpp``; the digest is of the metadata and samples of the file."""
         metadata = self.model.metadata or {}
         path = Path(self.model.model_path)
         name = self._name or metadata.get("general.name") or path.stem
@@ -127,7 +127,7 @@ class LlamaCppModel(LanguageModel):
     ) -> list[Generation]:
         """Greedy answers up to an end-of-generation token (kept, with an empty span).
 
-        Prompts that are too long for the window are cut as in ``TransformersModel.generate``.
+        Prompts that do not fit into the window are cut as in ``TransformersModel.generate``.
         """
         made = []
         for prompt in prompts:
@@ -148,9 +148,9 @@ class LlamaCppModel(LanguageModel):
     ) -> list[list[Generation]]:
         """``n`` samples per prompt, which is read once; no top-k or top-p, duplicates kept.
 
-        Log-probabilities are of temperature 1 whatever ``temperature`` is. A prompt's samples
-        depend on ``seed`` and the prompt, not on its neighbours. Raises ``ValueError`` for settings
-        that draw nothing.
+        Log-probabilities are at temperature 1 whatever ``temperature`` is. A prompt's samples
+        depend on ``seed`` and the prompt, not on the other prompts. Raises ``ValueError`` for
+        settings with which nothing can be sampled.
         """
         check_sampling(n, max_new_tokens, temperature)
         found = []
@@ -166,7 +166,7 @@ class LlamaCppModel(LanguageModel):
         """Each answer under its prompt: tokens with log-probability, entropy and top-k.
 
         Ids, windows and long answers are treated as in ``TransformersModel.score``. Raises
-        ``ValueError`` where the lengths differ.
+        ``ValueError`` if the lengths differ.
         """
         if len(prompts) != len(answers):
             raise ValueError(f"{len(prompts)} prompts for {len(answers)} answers")
@@ -174,7 +174,7 @@ class LlamaCppModel(LanguageModel):
             return [self._scored(cache, *pair) for pair in zip(prompts, answers, strict=True)]
 
     def without_evidence(self, trace: Trace) -> Contrast:
-        """See :mod:`.contrast`; captured ids win over the captured string."""
+        """See :mod:`.contrast`; captured ids are preferred to the captured string."""
         ids = trace.generation.prompt_token_ids
         captured = self.encoder.prompt_text(ids) if ids else trace.generation.prompt
         return contrast(trace, captured, self.render)
@@ -207,7 +207,7 @@ class LlamaCppModel(LanguageModel):
         choices: Sequence[Callable[[Row], int]],
         max_new_tokens: int,
     ) -> list[Generation]:
-        """One answer per way to choose the next id."""
+        """One answer for each function in ``choices``, which chooses the next id."""
         whole, window = self.encoder.prompt_ids(prompt), self.model.n_ctx()
         seen = self.encoder.fit(whole, max(window - max_new_tokens, window // 2))
         text = prompt if len(seen) == len(whole) else self.encoder.prompt_text(seen)
@@ -239,7 +239,7 @@ class LlamaCppModel(LanguageModel):
     def _kept(self, row: Row, chosen: int) -> _Kept:
         best = np.argpartition(row, -self._top_k)[-self._top_k :].tolist() if self._top_k else []
         top = tuple((i, float(row[i])) for i in sorted(best, key=lambda i: -row[i]))
-        # Clamped: a probability of 0 adds 0 to the sum, not 0 * -inf.
+        # Clamped, because 0 * -inf would be NaN; a probability of 0 must add 0.
         entropy = -float((np.exp(row) * np.maximum(row, -1e4)).sum())
         return _Kept(float(row[chosen]), entropy, top)
 
@@ -260,7 +260,7 @@ def _drawing(temperature: float, generator: np.random.Generator) -> Callable[[Ro
         weights = np.exp((row - row.max()) / temperature)
         sums = weights.cumsum()
         at = int(np.searchsorted(sums, generator.random() * sums[-1], side="right"))
-        return min(at, len(row) - 1)  # NaN sums end up past the last id
+        return min(at, len(row) - 1)  # with NaN the index is past the last id
 
     return draw
 
@@ -273,7 +273,7 @@ def _tokens(ids: Sequence[int], spans: Sequence[Span], kept: Sequence[_Kept]) ->
 
 
 def _stretches_of(path: Path, *, count: int = 64, size: int = 4096) -> Iterator[bytes]:
-    """Evenly spread stretches of a file, its length first: gigabytes need not be read."""
+    """A file's length, then evenly spread stretches of it, to avoid reading gigabytes."""
     length = path.stat().st_size
     yield str(length).encode()
     with path.open("rb") as file:

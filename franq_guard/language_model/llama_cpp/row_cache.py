@@ -1,4 +1,4 @@
-"""What llama.cpp gives after a row of ids: log-probabilities, with what was read before reused."""
+"""Log-probabilities of llama.cpp after a row of ids; what was read before is reused."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ Row = NDArray[np.float64]
 
 
 class RowCache:
-    """Uses of one ``Llama`` while its lock is held; a beginning read before is not read again."""
+    """Uses one ``Llama`` while its lock is held; a beginning that was read is not read again."""
 
     def __init__(self, llama: Any) -> None:
         self._llama = llama
         self._library = import_module("llama_cpp")
         self._held: list[int] = []
-        llama.reset()  # what the application left there is not ours to build on
+        llama.reset()  # the application's own state must not be continued
 
     def last_row(self, ids: Sequence[int]) -> Row:
-        """Log-probabilities (V,) of what comes after the ids."""
+        """Log-probabilities (V,) of the next token after the ids."""
         self._read(ids)
         return log_softmax(self._llama.scores[len(ids) - 1])
 
     def rows(self, context: Sequence[int], targets: Sequence[int]) -> Iterator[Row]:
-        """Log-probabilities (V,) at the place of each target after the context."""
+        """Log-probabilities (V,) at the position of each target after the context."""
         self._read([*context, *targets][:-1])
         for at in range(len(context) - 1, len(context) - 1 + len(targets)):
             yield log_softmax(self._llama.scores[at])
@@ -46,7 +46,7 @@ class RowCache:
             self._llama.eval(list(ids[common:]))
 
     def _cut(self, length: int) -> bool:
-        """Forget what was read from there on; False where the architecture cannot (recurrent)."""
+        """Forget what was read after ``length`` ids; False if the model cannot (recurrent)."""
         memory = self._library.llama_get_memory(self._llama.ctx)
         if not length or not self._library.llama_memory_seq_rm(memory, -1, length, -1):
             return False

@@ -1,4 +1,4 @@
-"""The tokeniser inside a ``llama_cpp.Llama``, with the methods that one of transformers has."""
+"""The tokeniser inside a ``llama_cpp.Llama``, with the methods of a transformers tokeniser."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any
 
 
 class GgufTokenizer:
-    """Strings to ids and back by llama.cpp itself, and the chat format the ``Llama`` object uses.
+    """Converts strings to ids and back by llama.cpp, and uses the ``Llama`` object's chat format.
 
-    Only what :class:`~franq_guard.language_model.encoding.Encoder` and
-    :func:`~franq_guard.language_model.tokens.token_spans` ask for.
+    It has only what :class:`~franq_guard.language_model.encoding.Encoder` and
+    :func:`~franq_guard.language_model.tokens.token_spans` need.
     """
 
-    is_fast = True  # it tells offsets
+    is_fast = True  # transformers' name for a tokeniser that returns offsets
 
     def __init__(self, llama: Any) -> None:
         self._llama = llama
         self._library = library = import_module("llama_cpp")
         self._vocabulary = vocabulary = library.llama_model_get_vocab(llama.model)
-        # Kept on the object: a wrapper may be made for every call of an agent's model.
+        # Cached on the Llama, because a new wrapper may be made for every call of an agent's model.
         if "_franq_special" not in vars(llama):
             ids = range(llama.n_vocab())
             control = [i for i in ids if library.llama_vocab_is_control(vocabulary, i)]
@@ -45,7 +45,7 @@ class GgufTokenizer:
         return_offsets_mapping: bool = False,
         verbose: bool = False,
     ) -> dict[str, Any]:
-        """``input_ids`` of the text, special tokens read as such, and where asked their offsets."""
+        """The text's ``input_ids``, with special tokens recognised, and on request the offsets."""
         given = text.encode()
         ids = self._llama.tokenize(given, add_bos=add_special_tokens, special=True)
         found: dict[str, Any] = {"input_ids": ids}
@@ -55,17 +55,17 @@ class GgufTokenizer:
 
     @property
     def bos_token_id(self) -> int | None:
-        """The id that starts a text; None where the vocabulary has none."""
+        """The id that starts a text; None if the vocabulary has none."""
         return _known(self._llama.token_bos())
 
     @property
     def eos_token_id(self) -> int | None:
-        """The id that ends a text; None where the vocabulary has none."""
+        """The id that ends a text; None if the vocabulary has none."""
         return _known(self._llama.token_eos())
 
     @property
     def chat_template(self) -> str | None:
-        """The template in the file's metadata; None for a model that knows no chat."""
+        """The template in the file's metadata; None for a model without a chat format."""
         return (self._llama.metadata or {}).get("tokenizer.chat_template")
 
     def apply_chat_template(
@@ -78,7 +78,7 @@ class GgufTokenizer:
         """The string that ``Llama.create_chat_completion`` makes of these messages.
 
         Raises:
-            jinja2.TemplateError: where the template refuses them, or makes no text of them.
+            jinja2.TemplateError: if the template rejects the messages, or returns no text.
         """
         from jinja2 import TemplateError
 
@@ -87,12 +87,12 @@ class GgufTokenizer:
             handler(llama=_Listener(self._llama), messages=[dict(turn) for turn in turns])
         except _Heard as heard:
             return heard.prompt
-        except ValueError as error:  # what a template's raise_exception becomes there
+        except ValueError as error:  # llama.cpp's form of a template's raise_exception
             raise TemplateError(str(error)) from error
         raise TemplateError("this chat format makes no text of the messages")
 
     def convert_ids_to_tokens(self, ids: Sequence[int]) -> list[str]:
-        """The text of each id, special tokens written out."""
+        """The text of each id, with special tokens."""
         return [self._token_bytes(i).decode(errors="replace") for i in ids]
 
     def decode(
@@ -102,7 +102,7 @@ class GgufTokenizer:
         skip_special_tokens: bool = False,
         clean_up_tokenization_spaces: bool = False,
     ) -> str:
-        """The text of the ids; bytes that are no UTF-8 become U+FFFD."""
+        """The text of the ids; bytes that are not UTF-8 become U+FFFD."""
         hidden = set(self.all_special_ids) if skip_special_tokens else set()
         return b"".join(self.token_bytes(i) for i in ids if i not in hidden).decode(
             errors="replace"
@@ -110,7 +110,7 @@ class GgufTokenizer:
 
     def _token_bytes(self, token_id: int) -> bytes:
         size = 64
-        while True:  # a negative count is the room that is needed
+        while True:  # a negative result is the size that is needed
             room = ctypes.create_string_buffer(size)
             write = self._library.llama_token_to_piece
             count = write(self._vocabulary, token_id, room, size, 0, True)
@@ -119,9 +119,9 @@ class GgufTokenizer:
             size = -count
 
     def _offsets(self, ids: Sequence[int], given: bytes) -> list[tuple[int, int]]:
-        """Characters of each id; one that does not complete a character is empty."""
+        """The characters of each id; empty for an id that does not complete a character."""
         pieces = [self.token_bytes(i) for i in ids]
-        # Llama's own vocabularies put a space before the text.
+        # The vocabularies of Llama models add a space before the text.
         position = min(0, len(given) - sum(map(len, pieces)))
         ends = [0]
         for piece in pieces:
@@ -131,14 +131,14 @@ class GgufTokenizer:
 
 
 class _Heard(Exception):
-    """Not an error: it ends a chat handler's work and carries the prompt that the handler made."""
+    """Not an error: it stops a chat handler and carries the prompt that the handler made."""
 
     def __init__(self, prompt: str) -> None:
         self.prompt = prompt
 
 
 class _Listener:
-    """Stands in for the ``Llama`` of a chat handler and goes no further than its prompt."""
+    """Replaces the ``Llama`` of a chat handler, to get its prompt without running the model."""
 
     def __init__(self, llama: Any) -> None:
         self._llama = llama
@@ -151,7 +151,7 @@ class _Listener:
 
 
 def _chat_handler(llama: Any) -> Any:
-    """The handler ``create_chat_completion`` would use (the same three places, in its order)."""
+    """The handler that ``create_chat_completion`` would use, searched in the same order."""
     own = getattr(llama, "_chat_handlers", {})
     if llama.chat_handler or llama.chat_format in own:
         return llama.chat_handler or own[llama.chat_format]

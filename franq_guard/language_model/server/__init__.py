@@ -1,1 +1,1 @@
-"""Completion servers that tell log-probabilities."""
+"""Models on completion servers that return log-probabilities."""

@@ -1,4 +1,4 @@
-"""One server of the OpenAI completions protocol, and the two ways it may score a given text."""
+"""One server of the OpenAI completions protocol, and the two ways to have it score a given text."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ Protocol = Literal["prompt_logprobs", "echo"]
 
 
 class ServerError(RuntimeError):
-    """A server could not be reached, refused a request, or answered something unreadable."""
+    """A server could not be reached, rejected a request, or returned something unreadable."""
 
 
 class UntrustworthyServerError(ServerError):
-    """A server's log-probabilities are missing or wrong: scoring with them would mislead."""
+    """A server's log-probabilities are missing or wrong, so scores from them would be wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Log-probabilities as a server told them: of each token the span it wrote and the value."""
+    """Log-probabilities as sent by a server: for each token its span and its value."""
 
     spans: tuple[Span, ...]
     tokens: tuple[ServerToken, ...]
 
 
 Reader = Callable[["Completions", str], Told]
-"""Log-probabilities of a given text: spans are of that text, which they cover to its end."""
+"""Returns the log-probabilities of a given text; the spans cover that text up to its end."""
 
 
 class Completions:
-    """``POST {base_url}/completions``. Connections that cannot be made are tried again, no more.
+    """A client for ``POST {base_url}/completions``; only failed connections are tried again.
 
     Args:
-        base_url: up to and with the version, such as ``http://localhost:8000/v1``.
-        model: the served model's name; None: the only one the server lists.
+        base_url: up to and including the version, such as ``http://localhost:8000/v1``.
+        model: the served model's name; None: the only one that the server lists.
         api_key: sent as a bearer token.
-        timeout: seconds a request may take; 5 at most of it to connect.
-        retries: more tries where a connection could not be made.
+        timeout: seconds a request may take, of which at most 5 to connect.
+        retries: how often a failed connection is tried again.
 
     Raises:
-        MissingModelError: without httpx.
-        ServerError: where the model's name is asked of the server and it does not tell one.
+        MissingModelError: if httpx is not installed.
+        ServerError: if ``model`` is None and the server does not list exactly one.
     """
 
     def __init__(
@@ -93,9 +93,9 @@ class Completions:
         return choices[0]
 
     def token_ids(self, text: str) -> list[int] | None:
-        """The ids of a prompt's tokens, as vLLM's ``/tokenize`` tells them; None from others.
+        """The ids of a prompt's tokens by vLLM's ``/tokenize``; None from other servers.
 
-        A start token that the text spells already is not put before it again.
+        If the text itself begins with the start token, no second one is added.
         """
         body = {"model": self.model, "prompt": text, "add_special_tokens": True}
         try:
@@ -115,7 +115,7 @@ class Completions:
 
     def _ask(self, method: str, path: str, body: Any = None) -> Mapping[str, Any]:
         base = self.base_url
-        if path.startswith("../"):  # what stands beside the version
+        if path.startswith("../"):  # an address outside the version's folder
             base, path = base.rpartition("/")[0], path.removeprefix("../")
         url = f"{base}/{path}"
         try:
@@ -137,7 +137,7 @@ class Completions:
 
 
 def by_prompt_logprobs(server: Completions, text: str) -> Told:
-    """The ``prompt_logprobs`` of vLLM; 0 alternatives, so a place holds its own token alone."""
+    """Score a text by vLLM's ``prompt_logprobs``; with 0 alternatives, so one token per place."""
     choice = server.complete(text, max_tokens=1, temperature=0, prompt_logprobs=0)
     places = choice.get("prompt_logprobs")
     if not isinstance(places, list):
@@ -148,7 +148,7 @@ def by_prompt_logprobs(server: Completions, text: str) -> Told:
 
 
 def of_ids(server: Completions, prompt: Sequence[int], ids: Sequence[int]) -> list[float]:
-    """The log-probabilities of exactly these tokens behind a prompt, by ``prompt_logprobs``."""
+    """The log-probabilities of exactly these tokens after a prompt, by ``prompt_logprobs``."""
     choice = server.complete([*prompt, *ids], max_tokens=1, temperature=0, prompt_logprobs=0)
     places = choice.get("prompt_logprobs")
     if not isinstance(places, list) or len(places) != len(prompt) + len(ids):
@@ -163,14 +163,14 @@ def of_ids(server: Completions, prompt: Sequence[int], ids: Sequence[int]) -> li
 
 
 def by_echo(server: Completions, text: str) -> Told:
-    """``echo`` with ``logprobs``: the prompt comes back before one more token, which is cut off."""
+    """Score a text by ``echo`` with ``logprobs``; the one new token after it is cut off."""
     choice = server.complete(text, max_tokens=1, temperature=0, echo=True, logprobs=1)
     tokens = from_logprobs(choice.get("logprobs"))
     echoed = str(choice.get("text") or "")
     if not tokens or not echoed.startswith(text):
         raise UntrustworthyServerError("the prompt and its logprobs do not come back with echo")
     pieces = [token.text.decode(errors="replace") for token in tokens]
-    spans = spans_of(pieces, echoed) or spans_of(pieces, text)  # some leave the new token untold
+    spans = spans_of(pieces, echoed) or spans_of(pieces, text)  # some leave out the new token
     if spans is not None:
         size = sum(start < len(text) for start, _ in spans)
         spans = [(a, min(b, len(text))) for a, b in spans[:size]]
@@ -182,7 +182,7 @@ READERS: Mapping[Protocol, Reader] = {"prompt_logprobs": by_prompt_logprobs, "ec
 
 
 def written(choice: Mapping[str, Any]) -> tuple[str, Told]:
-    """What a completion wrote, and its tokens; none where the server sends none or others."""
+    """A completion's text and its tokens; no tokens if the server sends none, or others."""
     text = str(choice.get("text") or "")
     tokens = from_logprobs(choice.get("logprobs"))
     spans = spans_of([token.text.decode(errors="replace") for token in tokens], text)
@@ -195,7 +195,7 @@ def _of_place(place: Any) -> ServerToken:
     (entry,) = place.values()
     text = entry.get("decoded_token") if isinstance(entry, Mapping) else None
     if not isinstance(text, str):
-        raise UntrustworthyServerError(f"prompt_logprobs tells no text of the token {entry!r}")
+        raise UntrustworthyServerError(f"prompt_logprobs has no text for the token {entry!r}")
     return ServerToken(text.encode(), logprob_of(entry.get("logprob")))
 
 

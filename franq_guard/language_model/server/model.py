@@ -1,4 +1,4 @@
-"""A model behind an OpenAI-compatible completions server that scores given texts, after a probe."""
+"""A model on an OpenAI-compatible completions server that can score given texts; probed first."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ Render = Callable[[Prompt], str]
 
 
 class ServerModel(LanguageModel):
-    """A served model as a white box: vLLM's ``prompt_logprobs``, or ``echo`` with ``logprobs``.
+    """A served white-box model, by vLLM's ``prompt_logprobs`` or by ``echo`` with ``logprobs``.
 
-    Making one asks the server for two short texts and scores them again: a server whose numbers do
-    not agree with each other is refused. Texts are cut into tokens by the server, so token ids are
-    -1 and a prompt must be a string. A text that is longer than the server's window is refused by
-    the server, and so by this class.
+    The constructor lets the server write two short texts and scores them again; a server whose
+    numbers do not agree is rejected. The server splits texts into tokens, so token ids are -1 and a
+    prompt must be a string. A text that is longer than the server's window raises the server's
+    error.
 
     Args:
-        base_url: up to and with the version, such as ``http://localhost:8000/v1``.
-        model: the served model's name; None: the only one the server lists.
-        render: makes the model's prompt string (its chat template) of a :class:`Prompt`, for
+        base_url: up to and including the version, such as ``http://localhost:8000/v1``.
+        model: the served model's name; None: the only one that the server lists.
+        render: makes the model's prompt string (its chat template) from a :class:`Prompt`, for
             example ``Encoder(tokenizer, None).render``; default: plain text ending in ``Answer:``.
-        protocol: the one way to ask; default: the first of the two whose numbers hold.
+        protocol: the way to score; default: the first of the two whose numbers are correct.
         api_key: sent as a bearer token.
         timeout: seconds a request may take.
-        retries: more tries where a connection cannot be made; nothing else is tried again.
-        concurrency: requests under way at a time.
+        retries: how often a failed connection is tried again; other errors are not retried.
+        concurrency: how many requests may run at the same time.
 
     Raises:
-        UntrustworthyServerError: where log-probabilities are missing or wrong, and what to do.
-        ServerError: where the server cannot be reached or refuses a request.
-        MissingModelError: without httpx.
+        UntrustworthyServerError: if log-probabilities are missing or wrong; says what to do.
+        ServerError: if the server cannot be reached or rejects a request.
+        MissingModelError: if httpx is not installed.
     """
 
     def __init__(
@@ -78,12 +78,12 @@ class ServerModel(LanguageModel):
             raise
 
     def close(self) -> None:
-        """Close the connections; they close with the object too."""
+        """Close the connections; also done when the object is deleted."""
         self._server.close()
 
     @property
     def fingerprint(self) -> str:
-        """``server/name``: a server does not tell its weights; give two of them two names."""
+        """``server/name``; servers do not reveal their weights, so each needs a name of its own."""
         return f"server/{self._server.model}"
 
     def render(self, prompt: Prompt) -> str:
@@ -119,12 +119,13 @@ class ServerModel(LanguageModel):
         temperature: float = 1.0,
         seed: int = 0,
     ) -> list[list[Generation]]:
-        """``n`` samples per prompt, scored after that: a server may tell the drawing's own values.
+        """``n`` samples per prompt, scored in a second request.
 
-        The server is asked for its full distribution (no top-k, top-p or min-p).
+        The values that a server sends while sampling may depend on the sampling settings. The
+        server is asked for its full distribution (no top-k, top-p or min-p).
 
         Raises:
-            ValueError: for settings that draw nothing.
+            ValueError: for settings with which nothing can be sampled.
             ServerError: see the class.
         """
         check_sampling(n, max_new_tokens, temperature)
@@ -141,14 +142,14 @@ class ServerModel(LanguageModel):
     def score(
         self, prompts: Sequence[str | Sequence[int]], answers: Sequence[Generation]
     ) -> list[Generation]:
-        """The answers' texts under their prompts, in the server's own tokens (``teacher-forced``).
+        """Score the answers under their prompts, in the server's own tokens (``teacher-forced``).
 
-        An answer that this very model wrote and whose token ids are known is scored by its own
-        tokens, where the server takes ids (vLLM). A space is put before any other answer where
-        prose needs one. A value that the server does not tell is NaN.
+        An answer that this model wrote and whose token ids are known is scored with these tokens,
+        if the server accepts ids (vLLM). Before any other answer a space is added if prose needs
+        one. A value that the server does not send is NaN.
 
         Raises:
-            ValueError: where the lengths differ, or for a prompt given as ids.
+            ValueError: if the lengths differ, or for a prompt given as ids.
             ServerError: see the class.
         """
         if len(prompts) != len(answers):
@@ -160,12 +161,12 @@ class ServerModel(LanguageModel):
         )
 
     def without_evidence(self, trace: Trace) -> Contrast:
-        """See :mod:`.contrast`; the captured string counts, ids do not."""
+        """See :mod:`.contrast`; uses the captured string, not the ids."""
         return contrast(trace, trace.generation.prompt, self.render)
 
     @property
     def _neutral(self) -> dict[str, Any]:
-        """Turns off what reshapes the distribution by default; vLLM and llama.cpp name it so."""
+        """Settings of vLLM and llama.cpp that turn off changes to the model's distribution."""
         top_k = -1 if self.protocol == "prompt_logprobs" else 0
         off = {"top_p": 1, "top_k": top_k, "min_p": 0}
         return {**off, "repetition_penalty": 1, "repeat_penalty": 1}
@@ -194,7 +195,7 @@ class ServerModel(LanguageModel):
         return Generation(text, _tokens(told, len(gap), len(text)), prompt, None, source)
 
     def _by_ids(self, prompt: str, answer: Generation) -> tuple[Token, ...] | None:
-        """The answer's own tokens under another prompt; None where they cannot be given by id."""
+        """The answer's own tokens, scored under another prompt; None if ids cannot be used."""
         ids = [token.id for token in answer.tokens]
         own = answer.writer == self.fingerprint and bool(ids) and min(ids) >= 0
         if not own or self.protocol != "prompt_logprobs" or not prompt:
@@ -212,12 +213,12 @@ def _plain(prompt: Prompt) -> str:
 
 
 def _prose(prompt: str, text: str) -> bool:
-    """Whether a space belongs between; not after the end of a template's marker."""
+    """Whether a space belongs between the two; not after a marker of a chat template."""
     return not text[0].isspace() and prompt[-1] not in ">]"
 
 
 def _tokens(told: Told, lead: int, size: int) -> tuple[Token, ...]:
-    """Records whose spans tile a text of ``size`` characters that starts at ``lead``."""
+    """Tokens whose spans cover a text of ``size`` characters that starts at ``lead``."""
     ends = [min(max(end - lead, 0), size) for _, end in told.spans]
     starts = [0, *ends]
     return tuple(

@@ -1,8 +1,8 @@
-"""Which characters of a text each token wrote, where only the tokens' own strings are known.
+"""Finds the characters of each token, if only the tokens' strings are known.
 
-Servers tell the tokens of a prompt that they score as strings, in which a part of a character is
-lost (U+FFFD): its place has to be searched for. What most tell of an answer that they write has the
-bytes, and needs no search: :mod:`franq_guard.capture.server_logprobs`.
+Servers send the tokens of a scored prompt as strings, in which a token with a part of a character
+becomes U+FFFD, so its place has to be searched for. For answers that they write, most servers send
+the bytes, and no search is needed: :mod:`franq_guard.capture.server_logprobs`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from franq_guard.records import Span
 
 _UNKNOWN = "\ufffd"
 _FIRST = 64
-"""Characters that one untold token may have written."""
+"""The longest text of a first token that the server left out, in characters."""
 
 
 def spans_of(pieces: Sequence[str], text: str, *, without_first: bool = False) -> list[Span] | None:
-    """Characters of each piece; None where the pieces do not spell the text.
+    """The characters of each piece; None if the pieces do not spell the text.
 
-    A token before the text (a server's own start token), one after it (an end token, a stop
-    string) and, ``without_first``, an untold first token are all right. A token that is part of a
+    Accepted are a token before the text (a server's own start token), one after it (an end token, a
+    stop string) and, with ``without_first``, a missing first token. A token that is part of a
     character has no text of its own (U+FFFD, or nothing): the character belongs to the last of its
     tokens.
     """
@@ -40,7 +40,7 @@ def _clear(piece: str) -> bool:
 
 
 def _plain_ends(pieces: Sequence[str], text: str, without_first: bool) -> list[int] | None:
-    """Where the first piece starts and each ends; positions outside the text are clipped later."""
+    """Where the first piece starts and each one ends; positions outside are clipped later."""
     joined = "".join(pieces)
     lead = 0
     if joined.endswith(text) or (without_first and text.endswith(joined)):
@@ -54,10 +54,10 @@ def _plain_ends(pieces: Sequence[str], text: str, without_first: bool) -> list[i
 
 
 def _ends_around_parts(pieces: Sequence[str], text: str, without_first: bool) -> list[int] | None:
-    """The same where some pieces are parts of characters: a path from piece to piece.
+    """The same if some pieces are parts of characters: searches a path from piece to piece.
 
-    For each piece the places it may end at are kept, each with the earliest place it may start at
-    (so that a character falls to the last of its tokens).
+    For each piece it keeps the places where the piece may end, each with the earliest place where
+    it may start (so that a character belongs to the last of its tokens).
     """
     starts = range(min(len(text), _FIRST) + 1 if without_first else 1)
     layers = [{start: start for start in starts}]
@@ -80,9 +80,10 @@ def _ends_around_parts(pieces: Sequence[str], text: str, without_first: bool) ->
 
 
 def _ends_of(piece: str, text: str, start: int) -> Iterable[int]:
-    """Where a piece that starts there may end; U+FFFD completes one character beyond ASCII or none.
+    """Where a piece that starts at ``start`` may end.
 
-    Only those have parts (UTF-8). A piece without text is a part too.
+    U+FFFD completes one character or none. Only characters beyond ASCII have parts in UTF-8. A
+    piece without text is a part, too.
     """
     if _clear(piece):
         return (start + len(piece),) if text.startswith(piece, start) else ()

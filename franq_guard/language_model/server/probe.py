@@ -1,7 +1,8 @@
-"""The probe: does a server tell a given text's log-probabilities, and are they the model's?
+"""Tests whether a server returns correct log-probabilities of a given text.
 
-Some servers accept ``echo`` and answer with numbers of other positions, or of no model at all.
-What a server says while it writes is compared with what it says when the same text is given to it.
+Some servers accept ``echo`` and return numbers of other positions, or invented ones. Therefore the
+log-probabilities that a server sends while it writes a text are compared with those that it returns
+when the same text is given to it.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ from franq_guard.language_model.server.completions import (
 )
 
 MEAN, WORST = 0.15, 0.75
-"""Nats that the two values of a token may differ, on average and once. The same kernels give a few
-hundredths, also in half precision or with quantised weights, for tokens are read together in one
-case and one by one in the other; numbers of other positions differ by whole nats."""
+"""How many nats the two values of a token may differ, on average and at most. Differences of a few
+hundredths are normal, also in half precision or with quantised weights, because tokens are computed
+together in one case and one by one in the other; numbers of other positions differ by whole nats.
+"""
 LEAST = 10
-"""Tokens that must have been compared."""
+"""How many tokens must have been compared."""
 GAIN = 3.0
-"""Nats by which a name becomes more likely after a passage that states it; models copy names."""
+"""By how many nats a name must become more likely after a passage that states it, since models copy
+names."""
 OPENING = (
     "The following is a short report from a travel magazine about an island, its harbour, its "
     "people and their unusual customs.\n\nOn the second day of our journey we"
@@ -46,11 +49,11 @@ _WHAT_TO_DO = (
 
 
 def trusted(server: Completions, protocol: Protocol | None) -> tuple[Protocol, Reader]:
-    """The first way of asking (``protocol``, where one is wanted) whose numbers hold.
+    """The first protocol (or only ``protocol``, if given) whose numbers are correct.
 
     Raises:
-        UntrustworthyServerError: with what was expected and what was seen, for each way.
-        ServerError: where the server cannot be asked at all.
+        UntrustworthyServerError: with the expected and the returned numbers, for each protocol.
+        ServerError: if the server cannot be reached.
     """
     answers = [*_writings(server)]
     complaints = []
@@ -70,15 +73,15 @@ def trusted(server: Completions, protocol: Protocol | None) -> tuple[Protocol, R
 
 
 def compare(server: Completions, read: Reader, answers: Sequence[tuple[str, Told]]) -> None:
-    """Check one way of asking.
+    """Test one protocol.
 
     Args:
         server: the server.
-        read: the way.
-        answers: texts the server wrote after :data:`OPENING`, as it told them.
+        read: scores a text by the protocol.
+        answers: texts that the server wrote after :data:`OPENING`, with their log-probabilities.
 
     Raises:
-        UntrustworthyServerError: where the numbers are missing or wrong.
+        UntrustworthyServerError: if the numbers are missing or wrong.
     """
     pairs = [
         pair
@@ -89,14 +92,14 @@ def compare(server: Completions, read: Reader, answers: Sequence[tuple[str, Told
         raise UntrustworthyServerError("some tokens come without a log-probability")
     if len(pairs) < LEAST:
         raise UntrustworthyServerError(
-            f"only {len(pairs)} tokens could be compared: the server cuts texts in another way "
-            "when they are given to it than when it writes them"
+            f"only {len(pairs)} tokens could be compared: the server splits a text into other "
+            "tokens when it is given to it than when it writes it"
         )
     off = [abs(own - forced) for own, forced in pairs]
     if sum(off) / len(off) > MEAN or max(off) > WORST:
         at = [i for i, difference in enumerate(off) if difference > MEAN][:4]
         raise UntrustworthyServerError(
-            "log-probabilities of a text the server wrote itself are not the ones it told while "
+            "log-probabilities of a text the server wrote itself are not the ones it sent while "
             f"writing: expected {_listed(pairs[i][0] for i in at)}, "
             f"seen {_listed(pairs[i][1] for i in at)}"
         )
@@ -104,13 +107,13 @@ def compare(server: Completions, read: Reader, answers: Sequence[tuple[str, Told
 
 
 def after(told: Told, start: int) -> Told:
-    """The tokens that write anything from ``start`` on, spans counted from there.
+    """The tokens with text after ``start``, with spans counted from there.
 
-    A token across the border belongs to what follows it, and so does the first part of a character
-    that follows.
+    A token that covers both sides of ``start`` is included, and so is the first part of a character
+    that begins there.
 
     Raises:
-        UntrustworthyServerError: where the text right after ``start`` has no token.
+        UntrustworthyServerError: if the text right after ``start`` has no token.
     """
     first = next((i for i, (_, end) in enumerate(told.spans) if end > start), len(told.spans))
     if first == len(told.spans) or told.spans[first][0] > start:
@@ -122,9 +125,9 @@ def after(told: Told, start: int) -> Told:
 
 
 def common_tokens(one: Told, other: Told) -> Iterator[tuple[float, float]]:
-    """Both values of the tokens that are the same in both; a text may be cut in two ways.
+    """Both values of the tokens that are the same in both; the tokenisations may differ.
 
-    The token after one that is not the same is left out too: it follows other tokens.
+    The token after a different one is left out, too, because it follows other tokens.
     """
     values = {
         span: (before, t.logprob)
@@ -137,7 +140,7 @@ def common_tokens(one: Told, other: Told) -> Iterator[tuple[float, float]]:
 
 
 def _writings(server: Completions) -> Iterator[tuple[str, Told]]:
-    """A greedy text, and one drawn from the full distribution, whose values differ more."""
+    """A greedy text, and one sampled from the full distribution, whose values vary more."""
     plain = {"temperature": 0}
     drawn = {"temperature": 1, "seed": 7, "top_p": 1, "min_p": 0, "repeat_penalty": 1}
     for settings in (plain, drawn):
@@ -157,9 +160,9 @@ def _check_context(server: Completions, read: Reader) -> None:
         sums.append(math.fsum(token.logprob for token in tokens))
     if not sums[0] > sums[1] + GAIN:
         raise UntrustworthyServerError(
-            "what stands before a text does not count: a name right after a passage that states it "
-            f"has log-probability {sums[0]:.2f}, without that passage {sums[1]:.2f}; expected "
-            f"{GAIN:g} more at least"
+            "the text before has no effect: a name right after a passage that states it has "
+            f"log-probability {sums[0]:.2f}, without that passage {sums[1]:.2f}; expected "
+            f"at least {GAIN:g} more"
         )
 
 

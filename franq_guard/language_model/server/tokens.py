@@ -1,6 +1,6 @@
-"""Log-probabilities that an OpenAI-like server sends along with an answer.
+"""Log-probabilities that an OpenAI-like server sends with an answer.
 
-Both protocols are read: chat (``logprobs.content``) and completions (``logprobs.tokens`` with
+Reads both protocols: chat (``logprobs.content``) and completions (``logprobs.tokens`` with
 ``logprobs.token_logprobs``), as mappings or as objects of a client library.
 """
 
@@ -14,9 +14,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class ServerToken:
-    """One token as the server tells it: its bytes and its log-probability (nats, NaN: unknown).
+    """One token as the server sends it: its bytes and its log-probability (nats, NaN: unknown).
 
-    ``id`` is that of the served model's vocabulary; -1 where the server does not tell it.
+    ``id`` is the id in the served model's vocabulary; -1 if the server does not send it.
     """
 
     text: bytes
@@ -25,7 +25,7 @@ class ServerToken:
 
 
 def from_response(raw: Any) -> list[ServerToken]:
-    """The tokens of the first choice in a raw response or stream chunk; empty without any."""
+    """The tokens of the first choice in a raw response or stream chunk; empty if none."""
     choices = _get(raw, "choices")
     if not isinstance(choices, Sequence) or not choices:
         return []
@@ -33,7 +33,7 @@ def from_response(raw: Any) -> list[ServerToken]:
 
 
 def from_logprobs(logprobs: Any) -> list[ServerToken]:
-    """The tokens in the ``logprobs`` of a choice; empty where there are none."""
+    """The tokens in the ``logprobs`` of a choice; empty if there are none."""
     content = _get(logprobs, "content")
     if isinstance(content, Sequence) and content:
         return [_of_chat(entry) for entry in content]
@@ -53,8 +53,8 @@ def _of_chat(entry: Any) -> ServerToken:
 
 
 def logprob_of(value: Any) -> float:
-    """``value`` as a log-probability; NaN where it is none."""
-    # llama.cpp and others send -9999 for "not among the candidates": that is no probability.
+    """``value`` as a log-probability; NaN if it is not one."""
+    # llama.cpp and others send -9999 for "not among the candidates", which is not a probability.
     known = isinstance(value, (int, float)) and -1000 < value <= 1e-6
     return min(float(value), 0.0) if known else math.nan
 

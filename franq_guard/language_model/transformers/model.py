@@ -1,4 +1,4 @@
-"""Any causal language model of transformers, with its tokeniser, as a white box."""
+"""Any causal language model of transformers, with its tokeniser, as a white-box model."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ from franq_guard.records import Generation, Source, Trace
 
 
 class TransformersModel(LanguageModel):
-    """A live (model, tokenizer) pair. Neither is changed; several threads may use one object.
+    """A loaded model and its tokenizer. Neither is changed; thread-safe.
 
-    ``name`` enters the fingerprint; without it the configuration's own name does. ``top_k``
-    alternatives are kept per token. ``token_budget``: padded tokens per forward pass; memory grows
-    with it. The window is the model's ``max_position_embeddings``; a prompt that is too long for it
-    keeps its leading special tokens and its end (see :func:`forward_passes`).
+    ``name`` is used in the fingerprint; default: the name in the configuration. ``top_k``
+    alternatives are kept per token. ``token_budget``: padded tokens per forward pass; more need
+    more memory. The window is the model's ``max_position_embeddings``; a prompt that is too long
+    for it is cut to its leading special tokens and its end (see :func:`forward_passes`).
 
     Raises ``ValueError`` for an encoder-decoder, or a model in training mode, whose dropout would
     change every probability.
@@ -85,9 +85,9 @@ class TransformersModel(LanguageModel):
     ) -> TransformersModel:
         """A model from a folder or, at a pinned ``revision``, from the hub.
 
-        Nothing is downloaded unless a revision (best a commit) is given: without one a hub name
-        must be in the local hub cache already, else :class:`MissingModelError`. No code of the
-        repository is run.
+        Nothing is downloaded unless a revision (preferably a commit) is given: without one a hub
+        name must be in the local hub cache already, else :class:`MissingModelError`. Code in the
+        repository is not run.
         """
         if _is_path(name_or_path) and not Path(name_or_path).is_dir():
             raise MissingModelError(f"there is no folder {name_or_path}")
@@ -111,7 +111,7 @@ class TransformersModel(LanguageModel):
 
     @cached_property
     def fingerprint(self) -> str:
-        """``name/digest/dtype``; the digest is of the configuration and sampled weights."""
+        """``name/digest/dtype``; the digest is of the configuration and a sample of the weights."""
         name = self._name or Path(self.model.config._name_or_path or "model").name
         dtype = str(self.model.dtype).removeprefix("torch.")
         return f"{name}/{weights_digest(self.model)}/{dtype}"
@@ -135,9 +135,9 @@ class TransformersModel(LanguageModel):
     ) -> list[Generation]:
         """Greedy answers up to an end-of-sequence token (kept, with an empty span).
 
-        A prompt that leaves no room for ``max_new_tokens`` in the window loses its beginning, down
-        to half a window; then the answer's ``prompt`` and ``prompt_token_ids`` are what the model
-        really saw.
+        If a prompt leaves no room for ``max_new_tokens`` in the window, its beginning is cut, down
+        to half a window; the answer's ``prompt`` and ``prompt_token_ids`` are then what the model
+        actually read.
         """
         encoded = [self._prompt_for_generation(p, max_new_tokens) for p in prompts]
         done: dict[int, Generation] = {}
@@ -160,12 +160,12 @@ class TransformersModel(LanguageModel):
         temperature: float = 1.0,
         seed: int = 0,
     ) -> list[list[Generation]]:
-        """``n`` samples per prompt from one reading of it; no top-k or top-p, duplicates kept.
+        """``n`` samples per prompt, which is read once; no top-k or top-p, duplicates kept.
 
         The default is the model's full distribution at temperature 1.
-        Log-probabilities are of temperature 1 whatever ``temperature`` is. A prompt's samples
-        depend on ``seed`` and the prompt, not on its neighbours. Raises ``ValueError`` for settings
-        that draw nothing.
+        Log-probabilities are at temperature 1 whatever ``temperature`` is. A prompt's samples
+        depend on ``seed`` and the prompt, not on the other prompts. Raises ``ValueError`` for
+        settings with which nothing can be sampled.
         """
         check_sampling(n, max_new_tokens, temperature)
         return [self._samples(p, n, max_new_tokens, temperature, seed) for p in prompts]
@@ -176,9 +176,9 @@ class TransformersModel(LanguageModel):
     ) -> list[Generation]:
         """Each answer under its prompt: tokens with log-probability, entropy and top-k.
 
-        Ids come from ``answer.tokens`` where there are any, else from the text, tokenised as the
+        The ids are those of ``answer.tokens`` if there are any, else the text is tokenised as the
         prompt's continuation. ``prompt`` and ``prompt_token_ids`` of the result are the given ones.
-        NaN where the model gives NaN. Raises ``ValueError`` where the lengths differ.
+        NaN where the model returns NaN. Raises ``ValueError`` if the lengths differ.
         """
         if len(prompts) != len(answers):
             raise ValueError(f"{len(prompts)} prompts for {len(answers)} answers")
@@ -203,7 +203,7 @@ class TransformersModel(LanguageModel):
         return CachedSession(self, prompt)
 
     def without_evidence(self, trace: Trace) -> Contrast:
-        """See :mod:`.contrast`; captured ids win over the captured string."""
+        """See :mod:`.contrast`; captured ids are preferred to the captured string."""
         given = trace.generation
         ids = given.prompt_token_ids
         captured = self.encoder.prompt_text(ids) if ids else given.prompt
@@ -230,7 +230,7 @@ class TransformersModel(LanguageModel):
     def _generation_batches(
         self, encoded: Sequence[Sequence[int]], max_new_tokens: int
     ) -> Iterator[list[int]]:
-        """Prompt numbers, the longest first, as many as the token budget allows."""
+        """Batches of prompt indices, longest first, each as large as the token budget allows."""
         order = sorted(range(len(encoded)), key=lambda i: -len(encoded[i]))
         while order:
             width = len(encoded[order[0]]) + max_new_tokens
@@ -281,7 +281,7 @@ class TransformersModel(LanguageModel):
     def generation(
         self, prompt: str, encoded: list[int], ids: list[int], kept: TokenScores
     ) -> Generation:
-        """The record of written ids (T,) and what was kept of their logits (T,)."""
+        """The record of generated ids (T,) and their scores (T,)."""
         text = self.encoder.text(ids)
         spans = token_spans(self.tokenizer, ids, text)
         cut = len(encoded) < len(self.encoder.prompt_ids(prompt))
@@ -305,9 +305,10 @@ class TransformersModel(LanguageModel):
 
 
 def _with_plain_settings(model: Any) -> Any:
-    """The same network seen through an object of its own, which decodes greedily and nothing else.
+    """A second object for the same network, which only decodes greedily.
 
-    The model's own settings may hold penalties or beams, and its ``generate`` may be recorded.
+    The settings of the model itself may have penalties or beams, and its ``generate`` may be
+    recorded.
     """
     view = copy.copy(model)
     for name in ("generate", "_get_logits_processor"):
@@ -317,7 +318,7 @@ def _with_plain_settings(model: Any) -> Any:
 
 
 def answer_length(ids: Sequence[int], eos: frozenset[int]) -> int:
-    """Ids up to and with the first end-of-sequence token."""
+    """The number of ids up to and including the first end-of-sequence token."""
     return next((i + 1 for i, token in enumerate(ids) if token in eos), len(ids))
 
 
@@ -336,5 +337,5 @@ def weights_digest(model: Any, *, per_tensor: int = 64) -> str:
 
 
 def _is_path(name: str) -> bool:
-    """Whether it can only be meant as a path: a name on the hub is OWNER/NAME or NAME."""
+    """Whether it can only be a path: a name on the hub is OWNER/NAME or NAME."""
     return name.startswith(("/", "~", "./", "../", ".\\")) or name.count("/") > 1 or "\\" in name

@@ -1,4 +1,4 @@
-"""One causal network and how to ask it for logits of chosen rows only."""
+"""One causal network, and ways to compute its logits for chosen positions only."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from torch import Tensor
 logger = logging.getLogger(__name__)
 
 _CHUNK_VALUES = 1 << 24
-"""Logits worked on at a time (64 MiB of float32), so that no full-vocabulary rows pile up."""
+"""How many logits are computed at a time (64 MiB of float32), to limit the memory."""
 
 
 class Network:
-    """A causal language model of transformers, on any device, in any dtype. It is never changed."""
+    """A causal language model of transformers, on any device, in any dtype; it is not changed."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
 
     @property
     def device(self) -> torch.device:
-        """Where input ids go; the host for offloaded weights, whose hooks move the ids."""
+        """The device for input ids; the CPU for offloaded weights, whose hooks move the ids."""
         device = torch.device(self.model.get_input_embeddings().weight.device)
         return torch.device("cpu") if device.type == "meta" else device
 
     @property
     def window(self) -> int | None:
-        """The longest sequence the positions allow, None where they set no limit."""
+        """The longest sequence that the positions allow; None for no limit."""
         config = self.model.config.get_text_config()
         return getattr(config, "max_position_embeddings", None)
 
@@ -41,7 +41,7 @@ class Network:
         return as_id_set(self.model.generation_config.eos_token_id)
 
     def tensor(self, rows: Sequence[Sequence[int]], pad: int = 0) -> Tensor:
-        """Ids (B, T), padded on the right: what comes later is never seen, so no mask is needed."""
+        """Ids (B, T), padded on the right; a causal model needs no mask for that."""
         width = max(map(len, rows))
         padded = [[*row, *[pad] * (width - len(row))] for row in rows]
         return torch.tensor(padded, dtype=torch.long, device=self.device)
@@ -49,7 +49,7 @@ class Network:
     def prefill(self, ids: Sequence[int]) -> tuple[Tensor, Any]:
         """Logits (1, V) after the ids, and the cache that holds them.
 
-        The cache is None where the architecture has none whose rows can be chosen
+        The cache is None if the architecture has no cache whose rows can be selected
         (``reorder_cache``): then :meth:`last_logits` must read whole rows.
         """
         out = self.model(input_ids=self.tensor([ids]), use_cache=True, **self._keep(1))
@@ -66,7 +66,7 @@ class Network:
         """Logits (B, V) after one more id per branch, all in one row of the cache, which grows.
 
         Args:
-            ids: B ids, at one position of their branches.
+            ids: B ids, all at the same position of their branches.
             position: that position.
             seen: (B, cached + B) of bool, what each id may attend to.
             cache: of one row.
@@ -87,10 +87,10 @@ class Network:
 
     @cached_property
     def branches(self) -> bool:
-        """Whether :meth:`branch` gives this architecture's own logits; tried once on a few ids.
+        """Whether :meth:`branch` is correct for this architecture; tested once on a few ids.
 
-        Positions may come from somewhere else than ``position_ids`` and some attention kernels
-        take no mask of this form: then it is not used.
+        An architecture may not take positions from ``position_ids``, and some attention kernels do
+        not support a mask of this form.
         """
         prompt, pair = [3, 1, 4, 1, 5], [2, 6]
         try:
@@ -102,13 +102,13 @@ class Network:
             ours = self.branch(pair[::-1], 6, seen, cache).float()
             theirs = self.last_logits([[*prompt, 2, 6], [*prompt, 6, 2]]).float()
         except Exception as error:  # any architecture may object in its own way: take the long way
-            logger.info("samples are drawn in rows of their own: %s", error)
+            logger.info("each sample is drawn in a row of its own: %s", error)
             return False
         off = (ours - theirs).abs().max() / theirs.std()
         return bool(off < (1e-3 if self.model.dtype == torch.float32 else 0.1))
 
     def last_logits(self, rows: Sequence[Sequence[int]]) -> Tensor:
-        """Logits (B, V) after rows of ids of one length, without a cache."""
+        """Logits (B, V) after rows of ids of equal length, without a cache."""
         ids = self.tensor(rows)
         logits: Tensor = self.model(input_ids=ids, use_cache=False, **self._keep(1)).logits
         return logits[:, -1]
@@ -139,19 +139,19 @@ class Network:
 
     @cached_property
     def _split(self) -> bool:
-        """Whether the base network and the output embedding alone give the model's logits.
+        """Whether the base network and the output embedding together give the model's logits.
 
-        Some architectures scale or cap what the head gives; tried once on a few ids.
+        Some architectures scale or cap the head's output; tested once on a few ids.
         """
         ids = self.tensor([list(range(min(6, self.model.config.get_text_config().vocab_size)))])
         try:
             whole = self.model(input_ids=ids, use_cache=False).logits
             states = self.model.base_model(input_ids=ids, use_cache=False).last_hidden_state
             parts = self.model.get_output_embeddings()(states)
-            # Tight: a cap hardly bends the small logits of these few ids.
+            # A small tolerance, because a cap hardly changes the small logits of these few ids.
             return bool(torch.allclose(parts.float(), whole.float(), rtol=1e-5, atol=1e-5))
         except Exception as error:  # any architecture may object in its own way: take the long way
-            logger.info("language model head is used through the whole model: %s", error)
+            logger.info("logits are computed by the whole model: %s", error)
             return False
 
 

@@ -1,4 +1,4 @@
-"""One prompt, read once: samples, a greedy answer and further questions share its cache."""
+"""The cache of a prompt, which samples, a greedy answer and further questions share."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from franq_guard.language_model.transformers.token_scores import TokenScores, to
 
 
 class PromptCache:
-    """The cache of a prompt's ids and the logits (1, V) after them. Not for several threads.
+    """The cache of a prompt's ids and the logits (1, V) after them; not thread-safe.
 
-    What is read later may share any beginning with what is held: only the rest is computed. An
-    architecture whose cache cannot be cut is read anew each time; the numbers are the same.
+    For a text that begins with a part of the cached ids, only the rest is computed. If the
+    architecture's cache cannot be cut, everything is computed each time; the numbers are the same.
     """
 
     @torch.inference_mode()
@@ -28,11 +28,11 @@ class PromptCache:
 
     @property
     def one_row(self) -> bool:
-        """Whether branches may grow side by side in the one row of the cache (see ``branch``)."""
+        """Whether all branches can be in one row of the cache (see :meth:`Network.branch`)."""
         return self.network.branches and plain(self.cache)
 
     def branches(self) -> Branches:
-        """Continuations of the prompt, none written yet; what was read after it is forgotten."""
+        """An empty tree of continuations of the prompt; what was read after it is forgotten."""
         self._cut(len(self.prompt))
         self._held = self.prompt[:]
         return Branches(self)
@@ -41,7 +41,7 @@ class PromptCache:
     def score(
         self, context: Sequence[int], targets: Sequence[int], *, top_k: int = 0
     ) -> TokenScores:
-        """What is kept of each target (T,) after the context, which starts as the prompt does."""
+        """The scores of each target (T,) after the context, which begins like the prompt."""
         ids = [*context, *targets][:-1]
         start = min(_common(self._held, ids), len(context) - 1)
         if not plain(self.cache):
@@ -63,9 +63,9 @@ class PromptCache:
 class Branches:
     """A tree of continuations in one row of the cache; each sees the prompt and its own path.
 
-    Ten samples of a prompt of 900 tokens otherwise hold, and read at every step, ten copies of the
-    prompt's keys and values (39 MB each for a model of 135 million parameters in float32, against
-    540 MB of weights that a step must read anyway).
+    Without it, ten samples of a prompt of 900 tokens need ten copies of the prompt's keys and
+    values, and read them at every step (39 MB each for a model of 135 million parameters in
+    float32, compared with 540 MB of weights that a step has to read anyway).
     """
 
     def __init__(self, cache: PromptCache) -> None:
@@ -75,7 +75,7 @@ class Branches:
         self._path = torch.ones((1, 0), dtype=torch.bool, device=cache.network.device)
 
     def step(self, ids: Sequence[int], parents: Sequence[int]) -> Tensor:
-        """Logits (B, V) after one more id per branch; ``parents``: which branch each goes on."""
+        """Logits (B, V) after one more id per branch; ``parents``: the branch each continues."""
         network, device = self._prompt.network, self._path.device
         known = self._path[torch.tensor(parents, device=device)]
         self._path = torch.cat([known, torch.eye(len(ids), dtype=torch.bool, device=device)], 1)
@@ -87,7 +87,7 @@ class Branches:
 
 
 def plain(cache: Any) -> bool:
-    """Whether every layer keeps every key and value, so that a cache can be cut and branched."""
+    """Whether every layer keeps all keys and values, so that the cache can be cut and branched."""
     layers = getattr(cache, "layers", None) or []
     return bool(layers) and all(type(layer).__name__ == "DynamicLayer" for layer in layers)
 

@@ -1,4 +1,4 @@
-"""A prompt that is read once for an answer, its samples and questions about it."""
+"""Reads a prompt once for an answer, its samples and questions about it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from franq_guard.records import Generation
 
 
 class PromptReading:
-    """What :meth:`TransformersModel.read` gives; it holds the prompt's cache while it lives."""
+    """What :meth:`TransformersModel.read` returns; it keeps the prompt's cache in memory."""
 
     def __init__(self, model: WhiteBox, prompt: str, ids: list[int]) -> None:
         self._model = model
@@ -32,10 +32,10 @@ class PromptReading:
         temperature: float = 1.0,
         seed: int = 0,
     ) -> list[Generation]:
-        """The greedy answer, then ``n`` samples (no top-k or top-p), each its first line alone.
+        """The greedy answer, then ``n`` samples (no top-k or top-p); only the first line of each.
 
-        They are written side by side: a step costs one pass over the weights for all. Raises
-        ``ValueError`` for settings that draw nothing.
+        They are generated together, so that a step needs one pass over the weights for all. Raises
+        ``ValueError`` for settings with which nothing can be sampled.
         """
         check_sampling(n, max_new_tokens, temperature)
         model = self._model
@@ -55,7 +55,7 @@ class PromptReading:
     def logprobs(self, prompt: str, continuations: Sequence[str]) -> NDArray[np.float64]:
         """Log-probability of each continuation (n,), nats, after another prompt.
 
-        What that prompt shares with this one's beginning is not read again.
+        A beginning that it shares with this prompt is not read again.
         """
         encoder = self._model.encoder
         context = encoder.prompt_ids(prompt)
@@ -72,8 +72,8 @@ class PromptReading:
 def first_line(generation: Generation) -> Generation:
     """The answer up to its first line break.
 
-    The token that breaks the line is kept, as an end-of-sequence token is: with an empty span where
-    it wrote nothing before the break.
+    The token with the line break is kept, like an end-of-sequence token; its span is empty if it
+    has no text before the break.
     """
     end = generation.text.find("\n")
     if end < 0:

@@ -1,4 +1,4 @@
-"""What was recorded of one generated sequence, and finding it again by its text."""
+"""The record of one generated sequence, and how to find it again by its text."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from franq_guard.language_model.transformers.token_scores import TokenScores
 from franq_guard.records import Generation, Source, Span, Token
 
 _CONTAINED_FROM = 16
-"""Characters from which a beginning or a part of a recorded text is no chance."""
+"""A beginning or part of a recorded text of at least this length is no coincidence."""
 
 
 @dataclass(frozen=True)
 class RecordedAnswer:
-    """One answer as it was generated: its ids, and what was kept of each step.
+    """One answer as it was generated: its ids and the scores of each step.
 
-    ``kept`` is None where the steps could not be observed: such an answer is to be re-scored.
+    ``kept`` is None if the steps could not be observed; such an answer has to be scored again.
     """
 
     encoder: Encoder
@@ -29,22 +29,22 @@ class RecordedAnswer:
 
     @cached_property
     def text(self) -> str:
-        """The answer, special tokens left out."""
+        """The answer without special tokens."""
         return self.encoder.text(self.ids)
 
     @cached_property
     def prompt(self) -> str | None:
-        """The prompt, special tokens written out."""
+        """The prompt with special tokens."""
         return None if self.prompt_ids is None else self.encoder.prompt_text(self.prompt_ids)
 
     @cached_property
     def plain_prompt(self) -> str:
-        """The prompt as pipelines echo it, special tokens left out."""
+        """The prompt without special tokens, as pipelines repeat it."""
         return "" if self.prompt_ids is None else self.encoder.text(self.prompt_ids)
 
     @cached_property
     def generation(self) -> Generation:
-        """The whole answer; source ``none`` and NaN where only the ids are known."""
+        """The whole answer; with source ``none`` and NaN if only the ids are known."""
         return self._with_spans(self.text)
 
     def _with_spans(self, text: str) -> Generation:
@@ -56,7 +56,7 @@ class RecordedAnswer:
         return Generation(text, tokens, self.prompt, self.prompt_ids, source)
 
     def has_prompt(self, prompt: str, ids: Sequence[int]) -> bool:
-        """Whether this is the prompt: by ids, special tokens in front apart, else by its words."""
+        """Whether this is the prompt: by its ids (ignoring special tokens in front) or words."""
         if self.prompt_ids is None:
             return False
         head = len(self.prompt_ids) - len(ids)
@@ -70,10 +70,10 @@ class RecordedAnswer:
         return "".join(self.text.split())
 
     def rank(self, text: str, *, sure: bool) -> int | None:
-        """How well ``text`` is this answer; None where it is not.
+        """How well ``text`` matches this answer; None if it does not.
 
-        0 equal, 1 stripped, 2 with other white space, 3 cut off, 4 a part. ``sure`` says that the
-        prompt is known to be the same: without that a short beginning may be chance.
+        0 equal, 1 stripped, 2 with other white space, 3 cut off, 4 a part. ``sure``: the prompt is
+        known to be the same; otherwise a short beginning may be a coincidence.
         """
         bare = text.strip()
         if text == self.text:
@@ -98,7 +98,7 @@ class RecordedAnswer:
         return None
 
     def as_text(self, text: str) -> Generation:
-        """The generation with ``text`` (which has a rank) as its text: spans moved and cut."""
+        """The generation with ``text`` (which has a rank) as its text, with adapted spans."""
         whole = self.generation
         if text == whole.text:
             return whole
@@ -115,7 +115,7 @@ class RecordedAnswer:
 
 
 def _overlapping(spans: Sequence[Span], length: int) -> tuple[int, int]:
-    """The range of tokens that wrote [0, length), with the earlier bytes of its first character."""
+    """The range of tokens for [0, length), including the first bytes of the first character."""
     inside = [i for i, (a, b) in enumerate(spans) if a < length and b > 0 and b > a]
     if not inside:
         return 0, 0
@@ -126,7 +126,7 @@ def _overlapping(spans: Sequence[Span], length: int) -> tuple[int, int]:
 
 
 def _tiled(tokens: Sequence[Token], spans: Sequence[Span], length: int) -> tuple[Token, ...]:
-    """The tokens with their spans clipped to [0, length); the outermost reach the ends."""
+    """The tokens with spans clipped to [0, length); the first and last ones reach its ends."""
     ends = [min(max(b, 0), length) for _, b in spans]
     written = [i for i, (a, b) in enumerate(spans) if b > a]
     for i in range(written[-1] if written else 0, len(ends)):

@@ -1,4 +1,4 @@
-"""One recorded call of ``generate``: a listener among its processors, a tee on its stream."""
+"""Records one call of ``generate``, by a logits processor and a wrapper of its streamer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLAIN = (GenerationMode.GREEDY_SEARCH, GenerationMode.SAMPLE)
 
 
 class Row(NamedTuple):
-    """One written sequence: prompt ids without padding, ids, and what was kept of them (T,)."""
+    """One generated sequence: prompt ids without padding, ids, and their scores (T,)."""
 
     prompt_ids: tuple[int, ...] | None
     ids: tuple[int, ...]
@@ -29,7 +29,7 @@ class Row(NamedTuple):
 
 
 class Listener(LogitsProcessor):  # type: ignore[misc]
-    """A :class:`StepKeeper` whose failure is noted and goes no further."""
+    """A :class:`StepKeeper` whose exceptions are logged and do not reach ``generate``."""
 
     def __init__(self, top_k: int, *, able: bool) -> None:
         self.keeper = StepKeeper(top_k)
@@ -38,24 +38,24 @@ class Listener(LogitsProcessor):  # type: ignore[misc]
         self._able = able
 
     def begin(self, config: Any) -> bool:
-        """Whether to listen: only where every step is one row per sequence, without drafts."""
+        """Start listening if each step has one row per sequence (no beams, no draft model)."""
         self.config = config
         self.listening = self._able and config.get_generation_mode() in _PLAIN
         return self.listening
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
-        """The scores as they are."""
+        """Record the scores and return them unchanged."""
         if self.listening:
             try:
                 self.keeper(input_ids, scores)
-            except Exception:  # the user's generation goes on without us
+            except Exception:  # the user's generation must go on
                 logger.warning("token probabilities could not be kept", exc_info=True)
                 self.listening = False
         return scores
 
 
 class Tee:
-    """A streamer that finishes the record before the reader learns of the end."""
+    """Wraps a streamer so that the record is complete before the streamer's ``end`` is called."""
 
     def __init__(self, inner: Any, done: Callable[[list[int]], None]) -> None:
         self._inner = inner
@@ -63,7 +63,7 @@ class Tee:
         self._ids: list[int] | None = None
 
     def put(self, value: Any) -> None:
-        """The prompt's ids first, then each step's."""
+        """Receive the prompt's ids first, then those of each step."""
         if self._ids is None:
             self._ids = []
         else:
@@ -71,7 +71,7 @@ class Tee:
         self._inner.put(value)
 
     def end(self) -> None:
-        """No more ids."""
+        """Complete the record, then end the streamer."""
         self._done(self._ids or [])
         self._inner.end()
 
@@ -102,7 +102,7 @@ class RecordedCall:
             self.arguments["streamer"] = Tee(arguments["streamer"], self._end_of_stream)
 
     def end(self, out: Any) -> None:
-        """Save what ``generate`` returned, unless its stream already was."""
+        """Save what ``generate`` returned, unless its stream was saved already."""
         if self._saved:
             return
         try:
@@ -114,9 +114,9 @@ class RecordedCall:
             logger.warning("this generation could not be recorded", exc_info=True)
 
     def so_far(self) -> list[Row]:
-        """The rows as far as they are written, while ``generate`` runs; from any thread.
+        """The rows generated so far, while ``generate`` runs; may be called from any thread.
 
-        A step is known when the next one begins. Empty where the steps are not observed.
+        A step is known when the next one begins. Empty if the steps are not observed.
         """
         found = self._listener.keeper.so_far() if self._listener.listening else None
         if found is None:
@@ -128,11 +128,11 @@ class RecordedCall:
         try:
             self._save(self._rows(torch.tensor([ids], dtype=torch.long)))
             self._saved = True
-        except Exception:  # the stream goes on; a second try follows when generate returns
+        except Exception:  # the stream must go on; end() tries again
             logger.warning("this stream could not be recorded", exc_info=True)
 
     def _rows(self, answers: Tensor) -> list[Row]:
-        """Rows of the written ids (B, T), each up to its end."""
+        """Rows of the generated ids (B, T), each up to its end."""
         return self._cut(answers, self._kept(answers))
 
     def _cut(self, answers: Tensor, kept: TokenScores | None) -> list[Row]:
@@ -147,12 +147,12 @@ class RecordedCall:
         return rows
 
     def _kept(self, answers: Tensor) -> TokenScores | None:
-        """What the listener kept (B, T), on the host; None where it could not listen."""
+        """The listener's scores (B, T) in CPU memory; None if it could not listen."""
         if not self._listener.listening:
             return None
         try:
             return self._listener.keeper.finish(answers).cpu()
-        except Exception:  # the ids are worth recording without it
+        except Exception:  # the ids are useful even without scores
             logger.warning("token probabilities could not be kept", exc_info=True)
             return None
 
@@ -172,7 +172,7 @@ class RecordedCall:
         return given if torch.is_tensor(given) else None
 
     def _mask(self, prompt: Tensor) -> Tensor:
-        """1 where the prompt (B, P) has an id, 0 where it is padded; the rule of ``generate``."""
+        """1 where the prompt (B, P) has an id, 0 where it is padded, as ``generate`` decides."""
         mask = self.arguments.get("attention_mask")
         if torch.is_tensor(mask) and mask.shape[1:] == prompt.shape[1:]:
             return mask.long().repeat_interleave(len(prompt) // len(mask), dim=0)
@@ -184,7 +184,7 @@ class RecordedCall:
 
 
 def _length(row: Sequence[int], eos: frozenset[int], pad: int | None) -> int:
-    """Ids up to and with the first end; padding after another kind of stop is cut as well."""
+    """Number of ids up to and including the first end token, else without trailing padding."""
     end = next((i + 1 for i, token in enumerate(row) if token in eos), None)
     if end is not None:
         return end

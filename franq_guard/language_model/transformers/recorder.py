@@ -1,9 +1,10 @@
-"""Capture at generation: a model's own ``generate``, listened to and never changed.
+"""Records what a model generates, without changing its results.
 
-Frameworks drop the probabilities of a local model, run ``generate`` in threads that know nothing of
-the caller, and give it their own streamers. A :class:`Recorder` is therefore put on the model
-object; each call of ``generate`` is recorded, and the answer found again by its content:
-log-probabilities are a function of prompt and written ids, so equal records are interchangeable.
+Frameworks drop the probabilities of a local model, run ``generate`` in threads without the caller's
+context, and use their own streamers. Therefore a :class:`Recorder` is attached to the model object
+and records each call of ``generate``; an answer is found again by its text. Log-probabilities
+depend only on the prompt and the generated ids, so it does not matter which of several equal
+records is found.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ _KEY = "_franq_recorder"
 
 
 class Recorder:
-    """Records what a model generates. Make one with :meth:`attach`; safe to use from many threads.
+    """Records what a model generates. Make one with :meth:`attach`; thread-safe.
 
-    Kept per token: id, log-probability, entropy and ``top_k`` alternatives of the model's own
-    distribution, before repetition penalties, temperature and all other processors. Beam search and
-    assisted generation give no such rows: their ids are recorded with source ``none`` and NaN, to
-    be scored by teacher forcing. The last ``capacity`` different answers are kept, and those that
-    are being written.
+    Recorded for each token are its id, log-probability, entropy and ``top_k`` alternatives, from
+    the model's own distribution before repetition penalties, temperature and all other processors.
+    With beam search and assisted generation these are not available: only the ids are recorded,
+    with source ``none`` and NaN, to be scored by teacher forcing. The last ``capacity`` different
+    answers are kept, and all unfinished ones.
     """
 
     def __init__(self, model: Any, tokenizer: Any, *, capacity: int = 256, top_k: int = 5) -> None:
@@ -51,7 +52,7 @@ class Recorder:
 
     @classmethod
     def attach(cls, model: Any, tokenizer: Any, *, capacity: int = 256, top_k: int = 5) -> Recorder:
-        """The model's recorder, made where it has none. ``ValueError``: an encoder-decoder."""
+        """The model's recorder, new if it has none. ``ValueError`` for an encoder-decoder."""
         known = vars(model).get(_KEY)
         if isinstance(known, Recorder):
             return known
@@ -62,7 +63,7 @@ class Recorder:
         return recorder
 
     def detach(self) -> None:
-        """The model as it was before :meth:`attach`. What was recorded can still be found."""
+        """Restore the model as it was before :meth:`attach`; the records are kept."""
         if vars(self._model).get(_KEY) is not self:
             return
         for name in (_KEY, "generate", "_get_logits_processor"):
@@ -70,15 +71,15 @@ class Recorder:
         vars(self._model).update(self._saved)
 
     def find(self, text: str, prompt: str | None = None) -> Generation | None:
-        """The newest recorded answer that ``text`` is, or None.
+        """The newest recorded answer that matches ``text``, or None.
 
-        Answers that are still being written are found by what is there of them.
+        Unfinished answers are found by their text so far.
 
         ``text`` may be the answer, the answer with other white space, cut at a stop string, or a
-        stretch of at least 16 characters of it; the token spans of the result tile ``text``. It may
-        also be prompt + answer, as pipelines return it: then the result's ``text`` is the part
-        after the prompt, with which ``text`` ends. ``prompt`` narrows the search to one prompt
-        string; with it a beginning shorter than 16 characters is found, too.
+        stretch of at least 16 characters of it; the token spans of the result cover ``text``. It
+        may also be prompt + answer, as pipelines return it: then the result's ``text`` is the part
+        after the prompt. ``prompt`` limits the search to one prompt string; with it a beginning
+        shorter than 16 characters is found, too.
         """
         records = [*self._unfinished(), *self._finished()]
         if prompt is not None:
@@ -110,7 +111,7 @@ class Recorder:
         return len(self._records)
 
     def __deepcopy__(self, memo: object) -> Recorder:
-        return self  # a copied model keeps its recorder
+        return self  # a copy of a model has the same recorder
 
     def _install(self) -> None:
         own = vars(self._model)
@@ -120,12 +121,12 @@ class Recorder:
         own["_get_logits_processor"] = MethodType(_ours_first, self._model)
 
     def original(self, model: Any, name: str) -> Callable[..., Any]:
-        """The method a recorded model had before."""
+        """The model's method from before :meth:`attach`."""
         own: Callable[..., Any] | None = self._saved.get(name)
         return own or MethodType(getattr(type(model), name), model)
 
     def start(self, arguments: Mapping[str, Any]) -> RecordedCall:
-        """One call of ``generate`` begins."""
+        """Begin to record a call of ``generate``."""
         config = self._model.generation_config
         run = RecordedCall(arguments, top_k=self._top_k, config=config, save=self._save)
         with self._lock:
@@ -133,7 +134,7 @@ class Recorder:
         return run
 
     def over(self, run: RecordedCall) -> None:
-        """That call of ``generate`` has returned, or failed."""
+        """End a call of ``generate``, which has returned or failed."""
         with self._lock:
             self._running.pop(id(run), None)
 
@@ -141,14 +142,14 @@ class Recorder:
         with self._lock:
             for row in rows:
                 key = row.prompt_ids, row.ids
-                self._records.pop(key, None)  # the same again is the newest again
+                self._records.pop(key, None)  # a repeated answer becomes the newest
                 self._records[key] = RecordedAnswer(self._encoder, *row)
             while len(self._records) > self._capacity:
                 self._records.popitem(last=False)
 
 
 def _recorded_generate(model: Any, *args: Any, **kwargs: Any) -> Any:
-    """``generate`` with a listener; its result, its exceptions and its speed are its own."""
+    """``generate`` with a listener, which does not change its result or its exceptions."""
     recorder: Recorder = vars(model)[_KEY]
     original = recorder.original(model, "generate")
     run = None
@@ -168,16 +169,16 @@ def _recorded_generate(model: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _by_name(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """All arguments of one call of ``generate`` by name; ``TypeError`` where they do not fit."""
+    """All arguments of one call of ``generate`` by name; ``TypeError`` if they do not fit."""
     bound = inspect.signature(GenerationMixin.generate).bind(None, *args, **kwargs).arguments
     more = bound.pop("kwargs", {})
     return {name: value for name, value in {**bound, **more}.items() if name != "self"}
 
 
 def _ours_first(model: Any, *args: Any, **kwargs: Any) -> Any:
-    """The logits processors of one call, the listener first: it sees the model's own logits.
+    """The logits processors of one call with the listener first, so it gets the model's logits.
 
-    For beams and assisted generation the listener is taken out instead.
+    For beam search and assisted generation the listener is removed instead.
     """
     recorder: Recorder = vars(model)[_KEY]
     processors = recorder.original(model, "_get_logits_processor")(*args, **kwargs)
@@ -189,6 +190,6 @@ def _ours_first(model: Any, *args: Any, **kwargs: Any) -> Any:
         config = kwargs["generation_config"] if "generation_config" in kwargs else args[0]
         ours = [p for p in ours if p.begin(config)]
     except Exception:  # listening must never break the user's generation
-        logger.warning("this generation cannot be listened to", exc_info=True)
+        logger.warning("token probabilities could not be kept", exc_info=True)
         ours = []
     return LogitsProcessorList([*ours, *others])

@@ -1,4 +1,4 @@
-"""Samples of one reading of the prompt; equal beginnings are computed once."""
+"""Draws samples after reading the prompt once; equal beginnings are computed once."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def sample(
     top_k: int,
     greedy: bool = False,
 ) -> list[tuple[list[int], TokenScores]]:
-    """Ids and what is kept of their logits, n times. Log-probabilities are of temperature 1.
+    """Ids and their scores for n samples. Log-probabilities are at temperature 1.
 
-    The samples form a tree: those that agree so far share one node, and a node whose samples have
-    all ended is not continued. Sampling is exact and depends on the seed alone. With ``greedy`` one
-    more answer comes first, the greedy one; the others are the same as without it.
+    The samples form a tree: samples that are equal so far share a node, and a node whose samples
+    have all ended is not continued. The samples are exact and depend only on the seed. With
+    ``greedy`` the greedy answer is put before them; the samples are the same as without it.
     """
     grow = _grower(prompt_cache)
     logits = prompt_cache.logits
@@ -63,12 +63,12 @@ def sample(
 
 
 def _grower(prompt_cache: PromptCache) -> Callable[[list[int], list[list[int]]], Tensor]:
-    """(parent nodes, what each new node has written) -> logits (B, V) after it."""
+    """A function (parent nodes, ids of each new node so far) -> logits (B, V) after them."""
     network = prompt_cache.network
     if prompt_cache.one_row:
         branches = prompt_cache.branches()
         return lambda parents, written: branches.step([ids[-1] for ids in written], parents)
-    # A copy of its own: the rows of a batch cannot be taken back out of the cache.
+    # A copy, because a cache cannot be reduced to one row again after a batch.
     cache = copy.deepcopy(prompt_cache.cache)
     if cache is None:
         prompt = prompt_cache.prompt
@@ -82,9 +82,9 @@ def _grower(prompt_cache: PromptCache) -> Callable[[list[int], list[list[int]]],
 
 
 def _draw(rows: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
-    """One id (n,) per row of log-probabilities (n, V); a row with NaN draws from all ids alike."""
+    """One id (n,) per row of log-probabilities (n, V); for a row with NaN, any id at random."""
     weights = torch.softmax(rows / temperature, dim=-1)
-    # The inverse of the cumulative sum: one random number a row, not one for each of its ids.
+    # By inverting the cumulative sum: this needs one random number per row instead of one per id.
     sums = weights.cumsum(dim=-1, dtype=torch.double)
     broken = ~torch.isfinite(sums[:, -1])
     sums[broken] = torch.arange(1.0, sums.shape[-1] + 1, dtype=torch.double, device=sums.device)
@@ -93,9 +93,9 @@ def _draw(rows: Tensor, temperature: float, generator: torch.Generator) -> Tenso
 
 
 def _branch(node: Tensor, ids: list[int], alive: list[int]) -> tuple[list[int], list[int]]:
-    """The next rows, one per distinct beginning: each one's parent row and one of its samples.
+    """The next rows, one per distinct beginning: the parent row and one sample of each.
 
-    ``node``, the row of each sample (n,), is updated in place; ended samples point at row 0.
+    ``node`` (n,) is the row of each sample and is updated in place; ended samples have row 0.
     """
     old = node.tolist()
     rows: dict[tuple[int, int], int] = {}

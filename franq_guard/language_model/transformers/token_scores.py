@@ -1,4 +1,4 @@
-"""A row of logits to what is kept of it: log-probability, entropy, top-k. All on the device."""
+"""From logits to scores (log-probability, entropy, top-k); everything stays on the device."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from franq_guard.records import Span, Token
 
 @dataclass(frozen=True, slots=True)
 class TokenScores:
-    """Of each position: ``logprob`` and ``entropy`` (...) in nats, ``top_*`` (..., k)."""
+    """For each position: ``logprob`` and ``entropy`` (...) in nats, ``top_*`` (..., k)."""
 
     logprob: Tensor
     entropy: Tensor
@@ -21,7 +21,7 @@ class TokenScores:
     top_logprobs: Tensor
 
     def rows(self, index: Any) -> TokenScores:
-        """The same of some positions."""
+        """The scores of some positions."""
         return TokenScores(
             self.logprob[index],
             self.entropy[index],
@@ -30,13 +30,13 @@ class TokenScores:
         )
 
     def cpu(self) -> TokenScores:
-        """The same in the host's memory."""
+        """The scores in CPU memory."""
         return TokenScores(
             self.logprob.cpu(), self.entropy.cpu(), self.top_ids.cpu(), self.top_logprobs.cpu()
         )
 
     def tokens(self, ids: list[int], spans: list[Span]) -> tuple[Token, ...]:
-        """Records of a sequence's positions (T,). One copy to the host per array."""
+        """The tokens of a sequence's positions (T,), with one copy to the CPU per array."""
         columns = (self.logprob, self.entropy, self.top_ids, self.top_logprobs)
         lists = [column.tolist() for column in columns]
         return tuple(
@@ -46,27 +46,27 @@ class TokenScores:
 
 
 def log_probs(logits: Tensor) -> Tensor:
-    """Float32 log-softmax over the last axis, whatever the model's dtype."""
+    """Log-softmax over the last axis, in float32 whatever the model's dtype."""
     return torch.log_softmax(logits.float(), dim=-1)
 
 
 def entropy_and_top(rows: Tensor, top_k: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Of log-probabilities (..., V): entropy (...), top-k ids and log-probabilities (..., k)."""
-    # Clamped: a probability of 0 adds 0 to the sum, not 0 * -inf.
+    """From log-probabilities (..., V): entropy (...), top-k ids and log-probabilities (..., k)."""
+    # Clamped, because 0 * -inf would be NaN; a probability of 0 must add 0.
     entropy = -(rows.exp() * rows.clamp_min(-1e4)).sum(dim=-1)
     top, ids = rows.topk(min(top_k, rows.shape[-1]), dim=-1)
     return entropy, ids, top
 
 
 def token_scores(logits: Tensor, chosen: Tensor, top_k: int) -> TokenScores:
-    """Logits (..., V) and the ids (...) that were written to what is kept of them."""
+    """The scores from logits (..., V) and the ids (...) that were chosen."""
     rows = log_probs(logits)
     logprob = rows.gather(-1, chosen.unsqueeze(-1)).squeeze(-1)
     return TokenScores(logprob, *entropy_and_top(rows, top_k))
 
 
 def cat(parts: list[TokenScores]) -> TokenScores:
-    """Parts in order along the first axis."""
+    """The parts concatenated along the first axis."""
     return TokenScores(
         torch.cat([p.logprob for p in parts]),
         torch.cat([p.entropy for p in parts]),
@@ -76,7 +76,7 @@ def cat(parts: list[TokenScores]) -> TokenScores:
 
 
 def stack(parts: list[TokenScores]) -> TokenScores:
-    """Parts as a new second axis: per step (B,) to per row (B, T)."""
+    """The parts stacked along a new second axis: steps (B,) become rows (B, T)."""
     return TokenScores(
         torch.stack([p.logprob for p in parts], dim=1),
         torch.stack([p.entropy for p in parts], dim=1),

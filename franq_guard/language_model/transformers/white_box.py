@@ -1,4 +1,4 @@
-"""What a prompt reading and a session use of the model that made them."""
+"""The methods of a model that a prompt reading and a session need."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from franq_guard.records import Generation
 
 
 class WhiteBox(Protocol):
-    """The inner side of a :class:`~franq_guard.language_model.TransformersModel`."""
+    """The internal interface of a :class:`~franq_guard.language_model.TransformersModel`."""
 
     network: Network
     encoder: Encoder
@@ -26,11 +26,11 @@ class WhiteBox(Protocol):
     def score(
         self, prompts: Sequence[str | Sequence[int]], answers: Sequence[Generation]
     ) -> list[Generation]:
-        """Each answer under its prompt, scored anew."""
+        """Score each answer under its prompt from the beginning."""
         ...
 
     def generation(
         self, prompt: str, encoded: list[int], ids: list[int], kept: TokenScores
     ) -> Generation:
-        """The record of written ids (T,) and what was kept of their logits (T,)."""
+        """The record of generated ids (T,) and their scores (T,)."""
         ...

@@ -1,4 +1,4 @@
-"""FRANQ for LangChain: answers checked claim by claim before they leave the chain.
+"""FRANQ for LangChain: answers are checked claim by claim before a chain returns them.
 
 from langchain_franq import guard_chain
 chain = guard_chain(chain, Guard.offline())

@@ -1,4 +1,4 @@
-"""Texts of a model that an output holds beside its answer: none of them leaves unchecked."""
+"""Finds a model's other texts in an output besides the answer, so that these are checked too."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from langchain_franq._shapes import Located
 from langchain_franq._texts import Path, is_named_by, is_passage, mapped, texts_in
 
 _WORD = re.compile(r"\w+")
-_STRETCH = 4  # words in a row; fewer (a route, a label, a query's words) say nothing of a source
+_STRETCH = 4  # words in a row; fewer (a route, a label) do not show where a text is from
 
 ALSO_CHECKED_KEY = "also_checked"
-"""In a report: the top-level keys of texts that were checked beside the answer."""
+"""The report's entry for the top-level keys of texts that were checked besides the answer."""
 
 
 def texts_to_check(
     output: Any, located: Located, given: Any, written: Collection[str]
 ) -> dict[str, Path]:
-    """The texts that leave with the answer and must not be raw, and where each stands first.
+    """The texts of an output that must be checked besides the answer, and the first place of each.
 
-    Of a structured output: its named fields. Else what repeats ``written`` text (of the models of
-    this run) or a part of the answer, and every AI message, unless it was in the input (``given``).
-    A passage counts only where a model wrote it.
+    For a structured output these are its named fields. Otherwise they are the texts that repeat
+    ``written`` text (of this run's models) or a part of the answer, and every AI message, unless it
+    was in the input (``given``). A passage is checked only if a model wrote it.
     """
     if located.fields:
         return {t: p for p, t in texts_in(output) if t.strip() and is_named_by(located.fields, p)}
@@ -53,7 +53,7 @@ def given_texts(given: Any) -> set[str]:
 
 
 def put_beside(output: Any, checked: Mapping[str, str], given: Collection[str]) -> Any:
-    """``output`` with the checked texts in the places of the raw ones."""
+    """``output`` with the raw texts replaced by the checked ones."""
     return mapped(output, lambda _, text: text if text in given else checked.get(text, text))
 
 
@@ -65,7 +65,7 @@ def _of_messages(output: Any) -> set[str]:
 
 
 def _stretches(texts: Iterable[str]) -> set[tuple[str, ...]]:
-    """Every few words in a row; a shorter text is one stretch."""
+    """All sequences of ``_STRETCH`` words; a shorter text is one sequence."""
     found: set[tuple[str, ...]] = set()
     for text in texts:
         words = tuple(word.lower() for word in _WORD.findall(text))

@@ -46,7 +46,7 @@ class Watch:
 
 @dataclass
 class Call:
-    """One run of a guarded chain on the input ``value``; lives and dies with it."""
+    """One run of a guarded chain on the input ``value``; used for that run only."""
 
     watch: Watch
     value: Any
@@ -56,9 +56,10 @@ class Call:
     held: list[Any] = field(default_factory=list)
 
     def observed(self, config: RunnableConfig) -> RunnableConfig:
-        """``config`` for the guarded chain: captured, and out of sight of every stream around it.
+        """``config`` for the guarded chain: its runs are captured, and hidden from outer streams.
 
-        But for ``tail``, whose raw text is meant to be seen, the user's other handlers stay.
+        In ``tail`` mode they are not hidden, because it shows the raw text. The user's other
+        handlers are kept.
         """
         if self.watch.saved is not None:
             self.watch.saved(config)
@@ -66,20 +67,20 @@ class Call:
         return observed_by(self.capture, inside)
 
     def passes(self, chunk: Any) -> bool:
-        """Whether a streamed chunk may leave now; what may hold the answer is kept either way."""
+        """Whether a streamed chunk can be passed on now; keeps it if it may have the answer."""
         free = may_pass(chunk, self.value, self.watch.output_key)
         (self.passed if free else self.held).append(chunk)
         return free or self.watch.stream == "tail"
 
     def streamed(self) -> Reading:
-        """:meth:`read` of what was kept, put together."""
+        """:meth:`read` the chunks that were kept, joined."""
         return self.read(joined(self.held))
 
     def read(self, output: Any) -> Reading:
-        """Find the answer in ``output``, and all texts beside it, and gather their traces.
+        """Find the answer and the other texts to check in ``output``, and gather their traces.
 
         Raises:
-            TypeError, KeyError: when no answer can be found in the output.
+            TypeError, KeyError: if no answer can be found in the output.
         """
         located = locate(output, self.watch.output_key, self.watch.fields)
         found = texts_to_check(output, located, self.value, self.capture.texts)
@@ -92,7 +93,7 @@ class Call:
         return Reading(self, located, jobs, beside)
 
     def job(self, output: Any, answer: str) -> Job:
-        """What was captured about an answer (so far), whose output carries along ``output``."""
+        """What was captured about an answer (so far); ``output`` is the rest of its output."""
         return gathered(
             lambda: self._gather(output, answer),
             self.watch.guard,
@@ -125,8 +126,8 @@ class Call:
 class Reading:
     """The texts found in a call's output, and what was captured about each.
 
-    ``jobs`` are of the answer, then of the texts beside it; of a structured output, of its texts.
-    ``beside`` has those besides, or in the structure, with the key that each stands under.
+    ``jobs`` are for the answer, then for the other texts; for a structured output, for its texts.
+    ``beside`` has these other texts, or the texts of the structure, with the key of each.
     """
 
     call: Call
@@ -135,12 +136,12 @@ class Reading:
     beside: Mapping[str, str]
 
     def deliver(self, checked: Sequence[GuardedAnswer]) -> Any:
-        """The call's output with the checked texts and the report; what the release raises."""
+        """The call's output with the checked texts and the report; raises what the release does."""
         text, report = self._released(checked)
         return self._mapped(self.located.put(text, report), checked)
 
     def last_chunk(self, checked: Sequence[GuardedAnswer]) -> Any:
-        """What ends a stream: the checked text, or in ``tail`` mode remarks on the raw one."""
+        """The last chunk of a stream: the checked text, or in ``tail`` mode remarks on it."""
         if self.call.watch.stream != "tail":
             return self.deliver(checked)
         _, report = self._released(checked)
@@ -149,7 +150,7 @@ class Reading:
         return self.located.after(told, report)
 
     def rest(self, text: str, answer: GuardedAnswer) -> Any:
-        """What ends a stream of claims: its last ``text``, the report and all else, checked."""
+        """The last chunk of a stream of claims: the last ``text``, the report and the rest."""
         others = check_together(self.jobs[1:])
         report = self._report(answer)
         for other in others:
@@ -188,7 +189,7 @@ class Reading:
 
 
 def all_checked(calls: Sequence[Call], outputs: Sequence[Any]) -> list[Any]:
-    """Check the answers of a batch together; an exception stands in the place of its own item."""
+    """Check the answers of a batch together; an item that fails is replaced by its exception."""
     delivered: list[Any] = [_or_error(c.read, o) for c, o in zip(calls, outputs, strict=True)]
     readings = {i: found for i, found in enumerate(delivered) if isinstance(found, Reading)}
     answers = iter(check_together([job for reading in readings.values() for job in reading.jobs]))
@@ -202,5 +203,5 @@ def _or_error(step: Callable[[Any], Any], value: Any) -> Any:
         return value
     try:
         return step(value)
-    except Exception as error:  # of one item; LangChain raises it or hands it over, as asked for
+    except Exception as error:  # of one item; LangChain raises or returns it, by return_exceptions
         return error

@@ -1,7 +1,7 @@
-"""What one guarded call did: its retriever, tool and language model runs, as callbacks report them.
+"""Records one guarded call: its retriever, tool and language model runs, by LangChain callbacks.
 
-One handler serves one call, so nothing has to be keyed, expired or cleaned up. It only writes
-down; a callback can neither change an answer nor hold it back.
+There is one handler for each call, so nothing has to be looked up or cleaned up. It only records; a
+callback can neither change an answer nor hold it back.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ModelRun:
 
     ``model`` is the class name of the LangChain model; ``info`` is its generation info and
     response metadata, where servers put log-probabilities. Until the run has ``ended``, ``text``
-    and ``info`` are of what it has streamed so far; None before that.
+    and ``info`` are what it has streamed so far; None before that.
     """
 
     model: str
@@ -51,7 +51,7 @@ class ModelRun:
 
     @property
     def seen(self) -> str:
-        """All that the model was given, as one text."""
+        """Everything that the model was given, as one text."""
         if self.messages is None:
             return self.prompt or ""
         return "\n\n".join(str(message.text) for message in self.messages)
@@ -64,9 +64,9 @@ class ModelRun:
 
 
 class Capture(BaseCallbackHandler):
-    """A callback handler that remembers the runs of one call; safe to call from many threads."""
+    """A callback handler that records the runs of one call; thread-safe."""
 
-    run_inline = True  # keeps event order and saves a thread hop for each event under asyncio
+    run_inline = True  # keeps the order of events and avoids a thread per event under asyncio
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -95,7 +95,7 @@ class Capture(BaseCallbackHandler):
         self._enter(run_id, parent_run_id)
 
     def on_chain_end(self, outputs: Any, **_: Any) -> None:
-        """Keep the documents, or texts, that a step returned: functions search, too."""
+        """Keep the documents or texts that a step returned, since functions may search, too."""
         found = step_passages(outputs)
         values = outputs.values() if isinstance(outputs, dict) else [outputs]
         texts = [str(value) for value in values if isinstance(value, str)]
@@ -112,7 +112,7 @@ class Capture(BaseCallbackHandler):
         parent_run_id: UUID | None = None,
         **_: Any,
     ) -> None:
-        """Keep the run tree, and which of it are tools."""
+        """Keep the run tree, and which runs are tools."""
         self._enter(run_id, parent_run_id)
         with self._lock:
             self._tools.add(run_id)
@@ -169,7 +169,7 @@ class Capture(BaseCallbackHandler):
         self._enter(run_id, parent_run_id, run)
 
     def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **_: Any) -> None:
-        """Keep what is streamed: a stream of claims is checked before the run ends."""
+        """Keep what is streamed, because a stream of claims is checked before the run ends."""
         run = self._models.get(run_id)
         if run is None:
             return
@@ -177,11 +177,11 @@ class Capture(BaseCallbackHandler):
         if sent:
             known = {} if run.info is None else run.info["logprobs"]
             run.info = {"logprobs": _added(known, sent)}
-        # Last: a check that reads both meanwhile finds the probabilities of all the text it sees.
+        # Set last, so that a check in another thread has the probabilities of all text it reads.
         run.text = (run.text or "") + (chunk.text if chunk is not None else str(token))
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
-        """Keep the text. A run whose start was not seen, or without a generation, is let go."""
+        """Keep the text; ignore a run without a generation or whose start was not reported."""
         run = self._models.get(run_id)
         if run is None or not response.generations or not response.generations[0]:
             return
@@ -196,15 +196,15 @@ class Capture(BaseCallbackHandler):
     def retrieved(self) -> list[Passage]:
         """Documents of the outermost retriever runs, in the order the runs started, each once.
 
-        Re-ranking, compressing and multi-query retrievers run others inside: what the outermost
-        one returned is what the chain went on with.
+        Re-ranking, compressing and multi-query retrievers call other retrievers; the chain uses
+        what the outermost one returned.
         """
         with self._lock:
             outermost = [run for run in self._retrievers if not self._inside_retriever(run)]
             return passages_of([self._retrieved.get(run, ()) for run in outermost])
 
     def evidence(self, output: Any = None, given: Any = None, answer: str = "") -> list[Passage]:
-        """Passages, from the first of these that has any.
+        """Passages, from the first of these places that has any.
 
         Retrievers; artifacts of tools; the ``output``, then the input (``given``), under a usual
         key; documents that a step returned; texts of tools; tools of the conversation; texts that a
@@ -223,14 +223,14 @@ class Capture(BaseCallbackHandler):
         )
 
     def but_written(self, passages: list[Passage]) -> list[Passage]:
-        """``passages`` without those that a model spelled out in code, as the value of a name."""
+        """``passages`` without those that a model wrote itself, as a value in its code."""
         code = [part for text in self.texts for part in _CODE.findall(text)]
         return [p for p in passages if not any(p.text.strip() in part for part in code)]
 
     def _but_itself(self, passages: list[Passage], answer: str) -> list[Passage]:
-        """``passages`` of tools without those that are the answer, and so no proof of it.
+        """``passages`` of tools without those that are the answer itself, so no evidence for it.
 
-        They are where no model outside the tools wrote it: then a tool's text was handed on.
+        That is the case if no model outside the tools wrote the answer: a tool's text was returned.
         """
         if not answer.strip() or any(
             same_text(text, answer) for text in self._texts_by(tools=False)
@@ -306,9 +306,9 @@ class Capture(BaseCallbackHandler):
             ]
 
     def answer_run(self, answer: str) -> ModelRun | None:
-        """The run that wrote ``answer``: same text, else one within the other, else the last one.
+        """The run that wrote ``answer``: with equal text, else one in the other, else the last.
 
-        Runs inside a retriever (query rewriting, re-ranking) write no answers.
+        Runs inside a retriever (query rewriting, re-ranking) do not count.
         """
         with self._lock:
             wrote = {id: run for id, run in self._models.items() if run.text is not None}
@@ -316,7 +316,7 @@ class Capture(BaseCallbackHandler):
         return call_that_wrote(answer, runs or list(wrote.values()))
 
     def asked(self, answer: str) -> str:
-        """The question, where the input does not tell it: of the model's messages, or searched."""
+        """The question if it is not in the input: from the model's messages or a search query."""
         run = self.answer_run(answer)
         messages = () if run is None else run.messages or ()
         human = [str(m.text) for m in messages if isinstance(m, HumanMessage)]
@@ -352,7 +352,7 @@ def _text_of_tool(output: Any) -> str | None:
 
 
 def _added(known: dict[str, list[Any]], sent: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Log-probabilities of a server so far with those of one more chunk: the lists are extended."""
+    """A server's log-probabilities so far, with those of one more chunk appended."""
     for name, value in sent.items():
         if isinstance(value, list):
             known.setdefault(name, []).extend(value)

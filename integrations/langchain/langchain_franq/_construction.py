@@ -1,4 +1,4 @@
-"""What is refused, or warned of, when a chain is wrapped: before a model is paid; or first run."""
+"""Rejects or warns of chains that cannot be guarded safely, when they are wrapped or first run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from franq_guard.capture.walking import is_named
 from langchain_franq._find import parts_of, values_used_in
 
 _log = logging.getLogger(__name__)
-_CHECKPOINTER = "__pregel_checkpointer"  # LangGraph's key of what a subgraph inherits
+_CHECKPOINTER = "__pregel_checkpointer"  # LangGraph's key for the inherited checkpointer
 
 BEFORE_THE_PARSER = (
     "guard before the parser, guard_chain(prompt | model, guard) | parser, or name the text fields "
@@ -33,7 +33,7 @@ BEFORE_THE_PARSER = (
 
 
 def warn_of_memory(name: str, chain: Any) -> None:
-    """Warn where the raw answer is remembered inside the guard, and the next turn builds on it."""
+    """Warn if a memory inside the guard keeps raw answers, on which the next turn would build."""
     found = next((what for part in parts_of(chain) if (what := _memory_of(part))), None)
     if found is not None:
         warnings.warn(
@@ -46,10 +46,10 @@ def warn_of_memory(name: str, chain: Any) -> None:
 
 
 class SavedStateNote:
-    """Says once that a graph inside the guard saves raw answers with the graph around.
+    """Warns once if a graph inside the guard saves raw answers in the outer graph's checkpointer.
 
-    A graph that is compiled without a word about checkpointers takes the one of the graph around,
-    which is not known before the first run.
+    A graph compiled without a ``checkpointer`` argument uses the one of the outer graph, which is
+    not known before the first run.
     """
 
     def __init__(self, chain: Any) -> None:
@@ -58,31 +58,31 @@ class SavedStateNote:
         self.told = False
 
     def __call__(self, config: RunnableConfig) -> None:
-        """Look at the configuration of a run."""
+        """Examine the configuration of a run."""
         around = (config.get("configurable") or {}).get(_CHECKPOINTER)
         if self.told or not self._inherits or around is None:
             return
         self.told = True
         _log.warning(
-            "a graph inside the guard inherits the checkpointer of the graph around, which saves "
+            "a graph inside the guard inherits the checkpointer of the outer graph, which saves "
             "its raw answers under the subgraph's name: compile it with checkpointer=False, unless "
-            "it has to interrupt. What the graph around saves of its own is checked. This is said "
-            "once"
+            "it has to interrupt. The outer graph's own state has checked answers. This warning is "
+            "given once"
         )
 
 
 def refuse_structured(
     chain: Runnable[Any, Any], output_key: str | None, fields: Collection[str], stream: str
 ) -> None:
-    """Refuse a structured output whose texts nobody named.
+    """Reject a structured output whose text fields are not named.
 
     Raises:
-        ValueError: with what to do.
+        ValueError: the message says what to do.
     """
     if isinstance(fields, str):
         raise ValueError(f"fields takes names, such as ({fields!r},), not one string")
     if fields and stream != "buffer":
-        raise ValueError(f"fields of a structured output come as a whole: not stream={stream!r}")
+        raise ValueError(f"fields of a structured output are not streamed: not stream={stream!r}")
     if any(is_named(v, "ToolStrategy", "ProviderStrategy") for v in values_used_in(chain)):
         raise ValueError(
             "the agent inside has a response_format, and writes its structured answer in several "
@@ -90,11 +90,11 @@ def refuse_structured(
         )
     last = _last_step(chain)
     if isinstance(last, RunnableAssign) and "parsing_error" in last.mapper.steps__:
-        raise ValueError(f"include_raw=True hands the raw answer out: {BEFORE_THE_PARSER}")
+        raise ValueError(f"include_raw=True returns the raw answer: {BEFORE_THE_PARSER}")
     if not fields and _makes_objects(last, output_key):
         raise ValueError(f"the chain ends in {type(last).__name__}: {BEFORE_THE_PARSER}")
     if isinstance(last, JsonOutputParser) and stream == "claims":
-        raise ValueError(f"stream='claims' needs text that is added to: {BEFORE_THE_PARSER}")
+        raise ValueError(f"stream='claims' needs text chunks: {BEFORE_THE_PARSER}")
 
 
 def _last_step(chain: Any) -> Any:
@@ -110,12 +110,12 @@ def _last_step(chain: Any) -> Any:
 
 
 def _makes_objects(parser: Any, output_key: str | None) -> bool:
-    """Whether a parser's output is no text, and has none under a key that was named."""
+    """Whether a parser's output is not text and has no text under the named key."""
     if not isinstance(parser, (BaseOutputParser, BaseGenerationOutputParser)):
         return False
     try:
         made = parser.OutputType
-    except TypeError:  # of a parser that does not say
+    except TypeError:  # from a parser without an output type
         made = Any
     if isinstance(parser, ListOutputParser) or get_origin(made) is list:
         return True

@@ -61,7 +61,7 @@ def quiet(request: ToolCallRequest, capture: Capture) -> ToolCallRequest:
 def answers_in(returned: Any) -> list[ToolMessage]:
     """The answers in what a tool call returned: a message, a ``Command``, or several of them.
 
-    Errors are none, nor is what a guard inside has reported on.
+    Errors do not count, nor do answers that a guard inside has already checked.
     """
     found: list[ToolMessage] = []
 
@@ -74,7 +74,7 @@ def answers_in(returned: Any) -> list[ToolMessage]:
 
 
 def with_answers(returned: Any, change: Callable[[ToolMessage], BaseMessage]) -> Any:
-    """What a tool call returned, with each of :func:`answers_in` it changed."""
+    """What a tool call returned, with each message of :func:`answers_in` changed."""
     if isinstance(returned, ToolMessage):
         known = returned.status == "error" or REPORT_KEY in returned.response_metadata
         return returned if known or not returned.text.strip() else change(returned)

@@ -1,4 +1,4 @@
-"""Which passages an answer was written from."""
+"""Finds the passages that an answer was written from."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from franq_guard.capture.outlet import REPORT_KEY
 BY_A_MODEL_KEY = "written_by_a_model"
 """In the report of a tool's message: a model inside the tool wrote its text."""
 
-_QUOTED = 80  # characters: a shorter text may stand in a prompt by chance
+_QUOTED = 80  # characters: a shorter text may be in a prompt by chance
 
 
-_OWN_ANSWER = "Returning structured response:"  # create_agent's note of what its model answered
+_OWN_ANSWER = "Returning structured response:"  # create_agent's message with its model's answer
 
 
 def passage_of(document: Document) -> Passage:
-    """A Document as a Passage; ``title`` and ``id`` come from its metadata where they are there."""
+    """A Document as a Passage; ``title`` and ``id`` are taken from its metadata if present."""
     return (passages_of(document) or [Passage(document.page_content)])[0]
 
 
@@ -42,7 +42,7 @@ def passages_of_turns(
 
 
 def messages_in(*places: Any) -> list[BaseMessage]:
-    """The messages of a state, an output or an input: the first of them that has any."""
+    """The messages of the first of these states, outputs or inputs that has any."""
     for place in places:
         given = (
             place.get("messages") if isinstance(place, dict) else getattr(place, "messages", None)
@@ -53,7 +53,7 @@ def messages_in(*places: Any) -> list[BaseMessage]:
 
 
 def as_messages(given: Iterable[Any]) -> list[BaseMessage]:
-    """Messages, also where they are tuples or dicts; none where anything else is among them."""
+    """Messages, also from tuples or dicts; empty if there is anything else among them."""
     try:
         return convert_to_messages(list(given))
     except (ValueError, NotImplementedError, TypeError):
@@ -69,7 +69,7 @@ def artifact_passages(output: object) -> list[Passage]:
 
 
 def step_passages(output: Any) -> list[Passage]:
-    """The documents that a step of a chain returned: a function may search without a retriever."""
+    """The documents that a step of a chain returned, as a function may search by itself."""
     if isinstance(output, Document) or (
         isinstance(output, (list, tuple)) and any(isinstance(item, Document) for item in output)
     ):
@@ -78,7 +78,7 @@ def step_passages(output: Any) -> list[Passage]:
 
 
 def quoted(texts: Iterable[str], prompt: str, but: Callable[[str], bool]) -> list[Passage]:
-    """Those of the ``texts`` that stand in the prompt, and are not all of it, as passages."""
+    """Those of the ``texts`` that are in the prompt, but are not all of it, as passages."""
     long = (text.strip() for text in texts if len(text) >= _QUOTED)
     return passages_of([t for t in long if t in prompt and t != prompt.strip() and not but(t)])
 

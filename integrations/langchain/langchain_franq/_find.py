@@ -1,4 +1,4 @@
-"""Find the local models that a chain runs (transformers, llama.cpp), wherever in it they sit."""
+"""Finds the local models (transformers, llama.cpp) anywhere in a chain."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from franq_guard.capture.walking import is_named, parts_in
 
 
 def local_models(chain: Any) -> list[tuple[Any, Any]]:
-    """The distinct live (model, tokenizer) pairs of the HuggingFacePipelines that ``chain`` holds.
+    """The distinct (model, tokenizer) pairs of the HuggingFacePipelines in ``chain``.
 
-    The ``llama_cpp.Llama`` of a ChatLlamaCpp or LlamaCpp comes as (Llama, None).
+    The ``llama_cpp.Llama`` of a ChatLlamaCpp or LlamaCpp is returned as (Llama, None).
 
     Follows sequences, parallels, bindings, branches, fallbacks, alternatives, retrievers, graph
-    nodes, tools, and what the functions in them close over or are methods of. A model that only a
-    function's body makes is not seen.
+    nodes, tools, and the closures and objects of functions and methods in them. A model that is
+    created inside a function is not found.
     """
     pairs: dict[int, tuple[Any, Any]] = {}
     for part in parts_of(chain):
@@ -36,7 +36,7 @@ def parts_of(chain: Any) -> Iterator[Any]:
 
 
 def values_used_in(chain: Any) -> Iterator[Any]:
-    """What the attributes of the parts are, and what the functions among them close over."""
+    """The attributes of all parts, and the variables that their functions use from outside."""
     for part in parts_of(chain):
         held = [*getattr(part, "__dict__", {}).values()]
         yield from held
@@ -56,7 +56,7 @@ def is_compiled_graph(chain: Any) -> bool:
 
 
 def _inside(part: Any) -> list[Any] | None:
-    """What a part of a chain holds; None for what is no part."""
+    """What a part of a chain contains; None for an object that is not a part."""
     in_graph = type(part).__module__.startswith("langgraph.")
     if isinstance(part, type) or not (in_graph or isinstance(part, (Runnable, BaseLanguageModel))):
         return None
@@ -65,21 +65,21 @@ def _inside(part: Any) -> list[Any] | None:
 
 
 def _used_by(function: Any, depth: int = 2) -> list[Any]:
-    """What a plain function refers to outside itself, and the attributes of a method's object.
+    """What a function uses from outside itself, and the attributes of a method's object.
 
-    Functions that it refers to are looked into as well, ``depth`` levels of them.
+    Functions that it uses are examined as well, up to ``depth`` levels.
     """
     if isinstance(function, MethodType):
         return [*getattr(function.__self__, "__dict__", {}).values()]
     if not isinstance(function, FunctionType) or not depth:
         return []
-    named = get_function_nonlocals(function)  # llm.invoke in the body gives the bound method
+    named = get_function_nonlocals(function)  # llm.invoke in the body is a bound method here
     held = [*named, *(getattr(used, "__self__", None) for used in named)]
     return held + [inner for used in named for inner in _used_by(used, depth - 1)]
 
 
 def _pipeline(part: Any) -> tuple[Any, Any] | None:
-    """What a HuggingFacePipeline runs; it is told by its name: it need not be installed."""
+    """The model of a HuggingFacePipeline, recognised by name: it may not be installed."""
     if not is_named(part, "HuggingFacePipeline"):
         return None
     pipeline = getattr(part, "pipeline", None)
@@ -88,7 +88,7 @@ def _pipeline(part: Any) -> tuple[Any, Any] | None:
 
 
 def _llama(part: Any) -> tuple[Any, None] | None:
-    """What a ChatLlamaCpp or LlamaCpp runs, likewise."""
+    """The model of a ChatLlamaCpp or LlamaCpp, also recognised by name."""
     if not is_named(part, "ChatLlamaCpp", "LlamaCpp"):
         return None
     llama = getattr(part, "client", None)

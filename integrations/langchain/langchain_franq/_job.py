@@ -30,11 +30,11 @@ def job_of(
     note: NoPassagesNote | None = None,
     id: str | None = None,
 ) -> Job:
-    """All that was captured about ``answer`` as a trace for the right guard."""
+    """What was captured about ``answer``, as a trace with the guard for its model."""
     run = capture.answer_run(answer)
     if run is not None:
         found = written(guard, models, run, answer)
-    else:  # a cache hit of a plain LLM fires no event
+    else:  # no event: LangChain reports none if a plain LLM's answer is cached
         texts = [passage.text for passage in passages]
         only = models[0] if len(models) == 1 else None
         found = unseen(Writers(guard, models, only), answer, [question, *texts])

@@ -1,4 +1,4 @@
-"""A message with another text: what else it carries is kept, but for words nobody checked."""
+"""Replaces the text of a message; everything else is kept, except unchecked words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Report = Mapping[str, Any]
 Block = str | dict[str, Any]
 
 REMOVED_KEY = "removed"
-"""In a report: what was taken out of the message beside its text."""
+"""The report's entry for what was removed from the message besides its text."""
 
 _REASONING = ("reasoning", "thinking", "reasoning_content")
 _UNCHECKED_KEYS = ("reasoning_content", "reasoning", "thinking", "parsed")
@@ -24,9 +24,9 @@ _PLACES = ("start_index", "end_index")
 def with_text(message: BaseMessage, text: str, report: Report | None) -> BaseMessage:
     """``message`` with another text and the report; id, tool calls and other blocks stay.
 
-    Taken out, and named in the report under ``removed``: token log-probabilities where the text
-    changes (they spell the old one), and the words of reasoning (ids and signatures, which a
-    provider wants back, stay). Annotations stay; where the text changes without their positions.
+    Removed, and listed in the report under ``removed``, are token log-probabilities if the text
+    changes (they contain the old text), and the text of reasoning (but not its ids and signatures,
+    which a provider needs again). Annotations are kept, without positions if the text changes.
     """
     changed = text != str(message.text)
     metadata, extra = dict(message.response_metadata), dict(message.additional_kwargs)
@@ -76,7 +76,7 @@ def _blocks(content: Sequence[Block], text: str) -> list[Block]:
 
 
 def _notes(block: dict[str, Any]) -> list[Any]:
-    """A text block's annotations without positions, which the new text does not have."""
+    """A text block's annotations without positions, which are wrong for the new text."""
     notes = block.get("annotations") or []
     return [
         {key: v for key, v in note.items() if key not in _PLACES}

@@ -29,7 +29,7 @@ def templated(model: LocalModel, messages: Sequence[BaseMessage]) -> str | None:
 
 
 def role_of(message: BaseMessage) -> str:
-    """The chat template's name for who speaks."""
+    """The chat template's role for the author of a message."""
     if isinstance(message, SystemMessage):
         return "system"
     return "assistant" if isinstance(message, AIMessage) else "user"

@@ -1,4 +1,4 @@
-"""The writer of a node: called as LangGraph calls a node, out of sight of its streams."""
+"""Calls the writer of a node as LangGraph calls a node, but hidden from its streams."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _FROM_RUNTIME = {"writer": "stream_writer", "store": "store", "previous": "previ
 
 
 def runnable_of(writer: Any) -> Runnable[Any, Any] | None:
-    """The writer as a Runnable that is given what LangGraph injects into a node.
+    """The writer as a Runnable that gets what LangGraph injects into a node.
 
-    That is, by the names of its parameters: ``config``, ``runtime``, ``writer`` (the stream
+    This depends on the names of its parameters: ``config``, ``runtime``, ``writer`` (the stream
     writer), ``store`` and ``previous``.
 
     Raises:
-        TypeError: for something else than a function or a Runnable.
+        TypeError: for anything but a function or a Runnable.
     """
     if writer is None or isinstance(writer, Runnable):
         return writer
@@ -39,7 +39,7 @@ def runnable_of(writer: Any) -> Runnable[Any, Any] | None:
 
 
 def inside(config: RunnableConfig, capture: Capture) -> RunnableConfig:
-    """The configuration for a writer: captured and out of sight."""
+    """The configuration for a writer, whose runs are captured and hidden."""
     hidden = observed_by(capture, out_of_sight(config))
     hidden.pop("run_id", None)
     hidden.pop("run_name", None)

@@ -1,4 +1,4 @@
-"""How a streamed answer leaves: as a whole once it is checked, or claim by claim."""
+"""Releases a streamed answer: all of it once it is checked, or claim by claim."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from langchain_franq._shapes import ANSWER_KEYS, Located, locate
 
 
 def outlet_of(call: Call) -> Whole | Claims:
-    """How the answer of a stream leaves."""
+    """The outlet for the answer of a stream."""
     return Claims(call) if call.watch.stream == "claims" else Whole(call)
 
 
 class Whole:
-    """Lets the answer out in one last chunk, or (``tail``) raw, with remarks after it."""
+    """Releases the answer in one last chunk, or (``tail``) unchecked with remarks at the end."""
 
     def __init__(self, call: Call) -> None:
         self._call = call
 
     def feed(self, chunk: Any) -> Iterator[Any]:
-        """What may leave of a chunk of the guarded chain."""
+        """What can be released of a chunk of the guarded chain."""
         if self._call.passes(chunk):
             yield chunk
 
     def rest(self) -> Iterator[Any]:
-        """What is left when the chain is done."""
+        """The last chunks, when the chain has finished."""
         if self._call.held:
             reading = self._call.streamed()
             yield reading.last_chunk(reading.check())
@@ -45,14 +45,14 @@ class Whole:
             yield reading.last_chunk(await reading.acheck())
 
     def close(self) -> None:
-        """Nothing is held beyond the call."""
+        """Do nothing: this outlet has no resources."""
 
 
 class Claims:
-    """Lets each claim out as soon as it is checked; what cannot be read so leaves at the end.
+    """Releases each claim as soon as it is checked.
 
-    Text is streamed where it comes as strings, message chunks, or dicts with one of these under the
-    answer's key. All else of the output comes with the last chunk, and so does the report.
+    This is possible for strings, message chunks, and dicts with one of these under the answer's
+    key. Everything else is released with the last chunk, and so is the report.
     """
 
     def __init__(self, call: Call) -> None:
@@ -66,7 +66,7 @@ class Claims:
         self._streamable = False
 
     def feed(self, chunk: Any) -> Iterator[Any]:
-        """What may leave now that ``chunk`` has come."""
+        """Add a chunk; what can be released now."""
         if self._call.passes(chunk):
             yield chunk
             return
@@ -76,7 +76,7 @@ class Claims:
             yield from self._parts(self._stream.feed(self._text.add(found.text)), found)
 
     def rest(self) -> Iterator[Any]:
-        """What is checked after the chain is done, then the report with all else."""
+        """What is checked after the chain has finished, then the report with everything else."""
         if not self._call.held:
             return
         reading = self._call.streamed()
@@ -105,7 +105,7 @@ class Claims:
             yield part
 
     def close(self) -> None:
-        """Nothing more is checked or let out."""
+        """Cancel all checks; nothing more is released."""
         self._stream.close()
 
     def _lookup(self, text: str) -> tuple[Guard, Trace]:
@@ -114,7 +114,7 @@ class Claims:
         return self._call.job(carried, text).of_a_stream()
 
     def _over(self, reading: Reading) -> Iterator[Any]:
-        """Feed what is left of the text; what that lets out."""
+        """Feed the rest of the text; what can be released then."""
         text = reading.located.text
         if not text.startswith(self._text.seen):
             raise TypeError(
@@ -148,7 +148,7 @@ class _AfterPrompt:
         self.seen, self.lead = "", ""
 
     def add(self, text: str) -> str:
-        """More text in, what of it belongs to the answer out."""
+        """Add text; returns the part of it that belongs to the answer."""
         self.seen += text
         if self._held is None:
             return text
@@ -162,13 +162,13 @@ class _AfterPrompt:
         return self.end()[len(self.lead) :]
 
     def end(self) -> str:
-        """What was held back while it could have become a prompt."""
+        """The text that was held back because it could have been a prompt."""
         held, self._held = self._held or "", None
         return held
 
 
 def _answer_in(chunk: Any, output_key: str | None) -> Located | None:
-    """The piece of the answer in a chunk; None where that is not sure yet."""
+    """The piece of the answer in a chunk; None if that is not certain yet."""
     if isinstance(chunk, Mapping):
         key = output_key or ANSWER_KEYS[0]
         found = chunk.get(key)

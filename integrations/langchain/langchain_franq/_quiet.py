@@ -1,4 +1,4 @@
-"""Keeps model calls out of sight: the guard's own, and those whose text is not checked yet."""
+"""Hides model calls from streams: the guard's own, and those whose text is not checked yet."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 
-_GRAPH_STREAM = "__pregel_stream"  # LangGraph's own keys: where a subgraph streams to,
-_GRAPH_TASK = "__pregel_call"  # and what runs an @task
+_GRAPH_STREAM = "__pregel_stream"  # LangGraph's keys for where a subgraph streams to,
+_GRAPH_TASK = "__pregel_call"  # and for what runs an @task
 _SOURCES = (
     "on_retriever_start",
     "on_retriever_end",
@@ -28,9 +28,9 @@ _Telling = Callable[[BaseCallbackHandler], "_SourcesOnly | None"]
 
 @contextmanager
 def unobserved() -> Iterator[None]:
-    """Within, LangChain models that the guard calls (to split claims, say) have no parent run.
+    """Context in which LangChain models that the guard calls (to split claims) have no parent run.
 
-    Otherwise an outer guard would take their text for the chain's answer, and a stream would show
+    Otherwise an outer guard would treat their text as the chain's answer, and a stream would show
     it to the user.
     """
     with _running_under(None):
@@ -38,15 +38,14 @@ def unobserved() -> Iterator[None]:
 
 
 def out_of_sight(config: RunnableConfig) -> RunnableConfig:
-    """``config`` for what runs inside a guard: no stream around the guard shows anything of it.
+    """``config`` for what runs inside a guard, so that no outer stream shows any of it.
 
     LangGraph's streams of messages and tools, ``astream_events`` and ``astream_log`` listen by
     callback handlers that every run inherits; subgraphs stream by an entry of ``configurable``.
-    These are left out, whatever model runs inside. Retriever and tool events still reach
+    These are removed, whatever model runs inside. Retriever and tool events still reach
     ``astream_events`` (without the text of a tool in which a model ran); all other handlers
-    (tracers) see everything. A tag would not do: it hides
-    neither a subgraph nor a run that has its node's name, and it also cuts off streams that are
-    read inside the guard.
+    (tracers) see everything. A tag would not be enough: it hides neither a subgraph nor a run with
+    its node's name, and it also disables streams that are read inside the guard.
     """
     return _hidden(config, _sources_for, {_GRAPH_STREAM: _Nowhere(), _GRAPH_TASK: _refused})
 
@@ -73,9 +72,10 @@ def _hidden(
 
 
 def observed_by(callback: BaseCallbackHandler, config: RunnableConfig) -> RunnableConfig:
-    """``config`` with one more handler, and nothing else.
+    """``config`` with one more handler.
 
-    ``merge_configs`` would add what the run around has, its streams among it.
+    ``merge_configs`` is not used because it would add the handlers of the outer run, including its
+    streams.
     """
     known = config.get("callbacks")
     if isinstance(known, BaseCallbackManager):
@@ -87,9 +87,9 @@ def observed_by(callback: BaseCallbackHandler, config: RunnableConfig) -> Runnab
 
 @contextmanager
 def running_out_of_sight(callback: BaseCallbackHandler | None = None) -> Iterator[None]:
-    """Within, runs that find their configuration in the context are :func:`out_of_sight`.
+    """Context in which runs that take their configuration from it are :func:`out_of_sight`.
 
-    A graph of LangGraph looks there even where it is given one. ``callback`` observes the runs.
+    A LangGraph graph reads it there even if it is given one. ``callback`` observes the runs.
     """
     around = var_child_runnable_config.get()
     if around is None and callback is None:
@@ -149,7 +149,7 @@ def _own_events_for(handler: BaseCallbackHandler) -> _SourcesOnly | None:
 
 
 class _SourcesOnly(BaseCallbackHandler):
-    """Hands a handler the events of retrievers and tools, no text of a model or chain.
+    """Passes the events of retrievers and tools to a handler, but no text of a model or chain.
 
     What a tool returned in which a model ran is not told either: it may be that model's text.
     ``custom`` events, which a function sends itself, are told where that is asked for.
@@ -185,7 +185,7 @@ class _SourcesOnly(BaseCallbackHandler):
     def on_llm_start(
         self, *_: Any, run_id: UUID, parent_run_id: UUID | None = None, **__: Any
     ) -> None:
-        """A model runs in all the runs above."""
+        """Note that a model runs inside all parent runs."""
         above = parent_run_id
         while above is not None:
             self._written.add(above)
@@ -196,7 +196,7 @@ class _SourcesOnly(BaseCallbackHandler):
     def on_tool_start(
         self, *told: Any, run_id: UUID, parent_run_id: UUID | None = None, **about: Any
     ) -> None:
-        """A tool begins."""
+        """Pass on that a tool begins."""
         self._parents[run_id] = parent_run_id
         self._handler.on_tool_start(*told, run_id=run_id, parent_run_id=parent_run_id, **about)
 
@@ -226,12 +226,12 @@ def _wordless(output: Any) -> Any:
 
 
 class _Nowhere:
-    """A stream of LangGraph that takes nothing, in no mode."""
+    """A LangGraph stream that drops everything, in every mode."""
 
     modes: frozenset[str] = frozenset()
 
     def __call__(self, chunk: Any) -> None:
-        """Let the chunk go."""
+        """Drop the chunk."""
 
 
 def _refused(*_: Any, **__: Any) -> NoReturn:

@@ -1,4 +1,4 @@
-"""A message that spells a structured answer, with checked texts in the places of the raw ones."""
+"""Replaces raw texts by checked ones in a message that contains a structured answer."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def is_json(text: str) -> bool:
 def rewritten(
     message: BaseMessage, texts: Mapping[str, str], report: Mapping[str, Any]
 ) -> BaseMessage:
-    """``message`` with each raw text replaced where it is spelled out, and the report.
+    """``message`` with each raw text replaced wherever it occurs, and with the report.
 
-    A raw text may stand in a JSON string, in the arguments of a tool call, or in the ``repr`` that
-    a tool message shows.
+    A raw text may be in a JSON string, in the arguments of a tool call, or in the ``repr`` in a
+    tool message.
     """
     forms = (str, _in_json, _in_repr)
     spelled = {form(raw): form(new) for raw, new in texts.items() for form in forms}

@@ -1,4 +1,4 @@
-"""The root runs that one shared handler watches: which run belongs to which."""
+"""The root runs that one shared handler watches, and which run belongs to which root."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from uuid import UUID
 
 from langchain_franq._capture import Capture
 
-_MOST = 10_000  # open roots; more are of runs whose end nobody told
+_MOST = 10_000  # open roots; older ones are of runs whose end was not reported
 
 
 @dataclass
 class Root:
-    """A root run: what it was ``given``, and what ran in it; all that only where it is watched."""
+    """A root run: its input (``given``) and what ran in it, if it is watched."""
 
     run_id: UUID
     watched: bool
@@ -25,11 +25,11 @@ class Root:
 
 
 class Roots:
-    """Open root runs; safe to use from many threads.
+    """Open root runs; thread-safe.
 
-    A run whose parent was never seen is a root: the handler may hang on a part of an application.
-    All that is known of a root goes when it ends, however it ends; events that come later find
-    nothing. Of roots that never end (their threads were killed) the oldest are let go.
+    A run whose parent was not reported is a root, because the handler may be attached to a part of
+    an application. When a root ends or fails, everything about it is forgotten, and later events
+    are ignored. Of roots that never end (their threads were killed) the oldest are forgotten.
 
     Args:
         watches: whether a root run is in the sample.
@@ -45,7 +45,7 @@ class Roots:
         return sum(root.watched for root in list(self._open.values()))
 
     def begun(self, run_id: UUID, parent: UUID | None, given: Any) -> Root | None:
-        """The root of a run that begins; None where it is not watched."""
+        """The root of a run that begins; None if it is not watched."""
         with self._lock:
             above = None if parent is None else self._root_of.get(parent)
             root = self._opened(run_id, given) if above is None else self._open[above]
@@ -54,7 +54,7 @@ class Roots:
             return root if root.watched else None
 
     def ended(self, run_id: UUID) -> Root | None:
-        """The root of a run that ended; forgotten where it is the root itself."""
+        """The root of a run that ended; a root that ended is forgotten."""
         with self._lock:
             root_id = self._root_of.get(run_id)
             root = None if root_id is None else self._open[root_id]
@@ -63,7 +63,7 @@ class Roots:
             return root if root is not None and root.watched else None
 
     def forget(self, run_id: UUID) -> None:
-        """A run failed; where it is a root, nothing more is known of it."""
+        """Forget a run that failed, if it is a root."""
         self.ended(run_id)
 
     def _opened(self, run_id: UUID, given: Any) -> Root:

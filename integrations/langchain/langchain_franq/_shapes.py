@@ -1,4 +1,4 @@
-"""Where in a chain's input the question is, and where in its output the answer is."""
+"""Finds the question in a chain's input and the answer in its output."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ STREAM_A_CHAIN = "to stream claims, guard a chain: guard_chain(chain, guard, str
 class Located:
     """The answer ``text`` in an output.
 
-    ``put(text, report)`` is that output with another text; ``after(text, report)`` is a chunk of
-    its kind that adds ``text`` (and the report, if any) to it. ``path`` is where in the output it
-    stands. An output of several values (a list, a pydantic object) has no one text, but ``fields``:
-    those to check, each for itself.
+    ``put(text, report)`` returns the output with another text; ``after(text, report)`` returns a
+    chunk of the same kind that adds ``text`` (and the report, if any) to it. ``path`` is its place
+    in the output. An output of several values (a list, a pydantic object) has no single text, but
+    ``fields``, which are checked separately.
     """
 
     text: str
@@ -54,7 +54,7 @@ def locate(output: Any, output_key: str | None = None, fields: Collection[str] =
         fields: of a structured output; see :func:`~langchain_franq._texts.is_named_by`.
 
     Raises:
-        TypeError: for an output without any text: what cannot be read is not let through unchecked.
+        TypeError: for an output without any text, because nothing may be returned unchecked.
         KeyError: if a mapping has no answer under ``output_key`` or one of the usual names.
     """
     if fields:
@@ -69,7 +69,7 @@ def locate(output: Any, output_key: str | None = None, fields: Collection[str] =
             lambda text, report: with_text(AIMessageChunk(content="", id=output.id), text, report),
         )
     if output is None or isinstance(output, (bool, int, float)):
-        said = "" if output is None else str(output)  # a number stays one unless it is marked
+        said = "" if output is None else str(output)  # a number stays a number without a mark
         return Located(said, lambda text, _: output if text == said else text, lambda text, _: text)
     if isinstance(output, Mapping):
         return _in_mapping(output, output_key)
@@ -103,7 +103,7 @@ def _in_mapping(output: Mapping[str, Any], output_key: str | None) -> Located:
         return [*value[:-1], new] if listed else new
 
     def on_it(report: Report | None) -> Report | None:
-        return report if listed else None  # a message carries its report wherever it goes
+        return report if listed else None  # a message has its report in its own metadata
 
     def told(report: Report | None) -> dict[str, Any]:
         return {} if report is None else {REPORT_KEY: report}
@@ -135,7 +135,7 @@ def _key_of(output: Mapping[str, Any], output_key: str | None) -> tuple[str, str
 
 
 def question_of(value: Any, input_key: str | None = None) -> str:
-    """The user's question in a chain's input; empty where none can be told."""
+    """The user's question in a chain's input; empty if none can be found."""
     if isinstance(value, str):
         return value
     if isinstance(value, BaseMessage):
@@ -161,10 +161,10 @@ def _in_input(value: Mapping[str, Any], input_key: str | None) -> str:
 
 
 def may_pass(chunk: Any, given: Any, output_key: str | None = None) -> bool:
-    """Whether a streamed chunk can leave at once: a mapping in which nothing can be the answer.
+    """Whether a streamed chunk can be passed on: a mapping in which nothing can be the answer.
 
-    Documents, numbers and what the caller gave (``given``) are no answers, unless they stand where
-    the answer does. Text, messages and anything unknown may be.
+    Documents, numbers and what is in the input (``given``) are not the answer, unless they are in
+    the answer's place. Text, messages and anything unknown may be.
     """
     if not isinstance(chunk, Mapping) or not chunk:
         return False
@@ -187,7 +187,7 @@ def _harmless(value: Any) -> bool:
 def joined(chunks: Sequence[Any]) -> Any:
     """Streamed chunks as the one value that ``invoke`` would have returned.
 
-    Chunks that each repeat the one before and go on (of a JsonOutputParser) are the last one.
+    If each chunk repeats the one before and continues it (JsonOutputParser), it is the last one.
 
     Raises:
         TypeError: for chunks that are neither text nor messages nor mappings, or cannot be added.
@@ -209,7 +209,7 @@ def joined(chunks: Sequence[Any]) -> Any:
 
 
 def _grow(chunks: Sequence[Any]) -> bool:
-    """Whether each chunk is the one before and more: whole values so far, no pieces to add."""
+    """Whether each chunk contains the one before: complete values so far, not pieces to add."""
     plain = all(type(chunk) in (dict, list) for chunk in chunks)
     return plain and all(_goes_on(a, b) for a, b in pairwise(chunks))
 

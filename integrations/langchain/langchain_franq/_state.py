@@ -33,12 +33,12 @@ def values_of(state: Any) -> Values:
 
 
 def command_in(written: Any) -> Command[Any] | None:
-    """``written`` where it is a LangGraph ``Command``, told by its name: it need not be there."""
+    """``written`` if it is a LangGraph ``Command``, recognised by name: it may not be installed."""
     return written if type(written).__name__ == "Command" and hasattr(written, "goto") else None
 
 
 def with_values(written: Any, values: Values) -> Any:
-    """The update with some values replaced: of the same kind; keys that it cannot hold are left."""
+    """The update, of the same kind, with some values replaced; keys it cannot have are ignored."""
     if (command := command_in(written)) is not None:
         return replace(command, update=with_values(command.update, values))
     if isinstance(written, BaseModel):
@@ -74,7 +74,7 @@ def _is_pair(item: Any) -> bool:
 
 
 def _messages(value: Any) -> Any:
-    """A list of messages; a single one, tuples and dicts are made into that."""
+    """A list of messages, also from a single one, tuples and dicts."""
     if isinstance(value, (list, tuple)) and not _is_message_pair(value):
         return as_messages(value)
     return as_messages([value]) if value else value

@@ -1,4 +1,4 @@
-"""Every text in a value, wherever it stands, and the value with other texts in their places."""
+"""Finds every text in a nested value, and replaces texts in it."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ Path = tuple[str, ...]
 Change = Callable[[Path, str], str]
 
 ALL = "*"
-"""As one of ``fields=``: all texts."""
+"""In ``fields=``: all texts."""
 
 
 def mapped(value: Any, change: Change, path: Path = ()) -> Any:
-    """``value`` with each text changed; itself where nothing changes.
+    """``value`` with each text changed; ``value`` itself if nothing changes.
 
-    Texts are strings and what AI messages say, in dicts, lists, pydantic models and dataclasses,
-    however deep. Documents, other messages and a report are left alone. A path has the names of
-    keys and fields.
+    Texts are strings and the texts of AI messages in dicts, lists, pydantic models and dataclasses,
+    nested to any depth. Documents, other messages and a report are not changed. A path has the
+    names of keys and fields.
     """
     if isinstance(value, str):
         new = change(path, str(value))
@@ -48,7 +48,7 @@ def mapped(value: Any, change: Change, path: Path = ()) -> Any:
 
 
 def texts_in(value: Any) -> Iterator[tuple[Path, str]]:
-    """Each text with where it stands; see :func:`mapped`."""
+    """Each text with its path; see :func:`mapped`."""
     found: list[tuple[Path, str]] = []
 
     def note(path: Path, text: str) -> str:
@@ -60,7 +60,7 @@ def texts_in(value: Any) -> Iterator[tuple[Path, str]]:
 
 
 def is_named_by(fields: Collection[str], path: Path) -> bool:
-    """Whether ``fields`` name the place: ``*``, or a dotted path that it is or lies below."""
+    """Whether ``fields`` name the path: by ``*``, or by its dotted path or a beginning of that."""
     at = ".".join(path)
     return any(name == ALL or at == name or at.startswith(f"{name}.") for name in fields)
 

@@ -1,4 +1,4 @@
-"""The prompt of a LangChain model run, in the forms that a writer of the answer may know it in."""
+"""The prompt of a LangChain model run, in the forms that a local model may have recorded it in."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LOCAL = ("HuggingFacePipeline", "ChatHuggingFace", "LlamaCpp", "ChatLlamaCpp")
 
 
 def written(guard: Guard, models: Sequence[LocalModel], run: ModelRun, answer: str) -> Written:
-    """``answer``, which ``run`` wrote; the chain may have cut or changed its text since."""
+    """The record of ``answer``, written by ``run``; the chain may have changed its text since."""
     only = models[0] if len(models) == 1 and run.model in _LOCAL else None
     told = from_logprobs((run.info or {}).get("logprobs"))
     return written_by(Writers(guard, models, only), run, _prompts(run, only), told, answer)

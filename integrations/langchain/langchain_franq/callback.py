@@ -1,4 +1,4 @@
-"""FranqCallback: answers of an unchanged application, checked off their path and only reported."""
+"""FranqCallback: checks the answers of an unchanged application in the background and reports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from franq_guard import Guard
 
 
-_STRUCTURED = "structured_response"  # the key of create_agent's
+_STRUCTURED = "structured_response"  # create_agent's key for a structured answer
 _WORDS = 4  # fewer (a title, a label, a route) state nothing
 
 
@@ -39,23 +39,24 @@ class FranqCallback(Watching, BaseCallbackHandler):
         chain.invoke(question, {"callbacks": [watch]})
 
     For ``config={"callbacks": [...]}`` and for the ``callbacks=`` of a chain, agent or model. It
-    sees what was retrieved, the prompt, the final answer of each root run (of a batch: each item),
-    and checks it in a thread of its own: it never changes or delays an answer and raises nothing
-    into it. What waits beyond ``queue_size`` is dropped and counted. A run that fails or is
-    cancelled is not checked, and leaves nothing behind. Checks show in OpenTelemetry below the span
-    in which the run ended; LangSmith takes them by ``on_report=feedback_to(client)``.
+    sees what was retrieved, the prompt and the final answer of each root run (of each item of a
+    batch), and checks the answer in a thread of its own. It never changes or delays an answer, and
+    its exceptions do not reach the application. Answers beyond ``queue_size`` are dropped and
+    counted. A run that fails or is cancelled is not checked, and nothing of it is kept. In
+    OpenTelemetry a check is a child of the span in which the run ended; for LangSmith use
+    ``on_report=feedback_to(client)``.
 
-    Token probabilities: of a local model of transformers only where it was named in ``models``,
-    since a callback is not given the model (one of llama.cpp cannot be asked while it may be
-    writing the next answer); of a server that sent them, always; else the guard's own language
-    model reads the answer. A plain LLM's cache hit is not told to
-    callbacks, a callback at a model alone sees no retriever, and in a bare thread it sees nothing.
+    Token probabilities are used if a server sent them, or if a local transformers model was named
+    in ``models`` (a callback does not get the model itself; a llama.cpp model cannot be used, since
+    it may be writing the next answer). Otherwise the guard's own language model scores the answer
+    if needed. Callbacks are not told of a plain LLM's cached answer; a callback of a single model
+    sees no retriever; in a thread without the caller's context it sees nothing.
 
     Args:
-        guard: the guard; shared by any number of callbacks.
+        guard: the guard; any number of callbacks may share it.
         on_report: called with each checked answer (its ``id`` is that of the root run), in the
-            thread of the checks.
-        sample: the share of root runs to check, between 0 and 1; which ones depends on their ids.
+            checking thread.
+        sample: the share of root runs to check, between 0 and 1; their ids determine which ones.
         queue_size: how many answers may wait for their check.
         models: the application's chains or models, so that the tokens of the local ones are
             captured as they write.
@@ -67,7 +68,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
         TypeError, ValueError: for arguments that cannot work.
     """
 
-    run_inline = True  # keeps event order and saves a thread hop for each event under asyncio
+    run_inline = True  # keeps the order of events and avoids a thread per event under asyncio
     raise_error = False
 
     def __init__(
@@ -96,11 +97,11 @@ class FranqCallback(Watching, BaseCallbackHandler):
 
     @property
     def open_runs(self) -> int:
-        """How many root runs are under way."""
+        """How many root runs have not ended yet."""
         return len(self._roots)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> FranqCallback:
-        return self  # a copied model goes on reporting here
+        return self  # a copied model keeps reporting to the same callback
 
     # Events -----------------------------------------------------------------------------------
 
@@ -113,7 +114,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
         parent_run_id: UUID | None = None,
         **about: Any,
     ) -> None:
-        """A run begins; the first one of its tree is the root."""
+        """A run begins; the first run of a tree is the root."""
         self._begin("on_chain_start", serialized, inputs, run_id, parent_run_id, about)
 
     def on_tool_start(
@@ -165,7 +166,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
         self._begin("on_chat_model_start", serialized, messages, run_id, parent_run_id, about)
 
     def on_llm_new_token(self, token: Any, *, run_id: UUID, **about: Any) -> None:
-        """Nothing: a run is looked at when it has ended."""
+        """Do nothing: a run is examined when it has ended."""
 
     def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **_: Any) -> None:
         """Keep the documents."""
@@ -176,11 +177,11 @@ class FranqCallback(Watching, BaseCallbackHandler):
         self._end("on_tool_end", output, run_id)
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
-        """Keep the text; of a model alone, it is the answer."""
+        """Keep the text; if the model itself is the root run, it is the answer."""
         self._end("on_llm_end", response, run_id)
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, inputs: Any = None, **_: Any) -> None:
-        """Keep a step's output; that of the root has the answer."""
+        """Keep a step's output; the root's output has the answer."""
         self._end("on_chain_end", outputs, run_id, inputs)
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
@@ -211,7 +212,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
             return
         getattr(root.capture, event)(outcome, run_id=run_id)
         if root.run_id == run_id and event in ("on_chain_end", "on_llm_end") and outcome:
-            if inputs is not None:  # of a stream, whose start is told before its input is known
+            if inputs is not None:  # a stream's input is not known when its start is reported
                 root.given = inputs
             self._watcher.offer(lambda: self._job(root, outcome))
 
@@ -228,7 +229,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
         return Job(jobs[0].guard, traces, glue, failure=failure, unobserved=unobserved)
 
     def _answers(self, root: Root, output: Any) -> list[str]:
-        """The answer; of a structured one, or where none stands in its place, all its texts."""
+        """The answer; if it is structured or not in its usual place, all of a model's texts."""
         made = output.get(_STRUCTURED) if isinstance(output, Mapping) else None
         if made is not None and self._output_key in (None, _STRUCTURED):
             return _texts_of_models(root, made)
@@ -267,11 +268,11 @@ class FranqCallback(Watching, BaseCallbackHandler):
 
 
 def _texts_of_models(root: Root, output: Any) -> list[str]:
-    """The texts in an output that models of the run wrote, or that were made of what they wrote."""
+    """The texts in an output that models of the run wrote, or that were made from these."""
     wrote = {text.strip() for text in root.capture.texts}
     found = [(path, text) for path, text in texts_in(output) if text.strip()]
     texts = [text for _, text in found if text.strip() in wrote]
-    if not texts and root.capture.answer_run("") is not None:  # spelled in JSON, in a tool call
+    if not texts and root.capture.answer_run("") is not None:  # in the JSON of a tool call, say
         known = given_texts(root.given)
         made = [text for path, text in found if text not in known and not is_passage(path)]
         texts = [text for text in made if len(text.split()) >= _WORDS]

@@ -1,4 +1,4 @@
-"""guard_chain: a RAG chain whose answers are checked claim by claim before they leave it."""
+"""guard_chain: a RAG chain whose answers are checked claim by claim before it returns them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def guard_chain(
     on_claim: OnClaim | None = None,
     raise_on: Labels = (),
 ) -> GuardedChain[Input, Output]:
-    """``chain`` with every answer checked by ``guard`` before it leaves.
+    """``chain`` with every answer checked by ``guard`` before it is returned.
 
     The result takes and returns what ``chain`` does; see :class:`GuardedChain`. The report (schema
     ``franq.answer/1``) is under ``"franq"`` of a dict, or of a message's ``response_metadata``.
@@ -65,20 +65,20 @@ def guard_chain(
             ``query``, or the last human message.
         evidence: a key or dotted path of the output or input, or a function ``(input, output)``, to
             the passages; default: retrievers, tools, usual keys, documents that a step returned.
-        fields: the text fields of a structured output to check, each for itself: dotted paths
-            (lists are walked through) or ``("*",)``.
+        fields: the text fields of a structured output, checked separately: dotted paths (which
+            include all items of lists) or ``("*",)``.
         stream: ``buffer``, ``claims`` or ``tail``; see :class:`GuardedChain`.
-        on_report: called with each :class:`~franq_guard.GuardedAnswer`; what it raises is raised.
+        on_report: called with each :class:`~franq_guard.GuardedAnswer`; its exceptions are raised.
         on_claim: called in a stream of claims with each :class:`~franq_guard.streaming.Released`.
-        raise_on: labels, such as ``("false",)``, of claims that make an answer raise
-            :class:`FactualityError` instead of leaving, so ``with_fallbacks`` can answer.
+        raise_on: labels, such as ``("false",)``: an answer with such a claim is not returned, but
+            :class:`FactualityError` is raised, so that ``with_fallbacks`` can answer.
 
     Raises:
-        TypeError, ValueError: for something else than a Runnable and a guard, unknown or unfitting
-            options, or a chain that ends in a parser of objects, without ``fields``.
+        TypeError, ValueError: for anything but a Runnable and a guard, for options that are unknown
+            or cannot be combined, or for a chain that ends in an object parser without ``fields``.
 
     Warns:
-        UserWarning: where memory inside the chain would keep raw answers.
+        UserWarning: if a memory inside the chain would keep raw answers.
     """
     check_guard("guard_chain", guard)
     if not isinstance(chain, Runnable):
@@ -101,7 +101,7 @@ def guard_chain(
 
 
 def _streamable(chain: GuardedChain[Input, Output]) -> GuardedChain[Input, Output]:
-    """``chain``, unless its claims would be checked by a model that is writing."""
+    """``chain``; raises if its claims would be checked by a model that is still writing."""
     if chain.stream_mode == "claims":
         check_recorded(chain.models, "stream='claims'", "use stream='buffer'")
     return chain
@@ -111,19 +111,19 @@ class GuardedChain(RunnableSerializable[Input, Output]):
     """A chain and its guard; made by :func:`guard_chain`.
 
     A local Hugging Face model in the chain is found, its token probabilities are captured as it
-    writes, and the guard scores with that very model. Texts of a model beside the answer (AI
-    messages, drafts, steps) are checked as well, reasoning is taken out; the report names both. An
-    output or stream in which no answer can be found raises instead of passing unchecked. Nothing
-    that runs inside enters a stream around the guarded chain, neither LangGraph's nor
-    ``astream_events``; tracers observe the inner runs and do see the raw text.
+    writes, and the guard uses the same model for scoring. A model's texts besides the answer (AI
+    messages, drafts, steps) are checked as well, and reasoning is removed; the report lists both.
+    If no answer can be found in an output or stream, an exception is raised, so that nothing is
+    returned unchecked. Outer streams (LangGraph's and ``astream_events``) do not show what runs
+    inside; tracers observe the inner runs and do see the raw text.
 
-    ``stream_mode`` concerns ``stream`` and ``astream`` alone. ``buffer``: the answer comes as one
-    last chunk, while documents and numbers in dict chunks pass at once. ``claims``: each sentence
-    leaves as soon as its claims are checked, the report with the last chunk
-    (:class:`~franq_guard.streaming.ClaimStream`); what is no string, message, or dict with one
-    under ``answer`` or ``output_key`` leaves at the end, and what stands before a claim that raises
-    may have left. ``tail``: advisory only; the raw text streams, and a last chunk says which claims
-    are weak.
+    ``stream_mode`` is only for ``stream`` and ``astream``. ``buffer``: the answer is one last
+    chunk, while documents and numbers in dict chunks are passed on at once. ``claims``: each
+    sentence is released as soon as its claims are checked, the report with the last chunk
+    (:class:`~franq_guard.streaming.ClaimStream`). What is not a string, a message, or a dict with
+    one under ``answer`` or ``output_key`` is released at the end. Text before a claim that raises
+    may have been released. ``tail``: advisory only; the raw text is streamed, and a last chunk says
+    which claims are weak.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -146,7 +146,7 @@ class GuardedChain(RunnableSerializable[Input, Output]):
         self._saved = SavedStateNote(self.bound)
 
     def __getstate__(self) -> dict[Any, Any]:
-        """For pickle: all but the recorders of local models, which are found again."""
+        """For pickle: everything but the local models' recorders, which a copy attaches again."""
         state = super().__getstate__()
         private = {**(state["__pydantic_private__"] or {}), "_models": []}
         return {**state, "__pydantic_private__": private}
@@ -156,7 +156,7 @@ class GuardedChain(RunnableSerializable[Input, Output]):
         self._models = models_of(self.bound, self.guard)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> GuardedChain[Input, Output]:
-        """A guarded copy of the chain; the guard is shared: it keeps nothing of a run."""
+        """A guarded copy of the chain; it shares the guard, which keeps no state of a run."""
         other = self.model_copy(update={"bound": deepcopy(self.bound, memo)})
         other._models = models_of(other.bound, other.guard)
         return other
@@ -200,7 +200,7 @@ class GuardedChain(RunnableSerializable[Input, Output]):
         return_exceptions: bool = False,
         **kwargs: Any,
     ) -> list[Output]:
-        """Run the chain on all inputs, step by step where it does so, and check all together."""
+        """Run the chain's own ``batch`` on all inputs, and check all answers together."""
 
         def run(values: list[Any], run_manager: list[ChainRun], config: Configs) -> list[Any]:
             calls, configs = self._calls(values, run_manager, config)
@@ -239,7 +239,7 @@ class GuardedChain(RunnableSerializable[Input, Output]):
     def stream(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Output]:
-        """What may leave as it may: see ``stream`` of :func:`guard_chain`."""
+        """Stream the answer as ``stream`` of :func:`guard_chain` allows."""
         self._refuse_graph()
 
         def run(
@@ -307,11 +307,11 @@ class GuardedChain(RunnableSerializable[Input, Output]):
                 "or use invoke, ainvoke, batch, abatch here"
             )
 
-    # What the wrapped chain says of itself ------------------------------------------------------
+    # Properties of the wrapped chain ------------------------------------------------------------
 
     @classmethod
     def is_lc_serializable(cls) -> bool:
-        """Serialisable as far as its parts are; the guard itself is not."""
+        """As for LangChain's classes; the guard itself is not serialisable."""
         return True
 
     @classmethod

@@ -1,4 +1,4 @@
-"""``franq demo``: the built-in questions through a guarded chain of this machine's own model."""
+"""``franq demo``: answers the built-in questions by a guarded chain with the bundled model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts as feedback on a traced run, in LangSmith's manner, sent off the answer's path."""
+"""Sends verdicts as feedback on a traced run, as in LangSmith, in the background."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _log = logging.getLogger(__name__)
 
 
 class FeedbackClient(Protocol):
-    """What is needed of a client; ``langsmith.Client`` has it.
+    """The methods that a client needs; ``langsmith.Client`` has them.
 
-    ``session_id``, the id of the run's project, is given where it is known. A client that also has
-    ``read_project`` is asked for it, once for each project; one that has ``flush`` is flushed.
+    ``session_id``, the id of the run's project, is passed if it is known. If the client has
+    ``read_project``, it is called for this id, once for each project; ``flush`` is called, too.
     """
 
     def create_feedback(
@@ -41,7 +41,7 @@ class FeedbackClient(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Feedback:
-    """What is to be sent; ``project`` is the name of the one that the run is traced to."""
+    """The feedback to send; ``project`` is the name of the project that the run is traced to."""
 
     run_id: UUID
     trace_id: UUID
@@ -55,14 +55,14 @@ class FeedbackQueue(Background["_Feedback"]):
     """An ``on_report`` that keeps reports until a thread of its own has sent them.
 
     Attributes:
-        dropped: how many were not sent because too many waited, or after :meth:`close`.
-        failed: how many the client did not take.
+        dropped: how many were not sent because the queue was full or closed.
+        failed: for how many the client raised an exception.
 
     Args:
         client: sends them.
         key: the name of the feedback.
-        session_id: the id of the project that the runs are traced to, where it is known.
-        size: how many may wait.
+        session_id: the id of the project that the runs are traced to, if known.
+        size: how many reports may wait.
     """
 
     def __init__(
@@ -73,14 +73,14 @@ class FeedbackQueue(Background["_Feedback"]):
         self._sessions: dict[str, UUID] = {}
 
     def __call__(self, answer: GuardedAnswer) -> None:
-        """Have the report sent; neither waits nor raises."""
+        """Queue the report to be sent; neither waits nor raises."""
         try:
             self.put(_feedback_on(answer))
         except Exception as error:  # observability must not break a live chain
             _log.warning("feedback was not sent: %s: %s", type(error).__name__, error)
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until all that was reported is sent; False where ``timeout`` seconds are over."""
+        """Wait until all reports are sent; False if that takes over ``timeout`` seconds."""
         began = time.monotonic()
         sent = super().flush(timeout)
         flush = getattr(self._client, "flush", None)
@@ -104,7 +104,7 @@ class FeedbackQueue(Background["_Feedback"]):
         )
 
     def _session_of(self, project: str | None) -> UUID | None:
-        """The id of a project; None where the client does not tell it (yet)."""
+        """The id of a project; None if the client does not know it (yet)."""
         read = getattr(self._client, "read_project", None)
         if not callable(read):
             return None
@@ -114,7 +114,7 @@ class FeedbackQueue(Background["_Feedback"]):
         if project not in self._sessions:
             try:
                 self._sessions[project] = read(project_name=project).id
-            except Exception as error:  # a project is made with its first run
+            except Exception as error:  # a project does not exist before its first run
                 _log.debug("project %s was not found: %s", project, type(error).__name__)
                 return None
         return self._sessions[project]
@@ -131,23 +131,23 @@ def feedback_to(
 
         guard_chain(chain, guard, on_report=feedback_to(langsmith.Client()))
 
-    ``score`` is the lowest P(true) among the claims (None where none could be verified), ``value``
-    the status, ``comment`` the number of claims by label; the answer's text is not sent. The answer
-    does not wait for it: a thread sends what was reported, and what does not fit in its queue is
-    counted in ``dropped``. A client that fails is logged: it cannot break the chain.
+    ``score`` is the lowest P(true) among the claims (None if none could be verified), ``value`` the
+    status, ``comment`` the number of claims by label; the answer's text is not sent. The answer is
+    not delayed: a thread sends the reports, and those that do not fit into its queue are counted in
+    ``dropped``. Exceptions of the client are logged and do not break the chain.
 
     Args:
         client: a ``langsmith.Client``.
         key: the name of the feedback.
-        session_id: the id of the LangSmith project that the runs are traced to. Default: that of
-            the tracer of the run, else of the project that LangSmith's environment names.
+        session_id: the id of the LangSmith project that the runs are traced to. Default: the
+            project of the run's tracer, else the one in LangSmith's environment variables.
         queue_size: how many reports may wait.
     """
     return FeedbackQueue(client, key, session_id=session_id, size=queue_size)
 
 
 def _feedback_on(answer: GuardedAnswer) -> _Feedback:
-    """The feedback, and the run that it is on: the answer's, else the one that is open."""
+    """The feedback for the answer's run, else for the current run."""
     manager: Any = (var_child_runnable_config.get() or {}).get("callbacks")
     run_id = _uuid(answer.id) or getattr(manager, "parent_run_id", None)
     if run_id is None:
@@ -168,17 +168,17 @@ def _feedback_on(answer: GuardedAnswer) -> _Feedback:
 def _uuid(text: str | None) -> UUID | None:
     try:
         return UUID(text)
-    except (TypeError, ValueError):  # a message's id, say
+    except (TypeError, ValueError):  # for example a message's id, which is not a UUID
         return None
 
 
 def _traced(run_id: UUID, handlers: Any) -> tuple[UUID, str | None]:
-    """The root of the run's trace and the name of its project, as LangChain's tracer knows them.
+    """The root of the run's trace and the name of its project, from LangChain's tracer.
 
-    Without a tracer the run is taken for the root.
+    Without a tracer the run counts as the root.
     """
     for handler in handlers:
-        order = getattr(handler, "order_map", None)  # from runs to their trace and place in it
+        order = getattr(handler, "order_map", None)  # maps runs to their trace and place in it
         if hasattr(handler, "project_name") and order and run_id in order:
             return order[run_id][0], handler.project_name
     return run_id, None

@@ -1,4 +1,4 @@
-"""guard_node: the checking step of a LangGraph graph of one's own."""
+"""guard_node: a node that checks the answer in a user's own LangGraph graph."""
 
 from __future__ import annotations
 
@@ -53,25 +53,25 @@ def guard_node(
 
         graph.add_node("write", guard_node(guard, write))
 
-    Around the writer nothing raw leaves, in any stream mode: every text of a model in its update is
-    checked before the graph sees it, and what runs inside, subgraphs included, is out of sight (not
-    what the writer sends to LangGraph's stream writer). After the writer (``writer=None``) the node
-    corrects the state, but the writer's own update has been streamed by then. The report is under
+    Around the writer no raw text is shown in any stream mode: every text of a model in its update
+    is checked before the graph gets it, and what runs inside, including subgraphs, is hidden (but
+    not what the writer sends to LangGraph's stream writer). After the writer (``writer=None``) the
+    node corrects the state, but the writer's own update was already streamed. The report is under
     ``"franq"`` (declare that key in the state), and in a message's ``response_metadata["franq"]``.
 
     Args:
         guard: the guard.
-        writer: what writes the answer, as LangGraph takes it: a function of the state, sync or
-            async, with ``config``, ``runtime``, ``writer``, ``store`` or ``previous`` injected, or
-            a Runnable, also a compiled graph. It returns an update or a ``Command``.
+        writer: the node that writes the answer: a function of the state, sync or async, with
+            ``config``, ``runtime``, ``writer``, ``store`` or ``previous`` injected as LangGraph
+            does, or a Runnable, also a compiled graph. It returns an update or a ``Command``.
         question: state key of the question; default: as ``guard_chain`` finds it in its input.
         context: state key of the documents; the same as ``evidence``.
         answer: state key of the answer; default: as ``guard_chain`` finds it in an output.
         evidence: a key or dotted path of the state, or a function of it, to the passages; default:
             a usual key, then what the writer retrieved, then what tools left in ``messages``.
         fields: the text fields of a structured update to check; see ``guard_chain``.
-        model: a local model that writes the answer, where ``writer`` does not show it.
-        stream: ``buffer`` alone: an answer enters the graph's state as a whole.
+        model: a local model that writes the answer, if it cannot be found in ``writer``.
+        stream: only ``buffer``, because an answer enters the graph's state as a whole.
         on_report: called with each checked answer.
         raise_on: labels that raise :class:`~langchain_franq.FactualityError`.
 
@@ -129,7 +129,7 @@ class _Node:
 
 
 class _Written:
-    """What a writer returned, the texts of models in it, and the update made of them."""
+    """What a writer returned, a model's texts in it, and the update with the checked texts."""
 
     def __init__(self, node: _Node, state: Any, written: Any, capture: Capture) -> None:
         self._node, self._raw, self._capture = node, written, capture
@@ -150,7 +150,7 @@ class _Written:
     def _locate(self) -> Located:
         if self._node.fields:
             return locate(self._new or self._state, None, self._node.fields)
-        # What the writer returned comes before what the state has held since earlier turns.
+        # What the writer returned takes precedence over the state of earlier turns.
         written = next((key for key in (*ANSWER_KEYS, "messages") if key in self._new), None)
         return locate(self._state, self._node.answer or written)
 
@@ -210,6 +210,6 @@ class _Written:
 
 
 def _last(value: Any, written: Any) -> Any:
-    # Messages are added by a reducer, which replaces the one that has the same id. What the writer
-    # did not return itself is not to be added again.
+    # A reducer adds messages and replaces one with the same id. Messages that the writer did not
+    # return itself must not be added again.
     return value[-1:] if isinstance(value, list) and not isinstance(written, list) else value

@@ -1,6 +1,6 @@
-"""A whole RAG chain on this machine: BM25 over passages, the guard's own model, LangChain between.
+"""A complete local RAG chain in LangChain: BM25 over passages and the guard's own model.
 
-What ``franq demo`` runs. Needs ``pip install 'langchain-franq[local]'``.
+``franq demo`` runs it. Needs ``pip install 'langchain-franq[local]'``.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ class BM25PassageRetriever(BaseRetriever):
 
 
 class HuggingFacePipeline(langchain_huggingface.HuggingFacePipeline):
-    """One that stops writing when nobody reads its stream any more.
+    """LangChain's class, but it stops generating when its stream is no longer read.
 
-    LangChain's own lets its thread write the whole answer. The name is kept: it tells the guard
-    that the model is a local one.
+    LangChain's own thread would generate the whole answer. The class name is the same because the
+    guard recognises local models by it.
     """
 
     def _stream(
@@ -70,7 +70,7 @@ class HuggingFacePipeline(langchain_huggingface.HuggingFacePipeline):
     ) -> Iterator[GenerationChunk]:
         left = threading.Event()
         options = kwargs.pop("pipeline_kwargs", {})
-        # Not a stopping criterion: LangChain passes its own, and one list only can be passed.
+        # Not a stopping criterion, because LangChain passes its own and only one list is allowed.
         processors = [*options.get("logits_processor", ()), self._ending(left)]
         options = {**options, "logits_processor": processors}
         try:
@@ -98,9 +98,9 @@ def local_rag_chain(
     k: int = 3,
     max_new_tokens: int = 120,
 ) -> Runnable[str, dict[str, Any]]:
-    """A question in; a dict with ``question``, ``context`` (Documents) and ``answer`` out.
+    """A chain from a question to a dict of ``question``, ``context`` (Documents) and ``answer``.
 
-    The answer is greedy. The model is the one given: nothing is loaded again.
+    The answer is greedy. It uses the given model without loading another copy.
 
     Args:
         passages: what to search.
@@ -126,7 +126,7 @@ def local_rag_chain(
 
 
 def pipeline_of(language_model: TransformersModel, *, max_new_tokens: int) -> HuggingFacePipeline:
-    """A HuggingFacePipeline over the very model of ``language_model``; greedy, answer text only."""
+    """A HuggingFacePipeline for the model of ``language_model``; greedy, answer text only."""
     from transformers import pipeline
 
     made = pipeline(

@@ -1,4 +1,4 @@
-"""capture: for RAG code that is a plain function and no chain."""
+"""capture: for RAG code that is a plain function and not a chain."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ register_configure_hook(_active, inheritable=True)
 
 
 class Captured:
-    """What ran within :func:`capture`."""
+    """What was captured within :func:`capture`."""
 
     def __init__(self, capture: Capture, parts: tuple[Any, ...]) -> None:
         self._capture = capture
@@ -36,17 +36,17 @@ class Captured:
     def check(
         self, guard: Guard, question: str, answer: str, *, evidence: Any = None
     ) -> GuardedAnswer:
-        """Check ``answer`` against what was retrieved, with what its model said; see ``Guard``.
+        """Check ``answer`` by what was captured of its retrievers and model; see ``Guard``.
 
         Args:
             guard: the guard.
             question: what was asked.
             answer: what was answered.
-            evidence: the passages, where no retriever or tool of LangChain found them: documents,
+            evidence: the passages, if no LangChain retriever or tool found them: documents,
                 strings, one joined string, or a dict of these.
 
         Raises:
-            TypeError: for something else than a guard.
+            TypeError: if ``guard`` is not a guard.
         """
         return self._job(guard, question, answer, evidence).check()
 
@@ -74,16 +74,16 @@ class Captured:
 
 @contextmanager
 def capture(*parts: Any) -> Iterator[Captured]:
-    """Within, retriever and model calls of LangChain parts are written down.
+    """Context in which retriever and model calls of LangChain parts are recorded.
 
         with capture(llm) as run:
             documents = retriever.invoke(question)
             answer = llm.invoke(prompt(question, documents))
         result = run.check(guard, question, answer)
 
-    Give one question and its answer to one ``with`` block. Calls in other threads are seen where
-    the context is copied to them (``asyncio`` and LangChain do; a bare ``ThreadPoolExecutor`` does
-    not), and items of one ``batch`` are not told apart: use :func:`guard_chain` for those.
+    Use one ``with`` block for one question and its answer. Calls in other threads are recorded if
+    the context is copied to them (``asyncio`` and LangChain do so; a plain ``ThreadPoolExecutor``
+    does not). Items of one ``batch`` cannot be distinguished: use :func:`guard_chain` for those.
 
     Args:
         parts: the models or chains used inside, so that the tokens of local Hugging Face models
@@ -92,7 +92,7 @@ def capture(*parts: Any) -> Iterator[Captured]:
     from franq_guard.language_model import Recorder
 
     for model, tokenizer in local_models(parts):
-        if tokenizer is not None:  # a Llama is not recorded
+        if tokenizer is not None:  # a llama_cpp.Llama is not recorded
             Recorder.attach(model, tokenizer)
     captured = Capture()
     token = _active.set(captured)

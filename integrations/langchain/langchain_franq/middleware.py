@@ -1,4 +1,4 @@
-"""FranqMiddleware: the answers of a LangChain agent, checked before anyone sees a token of them."""
+"""FranqMiddleware: checks the answers of a LangChain agent before any of their text is shown."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ from langchain_franq._written import written
 if TYPE_CHECKING:
     from franq_guard import Guard
 
-_LONG_ADDITION = 80  # characters that a dynamic prompt adds: more than a word to the model
+_LONG_ADDITION = 80  # characters; a dynamic prompt that adds this much may contain passages
 
 
 class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Checks what the model of ``create_agent`` says, before it enters the state or any stream.
+    """Checks what the model of ``create_agent`` writes, before it enters the state or any stream.
 
     Put it first: the first middleware is the outermost and sees the final text, and what prompts
     and other middleware inside it do. It keeps nothing of a call, so one may serve any number of
@@ -72,13 +72,13 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
             (``context``, ``documents`` ...); what tools of earlier turns found; what a dynamic
             prompt added to the system message.
         fields: of an agent with a ``response_format``: the text fields of its structured answer to
-            check, each for itself, as dotted paths (lists are walked through), or ``("*",)``.
-        stream: ``buffer`` alone: an answer enters the agent's state as a whole.
+            check separately: dotted paths (which include all items of lists), or ``("*",)``.
+        stream: only ``buffer``, because an answer enters the agent's state as a whole.
         on_report: called with each checked answer.
-        raise_on: labels that raise :class:`~langchain_franq.FactualityError` instead of passing.
+        raise_on: labels that raise :class:`~langchain_franq.FactualityError`.
 
     Raises:
-        TypeError: for something else than a guard.
+        TypeError: if ``guard`` is not a guard.
         ValueError: for another ``stream`` mode.
 
     Raises (in a run, before the model is called):
@@ -108,7 +108,7 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any]:
-        """Call the model out of sight, check what it said."""
+        """Call the model hidden from streams, and check what it wrote."""
         call = self._call(request)
         with running_out_of_sight(call.capture):
             response = handler(request)
@@ -149,7 +149,7 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         return told.delivered(returned, await acheck_together(jobs) if jobs else [])
 
     def _call(self, request: ModelRequest[Any]) -> _Call:
-        """What is needed before the model is called: its recorder, if it is a local one."""
+        """Prepare a call of the model: attach a recorder if it is a local model."""
         if request.response_format is not None and not self._fields:
             raise ValueError(
                 "FranqMiddleware checks text: name the text fields of the structured answer, "
@@ -159,7 +159,7 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         return _Call(request, Capture(), models_of(request.model, self._guard))
 
     def job(self, call: _Call, text: str, message: BaseMessage) -> Job:
-        """What is known of a text of the model's message."""
+        """What was captured about a text of the model's message."""
         return gathered(
             lambda: self._gather(call, text, message),
             self._guard,
@@ -231,7 +231,7 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
 
 @dataclass(frozen=True)
 class _Call:
-    """One call of the model: what it is asked, what is seen of it, the local models in it."""
+    """One call of the model: the request, what is captured, and its local models."""
 
     request: ModelRequest[Any]
     capture: Capture
@@ -240,7 +240,7 @@ class _Call:
 
 @dataclass(frozen=True)
 class _Text:
-    """A text to check: of the message at ``index`` of a response, or of its structured answer."""
+    """A text to check, in the message at ``index`` of a response or in the structured answer."""
 
     index: int | None
     text: str
@@ -248,7 +248,7 @@ class _Text:
 
 
 class _Said:
-    """What one call of the model said: its texts, their jobs, and the response made of them."""
+    """What one call of the model returned: its texts, their jobs, and the checked response."""
 
     def __init__(
         self,
@@ -279,7 +279,7 @@ class _Said:
         return [text.job for text in self._texts]
 
     def delivered(self, answers: Sequence[GuardedAnswer]) -> ModelResponse[Any]:
-        """The response with the checked texts; what the release raises."""
+        """The response with the checked texts; raises what the release does."""
         passed = [self._middleware.release(answer) for answer in answers]
         result = list(self._response.result)
         fields: dict[str, GuardedAnswer] = {}
@@ -311,7 +311,7 @@ class _Told:
         return self._jobs
 
     def delivered(self, returned: Any, answers: Sequence[GuardedAnswer]) -> Any:
-        """What the tool returned with the checked texts; what the release raises."""
+        """What the tool returned, with the checked texts; raises what the release does."""
         passed = [self._middleware.release(answer) for answer in answers]
         checked = iter(zip(self._jobs, passed, strict=True))
 
@@ -334,7 +334,7 @@ class _Told:
 def _structured(
     response: ModelResponse[Any], fields: dict[str, GuardedAnswer]
 ) -> ModelResponse[Any]:
-    """``response`` with the checked fields, wherever the structured answer is written down."""
+    """``response`` with the checked fields in every place that has the structured answer."""
     texts = {raw: answer.text for raw, answer in fields.items()}
     report = {raw: answer.to_dict() for raw, answer in fields.items()}
     return replace(
@@ -347,7 +347,7 @@ def _structured(
 
 
 def _as_asked(request: ModelRequest[Any], message: BaseMessage) -> ModelRun:
-    """The model's run as the request describes it, where nobody observed it."""
+    """The model's run, made from the request, if no run was observed."""
     system = [request.system_message] if request.system_message else []
     asked: list[AnyMessage] = [*system, *request.messages]
     kind = type(request.model).__name__
@@ -356,7 +356,7 @@ def _as_asked(request: ModelRequest[Any], message: BaseMessage) -> ModelRun:
 
 
 def _added_to_the_prompt(request: ModelRequest[Any], run: ModelRun) -> str:
-    """What prompts inside this middleware put into the system message."""
+    """The text that prompts inside this middleware added to the system message."""
     system = "\n".join(str(m.text) for m in run.messages or () if isinstance(m, SystemMessage))
     known = str(request.system_message.text) if request.system_message else ""
     added = system.replace(known, "", 1).strip() if known else system.strip()

@@ -1,4 +1,4 @@
-"""No text of a model leaves beside the checked answer."""
+"""No unchecked text of a model is returned with the checked answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A callback that only watches: it sees what the wrappers see, and nobody notices it."""
+"""A callback that only watches: it sees what the wrappers see and changes nothing."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_a_sample_is_a_sample_of_whole_runs():
 
 
 class Waiting(ScriptedGuard):
-    """Checks nothing before it is let go."""
+    """Checks nothing before it is released."""
 
     def __init__(self):
         super().__init__()
@@ -248,7 +248,7 @@ def test_failed_and_cancelled_runs_leave_nothing_behind():
     first = next(stream)
     stream.close()
     watch.flush(20)
-    assert [report.original for report in reports] in ([], [first])  # what left is an answer, too
+    assert [report.original for report in reports] in ([], [first])  # the shown part counts
     assert watch.open_runs == 0
     assert watch._roots._root_of == {}
 

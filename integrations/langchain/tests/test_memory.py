@@ -1,4 +1,4 @@
-"""Memory of every kind: what is remembered was checked, or somebody is told."""
+"""Memory of every kind: what is remembered was checked, or there is a warning."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from langchain_franq import guard_chain, guard_node
 from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, ScriptedLLM, expected, question, said
 
 RAW = said("run 7")
-TOLD = "inherits the checkpointer of the graph around"
+TOLD = "inherits the checkpointer of the outer graph"
 
 
 def conversation(**memory: Any) -> Any:
@@ -41,7 +41,7 @@ def test_a_conversational_chain_with_memory_is_warned_of():
         guarded = guard_chain(chain, ScriptedGuard())
     output = guarded.invoke({"question": question(7)})
     assert output["answer"] == expected(7)
-    assert output["chat_history"][-1].text == expected(7)  # what leaves is checked all the same
+    assert output["chat_history"][-1].text == expected(7)  # what is returned is checked anyway
     assert memory.chat_memory.messages[-1].text == RAW  # that is what was warned of
 
 
@@ -118,7 +118,7 @@ def test_an_inherited_checkpointer_is_told_of_once(node, asynchronous, caplog):
         else:
             output = graph.invoke(given, config)
         assert output["messages"][-1].text == f"{RAW} [checked: ]"
-    assert RAW in saved(saver)  # that is what is told of
+    assert RAW in saved(saver)  # this is what the warning is about
     assert caplog.text.count(TOLD) == 1
     assert "checkpointer=False" in caplog.text
 

@@ -1,4 +1,4 @@
-"""Agents: what leaves an agent has been checked, in every way to run and to stream it."""
+"""Agents: what an agent shows has been checked, in every way to run and to stream it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of every kind at once, each with a secret: none is mixed with another, none leaves early."""
+"""Runs of every kind at once, each with a secret: none is mixed with another or shown early."""
 
 from __future__ import annotations
 

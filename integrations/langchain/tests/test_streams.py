@@ -1,4 +1,4 @@
-"""Nothing unchecked leaves a stream."""
+"""No stream shows unchecked text."""
 
 from __future__ import annotations
 

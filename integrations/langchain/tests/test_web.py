@@ -81,7 +81,7 @@ def test_the_first_claim_appears_while_the_model_writes():
     def script(prompt):
         yield from told(prompt)
         yield " One more"  # it settles the sentence before
-        for _ in range(200):  # what is checked leaves with the next word
+        for _ in range(200):  # checked text is released with the next word
             yield " word"
             if seen.wait(0.05):
                 break
@@ -173,7 +173,7 @@ def test_who_leaves_ends_the_work():
                 if name == "claim":
                     break
         assert visit.task.done()
-        # The model's thread sees it at its next word, and nobody waits for that.
+        # The model's thread notices at its next word, and the test does not wait for that.
         for _ in range(200):
             if writer.closed and not checkers():
                 break

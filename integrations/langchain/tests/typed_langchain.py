@@ -1,4 +1,4 @@
-"""What users write, under mypy --strict: `make check` reads this file, nobody runs it."""
+"""What users write, under mypy --strict: `make check` type-checks this file, it is never run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FRANQ for LlamaIndex: answers checked claim by claim before they leave the engine.
+"""FRANQ for LlamaIndex: answers are checked claim by claim before an engine returns them.
 
 from llama_index_franq import guard_query_engine
 engine = guard_query_engine(index.as_query_engine(), Guard.offline())

@@ -1,4 +1,4 @@
-"""What an agent writes after its answer: structured output, an answer at the iteration limit."""
+"""What an agent writes at its end: structured output, or an answer at the iteration limit."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ async def question_in(ctx: Any) -> str:
 
 @dataclass(frozen=True)
 class Structure:
-    """How the answer of ``agent`` becomes structured output: as LlamaIndex does it, but checked."""
+    """Makes structured output from the answer of ``agent`` as LlamaIndex does, and checks it."""
 
     output_cls: type[BaseModel] | None
     function: Callable[[list[ChatMessage]], Any] | None
 
     @classmethod
     def of(cls, agent: Any) -> Structure | None:
-        """What ``agent`` (or workflow) was told to make; None where nothing."""
+        """The structured output that ``agent`` (or a workflow) has to make; None if none."""
         if agent.output_cls is None and agent.structured_output_fn is None:
             return None
         return cls(agent.output_cls, agent.structured_output_fn)
@@ -52,8 +52,8 @@ class Structure:
     ) -> None:
         """Make it from the checked answer, check its fields, and put it into ``final``.
 
-        Where the policy takes something out of the fields the object is left out as a whole: typed
-        fields carry no marks. The report is beside the answer's, under ``franq_structured``.
+        If the policy removes something from the fields, the whole object is left out, because typed
+        fields cannot have marks. Its report is next to the answer's, under ``franq_structured``.
         """
         call = watch.call(await question_in(ctx))
         with observed(call.capture):
@@ -77,7 +77,7 @@ class Structure:
             return await generate_structured_response(
                 messages=messages, llm=agent.llm, output_cls=self.output_cls
             )
-        except Exception as error:  # as LlamaIndex does: the answer stands without its structure
+        except Exception as error:  # as in LlamaIndex, the answer is returned without it
             warnings.warn(f"the structured output could not be made: {error}", stacklevel=2)
             return None
 
@@ -85,7 +85,7 @@ class Structure:
 async def stopped(
     watch: Watch, ctx: Any, generate: Callable[[Any], Awaitable[StopEvent]]
 ) -> StopEvent:
-    """The answer that ``generate`` (given a context) writes at the iteration limit, checked."""
+    """The checked answer that ``generate`` (called with a context) writes at the limit."""
     call = watch.call(await question_in(ctx))
     nodes = await evidence_in(ctx)
     held = HeldContext(ctx)
@@ -107,19 +107,19 @@ def said(text: str, name: str) -> AgentStream:
 
 
 def with_answer(output: AgentOutput, text: str, report: Any) -> AgentOutput:
-    """``output`` with the checked text. ``raw`` goes: it holds what the model wrote."""
+    """``output`` with the checked text and without ``raw``, which has what the model wrote."""
     message = with_text(output.response, text, **{REPORT_KEY: report})
     done = AgentOutput(response=message, current_agent_name=output.current_agent_name)
-    done.tool_calls.extend(output.tool_calls)  # LlamaIndex puts results among them
+    done.tool_calls.extend(output.tool_calls)  # LlamaIndex adds results to this list
     return done
 
 
 class HeldContext:
-    """``ctx`` for one step: streamed text waits until it is known whether it is the answer.
+    """``ctx`` for one step; holds streamed text back until it is known whether it is the answer.
 
     Args:
-        known: texts of the conversation before this run; what the model said itself in it is left
-            out of the events that tell what it was given.
+        known: texts of the conversation before this run. Events with the model's input are shown
+            without what the model itself wrote in this run.
     """
 
     def __init__(self, ctx: Any, known: Collection[str] = ()) -> None:
@@ -136,7 +136,7 @@ class HeldContext:
         return any(isinstance(event, AgentStream) for event in self._held)
 
     def write_event_to_stream(self, event: Any) -> None:
-        """Hold what a model said, pass on any other event."""
+        """Hold back what a model wrote, and pass on any other event."""
         if isinstance(event, (AgentStream, AgentOutput)):
             self._held.append(event)
         elif isinstance(event, AgentInput):
@@ -145,14 +145,14 @@ class HeldContext:
             self._ctx.write_event_to_stream(event)
 
     def release(self) -> None:
-        """The step was no answer but a tool call: the last piece has all of it."""
+        """Pass on the last piece, which has the whole step: it was a tool call, not an answer."""
         for event in self._held[-1:]:
             if isinstance(event, AgentStream):
                 self._ctx.write_event_to_stream(calls_alone(event))
 
 
 class _HeldStore:
-    """A context's store whose memory keeps the assistant's words back until they are checked."""
+    """A context's store whose memory holds the assistant's text back until it is checked."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
@@ -170,6 +170,6 @@ class _HeldStore:
         return self._memories[-1]
 
     async def asettle(self, text: str) -> None:
-        """Write the answer down as ``text``."""
+        """Store the answer as ``text``."""
         for memory in self._memories:
             await memory.asettle(text)

@@ -1,8 +1,8 @@
-"""Text that leaves beside an answer: sub-answers, drafts, raw log-probabilities, reasoning.
+"""Checks the text that is returned with an answer: sub-answers, drafts, reasoning, raw tokens.
 
-Engines put what a model wrote on the way into ``metadata``, ``source_nodes`` and ``sources``. What
-can be told to be an answer is checked like one, against the nodes its own prompt showed; the rest
-of what a model wrote is withheld. Documents stay as they are.
+Engines put a model's intermediate texts into ``metadata``, ``source_nodes`` and ``sources``. A text
+that is recognised as an answer is checked like one, against the nodes in its own prompt; other text
+of a model is withheld. Documents are not changed.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from llama_index_franq._messages import RAW_KEYS, is_reasoning
 
 # How SubQuestionQueryEngine and MultiStepQueryEngine write a sub-answer into a node.
 _SUB_ANSWER = re.compile(r"\A(?:Sub question|\nQuestion): (.*?)\n(?:Response|Answer): ", re.S)
-_SHORTEST = 8  # characters of a whole answer that can be told from a document's words
-_FEWEST = 4  # words of a part of one
+_SHORTEST = 8  # characters; a shorter answer may just as well be a document's words
+_FEWEST = 4  # words; likewise for a part of an answer
 
 
 class Beside:
-    """What leaves beside one answer, made fit to leave.
+    """Checks or withholds what is returned with one answer.
 
     Args:
-        call: with all that was captured.
-        answer: what the model wrote as the answer; empty where it is not known yet (a stream).
-        checked: the answer as it leaves.
-        nodes: of the response; their metadata is no text of a model.
+        call: has everything that was captured.
+        answer: what the model wrote as the answer; empty if it is not known yet (a stream).
+        checked: the answer as it is returned.
+        nodes: of the response; their metadata was not written by a model.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Beside:
         self.notes: list[dict[str, str]] = []
 
     def metadata(self, metadata: Mapping[str, Any] | None) -> dict[str, Any]:
-        """``metadata`` with sub-answers checked and raw text withheld; a guard's report stays."""
+        """``metadata`` with sub-answers checked and raw text withheld; keeps a guard's report."""
         return {key: self._entry(key, value, "metadata") for key, value in (metadata or {}).items()}
 
     def nodes(self, nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
@@ -61,11 +61,11 @@ class Beside:
         return [self._node(node, f"source_nodes[{i}]") for i, node in enumerate(nodes)]
 
     def report(self, report: Mapping[str, Any]) -> dict[str, Any]:
-        """``report`` with a list of what was done to what, where anything was."""
+        """``report`` with a list of what was checked or withheld, if anything was."""
         return {**report, "beside": list(self.notes)} if self.notes else dict(report)
 
     def value(self, value: Any, where: str) -> Any:
-        """Any value that leaves."""
+        """Any value that is returned, with a model's text checked or withheld."""
         if value is None or isinstance(value, (bool, int, float)):
             return value
         for kinds, settle in self._ways():
@@ -111,7 +111,7 @@ class Beside:
         return tuple(settled) if isinstance(value, tuple) else settled
 
     def _tool_output(self, value: ToolOutput, where: str) -> ToolOutput:
-        """What a tool was asked stays; what it returned is settled."""
+        """A tool's input is kept; what it returned is checked or withheld."""
         blocks = self._items(value.blocks, f"{where}.blocks")
         raw = self.value(value.raw_output, f"{where}.raw_output")
         return value.model_copy(update={"blocks": blocks, "raw_output": raw})
@@ -143,7 +143,7 @@ class Beside:
         return copied
 
     def _reply(self, reply: Any, where: str, question: str = "") -> Any:
-        """The response of an engine inside: checked unless it was."""
+        """The response of an inner engine, checked unless it has been."""
         if REPORT_KEY in (reply.metadata or {}):
             return reply
         nodes = self.nodes(reply.source_nodes)
@@ -173,7 +173,7 @@ class Beside:
     def _answered(
         self, text: str, where: str, question: str, nodes: Sequence[NodeWithScore]
     ) -> str:
-        """``text`` as checked, each once."""
+        """The checked form of ``text``; each text is checked once."""
         if not text.strip() or text in self._call.capture.released:
             return text
         self._note(where, "checked")
@@ -187,7 +187,7 @@ class Beside:
     # What is raw ------------------------------------------------------------------------------
 
     def _runs(self) -> list[ModelRun]:
-        """The model's calls, those that wrote most first."""
+        """The model's calls, the longest output first."""
         runs = [run for run in self._call.capture.runs if _tells(run.text)]
         return sorted(runs, key=lambda run: -len(run.text))
 
@@ -199,14 +199,14 @@ class Beside:
         return any(not _shown(run.text, run) for run in held) or self._is_raw(text)
 
     def _is_raw(self, text: str) -> bool:
-        """Whether a part of what a model wrote."""
+        """Whether the text is a part of what a model wrote."""
         wanted = text.strip()
         return len(wanted.split()) >= _FEWEST and any(
             wanted in run.text and not _shown(wanted, run) for run in self._runs()
         )
 
     def _unless_raw(self, value: Any, where: str) -> Any:
-        """A value of another kind, unless a model's words show in it."""
+        """A value of another type, withheld if its text contains what a model wrote."""
         if is_dataclass(value) and not isinstance(value, type):
             pairs = ((f.name, getattr(value, f.name, None)) for f in fields(value))
             said = " ".join(str(inner) for _, inner in pairs)
@@ -231,11 +231,11 @@ def _is_sub_answer(value: Sequence[Any]) -> bool:
 
 
 def _tells(text: str) -> bool:
-    """Whether a text is long enough to say whose it is."""
+    """Whether a text is long enough to identify its author."""
     text = text.strip()
     return len(text) >= _SHORTEST and len(text.split()) > 1
 
 
 def _shown(text: str, run: ModelRun) -> bool:
-    """Whether the run was given the text: then it is a document or a question, not its writing."""
+    """Whether the text was in the run's input; then it is a document or question, not output."""
     return " ".join(text.split()) in " ".join(run.seen.split())

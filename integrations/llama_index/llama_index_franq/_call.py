@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 WITHHELD = "[withheld: not checked]"
-"""Stands where a text beside an answer was taken out."""
+"""Replaces a text that was returned with an answer and could not be checked."""
 
 
 @dataclass(frozen=True)
@@ -53,19 +53,19 @@ class Watch:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What it was made with by :func:`watch_on`: a copy of an engine is watched anew."""
+        """The options given to :func:`watch_on`, to set up the watch of a copied engine."""
         return {
             "stream": self.stream,
             "on_report": self.release.on_report,
             "on_claim": self.release.on_claim,
             "raise_on": self.release.raise_on,
             "evidence": self.evidence,
-            **({"fields": self.fields} if self.fields else {}),  # only some wrappers take them
+            **({"fields": self.fields} if self.fields else {}),  # only some wrappers have it
         }
 
     @property
     def advisory(self) -> bool:
-        """Whether streams show the raw text as it comes."""
+        """Whether streams show the raw text as it is written."""
         return self.stream == "tail"
 
     def call(self, question: str) -> Call:
@@ -84,10 +84,10 @@ def watch_on(
     evidence: EvidenceFrom | None = None,
     fields: Collection[str] = (),
 ) -> Watch:
-    """The watch on ``engine``: its local models found, their recorders attached.
+    """The watch on ``engine``, with recorders attached to its local models.
 
     Raises:
-        TypeError: for evidence that is no key, path or function.
+        TypeError: for evidence that is not a key, path or function.
         ValueError: for an unknown stream mode or label, ``on_claim`` in another mode than
             ``claims``, a guard that cannot check claim by claim, a structured model without
             ``fields``, or a stream of claims of a llama.cpp model, which cannot be asked while it
@@ -124,7 +124,7 @@ class Checked:
 
     @property
     def ending(self) -> str:
-        """What ends a stream: the checked text, or remarks where the raw one was shown."""
+        """The last piece of a stream: the checked text, or remarks if the raw one was shown."""
         if self.advisory:
             return remarks(self.answer.verdicts, self.policy.marked)
         return self.text
@@ -132,10 +132,10 @@ class Checked:
 
 @dataclass
 class Call:
-    """One run of a guarded engine; lives and dies with it.
+    """One run of a guarded engine; used for that run only.
 
     Attributes:
-        response: of the engine inside, once it is there.
+        response: of the inner engine, once it is known.
         given: the passages that the wrapper itself found for this call.
         earlier: the nodes of the conversation's last turn that had any.
     """
@@ -150,7 +150,7 @@ class Call:
     def check(
         self, text: str, nodes: Sequence[NodeWithScore], claims: Sequence[Claim] | None = None
     ) -> Checked:
-        """Check ``text``, answered from ``nodes``; what the release raises passes."""
+        """Check ``text``, answered from ``nodes``; raises what the release does."""
         return self._told(self._checked(text, nodes, claims))
 
     async def acheck(
@@ -160,9 +160,9 @@ class Call:
         return self._told(await asyncio.to_thread(self._checked, text, nodes, claims))
 
     def aside(self, text: str, *, question: str, nodes: Sequence[NodeWithScore]) -> str:
-        """A text that leaves beside the answer, checked; it is in no report and stops nothing.
+        """Check a text that is returned with the answer; it is not reported and raises nothing.
 
-        Withheld where it has a claim of a label that stops answers.
+        It is withheld if a claim has a label of ``raise_on``.
         """
         with unobserved():
             aside = replace(self, question=question or self.question, response=None, given=())
@@ -171,10 +171,10 @@ class Call:
         return WITHHELD if stops else answer.text
 
     def check_object(self, found: Any, nodes: Sequence[NodeWithScore]) -> tuple[Checked, Any]:
-        """A structured answer and what leaves of it; None where the policy takes something out.
+        """Check a structured answer; returns the object, or None if the policy removes a field.
 
-        Texts that the watch's ``fields`` name are checked one by one and leave as the policy says;
-        any other field is one claim, and stays or takes the object with it.
+        Texts named by the watch's ``fields`` are checked one by one and changed by the policy. Any
+        other field is one claim: if the policy would remove it, the whole object is left out.
         """
         named = self.watch.fields
         texts = texts_at(found, named)
@@ -208,7 +208,7 @@ class Call:
         )
 
     def checked(self, stream: ClaimStream) -> Checked:
-        """The answer of a stream of claims at its end; what the release raises passes."""
+        """The answer of a stream of claims at its end; raises what the release does."""
         answer = stream.answer()
         announce(answer.text)
         return Checked(answer, report_of(answer, stream.trace), self.watch.guard.policy)
@@ -230,7 +230,7 @@ class Call:
     def job(
         self, text: str, nodes: Sequence[NodeWithScore], claims: Sequence[Claim] | None = None
     ) -> Job:
-        """All that was captured of ``text``, ready to be checked; its failures are caught."""
+        """Everything that was captured of ``text``, ready to be checked; failures are caught."""
         watch = self.watch
         return gathered(
             lambda: job_of(
@@ -248,7 +248,7 @@ class Call:
         )
 
     def _passages(self, nodes: Sequence[NodeWithScore], run: ModelRun | None) -> Sequence[Passage]:
-        """The evidence: what the user names, else nodes, else what the usual places hold."""
+        """The evidence: what the user names, else nodes, else passages in the usual places."""
         named = self.watch.evidence
         if named is not None and self.response is not None:
             return named_by_user(named, self.question, self.response)
@@ -263,7 +263,7 @@ class Call:
 
 
 def report_of(answer: GuardedAnswer, trace: Trace) -> dict[str, Any]:
-    """``answer`` as JSON-ready values; each stretch and each cited passage names its node, too."""
+    """``answer`` as JSON-ready values, with node ids for all evidence and cited passages."""
     report = answer.to_dict()
     for verdict in report["verdicts"]:
         cited = verdict.get("citations", ())

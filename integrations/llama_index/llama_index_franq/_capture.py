@@ -1,8 +1,8 @@
-"""What one guarded call did: its retrievals, prompt templates and model calls, as events tell.
+"""Records one guarded call: its retrievals, prompt templates and model calls, from events.
 
-LlamaIndex has one process-wide dispatcher. One handler is added to it, once; it passes each event
-on to the captures of the current context, so runs never mix and nothing has to be cleaned up. It
-only writes down: an event can neither change an answer nor hold it back.
+LlamaIndex has one dispatcher for the whole process. One handler is added to it, once; it passes
+each event to the captures of the current context, so runs never mix and nothing has to be cleaned
+up. It only records: an event can neither change an answer nor hold it back.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _log = logging.getLogger(__name__)
 class ModelRun:
     """One language model call: the ``prompt`` or the ``messages`` it was given, its ``text``.
 
-    ``text`` is what it has streamed so far, until the call has ``ended``. ``server`` holds the
-    log-probabilities that a server sent along, if it did: out of the raw answer, for LlamaIndex's
-    own ``logprobs`` lists the alternatives of each position without the chosen one, and is missing
-    in streams.
+    ``text`` is what it has streamed so far, until the call has ``ended``. ``server`` has the
+    log-probabilities that a server sent, if any. They are taken from the raw answer, because
+    LlamaIndex's own ``logprobs`` lists the alternatives of each position without the chosen one,
+    and is missing in streams.
     """
 
     text: str
@@ -54,14 +54,14 @@ class ModelRun:
 
     @property
     def seen(self) -> str:
-        """All the text that the model was given."""
+        """Everything that the model was given, as one text."""
         if self.prompt is not None:
             return self.prompt
         return "\n".join(m.content or "" for m in self.messages or ())
 
 
 class Capture:
-    """Remembers the runs of one call; safe to call from many threads."""
+    """Records the runs of one call; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -80,7 +80,7 @@ class Capture:
                 self._nodes.setdefault(node.node.node_id, node)
 
     def on_template(self, args: dict[str, Any]) -> None:
-        """Keep what filled a prompt template."""
+        """Keep the values that filled a prompt template."""
         with self._lock:
             self._templates.append(args)
 
@@ -89,7 +89,7 @@ class Capture:
     ) -> None:
         """Keep what a stream has written so far, and the log-probabilities of a chunk.
 
-        Nested calls report a chunk twice: it is the same object.
+        Nested calls report a chunk twice; it is then the same object.
         """
         with self._lock:
             last, run = self._streams.get(asked, (None, None))
@@ -102,7 +102,7 @@ class Capture:
     def on_end(
         self, asked: str, response: Any, text: str, messages: Sequence[ChatMessage] | None
     ) -> None:
-        """Keep a finished call. Calls with equal prompt and text are the same one, told twice."""
+        """Keep a finished call; one with equal prompt and text is the same call, reported twice."""
         with self._lock:
             _, streamed = self._streams.pop(asked, (None, None))
             told = (streamed and streamed.server) or from_response(response.raw)
@@ -111,7 +111,7 @@ class Capture:
             self._runs.setdefault((asked, text), run)
 
     def on_released(self, text: str) -> None:
-        """Keep what a guard inside this call let out: it is checked."""
+        """Keep the text that a guard inside this call has released: it is checked already."""
         with self._lock:
             self._released.add(text)
 
@@ -119,10 +119,10 @@ class Capture:
 
     @property
     def runs(self) -> list[ModelRun]:
-        """The model's calls as they ended, then those that still stream.
+        """The model's calls in the order they ended, then those that still stream.
 
-        A chat that only passed on a completion of the same text is left out: the completion has
-        the exact prompt.
+        A chat call that only forwarded a completion with the same text is left out, because the
+        completion has the exact prompt.
         """
         with self._lock:
             runs = [*self._runs.values(), *(run for _, run in self._streams.values())]
@@ -137,24 +137,24 @@ class Capture:
 
     @property
     def released(self) -> set[str]:
-        """The answers that guards inside this call let out."""
+        """The answers that guards inside this call have released."""
         with self._lock:
             return {text for text in self._released if text.strip()}
 
     def answer_run(self, answer: str, *, about: str = "") -> ModelRun | None:
-        """The run that wrote ``answer``: same text, else one in the other, else the last one.
+        """The run that wrote ``answer``: with equal text, else one in the other, else the last.
 
-        Of several that wrote the same text the newest one that was asked ``about`` that.
+        Of several with the same text, the newest one with ``about`` in its prompt.
         """
         runs = self.runs
         wrote = [run for run in runs if run.text.strip() == answer.strip() and about in run.seen]
         return wrote[-1] if about and wrote else call_that_wrote(answer, runs)
 
     def template_args(self, run: ModelRun) -> dict[str, Any]:
-        """What filled the template of ``run``'s prompt; empty where it was built otherwise.
+        """The values that filled the template of ``run``'s prompt; empty if there is none.
 
-        Told by content, not by order: the values stand in the prompt. Where several templates'
-        values do, it is the one that explains most of it.
+        They are recognised by content, not by order: the values are in the prompt. If that is so
+        for several templates, it is the one whose values cover most of the prompt.
         """
         with self._lock:
             templates = [args for args in self._templates if _filled(args, run.seen)]
@@ -162,7 +162,7 @@ class Capture:
 
 
 def _same(chat: ModelRun, completion: ModelRun) -> bool:
-    """Whether the chat passed on the completion; while they stream, one is a chunk ahead."""
+    """Whether the chat call forwarded the completion; in a stream, one may be a chunk ahead."""
     if chat.ended and completion.ended:
         return chat.text == completion.text
     return chat.text.startswith(completion.text) or completion.text.startswith(chat.text)
@@ -179,7 +179,7 @@ _installing = threading.Lock()
 
 @contextmanager
 def observed(capture: Capture) -> Iterator[None]:
-    """Within, and in tasks and threads that copy the context, events reach ``capture`` too."""
+    """Context in which events reach ``capture``, also from tasks and threads that copy it."""
     _install()
     token = _captures.set((*_captures.get(), capture))
     try:
@@ -190,7 +190,7 @@ def observed(capture: Capture) -> Iterator[None]:
 
 @contextmanager
 def unobserved() -> Iterator[None]:
-    """Within, LlamaIndex models that the guard itself calls are not taken for the engine's."""
+    """Context in which the guard's own calls of LlamaIndex models are not recorded."""
     token = _captures.set(())
     try:
         yield
@@ -199,7 +199,7 @@ def unobserved() -> Iterator[None]:
 
 
 def announce(text: str) -> None:
-    """Tell the calls around this one what a guard inside them has checked."""
+    """Report to the outer calls that a guard inside them has checked ``text``."""
     for capture in _captures.get():
         capture.on_released(text)
 
@@ -213,7 +213,7 @@ def _install() -> None:
 
 
 class _Router(BaseEventHandler):
-    """Passes events on to the captures of the context they happen in."""
+    """Passes events to the captures of the context they occur in."""
 
     @classmethod
     def class_name(cls) -> str:
@@ -223,12 +223,12 @@ class _Router(BaseEventHandler):
         for capture in _captures.get():
             try:
                 tell(capture, event)
-            except Exception:  # the dispatcher would swallow it without a word
+            except Exception:  # the dispatcher would hide it
                 _log.warning("an event was not captured", exc_info=True)
 
 
 def tell(capture: Capture, event: BaseEvent) -> None:
-    """Have ``capture`` remember what an event tells."""
+    """Record an event in ``capture``."""
     if isinstance(event, RetrievalEndEvent):
         capture.on_nodes(event.nodes)
     elif isinstance(event, (LLMPredictStartEvent, LLMStructuredPredictStartEvent)):

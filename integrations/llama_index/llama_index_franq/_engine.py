@@ -15,9 +15,9 @@ E = TypeVar("E")
 
 
 class GuardedEngine(Generic[E]):
-    """A query or chat engine and its watch; copied deeply and pickled where the engine can.
+    """A query or chat engine and its watch; can be deep-copied and pickled if the engine can.
 
-    A copy has an engine of its own and shares the guard.
+    A copy has its own engine and shares the guard.
     """
 
     _made_by: ClassVar[Callable[..., Any]]  # the public function that guards such an engine
@@ -35,5 +35,5 @@ class GuardedEngine(Generic[E]):
 
 
 def again(make: Callable[..., Any], engine: Any, guard: Guard, options: dict[str, Any]) -> Any:
-    """A copy or an unpickled engine, watched anew: locks and recorders belong to one process."""
+    """Guard a copied or unpickled engine again, since locks and recorders cannot be copied."""
     return make(engine, guard, **options)

@@ -1,6 +1,6 @@
-"""Which nodes are the evidence of an answer, and a node as a passage.
+"""Finds the nodes that are the evidence of an answer, and converts nodes to passages.
 
-Where no node travels with the answer, passages are looked for where applications usually put them.
+If there are no nodes with the answer, passages are searched where applications usually put them.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ def evidence_of(
 ) -> list[Passage]:
     """The response's own ``nodes`` (after post-processing), else what was retrieved and shown.
 
-    Each node counts once, also where several sub-questions found it.
+    Each node counts once, even if several sub-questions found it.
 
-    Answers to sub-questions travel as nodes too; what a model wrote is no evidence.
+    Answers to sub-questions are passed as nodes too, but what a model wrote is no evidence.
     """
     given = list({p.id: p for p in map(passage_of, nodes)}.values())
     if given:
         retrieved = [passage_of(node) for node in capture.nodes]
         return [p for p in given if not _written(p, retrieved, capture, run)] or given
-    # Retrieval is told before re-ranking and filtering: what was dropped supports nothing.
+    # Retrieval events come before re-ranking and filtering; dropped nodes are no evidence.
     seen = None if run is None else run.seen
     return shown([passage_of(node) for node in capture.nodes], seen)
 
@@ -60,10 +60,11 @@ def named_by_user(evidence: EvidenceFrom, question: str, response: Any) -> list[
         evidence: a function of the question and the response; or a key or dotted path in the
             response or its metadata.
         question: as the user asked it.
-        response: of the engine inside.
+        response: of the inner engine.
 
     Raises:
-        KeyError: if the path leads nowhere; what the function raises.
+        KeyError: if there is nothing at the path.
+        Exception: whatever the function raises.
     """
     if not isinstance(evidence, str):
         return passages_of(evidence(question, response))
@@ -84,7 +85,7 @@ def _written(
     """Whether a passage was not retrieved and holds what a model wrote earlier in this call."""
     if any(passage.id == other.id for other in retrieved):
         return False
-    # Told by its prompt: while it streams, a run is another object with each chunk.
+    # Compared by prompt, because a streaming run is a new object with each chunk.
     seen = None if answer is None else answer.seen
     earlier = (run.text.strip() for run in capture.runs if run.seen != seen)
     held = [text for text in earlier if text and text in passage.text]

@@ -1,4 +1,4 @@
-"""Structured answers checked value by value: the texts that ``fields=`` names."""
+"""The text fields of structured answers, named by ``fields=`` and checked one by one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from llama_index.core.bridge.pydantic import BaseModel
 
 ALL = "*"
-"""As one of ``fields=``: every text."""
+"""In ``fields=``: every text."""
 
 BEFORE_THE_PARSER = (
     "guard before the parser (the text that the object is made from), or name the text fields to "
@@ -26,7 +26,7 @@ def check_fields(fields: Collection[str], stream: str) -> tuple[str, ...]:
     if isinstance(fields, str):
         raise ValueError(f"fields takes names, such as ({fields!r},), not one string")
     if fields and stream != "buffer":
-        raise ValueError(f"fields of a structured answer leave as a whole: not stream={stream!r}")
+        raise ValueError(f"fields of a structured answer are not streamed: not stream={stream!r}")
     return tuple(fields)
 
 
@@ -43,18 +43,18 @@ def texts_at(value: Any, fields: Collection[str]) -> dict[str, str]:
 
 
 def with_texts(value: Any, texts: Mapping[str, str], fields: Collection[str]) -> Any:
-    """``value`` with other texts in the places; a pydantic object is not validated again."""
+    """``value`` with its texts replaced; a pydantic object is not validated again."""
     return _mapped(value, fields, lambda place, text: texts.get(place, text))
 
 
 def without_texts(value: Any, fields: Collection[str]) -> Any:
-    """``value`` as plain values, with nothing in the places that ``fields`` name."""
+    """``value`` as plain values, without the texts that ``fields`` name."""
     blank = _mapped(value, fields, lambda place, text: "")
     return blank.model_dump() if isinstance(blank, BaseModel) else blank
 
 
 def json_in(text: str) -> Any:
-    """The object or list that ``text`` is as JSON; None where it is none."""
+    """The object or list that ``text`` encodes as JSON; None if it does not."""
     try:
         found = json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Find the language models that an engine or agent calls, wherever in it they sit."""
+"""Finds the language models anywhere in an engine or agent."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _PARTS = (BaseLLM, PromptMixin, BaseChatEngine, BaseTool, Workflow)
 
 
 def language_models(engine: Any) -> list[Any]:
-    """The distinct language models that ``engine`` holds and may answer with.
+    """The distinct language models in ``engine`` that may write its answers.
 
-    Follows engines in engines, synthesizers, agents and tools; wrapped models are opened.
-    Retrievers write no answers, and indices are never walked.
+    Follows engines in engines, synthesizers, agents and tools, and unwraps wrapped models. Does not
+    follow retrievers, which write no answers, and indices.
     """
     found = {id(part): part for part in parts_in(engine, _inside) if isinstance(part, BaseLLM)}
     return [llm for llm in found.values() if not isinstance(getattr(llm, "llm", None), BaseLLM)]
 
 
 def writes_objects(engine: Any) -> bool:
-    """Whether ``engine`` answers with a StructuredLLM: objects, put as JSON text."""
+    """Whether ``engine`` answers with a StructuredLLM, which writes objects as JSON text."""
     parts = parts_in(engine, _inside)
     return any(isinstance(part, BaseLLM) and is_named(part, "StructuredLLM") for part in parts)
 
 
 def remembers(engine: Any) -> str | None:
-    """The name of a part of ``engine`` that keeps a conversation in a memory; None where none."""
+    """The name of a part of ``engine`` that has a conversation memory; None if there is none."""
     return next((type(p).__name__ for p in parts_in(engine, _inside) if _has_memory(p)), None)
 
 
@@ -43,9 +43,9 @@ def _has_memory(part: Any) -> bool:
 
 
 def local_model(llm: Any) -> tuple[Any, Any] | None:
-    """The live (model, tokenizer) of a HuggingFaceLLM; of a LlamaCPP (Llama, None).
+    """The (model, tokenizer) of a HuggingFaceLLM, or (Llama, None) of a LlamaCPP.
 
-    They are told by name: they need not be installed.
+    The classes are recognised by name, because their packages may not be installed.
     """
     model, tokenizer = getattr(llm, "_model", None), getattr(llm, "_tokenizer", None)
     if is_named(llm, "LlamaCPP") and model is not None:
@@ -56,7 +56,7 @@ def local_model(llm: Any) -> tuple[Any, Any] | None:
 
 
 def _inside(part: Any) -> list[Any] | None:
-    """What a part of an engine holds; None for what is no part, or writes no answers."""
+    """What a part of an engine contains; None for what is not a part or writes no answers."""
     if isinstance(part, (type, BaseRetriever)) or not isinstance(part, _PARTS):
         return None
     private = getattr(part, "__pydantic_private__", None) or {}

@@ -15,7 +15,7 @@ _ANSWERING = (CBEventType.QUERY, CBEventType.SYNTHESIZE)
 
 
 class LegacyHandler(BaseCallbackHandler):
-    """Tells runs apart by the parents of their events; never raises into the application."""
+    """Assigns events to runs by their parents; its exceptions never reach the application."""
 
     def __init__(self, runs: Runs) -> None:
         super().__init__([], [])
@@ -56,12 +56,12 @@ class LegacyHandler(BaseCallbackHandler):
             _log.warning("a run was not watched: %s: %s", type(error).__name__, error)
 
     def start_trace(self, trace_id: str | None = None) -> None:
-        """Runs are told apart by their events."""
+        """Do nothing: runs are distinguished by their events."""
 
     def end_trace(
         self, trace_id: str | None = None, trace_map: dict[str, list[str]] | None = None
     ) -> None:
-        """Runs are told apart by their events."""
+        """Do nothing: see :meth:`start_trace`."""
 
     def _end(self, event_type: CBEventType, payload: dict[str, Any], event_id: str) -> None:
         response = payload.get(EventPayload.RESPONSE)

@@ -1,4 +1,4 @@
-"""A chat memory that keeps an answer back until it is checked."""
+"""A chat memory that holds an answer back until it is checked."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from llama_index_franq._messages import with_text
 
 
 class HeldMemory:
-    """``memory`` for one guarded turn: what the assistant says is held until :meth:`settle`.
+    """``memory`` for one guarded turn; holds the assistant's messages back until :meth:`settle`.
 
-    Everything else reaches ``memory`` at once. A turn that is never settled (a stream nobody read)
-    leaves the user's message alone: the next turn cannot build on an unchecked answer.
+    Everything else reaches ``memory`` at once. If a turn is never settled (its stream was not
+    read), only the user's message is stored, so that the next turn cannot build on an unchecked
+    answer.
     """
 
     def __init__(self, memory: BaseMemory) -> None:
@@ -26,7 +27,7 @@ class HeldMemory:
         return getattr(self._memory, name)
 
     def put(self, message: ChatMessage) -> None:
-        """Hold an assistant's message, pass on any other."""
+        """Hold back an assistant's message, store any other."""
         if not self._holds(message):
             self._memory.put(message)
 
@@ -46,7 +47,7 @@ class HeldMemory:
             await self.aput(message)
 
     def settle(self, text: str) -> None:
-        """Write the answer down as ``text``."""
+        """Store the answer as ``text``."""
         for message in self._settled(text):
             self._memory.put(message)
 

@@ -24,16 +24,16 @@ RAW_KEYS = frozenset(
         "unformatted_response",
     )
 )
-"""Where models, frameworks and users put what a model wrote, in pieces or before any parsing."""
+"""Keys under which models, frameworks and users put a model's raw or unparsed output."""
 
 
 def is_reasoning(block: Any) -> bool:
-    """Whether a content block holds what a model thought; it need not be of this release."""
+    """Whether a content block has a model's reasoning, also of other LlamaIndex releases."""
     return is_named(block, "ThinkingBlock")
 
 
 def with_text(message: ChatMessage, text: str, **more: Any) -> ChatMessage:
-    """``message`` with another text; images and citations stay beside it, reasoning does not.
+    """``message`` with another text; images and citations are kept, reasoning is removed.
 
     Args:
         message: what the model said.

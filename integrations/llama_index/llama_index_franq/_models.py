@@ -31,5 +31,5 @@ class Models:
 
     @property
     def only(self) -> LocalModel | None:
-        """The one model that can have written an answer, where that is sure."""
+        """The only model that can have written an answer; None if that is not certain."""
         return self.local[0] if self._alone else None

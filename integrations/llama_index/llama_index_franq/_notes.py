@@ -1,4 +1,4 @@
-"""What agents write down for their memory, and what of a text is the answer."""
+"""The notes that agents keep for their memory, and which part of a text is the answer."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _CODE = re.compile(r"<execute>.*?</execute>", re.S)
 
 
 def answer_in(agent: Any, text: str) -> tuple[str, str]:
-    """What stands before the answer in a final step, and the answer.
+    """The text before the answer in a final step, and the answer.
 
-    A ReActAgent cuts off all up to ``Answer:`` itself; its last thought often states the answer too
-    and is left out.
+    A ReActAgent itself removes everything up to ``Answer:``; its last thought often states the
+    answer too and is left out.
     """
     _, marker, answer = text.partition(_ANSWER)
     if not isinstance(agent, ReActAgent) or not marker:
@@ -34,7 +34,7 @@ def answer_in(agent: Any, text: str) -> tuple[str, str]:
 
 
 async def note_answer(agent: Any, ctx: Any, text: str) -> None:
-    """Put ``text`` in the place of the unchecked answer in the notes that become the memory."""
+    """Replace the unchecked answer by ``text`` in the notes that become the memory."""
     if isinstance(agent, ReActAgent):
         steps = await ctx.store.get(agent.reasoning_key, default=[])
         if steps and isinstance(steps[-1], ResponseReasoningStep):
@@ -47,14 +47,14 @@ async def note_answer(agent: Any, ctx: Any, text: str) -> None:
 
 
 async def note_returned(agent: Any, ctx: Any, raw: str, text: str) -> None:
-    """Put ``text`` in the place of what a tool returned directly, wherever it is noted."""
+    """Replace what a tool returned directly by ``text`` wherever it is noted."""
     key = agent.reasoning_key if isinstance(agent, ReActAgent) else agent.scratchpad_key
     notes = await ctx.store.get(key, default=[])
     await ctx.store.set(key, [_returned(note, raw, text) for note in notes])
 
 
 async def forget_words(agent: Any, ctx: Any) -> None:
-    """Take out of the notes what the model said beside its tool calls: nobody checked that."""
+    """Remove from the notes what the model wrote besides its tool calls, which is unchecked."""
     if isinstance(agent, ReActAgent):
         steps = await ctx.store.get(agent.reasoning_key, default=[])
         await ctx.store.set(agent.reasoning_key, [_without_thought(step) for step in steps])

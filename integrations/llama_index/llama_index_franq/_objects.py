@@ -1,7 +1,7 @@
-"""Streams of a pydantic object that is written field by field, beside streams of text.
+"""Streams of text, or of a pydantic object that is written field by field.
 
-LlamaIndex hands the object over again and again, each time with more of it. A guarded stream keeps
-all of that back and gives the finished object once its fields are checked.
+LlamaIndex yields the object repeatedly, each time with more of it. A guarded stream holds these
+states back and yields the finished object once its fields are checked.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def released_text_or_object(
     nodes: Sequence[NodeWithScore],
     done: Callable[[Checked], None],
 ) -> Generator[Any, None, None]:
-    """What may leave of a stream; ``done`` is called with the check.
+    """What can be released of a stream; ``done`` is called with the result of the check.
 
-    Of an object: the finished one, nothing where the policy takes something out of it, in ``tail``
+    For an object this is the finished one, or nothing if the policy removes a field, or in ``tail``
     mode every state as it comes.
     """
     left = steps(call.capture, chunks)

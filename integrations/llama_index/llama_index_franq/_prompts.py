@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 _EARLIER = "existing_answer"
 _QUESTION = "query_str"
 _TOOLS = (MessageRole.TOOL, MessageRole.FUNCTION)
-# How a ReActAgent and a CodeActAgent begin the user message that tells what a tool returned.
+# How a ReActAgent and a CodeActAgent begin the user message with a tool's result.
 _RESULTS = ("Observation: ", "Result of executing the code given:")
 
 
 def prompt_for(guard: Guard, run: ModelRun) -> str:
     """The prompt of ``run`` for the guard's language model.
 
-    A completion's prompt is exact. Chat messages of a model that is not here are put as the guard's
-    own model would be asked.
+    A completion's prompt is exact. A remote model's chat messages are put into the format of the
+    guard's own model.
     """
     return run.prompt if run.prompt is not None else _rendered(guard, run.messages or ())
 
@@ -36,8 +36,8 @@ def contrast_prompt(
 ) -> str | None:
     """``prompt`` with an empty context, as the engine's own template would make it.
 
-    For a refined answer it is the prompt of the first pass, which asks the question itself. None
-    where the template is not known or its context cannot be told from the rest: then the evidence
+    For a refined answer it is the prompt of the first pass, which asks the question itself. None if
+    the template is not known or its context cannot be separated from the rest: then the evidence
     has to be found in the text.
     """
     if any(_emptied(message) is not message for message in run.messages or ()):
@@ -59,7 +59,7 @@ def contrast_prompt(
 
 
 def _evidence_in(args: Mapping[str, Any], passages: Sequence[Passage]) -> list[str]:
-    """The values among a template's arguments that hold evidence, by name or by content."""
+    """The values among a template's arguments that are evidence, by name or by content."""
     texts = [p.text.strip() for p in passages if p.text.strip()]
     values = {name: str(value) for name, value in args.items() if str(value).strip()}
     values.pop(_QUESTION, None)
@@ -85,7 +85,7 @@ def _rendered(guard: Guard, messages: Sequence[ChatMessage]) -> str:
 
 
 def _emptied(message: ChatMessage) -> ChatMessage:
-    """``message`` without what a tool returned; the message itself where it tells nothing of it."""
+    """``message`` without what a tool returned; unchanged if it has no tool result."""
     if message.role in _TOOLS:
         rest = ""
     else:

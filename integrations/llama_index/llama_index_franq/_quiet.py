@@ -1,4 +1,4 @@
-"""What the steps of a guarded agent stream: no model's text but the checked answer."""
+"""Controls what the steps of a guarded agent stream: of a model's text, only checked answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RETRY = "Error while parsing the output"  # a ReActAgent quotes what its model 
 
 
 class QuietContext:
-    """``ctx`` for a step: events wait until the step has settled what they show."""
+    """``ctx`` for a step; holds events back until the step has checked what they show."""
 
     def __init__(self, ctx: Any, *kinds: type) -> None:
         self._ctx, self._kinds = ctx, kinds
@@ -29,7 +29,7 @@ class QuietContext:
         return getattr(self._ctx, name)
 
     def write_event_to_stream(self, event: Any) -> None:
-        """Hold an event of the kinds, pass on any other."""
+        """Hold back an event of the given kinds, pass on any other."""
         if isinstance(event, self._kinds):
             self._held.append(event)
         else:
@@ -42,7 +42,7 @@ class QuietContext:
 
 
 def without_words(output: AgentOutput) -> AgentOutput:
-    """A step that is no answer, as it may be streamed: its tool calls without what was said."""
+    """A step that is not an answer, as it may be streamed: its tool calls without its text."""
     return AgentOutput(
         response=with_text(output.response, ""),
         tool_calls=output.tool_calls,
@@ -51,7 +51,7 @@ def without_words(output: AgentOutput) -> AgentOutput:
 
 
 def calls_alone(event: AgentStream) -> AgentStream:
-    """A piece of a step that is no answer: its tool calls alone."""
+    """A piece of a step that is not an answer: only its tool calls."""
     return AgentStream(
         delta="",
         response="",
@@ -61,11 +61,11 @@ def calls_alone(event: AgentStream) -> AgentStream:
 
 
 def known_input(event: AgentInput, known: Collection[str]) -> AgentInput:
-    """What a model was given, without what it has said itself in this run.
+    """A model's input without what the model itself wrote in this run.
 
     Args:
         event: of one step.
-        known: texts of the conversation before the run: checked, or the application's own.
+        known: texts of the conversation before the run, which are checked or the application's own.
     """
     heard = [_emptied(message, known) for message in event.input]
     return AgentInput(input=heard, current_agent_name=event.current_agent_name)
@@ -87,7 +87,7 @@ async def settle_result(call: Call, result: ToolCallResult) -> bool:
 
 
 def shown_result(result: ToolCallResult) -> ToolCallResult:
-    """``result`` as it may be streamed: what will be the answer waits for its check."""
+    """``result`` as it may be streamed: without text that will be the answer, until checked."""
     output = result.tool_output
     if not result.return_direct or output.is_error or REPORT_KEY in _metadata(output.raw_output):
         return result

@@ -24,13 +24,13 @@ from llama_index_franq._objects import areleased_text_or_object, released_text_o
 
 
 def guarded(call: Call, response: RESPONSE_TYPE) -> RESPONSE_TYPE:
-    """``response`` with its answer checked; a stream's is checked when it is read.
+    """``response`` with its answer checked; a stream's answer is checked when it is read.
 
-    Sub-answers and the like in ``metadata`` and ``source_nodes`` are settled by
+    Sub-answers and similar text in ``metadata`` and ``source_nodes`` are handled by
     :class:`~llama_index_franq._beside.Beside`.
 
     Raises:
-        TypeError: for a response of another kind: what cannot be read is not let through.
+        TypeError: for a response of another type, because nothing may be returned unchecked.
     """
     call.response = response
     found = _object(call, response)
@@ -68,17 +68,17 @@ def _answered(call: Call, response: Response, checked: Checked) -> Response:
 
 
 def _object(call: Call, response: Any) -> Any:
-    """A structured answer: of a PydanticResponse, or as JSON where ``fields=`` says so."""
+    """A structured answer: from a PydanticResponse, or from JSON text if ``fields=`` is given."""
     if isinstance(response, PydanticResponse):
         return {} if response.response is None else response.response
     said: Any = response.response if isinstance(response, Response) else None
     if isinstance(said, str) or said is None:
         return json_in(said) if said and call.watch.fields else None
-    return said  # a StructuredLLM's engine puts the object where the text should be
+    return said  # the engine of a StructuredLLM has the object in place of the text
 
 
 def _structured(call: Call, response: Any, checked: Checked, left: Any) -> RESPONSE_TYPE:
-    """The response with what leaves of its object."""
+    """The response with the checked object."""
     beside = Beside(call, response.source_nodes)
     nodes = beside.nodes(response.source_nodes)
     metadata = _metadata(beside, response, checked.report)
@@ -96,7 +96,7 @@ def _metadata(beside: Beside, response: Any, report: Mapping[str, Any]) -> dict[
 
 
 def _stream(call: Call, response: Any) -> StreamingResponse | AsyncStreamingResponse:
-    """A stream of what may leave; its report is filled when it ends."""
+    """A stream of what can be released; its report is filled when it ends."""
     if not isinstance(response, (StreamingResponse, AsyncStreamingResponse)):
         raise TypeError(
             f"the engine returned {type(response).__name__}: a guarded engine must return a "
@@ -117,7 +117,7 @@ def _stream(call: Call, response: Any) -> StreamingResponse | AsyncStreamingResp
     if isinstance(response, StreamingResponse):
         left = released_text_or_object(call, _chunks(response), nodes, done)
         return StreamingResponse(left, source_nodes=settled, metadata=metadata)
-    # Its own async_response_gen() adds the chunks up as text, which objects are not.
+    # Not by its own async_response_gen(), which joins the chunks as text; they may be objects.
     unread = response.response_txt is None
     chunks = response.response_gen if unread else response.async_response_gen()
     aleft = areleased_text_or_object(call, chunks, nodes, adone)
@@ -125,5 +125,5 @@ def _stream(call: Call, response: Any) -> StreamingResponse | AsyncStreamingResp
 
 
 def _chunks(response: StreamingResponse) -> Iterable[Any]:
-    """What is left to read; the text of a stream that the engine has read itself."""
+    """The chunks left to read, or the text if the engine has read its stream itself."""
     return response.response_gen if response.response_txt is None else [response.response_txt]

@@ -1,4 +1,4 @@
-"""Which open run each span belongs to, and what of a run that has ended is its answer."""
+"""Finds which open run each span belongs to, and the answer of a run that has ended."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ _ANSWERING = (
 )
 _WRITES = ("write_response_to_history", "awrite_response_to_history")
 _ASKED = ("str_or_query_bundle", "query_bundle", "message", "user_msg", "query", "question")
-_MOST = 100_000  # open spans; more are runs that never ended
+_MOST = 100_000  # open spans; older ones are of runs that never ended
 
 
 @dataclass(eq=False)
 class Answering:
-    """An open call of an engine, chat engine or workflow, the innermost one of its spans.
+    """An open call of an engine, chat engine or workflow; the innermost one for its spans.
 
     Attributes:
-        span: that opened it.
-        inside: answers of engines within it that have ended, should it have none of its own.
-        spans: all of its own: events of a stream name a span that has ended long ago.
+        span: the span that opened it.
+        inside: answers of engines inside that have ended, used if it has no answer of its own.
+        spans: all spans that belong to it; events of a stream refer to spans that have ended.
     """
 
     span: str
@@ -62,14 +62,14 @@ class Answering:
 
     @property
     def captures(self) -> list[Capture]:
-        """Of this call and of those around it."""
+        """The captures of this call and of the outer ones."""
         return [self.capture, *(self.outer.captures if self.outer else ())] if self.watched else []
 
 
 class Runs:
-    """The open runs of a process; safe to use from many threads.
+    """The open runs of a process; thread-safe.
 
-    Nothing of a run is kept once it has ended; of runs that never end a bounded number.
+    Nothing of a run is kept after its end; of runs that never end, a limited number is kept.
     """
 
     def __init__(self, guard: Guard, watcher: Watcher, evidence: EvidenceFrom | None) -> None:
@@ -101,11 +101,11 @@ class Runs:
         self._put(id_, Answering(id_, question, instance, outer, watched, models))
 
     def open_event(self, id_: str, question: str, parent: str | None) -> None:
-        """:meth:`open` for callback events, which do not tell the engine."""
+        """:meth:`open` for callback events, which do not have the engine."""
         self.open(id_, question, None, self._at(parent or ""))
 
     def belongs(self, id_: str, parent: str | None) -> None:
-        """A span or event that is part of what is open at ``parent``."""
+        """A span or event is part of the call that is open at ``parent``."""
         with self._lock:
             outer = self._open.get(parent or "")
         if outer is not None:
@@ -130,25 +130,25 @@ class Runs:
             self.end(call, result)
 
     def drop(self, id_: str) -> None:
-        """A span fails or is cancelled: what it should have answered has no answer."""
+        """A span fails or is cancelled, so its call has no answer."""
         self._heard.pop(id_, None)
         call = self._at(id_)
         if call is not None and call.span == id_:
             self._forget(call)
 
     def hear(self, id_: str | None, delta: str) -> None:
-        """A piece of a chat's answer, told in the span that writes it to the history."""
+        """A piece of a chat's answer, reported in the span that writes it to the history."""
         pieces = self._heard.get(id_ or "")
         if pieces is not None:
             pieces.append(delta)
 
     def captures(self, id_: str | None) -> list[Capture]:
-        """Whom to tell of an event in a span."""
+        """The captures for an event in a span."""
         call = self._at(id_ or "")
         return [] if call is None else call.captures
 
     def end(self, call: Answering, result: Any, pieces: list[Any] | None = None) -> None:
-        """A call that answers has ended; ``pieces`` is what its stream gave."""
+        """A call that answers has ended; ``pieces`` are the chunks of its stream."""
         self._forget(call)
         said = said_by(result, pieces)
         if call.outer is not None:
@@ -166,7 +166,7 @@ class Runs:
     def _read(
         self, call: Answering, response: Any, chunks: Iterable[Any]
     ) -> Generator[Any, None, None]:
-        """The very chunks, noted as they are read."""
+        """The unchanged chunks, recorded as they are read."""
         pieces: list[Any] = []
         try:
             for piece in steps(call.capture, chunks):
@@ -195,7 +195,7 @@ class Runs:
             self.end(call, response, pieces)
 
     def _chat_stream(self, call: Answering, response: StreamingAgentChatResponse) -> None:
-        """A chat's stream that is written to the history as it is read, or else only read."""
+        """A chat's stream, which may be written to the history as it is read."""
         if response.is_writing_to_memory:
             self._will_write(call, response)
         elif response.achat_stream is not None:
@@ -204,7 +204,7 @@ class Runs:
             response.chat_stream = self._read(call, response, response.chat_stream)
 
     def _will_write(self, call: Answering, response: StreamingAgentChatResponse) -> None:
-        """A chat's answer is known once it was written to the history, in a thread of its own."""
+        """A chat's answer that is known once a thread has written it to the history."""
         with self._lock:
             early = self._written_early.pop(id(response), None)
             if early is None:
@@ -237,7 +237,7 @@ class Runs:
         self._watcher.offer(lambda: own.job(text, said.nodes, said.claims))
 
     def _models_in(self, instance: Any) -> Models:
-        """The local models of an engine, looked for once."""
+        """The local models of an engine, searched once."""
         with self._lock:
             known = self._models.get(id(instance))
         if known is not None and known[0] is instance:
@@ -268,7 +268,7 @@ class Runs:
 
 
 def question_in(arguments: Mapping[str, Any]) -> str:
-    """What was asked, out of the arguments of a call; empty where nothing tells."""
+    """The question among the arguments of a call; empty if there is none."""
     start = arguments.get("start_event")
     named = {**arguments, **(arguments.get("kwargs") or {})}
     for name in _ASKED:
@@ -292,7 +292,7 @@ def _method(id_: str) -> str:
 
 
 class suppressed(suppress):
-    """Whatever is raised within is logged: who watches must not break what is watched."""
+    """Context whose exceptions are logged: watching must not break the application."""
 
     def __init__(self) -> None:
         super().__init__(Exception)

@@ -20,7 +20,7 @@ from llama_index_franq._tools import nodes_in
 
 @dataclass(frozen=True)
 class Said:
-    """An answer: its ``text`` (None: there is none), nodes, and claims where it is no prose.
+    """An answer: its ``text`` (None: no answer), nodes, and claims if it is not prose.
 
     ``guarded``: a guard has checked it already.
     """
@@ -33,7 +33,7 @@ class Said:
 
 
 def said_by(result: Any, pieces: list[Any] | None = None) -> Said:
-    """What ``result`` says; ``pieces`` are what a stream gave."""
+    """The answer in ``result``; ``pieces`` are the chunks of a stream."""
     if isinstance(result, StopEvent):
         result = result.result if type(result) is StopEvent else result
     if isinstance(result, str):

@@ -1,6 +1,7 @@
-"""A streamed answer, read and checked: nothing leaves before, or (``tail``) remarks follow.
+"""Reads and checks a streamed answer.
 
-In ``claims`` mode each claim leaves once it is checked.
+In ``buffer`` mode all text is held back until it is checked, in ``claims`` mode each claim is
+released once it is checked, and in ``tail`` mode remarks follow the raw text.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def released(
     nodes: Sequence[NodeWithScore],
     done: Callable[[Checked], None],
 ) -> Generator[str, None, None]:
-    """What may leave of a stream of text, in order; ``done`` is called with the check."""
+    """What can be released of a stream of text, in order; ``done`` is called with the result."""
     return released_of(call, steps(call.capture, chunks), nodes, done)
 
 
@@ -42,7 +43,7 @@ def released_of(
     nodes: Sequence[NodeWithScore],
     done: Callable[[Checked], None],
 ) -> Generator[str, None, None]:
-    """:func:`released` for chunks that are observed already: :func:`steps`."""
+    """:func:`released` for chunks that are observed already (by :func:`steps`)."""
     if call.watch.stream == "claims":
         yield from _claims(call, chunks, nodes, done)
         return
@@ -72,7 +73,7 @@ async def areleased_of(
     nodes: Sequence[NodeWithScore],
     done: Callable[[Checked], Awaitable[None]],
 ) -> AsyncGenerator[str, None]:
-    """:func:`areleased` for chunks that are observed already: :func:`asteps`."""
+    """:func:`areleased` for chunks that are observed already (by :func:`asteps`)."""
     if call.watch.stream == "claims":
         async for text in _aclaims(call, chunks, nodes, done):
             yield text
@@ -121,9 +122,10 @@ async def _aclaims(
 
 
 def steps(capture: Capture, chunks: Iterable[Any]) -> Generator[Any, None, None]:
-    """The chunks. The model is only called as each is asked for, in the reader's context.
+    """The chunks, each requested from the model while events are observed.
 
-    So events are observed for that moment alone: no yield inside.
+    The model is called only when a chunk is requested, in the reader's context. There must be no
+    ``yield`` while events are observed, or the reader's own events would be recorded.
     """
     left = iter(chunks)
     while True:

@@ -11,15 +11,16 @@ from franq_guard import Claim, GuardedAnswer, Policy
 
 
 def keeps(policy: Policy, answer: GuardedAnswer) -> bool:
-    """Whether an object with this text may leave: as a whole, for typed fields carry no marks.
+    """Whether an object with this text can be returned.
 
-    It may not where the policy took something out of its text.
+    It cannot if the policy removed something from its text: typed fields cannot have marks, so the
+    object is returned as a whole or not at all.
     """
     return policy.action == "annotate" or answer.text == answer.original
 
 
 class Fields:
-    """An object as JSON ``text``, and a claim for each field that holds a value.
+    """An object as JSON ``text``, and a claim for each field that has a value.
 
     A claim reads ``field name: value``, nested names joined by a blank; its span is the value in
     ``text``. ``value`` is the object as plain JSON values. Empty without an object.

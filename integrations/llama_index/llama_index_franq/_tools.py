@@ -1,4 +1,4 @@
-"""What the tools of an agent's run brought to light."""
+"""The evidence that the tools of an agent's run found."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def calls_in(ctx: Any) -> list[ToolCallResult]:
 async def keep_found(
     ctx: Any, result: ToolCallResult, capture: Capture, *, by_a_model: bool
 ) -> None:
-    """Remember what was retrieved inside a tool that itself returns text alone.
+    """Keep what was retrieved inside a tool that itself returns only text.
 
     ``by_a_model``: its text is a model's, and so no evidence, not even where nothing was retrieved.
     """
@@ -46,20 +46,20 @@ async def keep_found(
     if (capture.nodes or by_a_model) and not _own_nodes(result):
         await ctx.store.set(_found_by(result), [_plain(node) for node in capture.nodes])
     elif await ctx.store.get(_found_by(result), default=None) is not None:
-        await ctx.store.set(_found_by(result), None)  # of an earlier run's call of that name
+        await ctx.store.set(_found_by(result), None)  # from an earlier run's call with that id
 
 
 def _found_by(call: ToolCallResult) -> str:
-    """Where it is kept what was retrieved inside a call; a dot would be a path."""
+    """The key for what was retrieved inside a call; without dots, which would mean a path."""
     return f"{_FOUND}_{call.tool_id.replace('.', '_')}"
 
 
 async def evidence_in(ctx: Any, asked: Sequence[ChatMessage] = ()) -> list[NodeWithScore]:
-    """The evidence of this turn; of an earlier one where no tool was called.
+    """The evidence of this turn, or of an earlier one if no tool was called.
 
     Args:
         ctx: of the agent.
-        asked: what the model was given: it holds the tools' texts of earlier turns.
+        asked: the model's input, which has the texts of tools of earlier turns.
     """
     calls = await calls_in(ctx)
     found = {}
@@ -82,7 +82,7 @@ def nodes_in(
     """The evidence in tool results, each node once.
 
     The nodes a tool returned, else those ``found`` inside it, else the text; without the sentences
-    that a guard has marked: what a tool's own model wrote unverified proves nothing.
+    that a guard has marked, because a model's unverified text is no evidence.
     """
     distinct: dict[str, NodeWithScore] = {}
     for call in calls:
@@ -95,7 +95,7 @@ def nodes_in(
 
 
 def _unmarked(nodes: Iterable[NodeWithScore]) -> list[NodeWithScore]:
-    """``nodes`` without what a guard marked in them; those of which nothing is left are none."""
+    """``nodes`` without the sentences that a guard marked, and without nodes left empty."""
     kept: list[NodeWithScore] = []
     for node in nodes:
         text = node.node.get_content(metadata_mode=MetadataMode.NONE)
@@ -124,7 +124,7 @@ async def find_named(call: Call, ctx: Any) -> None:
 
 
 def _at(path: str, place: Any) -> list[Passage]:
-    with suppress(KeyError):  # a tool that was not asked for documents has none
+    with suppress(KeyError):  # a tool may return no documents
         return chosen_passages(path, place)
     return []
 
@@ -162,7 +162,7 @@ def _remembered(asked: Sequence[ChatMessage], but: Collection[str]) -> list[Node
 
 
 def _plain(node: NodeWithScore) -> dict[str, str]:
-    """What of a node is kept with the agent's state: that is written down as JSON."""
+    """The parts of a node to keep in the agent's state, which is stored as JSON."""
     passage = passage_of(node)
     return {"text": passage.text, "name": passage.id or "", "title": passage.title}
 
@@ -176,10 +176,10 @@ def _noted(text: str, name: str, title: str) -> NodeWithScore:
 
 
 def is_handoff(text: str, calls: Sequence[ToolCallResult]) -> bool:
-    """Whether ``text`` only says that another agent goes on."""
+    """Whether ``text`` only says that another agent continues."""
     return any(call.tool_name == _HANDOFF and call.tool_output.content == text for call in calls)
 
 
 def report_in(raw: Any) -> Any:
-    """The report of a guarded engine's response, None where there is none."""
+    """The report in a guarded engine's response; None if there is none."""
     return (getattr(raw, "metadata", None) or {}).get(REPORT_KEY)

@@ -1,4 +1,4 @@
-"""From what was captured to the traces that the guard checks."""
+"""Makes the traces that the guard checks from what was captured."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from llama_index_franq._prompts import contrast_prompt, prompt_for
 if TYPE_CHECKING:
     from franq_guard import Guard
 
-# How the accumulating synthesizers put the answers to each node together.
+# How the accumulating synthesizers join the answers to each node.
 _RESPONSE = re.compile(r"(?:\A|\n-{5,}\n)Response \d+: ")
-_EMPTY = "Empty Response"  # what synthesizers say where there is nothing to ask, or no answer
+_EMPTY = "Empty Response"  # what synthesizers return without nodes or without an answer
 
 
 def job_of(
@@ -31,18 +31,18 @@ def job_of(
     evidence: Callable[[ModelRun | None], Sequence[Passage]],
     claims: Sequence[Claim] | None = None,
 ) -> Job:
-    """All that was captured about ``answer`` as traces for the right guard.
+    """What was captured about ``answer``, as traces with the guard for its model.
 
-    An accumulated answer becomes a trace for each of its responses: each had a prompt of its own.
+    An accumulated answer becomes one trace for each response, because each had its own prompt.
 
     Args:
-        guard: for answers of no local model.
+        guard: for answers that no local model wrote.
         models: the local ones.
         capture: of the call.
         question: that was asked.
         answer: the model's text.
         evidence: gives the passages of the run that wrote the answer.
-        claims: where the answer is no prose.
+        claims: if the answer is not prose.
     """
     glue, bodies = _responses(answer, capture)
     passages = tuple(evidence(capture.answer_run(answer, about=question)))
@@ -59,7 +59,7 @@ def job_of(
 
 
 def _responses(answer: str, capture: Capture) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The framework's text before each response, and the responses; one of no glue otherwise."""
+    """The framework's text before each response, and the responses; else the whole answer."""
     heads = list(_RESPONSE.finditer(answer))
     if not heads or heads[0].start() != 0:
         return ("",), (answer,)
@@ -74,7 +74,7 @@ def _responses(answer: str, capture: Capture) -> tuple[tuple[str, ...], tuple[st
 def _runs_of(
     bodies: Sequence[str], capture: Capture, passages: Sequence[Passage], question: str
 ) -> list[ModelRun | None]:
-    """The run that wrote each body; equal bodies in the order of the passages they were asked of.
+    """The run that wrote each body; for equal bodies, in the order of their passages.
 
     The calls of one accumulated answer may end in any order.
     """
@@ -89,13 +89,13 @@ def _runs_of(
 
 
 def _first_shown(run: ModelRun, passages: Sequence[Passage]) -> int:
-    """The place of the first passage that the run was given."""
+    """The index of the first passage in the run's prompt."""
     shown = (i for i, p in enumerate(passages) if p.text.strip() and p.text.strip() in run.seen)
     return next(shown, len(passages))
 
 
 def _says_something(body: str, capture: Capture) -> bool:
-    """Whether a model wrote the body, and not the framework in its place."""
+    """Whether a model wrote the body, and not the framework instead of it."""
     if body.strip() == _EMPTY:
         return any(run.text.strip() == _EMPTY for run in capture.runs)
     return bool(body.strip())
@@ -107,9 +107,9 @@ def _no_claim(body: str, capture: Capture) -> list[Claim]:
 
 
 def _written(guard: Guard, models: Models, run: ModelRun | None, answer: str) -> Written:
-    """Who wrote ``answer``; nothing was observed of a cached one, or past LlamaIndex."""
+    """The record of ``answer``; calls from a cache or outside LlamaIndex are not observed."""
     if run is None:
         return unseen(Writers(guard, only=models.only), answer)
-    # HuggingFaceLLM may have put its own wrapper around the prompt.
+    # HuggingFaceLLM may have added its own text around the prompt.
     prompts = Prompts(lambda _: run.prompt, lambda guard: prompt_for(guard, run), wrapped=True)
     return written(Writers(guard, models.local, models.only), run, prompts, run.server, answer)

@@ -1,4 +1,4 @@
-"""guard_agent: agents whose answers are checked claim by claim before they leave a step."""
+"""guard_agent: agents whose answers are checked claim by claim before they are shown."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def guard_agent(
     evidence: EvidenceOfTwo | None = None,
     fields: Collection[str] = (),
 ) -> AgentT:
-    """``agent`` with every final answer checked by ``guard`` before it leaves or is remembered.
+    """``agent`` with every final answer checked before it is returned or remembered.
 
     The result is a copy that runs as ``agent`` does; ``agent`` itself is not changed. Evidence is
     what the tools of the run returned: the source nodes of query engine tools, the nodes of
@@ -81,18 +81,17 @@ def guard_agent(
     left out where the policy takes something out; its report is under ``franq_structured`` beside
     the answer's. An answer generated at the iteration limit is checked like any other.
 
-    What a model says beside a tool call (thoughts, plans, text that does not parse) is shown to
-    nobody and not remembered. An answer that a tool's own engine wrote is checked before its event
-    and the agent see it, as if that engine were guarded.
+    What a model writes besides a tool call (thoughts, plans, text that does not parse) is neither
+    shown nor remembered. An answer that a tool's own engine wrote is checked before the agent gets
+    it and before its event is shown, as if that engine were guarded.
 
     Args:
         agent: a FunctionAgent, a ReActAgent, a CodeActAgent, or an AgentWorkflow of them.
-        guard: shared by any number of agents and threads.
-        stream: ``buffer``: nothing of an answer leaves unchecked.
-        on_report: called with each :class:`~franq_guard.GuardedAnswer`. What it raises reaches the
-            caller.
-        raise_on: labels, such as ``("false",)``; an answer with a claim of that label raises
-            :class:`FactualityError` instead of leaving: the run fails.
+        guard: any number of agents and threads may share it.
+        stream: only ``buffer``: no text of an answer is shown unchecked.
+        on_report: called with each :class:`~franq_guard.GuardedAnswer`; its exceptions are raised.
+        raise_on: labels, such as ``("false",)``; an answer with such a claim is not returned: the
+            run fails with :class:`FactualityError`.
         evidence: where the passages are: a key or dotted path in what the tools returned or in the
             agent's state, or a function of the question and the list of ``ToolCallResult``.
             Default: what the tools of this run returned, else of the last run that called any.
@@ -100,7 +99,7 @@ def guard_agent(
             :func:`guard_query_engine`.
 
     Raises:
-        TypeError: for another kind of agent, or if ``guard`` is no guard.
+        TypeError: for another kind of agent, or if ``guard`` is not a guard.
         ValueError: for an unknown ``stream`` mode or label.
     """
     only_buffered("guard_agent", stream, instead="query and chat engines stream claims")
@@ -130,10 +129,10 @@ def _one(agent: Any, guard: Guard, options: dict[str, Any]) -> Any:
 
 
 def _team(workflow: Any, guard: Guard, options: dict[str, Any]) -> Any:
-    """The workflow with guarded members, who also make the structured output it asks for."""
+    """The workflow with guarded members, which also make its structured output."""
     members = {name: guard_agent(m, guard, **options) for name, m in workflow.agents.items()}
     structure = Structure.of(workflow)
-    if structure is not None:  # of a workflow, wins over its members'
+    if structure is not None:  # the workflow's setting overrides its members'
         for member in members.values():
             object.__setattr__(member, "_structure", structure)
     return _guarded(workflow, _GuardedTeam, agents=members)
@@ -144,7 +143,7 @@ def _guarded(agent: Any, steps: type, **attributes: Any) -> Any:
     guarded = copy(agent)
     kind = type(agent)
     guarded.__class__ = type(f"Guarded{kind.__name__}", (steps, kind), {})
-    # What would be written after the check is made by the guarded steps themselves.
+    # The guarded steps make the structured output themselves, because it has to be checked.
     unset = {"output_cls": None, "structured_output_fn": None}
     for name, value in {**unset, **attributes}.items():
         object.__setattr__(guarded, name, value)
@@ -152,7 +151,7 @@ def _guarded(agent: Any, steps: type, **attributes: Any) -> Any:
 
 
 class _QuietSteps(Workflow):
-    """Steps that stream nothing a model wrote but what is checked; mixed into agents and teams."""
+    """Steps that stream only checked text of a model; a mixin for agents and workflows."""
 
     async def _watch_in(self, ctx: Any) -> Watch:
         raise NotImplementedError
@@ -162,7 +161,7 @@ class _QuietSteps(Workflow):
         return again, (guard_agent, *made._franq_made_of)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Any:
-        """A copy with an agent of its own; the guard is shared."""
+        """A copy with its own agent; it shares the guard."""
         made: Any = self
         agent, guard, options = made._franq_made_of
         return again(guard_agent, deepcopy(agent, memo), guard, options)
@@ -173,7 +172,7 @@ class _QuietSteps(Workflow):
         inner: Any = super()
         output: AgentOutput = await inner.run_agent_step(quiet, ev)
         for event in quiet.release():
-            # What did not parse goes back to the model, and to nobody else.
+            # Text that did not parse is returned to the model, but not shown.
             ctx.write_event_to_stream(without_words(event) if event.retry_messages else event)
         return output
 
@@ -212,7 +211,7 @@ class _GuardedTeam(_QuietSteps, AgentWorkflow):
 
 
 class _GuardedSteps(_QuietSteps, BaseWorkflowAgent):
-    """The steps of an agent with its answer checked; mixed into the class of the agent."""
+    """The steps of an agent, with its answer checked; a mixin for the agent's class."""
 
     _franq: Watch = PrivateAttr()
     _structure: Structure | None = PrivateAttr()
@@ -262,7 +261,7 @@ class _GuardedSteps(_QuietSteps, BaseWorkflowAgent):
         )
 
     async def _returned(self, ctx: Any, output: AgentOutput) -> AgentOutput:
-        """The result of a tool that returns directly: the answer, though no model wrote it here."""
+        """The result of a tool that returns directly, which is the answer."""
         calls = await calls_in(ctx)
         text = output.response.content or ""
         if is_handoff(text, calls):

@@ -46,9 +46,9 @@ def guard_chat_engine(
     raise_on: Collection[Label] = (),
     evidence: EvidenceOfTwo | None = None,
 ) -> GuardedChatEngine:
-    """``engine`` with every answer checked by ``guard`` before it leaves or is remembered.
+    """``engine`` with every answer checked by ``guard`` before it is returned or remembered.
 
-    The memory of the engine holds the guarded answers, so the next turn never builds on a claim
+    The memory of the engine has the guarded answers, so the next turn never builds on a claim
     that was removed. The report (schema ``franq.answer/1``) is in ``response.metadata["franq"]``;
     for a stream the mapping is filled when the stream ends. ``engine`` itself is not changed; both
     share one memory.
@@ -56,23 +56,23 @@ def guard_chat_engine(
     Args:
         engine: context, condense-question, condense-plus-context, simple; or one of your own that
             keeps its history in ``_memory``.
-        guard: shared by any number of engines and threads.
-        stream: ``buffer``: nothing unchecked leaves; a stream gives the answer in one piece.
-            ``claims``: in a stream each sentence leaves as soon as its claims are checked, while
-            the model goes on writing. ``tail``: advisory only; a stream shows the raw text, and its
-            last piece says which claims are weak; the memory has the guarded answer all the same.
-        on_report: called with each :class:`~franq_guard.GuardedAnswer`. What it raises reaches the
-            caller.
+        guard: any number of engines and threads may share it.
+        stream: ``buffer``: no unchecked text is shown; a stream has the answer in one piece.
+            ``claims``: in a stream each sentence is released as soon as its claims are checked,
+            while the model goes on writing. ``tail``: advisory only; a stream shows the raw text,
+            and its last piece says which claims are weak; the memory has the guarded answer.
+        on_report: called with each :class:`~franq_guard.GuardedAnswer`; its exceptions are raised.
         on_claim: called in a stream of claims with each :class:`~franq_guard.streaming.Released`.
-        raise_on: labels, such as ``("false",)``; an answer with a claim of that label raises
-            :class:`FactualityError` instead of leaving or being remembered.
-        evidence: where the passages are that no retriever and no source tells of: a key or dotted
+        raise_on: labels, such as ``("false",)``; an answer with such a claim is neither returned
+            nor remembered, but raises :class:`FactualityError`.
+        evidence: where the passages are if no retriever and no source reports them: a key or dotted
             path in the response or its metadata, or a function of the message and the response.
-            Default: the nodes of this turn, else what stands under a usual name in the metadata or
-            in the prompt's template, else the nodes of the last turn that had any.
+            Default: the nodes of this turn, else passages under a usual name in the metadata or in
+            the prompt's template, else the nodes of the last turn that had any.
 
     Raises:
-        TypeError: for no chat engine, one without memory where the guard finds it, or no guard.
+        TypeError: if ``engine`` is not a chat engine or has no memory that the guard can find, or
+            if ``guard`` is not a guard.
         ValueError: for an unknown ``stream`` mode or label, ``on_claim`` in another mode
             than ``claims``, a guard that cannot check claim by claim.
     """
@@ -100,7 +100,7 @@ def guard_chat_engine(
 
 @dataclass
 class GuardedChatStream(StreamingAgentChatResponse):
-    """A streamed chat response that also carries ``metadata``, filled when the stream ends."""
+    """A streamed chat response that also has ``metadata``, which is filled when it ends."""
 
     metadata: dict[str, Any] = field(default_factory=dict)
 
@@ -108,7 +108,7 @@ class GuardedChatStream(StreamingAgentChatResponse):
 class GuardedChatEngine(GuardedEngine[BaseChatEngine], BaseChatEngine):
     """A chat engine and its guard; made by :func:`guard_chat_engine`.
 
-    It can be copied deeply and pickled where the engine can. Event handlers and tracers observe the
+    It can be deep-copied and pickled if the engine can. Event handlers and tracers observe the
     inner engine and do see the raw text.
     """
 
@@ -139,7 +139,7 @@ class GuardedChatEngine(GuardedEngine[BaseChatEngine], BaseChatEngine):
         return await asyncio.to_thread(_answered, turn.call, response, checked)
 
     def stream_chat(self, message: str, chat_history: History = None) -> GuardedChatStream:
-        """Answer as a stream that gives the checked text in one piece."""
+        """Answer as a stream, which releases text as the ``stream`` option allows."""
         turn = self._turn(message, chat_history)
         with observed(turn.call.capture):
             response = turn.engine.stream_chat(message, chat_history)
@@ -183,14 +183,14 @@ class GuardedChatEngine(GuardedEngine[BaseChatEngine], BaseChatEngine):
 
     @property
     def chat_history(self) -> list[ChatMessage]:
-        """The conversation, answers as they were after the guard."""
+        """The conversation, with guarded answers."""
         return self._engine.chat_history
 
     def _turn(self, message: str, history: History) -> _Turn:
         engine: Any = copy(self._engine)
         engine._memory = memory = HeldMemory(engine._memory)
         call = self._watch.call(message)
-        if history is not None:  # another conversation: its earlier turns are not known here
+        if history is not None:  # another conversation, whose earlier turns are unknown
             self._last.nodes = []
         call.earlier = list(self._last.nodes)
         return _Turn(engine, memory, call, self._last)
@@ -205,7 +205,7 @@ class _LastTurn:
 
 @dataclass
 class _Turn:
-    """One turn: the engine on a memory that holds answers back, and what is captured."""
+    """One turn: the engine with a memory that holds answers back, and what is captured."""
 
     engine: Any
     memory: HeldMemory
@@ -213,7 +213,7 @@ class _Turn:
     last: _LastTurn
 
     def heard(self, response: Any) -> None:
-        """Keep what the response tells of the evidence; the stand-alone question it asked."""
+        """Keep the evidence in the response, and the stand-alone question that it answers."""
         self.call.response = response
         self.last.nodes = nodes_of(response) or self.call.capture.nodes or self.last.nodes
         for source in response.sources:
@@ -222,7 +222,7 @@ class _Turn:
 
 
 def nodes_of(response: Any) -> list[NodeWithScore]:
-    """The nodes of a chat response, which may only be in its sources."""
+    """The nodes of a chat response; they may be only in its sources."""
     found = [
         node
         for source in response.sources
@@ -258,7 +258,7 @@ def _streamed(
 
 
 def _settled(beside: Beside, place: int, source: ToolOutput, text: str | None) -> ToolOutput:
-    """A source without unchecked text; ``text`` is the checked one of this very answer."""
+    """A source without unchecked text; ``text`` is the checked text of the answer itself."""
     raw, where = source.raw_output, f"sources[{place}]"
     if source.tool_name != "query_engine" or not hasattr(raw, "source_nodes"):
         settled: ToolOutput = beside.value(source, where)

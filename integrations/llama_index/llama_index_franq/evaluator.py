@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 
 class FranqEvaluator(BaseEvaluator):
-    """Checks finished answers claim by claim; drops into ``BatchEvalRunner``.
+    """Checks finished answers claim by claim; can be used in ``BatchEvalRunner``.
 
-    ``score`` is the least P(true) of the answer's claims, in [0, 1]: an answer is as good as its
-    weakest claim. ``passing``: the policy flags no claim (nor is one unverified, where the
-    policy fails closed). ``feedback`` has a line for each claim. A result where nothing could be
-    verified is invalid, and says why.
+    ``score`` is the lowest P(true) of the answer's claims, in [0, 1]: an answer is only as good as
+    its weakest claim. ``passing``: the policy flags no claim (with ``on_error="closed"`` this
+    includes unverified ones). ``feedback`` has a line for each claim. A result in which nothing
+    could be verified is invalid, and says why.
 
     Nothing is captured here, so the contexts alone decide, unless the guard has a calibrator or
-    methods of yours: then its own language model reads the answers.
+    methods of the user's: then its own language model scores the answers.
 
     Args:
-        guard: shared by any number of evaluators and threads.
+        guard: any number of evaluators and threads may share it.
 
     Raises:
-        TypeError: if ``guard`` is no guard.
+        TypeError: if ``guard`` is not a guard.
     """
 
     def __init__(self, guard: Guard) -> None:
@@ -45,7 +45,7 @@ class FranqEvaluator(BaseEvaluator):
         return {}
 
     def _update_prompts(self, prompts_dict: PromptDictType) -> None:
-        """There are none."""
+        """Do nothing: there are no prompts."""
 
     def evaluate(
         self,
@@ -81,7 +81,7 @@ class FranqEvaluator(BaseEvaluator):
     ) -> EvaluationResult:
         """Check a response against its source nodes.
 
-        Of a guarded response the text before the guard is checked.
+        For a guarded response, its text from before the guard is checked.
 
         Raises:
             ValueError: if the query or the response is missing.
@@ -122,7 +122,7 @@ def _trace(query: str | None, response: str | None, passages: Sequence[Passage])
 
 
 def _written(response: Response | None) -> str | None:
-    """What the engine wrote: a guarded response keeps it in its report."""
+    """What the engine wrote; a guarded response has it in its report."""
     if response is None:
         return None
     report = (response.metadata or {}).get(REPORT_KEY) or {}

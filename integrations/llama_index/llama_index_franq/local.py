@@ -1,4 +1,4 @@
-"""Parts for a query engine that runs on this machine with no download: BM25 and the guard's model.
+"""Parts for a local query engine without any download: BM25 and the guard's own model.
 
 Needs ``pip install 'llama-index-franq[local]'``.
 """
@@ -38,7 +38,7 @@ class BM25NodeRetriever(BaseRetriever):
 
 
 def llm_of(language_model: TransformersModel, *, max_new_tokens: int = 120) -> HuggingFaceLLM:
-    """A HuggingFaceLLM over the very model of ``language_model``: greedy, chat template applied.
+    """A HuggingFaceLLM for the model of ``language_model``: greedy, with its chat template.
 
     Args:
         language_model: for example ``Guard.offline().language_model``.

@@ -1,4 +1,4 @@
-"""capture: for plain code and Workflows of one's own, where no engine can be wrapped."""
+"""capture: for plain code and users' own Workflows, where no engine can be wrapped."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Captured:
-    """What ran within :func:`capture`."""
+    """What was captured within :func:`capture`."""
 
     def __init__(self, seen: Capture, parts: Sequence[Any], guard: Guard | None) -> None:
         self._capture, self._parts, self._guard = seen, parts, guard
@@ -27,13 +27,13 @@ class Captured:
     def check(
         self, question: str, answer: str, *, guard: Guard | None = None, evidence: Any = None
     ) -> GuardedAnswer:
-        """Check ``answer`` against what was retrieved, with what its model said.
+        """Check ``answer`` by what was captured of its retrievers and model.
 
         Args:
             question: as the user asked it.
-            answer: what is to leave; the ``text`` of the result may leave in its place.
-            guard: default: the one that :func:`capture` was given.
-            evidence: the passages (strings, nodes, documents ...), where no retriever found them.
+            answer: the raw answer; show the ``text`` of the result instead of it.
+            guard: default: the one that was given to :func:`capture`.
+            evidence: the passages (strings, nodes, documents ...), if no retriever found them.
 
         Raises:
             TypeError: without a guard.
@@ -55,29 +55,29 @@ class Captured:
 
 @contextmanager
 def capture(*parts: Any, guard: Guard | None = None) -> Iterator[Captured]:
-    """Within, retriever and model calls of LlamaIndex parts are written down.
+    """Context in which retriever and model calls of LlamaIndex parts are recorded.
 
         with capture(llm, guard=guard) as run:
             nodes = retriever.retrieve(question)
             answer = llm.complete(prompt(question, nodes)).text
         result = run.check(question, answer)
 
-    In a step of a Workflow it is used the same way, also around ``await``. Give one question and
-    its answer to one ``with`` block. Calls in other threads are seen where the context is copied to
-    them (``asyncio`` and LlamaIndex do; a bare ``ThreadPoolExecutor`` does not); read a stream to
-    its end within the block.
+    In a step of a Workflow it is used the same way, also around ``await``. Use one ``with`` block
+    for one question and its answer. Calls in other threads are recorded if the context is copied to
+    them (``asyncio`` and LlamaIndex do so; a plain ``ThreadPoolExecutor`` does not). Read a stream
+    to its end within the block.
 
     Args:
         parts: the models, engines or workflows used inside, so that the tokens of a HuggingFaceLLM
             among them are captured.
-        guard: what :meth:`Captured.check` checks with.
+        guard: the guard for :meth:`Captured.check`.
 
     Raises:
-        TypeError: for something else than a guard.
+        TypeError: if ``guard`` is not a guard.
     """
     if guard is not None:
         check_guard("capture", guard)
-        Models(list(parts), guard)  # from now on its tokens are recorded
+        Models(list(parts), guard)  # attaches recorders to the local models
     seen = Capture()
     with observed(seen):
         yield Captured(seen, parts, guard)

@@ -1,4 +1,4 @@
-"""guard_query_engine: a query engine whose answers are checked claim by claim before they leave."""
+"""guard_query_engine: a query engine whose answers are checked before it returns them."""
 
 from __future__ import annotations
 
@@ -38,35 +38,34 @@ def guard_query_engine(
     evidence: EvidenceOfTwo | None = None,
     fields: Collection[str] = (),
 ) -> GuardedQueryEngine:
-    """``engine`` with every answer checked by ``guard`` before it leaves.
+    """``engine`` with every answer checked by ``guard`` before it is returned.
 
-    The result returns what ``engine`` does. The evidence is ``source_nodes`` as post-processing
-    left them. The report (schema ``franq.answer/1``) is in ``response.metadata["franq"]``; for a
-    stream the mapping is filled when it ends. A HuggingFaceLLM in the engine is found and captured
-    as it writes, and the guard scores with that very model.
+    The result returns what ``engine`` does. The evidence is ``source_nodes`` after post-processing.
+    The report (schema ``franq.answer/1``) is in ``response.metadata["franq"]``; for a stream the
+    mapping is filled when it ends. A HuggingFaceLLM in the engine is found and captured as it
+    writes, and the guard scores with that very model.
 
     Args:
         engine: retriever, citation, router, sub-question engines, your own.
-        guard: shared by any number of engines and threads.
-        stream: ``buffer``: nothing unchecked leaves; a stream gives the answer in one piece.
-            ``claims``: in a stream each sentence leaves as soon as its claims are checked, while
-            the model goes on writing. ``tail``: advisory only; a stream shows the raw text as it
-            is written, and its last piece says which claims are weak.
-        on_report: called with each :class:`~franq_guard.GuardedAnswer`. What it raises reaches the
-            caller.
+        guard: any number of engines and threads may share it.
+        stream: ``buffer``: no unchecked text is shown; a stream has the answer in one piece.
+            ``claims``: in a stream each sentence is released as soon as its claims are checked,
+            while the model goes on writing. ``tail``: advisory only; a stream shows the raw text as
+            it is written, and its last piece says which claims are weak.
+        on_report: called with each :class:`~franq_guard.GuardedAnswer`; its exceptions are raised.
         on_claim: called in a stream of claims with each :class:`~franq_guard.streaming.Released`.
-        raise_on: labels, such as ``("false",)``; an answer with a claim of that label raises
-            :class:`FactualityError` instead of leaving.
-        evidence: where the passages are that no retriever and no ``source_nodes`` tell of: a key or
-            dotted path in the response or its metadata (``"metadata.docs"``), or a function of the
-            question and the response. Default: the nodes, else what stands under a usual name
+        raise_on: labels, such as ``("false",)``; an answer with such a claim is not returned, but
+            raises :class:`FactualityError`.
+        evidence: where the passages are if they are in no retriever and no ``source_nodes``: a key
+            or dotted path in the response or its metadata (``"metadata.docs"``), or a function of
+            the question and the response. Default: the nodes, else passages under a usual name
             (``documents``, ``context`` ...) in the metadata or in the prompt's template.
-        fields: of a structured answer: the text fields to check one by one, each leaving as the
-            policy says (``("summary", "findings.text")``; ``("*",)``: all). The other fields are
-            a claim each, and the object stays or goes as a whole.
+        fields: of a structured answer: the text fields to check one by one; the policy is applied
+            to each (``("summary", "findings.text")``; ``("*",)``: all). Each other field is one
+            claim; if the policy would remove one, the whole object is left out.
 
     Raises:
-        TypeError: if ``engine`` is not a query engine, or ``guard`` no guard.
+        TypeError: if ``engine`` is not a query engine, or ``guard`` is not a guard.
         ValueError: for an unknown ``stream`` mode or label, ``on_claim`` in another mode
             than ``claims``, a guard that cannot check claim by claim, or an engine that writes no
             answers (``response_mode="no_text"`` or ``"context_only"``).
@@ -87,7 +86,7 @@ def guard_query_engine(
 
 
 def _check_engine(engine: object) -> None:
-    """Refuse what cannot be guarded, and warn of what should not be inside."""
+    """Reject what cannot be guarded, and warn of memories inside the engine."""
     if not isinstance(engine, BaseQueryEngine):
         raise TypeError(
             f"guard_query_engine guards a LlamaIndex query engine, not {type(engine).__name__}"
@@ -111,7 +110,7 @@ class GuardedQueryEngine(GuardedEngine[BaseQueryEngine], BaseQueryEngine):
     """A query engine and its guard; made by :func:`guard_query_engine`.
 
     Its prompts are the engine's, under the same names (``get_prompts``, ``update_prompts``). It can
-    be copied deeply and pickled where the engine can. Event handlers and tracers observe the inner
+    be deep-copied and pickled if the engine can. Event handlers and tracers observe the inner
     engine and do see the raw text.
     """
 
@@ -147,7 +146,7 @@ class GuardedQueryEngine(GuardedEngine[BaseQueryEngine], BaseQueryEngine):
         return self._engine.retrieve(query_bundle)
 
     async def aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        """:meth:`retrieve` for engines that have an async form of it."""
+        """:meth:`retrieve`, async, for engines that support it."""
         engine: Any = self._engine
         nodes: list[NodeWithScore] = await engine.aretrieve(query_bundle)
         return nodes

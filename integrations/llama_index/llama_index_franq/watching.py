@@ -1,4 +1,4 @@
-"""FranqHandler: answers checked off their path, for applications that are not (yet) rewrapped."""
+"""FranqHandler: checks answers in the background, for applications without guarded engines."""
 
 from __future__ import annotations
 
@@ -31,22 +31,23 @@ class FranqHandler(Watching):
             ...                      # the application as it is
             watch.flush()
 
-    It sees the retrieved nodes, the prompts, and the final answer of each root run; checks it in a
-    thread of its own and reports. An answer is never changed or held back, and nothing is raised
-    into it: when too many wait, they are dropped and counted. Of nested engines the outermost
-    answer is reported; where that is no text (a workflow that returns a dict), each of the answers
-    inside. A stream is reported once it was read to its end; failed and cancelled runs and streams
-    left early are not. Answers of guarded engines are checked already and passed over.
+    It sees the retrieved nodes, the prompts and the final answer of each root run, checks the
+    answer in a thread of its own and reports it. Answers are never changed or held back, and its
+    exceptions do not reach the application; if too many answers wait, further ones are dropped and
+    counted. For nested engines the outermost answer is reported; if that is not text (a workflow
+    that returns a dict), each answer inside is reported. A stream is reported once it is read to
+    its end; failed or cancelled runs and streams that are not read to the end are not reported.
+    Answers of guarded engines are checked already and skipped.
 
-    The log-probabilities are those a server sent along, or of a ``HuggingFaceLLM`` that the engine,
-    chat engine or agent holds; of models that only a Workflow's steps know, and with
-    :meth:`callback_handler`, the guard's own language model reads the answer.
+    The log-probabilities are those that a server sent, or those of a ``HuggingFaceLLM`` in the
+    engine, chat engine or agent. For models that only a Workflow's steps use, and with
+    :meth:`callback_handler`, the guard's own language model scores the answer if needed.
 
     Args:
-        guard: checks the answers; shared by anything else.
-        on_report: called with each :class:`~franq_guard.GuardedAnswer`, in the thread of the checks
-            and the context in which the run ended. What it raises is logged.
-        sample: the share of root runs that is watched, in [0, 1].
+        guard: checks the answers; may be used elsewhere at the same time.
+        on_report: called with each :class:`~franq_guard.GuardedAnswer`, in the checking thread and
+            in the context in which the run ended. Its exceptions are logged.
+        sample: the share of root runs to watch, in [0, 1].
         evidence: as for :func:`guard_query_engine`.
         queue_size: how many answers may wait to be checked.
 
@@ -68,7 +69,7 @@ class FranqHandler(Watching):
         self._spans, self._events = _Spans(self._runs), _Events(self._runs)
 
     def attach(self) -> Self:
-        """Listen to LlamaIndex's instrumentation from now on; a second time does nothing."""
+        """Start listening to LlamaIndex's instrumentation; a second call does nothing."""
         root = get_dispatcher()
         if not any(handler is self._spans for handler in root.span_handlers):
             root.add_span_handler(self._spans)
@@ -76,21 +77,21 @@ class FranqHandler(Watching):
         return self
 
     def detach(self) -> None:
-        """Listen no longer; runs under way are not reported."""
+        """Stop listening; runs that have not ended are not reported."""
         root = get_dispatcher()
         root.span_handlers = [h for h in root.span_handlers if h is not self._spans]
         root.event_handlers = [h for h in root.event_handlers if h is not self._events]
 
     def callback_handler(self) -> BaseCallbackHandler:
-        """The same for an app that still uses ``CallbackManager([...])``: instead of attaching.
+        """A handler for applications that use ``CallbackManager([...])``, instead of attaching.
 
-        It watches the engines of that manager alone. Answers of agents and of a
-        ``SimpleChatEngine`` are not told there.
+        It watches only the engines of that manager. LlamaIndex does not report the answers of
+        agents and of a ``SimpleChatEngine`` there.
         """
         return LegacyHandler(self._runs)
 
     def close(self, timeout: float | None = 2.0) -> bool:
-        """Detach, take nothing more, and :meth:`flush`."""
+        """Detach, accept nothing more, and :meth:`flush`."""
         self.detach()
         return super().close(timeout)
 
@@ -102,7 +103,7 @@ class FranqHandler(Watching):
 
 
 class _Spans(BaseSpanHandler[Any]):
-    """Which run each span belongs to. Errors are logged: the dispatcher would swallow them."""
+    """Assigns spans to runs; logs exceptions, because the dispatcher would hide them."""
 
     _runs: Runs = PrivateAttr()
 
@@ -159,7 +160,7 @@ class _Spans(BaseSpanHandler[Any]):
 
 
 class _Events(BaseEventHandler):
-    """Tells the run of an event's span what happened."""
+    """Passes events to the run of their span."""
 
     _runs: Runs = PrivateAttr()
 

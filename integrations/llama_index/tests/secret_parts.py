@@ -44,7 +44,7 @@ def made_up(run: int | str) -> str:
 
 
 def shows_raw(text: str, run: int | str) -> bool:
-    """Whether the secret of a run stands in ``text`` without a mark."""
+    """Whether the secret of a run is in ``text`` without a mark."""
     unmarked = re.escape(secret(run)) + r"(?! sings loud tunes there at midnight \[)"
     return re.search(unmarked, " ".join(text.split())) is not None
 
@@ -56,7 +56,7 @@ def told(prompt: str) -> str:
 
 
 def kept(run: int | str) -> str:
-    """The sentence that tells a checked answer from a document: no passage has these words."""
+    """It distinguishes a checked answer from a document, which never has these words."""
     return f"The cellar of run {run} is surely old."
 
 

@@ -1,4 +1,4 @@
-"""stream="claims": each claim leaves when it is checked, and nothing before."""
+"""stream="claims": each claim is released when it is checked, and not before."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def test_200_runs_of_one_agent_in_threads(kind):
 
 
 class Endless(ScriptedGuard):
-    """Its check goes on until it is told to stop."""
+    """Its check goes on until it is stopped."""
 
     def __init__(self):
         super().__init__()
@@ -217,7 +217,7 @@ def test_an_agent_that_is_cancelled_leaves_nothing_behind():
         while not guard.checking.is_set():
             await asyncio.sleep(0.001)
         await handler.cancel_run()
-        guard.stop.set()  # the check itself runs in a thread, which nobody can stop
+        guard.stop.set()  # the check itself runs in a thread, which cannot be stopped
         with pytest.raises(WorkflowCancelledByUser):
             await handler
 

@@ -114,7 +114,7 @@ def test_in_the_batch_runner():
     good, bad = results["franq"]
     assert good.passing
     assert not bad.passing
-    # nobody knows who wrote them: of what the context does not say, nothing is known
+    # their writer is unknown: what the context does not say cannot be judged
     assert good.score > 0.9
     assert bad.score == 0.5
     assert bad.feedback == "[unsupported 0.50] Dragons built every lighthouse. (prior)"

@@ -52,7 +52,7 @@ def each_way(test):
 @each_way
 @pytest.mark.parametrize("llm", [ScriptedLLM, ScriptedChat])
 def test_a_call_that_is_told_twice_counts_once(llm, streaming, asynchronous):
-    """The dispatcher tells async calls of a CustomLLM twice: of the call and of the one inside."""
+    """The dispatcher reports async calls of a CustomLLM twice: the call and the inner one."""
     capture, model = Capture(), llm()
     engine = rag(model, streaming=streaming)
     with observed(capture):

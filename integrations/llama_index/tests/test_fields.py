@@ -94,7 +94,7 @@ def test_a_model_that_writes_objects_is_refused_before_it_is_paid():
     assert llm.prompts == []
     with pytest.raises(ValueError, match="not one string"):
         guard_query_engine(Writing(), ScriptedGuard(), fields="title")
-    with pytest.raises(ValueError, match="leave as a whole"):
+    with pytest.raises(ValueError, match="are not streamed"):
         guard_query_engine(Writing(), real_guard(), fields=("title",), stream="claims")
 
 

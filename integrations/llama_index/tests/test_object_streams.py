@@ -1,4 +1,4 @@
-"""Streams of pydantic objects that are written field by field: the finished one leaves, checked."""
+"""Streams of pydantic objects that are written field by field: only the checked one is shown."""
 
 from __future__ import annotations
 

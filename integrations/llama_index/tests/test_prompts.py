@@ -104,7 +104,7 @@ def test_a_context_that_the_question_repeats_is_left_to_evidence_removal():
 # Servers -------------------------------------------------------------------------------------
 
 ANSWER = "Ça va: 3 €."
-# As a byte-level tokenizer splits it: the euro sign is spread over two tokens, told as one.
+# As a byte-level tokenizer splits it: the euro sign is spread over two tokens, sent as one.
 PIECES = ["Ça".encode(), b" va", b":", b" 3", b" \xe2\x82", b"\xac", b"."]
 SPANS = [(0, 2), (2, 5), (5, 6), (6, 8), (8, 10), (10, 11)]
 
@@ -157,7 +157,7 @@ def test_log_probabilities_of_a_server_reach_the_trace(streaming, asynchronous):
         str(engine.query("How is it?"))
     (trace,) = guard.traces
     assert trace.generation.source == "server"
-    # Async calls are told twice by the dispatcher: no token may be counted twice.
+    # The dispatcher reports async calls twice: no token may be counted twice.
     assert [(t.start, t.end) for t in trace.generation.tokens] == SPANS
 
 

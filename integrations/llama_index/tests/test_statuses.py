@@ -147,7 +147,7 @@ def test_an_engine_that_finds_nothing_says_so_itself_and_claims_nothing(way):
 
 
 class Cached(CustomQueryEngine):
-    """Answers without asking a model: no event tells of a prompt."""
+    """Answers without asking a model: no event has a prompt."""
 
     def custom_query(self, query_str):
         return Response(said(query_str), source_nodes=RunRetriever().retrieve(query_str))

@@ -1,4 +1,4 @@
-"""What leaves a stream and when: nothing before the check, or remarks after the raw text."""
+"""What a stream releases and when: nothing before the check, or remarks after raw text."""
 
 from __future__ import annotations
 

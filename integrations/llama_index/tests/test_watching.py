@@ -341,7 +341,7 @@ def test_attached_once_and_detached():
 def test_wrong_arguments_are_refused():
     with pytest.raises(TypeError, match="wants the guard, not its policy"):
         FranqHandler(Policy())
-    with pytest.raises(ValueError, match="sample is a share"):
+    with pytest.raises(ValueError, match="sample is the share"):
         FranqHandler(ScriptedGuard(), sample=3)
 
 
