@@ -1,8 +1,8 @@
-"""Reads AlignScore's weights: Lightning checkpoints as published, or directories made of them.
+"""Reads AlignScore's weights: published Lightning checkpoints, or directories converted from them.
 
 Nothing in a file is executed: checkpoints are read with ``weights_only=True``, the rest is JSON and
-safetensors. Optimizer states, the masked-LM head and unknown tensors are left alone; a needed
-tensor that is missing, misshapen or not finite is an error that names it.
+safetensors. Optimizer states, the masked-LM head and unknown tensors are ignored. If a required
+tensor is missing, has the wrong shape or contains a non-finite value, the error names it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Weights:
-    """All that AlignScore needs: tensors (float32, the checkpoint's names), shape and tokenizer."""
+    """What AlignScore needs: tensors (float32, named as in the checkpoint), shape and tokenizer."""
 
     config: EncoderConfig
     tensors: Mapping[str, Tensor]
@@ -42,7 +42,7 @@ class Weights:
         """Id of a special token.
 
         Raises:
-            CheckpointError: the tokenizer has no such token, so it is no RoBERTa's.
+            CheckpointError: the tokenizer has no such token, so it does not belong to a RoBERTa.
         """
         found: int | None = self.tokenizer.token_to_id(token)
         if found is None:
@@ -50,7 +50,7 @@ class Weights:
         return found
 
     def digest(self) -> str:
-        """SHA-256 (16 hex digits) of tensors, shape and tokenizer: equal for equal numbers."""
+        """SHA-256 (first 16 hex digits) of tensors, shape and tokenizer: identifies the weights."""
         total = sha256(repr(self.config).encode())
         total.update(self.tokenizer.to_str().encode())
         for name in sorted(self.tensors):
@@ -143,7 +143,7 @@ def _read_safetensors(file: Path) -> dict[str, Tensor]:
 def _read_lightning(file: Path) -> tuple[dict[str, Tensor], str]:
     """Tensors of the checkpoint's state_dict, and the backbone that it names."""
     try:
-        # mmap leaves the optimizer's two thirds of the file on the disk.
+        # With mmap the optimizer states, two thirds of the file, are never read into memory.
         content = torch.load(file, map_location="cpu", weights_only=True, mmap=True)
     except pickle.UnpicklingError as error:
         raise CheckpointError(
