@@ -1,5 +1,6 @@
-"""Converts traces to ``franq.trace/1`` rows, the inverse of
-:func:`~franq_guard.rows.traces.trace_from_dict`.
+"""Converts traces to ``franq.trace/1`` rows.
+
+:func:`~franq_guard.rows.traces.trace_from_dict` does the reverse.
 """
 
 from __future__ import annotations
