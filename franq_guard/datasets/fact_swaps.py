@@ -85,7 +85,7 @@ class Swap:
         )
 
     def _says_answer(self, other: str) -> bool:
-        """Whether ``other`` shares a word with a correct answer, so the text might still state it."""
+        """Whether ``other`` shares a word with a correct answer, and so might still state it."""
         return any(set(texts(other)) & set(wanted) for wanted in self._wanted)
 
     def _without_answers(self, text: str, substitute: str) -> str:

@@ -1,4 +1,4 @@
-"""A whole RAG without a framework: word search over passages, and the guard's own model writes."""
+"""A complete RAG without a framework: BM25 search, and answers by the guard's language model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def local_rag(
 ) -> Callable[[str], Answered]:
     """A function from a question to its checked answer; loads the guard's language model.
 
-    The answer is greedy, and its log-probabilities are those of the writing itself.
+    Decoding is greedy, and the log-probabilities are recorded while the answer is generated.
 
     Args:
         passages: what to search.

@@ -92,7 +92,7 @@ def long_form_answers(
     batch_size: int = 4,
     progress: Callable[[int], None] | None = None,
 ) -> list[LongAnswer]:
-    """Greedy answers, from the store where they are there, split into claims and labelled."""
+    """Greedy answers (from the store if it has them), split into claims and labelled."""
     rendered = [model.render(p.prompt) for p in prompts]
     made = store.generate(
         model, rendered, max_new_tokens=max_new_tokens, batch_size=batch_size, progress=progress

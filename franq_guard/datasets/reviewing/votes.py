@@ -1,4 +1,4 @@
-"""What people say of claims: shown one by one, kept at every vote, taken back on request."""
+"""Shows claims to people one by one and stores their votes, which they can withdraw."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from franq_guard.datasets.reviewing.order import Key, order
 from franq_guard.records import Claim, Passage, Span, Trace
 
 FindEvidence = Callable[[Sequence[Passage], str], Sequence[tuple[int, int, int]]]
-"""From passages and a claim to stretches that bear on it: passage, first and last character."""
+"""Function from passages and a claim to relevant ranges: (passage, start, end)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ class Review:
 
     Args:
         claims: the set; votes are kept in it, source ``person:NAME``.
-        blind: a judge's labels are hidden until the reviewer has voted on the claim.
-        evidence: finds what to mark in the passages; a failure of it marks nothing.
+        blind: hide a judge's labels until the reviewer has voted on the claim.
+        evidence: finds what to mark in the passages; if it fails, nothing is marked.
         distance: how far P(true) lies from the threshold, where it was computed.
         seed: of the random sample.
     """
@@ -123,7 +123,7 @@ class Review:
         faithfulness: Faithfulness | None,
         factuality: Factuality | None,
     ) -> None:
-        """Keep a vote; it is on disk when this returns, and takes the place of an earlier one.
+        """Store a vote; it is on disk when this returns, and replaces an earlier one.
 
         Raises:
             ValueError: for an unknown claim or label, or a vote that says nothing.
@@ -139,7 +139,7 @@ class Review:
             self._hear(said)
 
     def undo(self, reviewer: str) -> Key | None:
-        """Take the reviewer's last vote back; the claim it was about, None where there is none."""
+        """Withdraw the reviewer's last vote and return its claim; None if there is no vote."""
         with self._lock:
             votes = self._votes.get(_source(reviewer), {})
             if not votes:
@@ -170,7 +170,7 @@ class Review:
             return ()
         try:
             return tuple(self._evidence(trace.passages, claim.in_full))
-        except Exception:  # marks are a help; without them the claim can be judged all the same
+        except Exception:  # marks are optional: the claim can be judged without them
             return ()
 
 
