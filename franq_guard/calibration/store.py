@@ -340,4 +340,4 @@ def _knots(key: str, value: object) -> Knots | None:
 
 
 def _reject_constant(value: str) -> float:
-    raise ValueError(f"{value} is not a number a calibrator may hold")
+    raise ValueError(f"{value} is not a number that a calibrator may contain")

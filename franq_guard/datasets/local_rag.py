@@ -43,7 +43,7 @@ def local_rag(
     search = Bm25([f"{p.title} {p.text}" for p in passages], k=k)
     model = guard.language_model
     if model is None:
-        raise ValueError("who answers? give a guard with a language model: Guard.offline()")
+        raise ValueError("the guard has no language model to answer with: use Guard.offline()")
 
     def answer(question: str) -> Answered:
         found = tuple(passages[i] for i, _ in search.best(question))

@@ -93,7 +93,7 @@ def llm_rewrite(llm: Any) -> Rewrite:
     def rewrite(text: str, answers: Sequence[str]) -> str:
         reply = str(ask(_REWRITE.format(answers=" | ".join(answers), text=text))).strip()
         if not reply:
-            raise ValueError("the model gave an empty passage back")
+            raise ValueError("the model returned an empty passage")
         return reply
 
     return rewrite

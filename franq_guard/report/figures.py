@@ -63,7 +63,7 @@ def holding_text(found: Holding) -> str:
     )
     if found.fit_again:
         return "\n".join([*lines, "", "fit it again: franq calibrate with these labels"])
-    return "\n".join([*lines, "", "nothing speaks against it; few labels can hide much"])
+    return "\n".join([*lines, "", "no test failed; with few labels the tests can miss errors"])
 
 
 def reliability_svg(figures: Mapping[str, Any]) -> str:

@@ -1,9 +1,9 @@
 """Long answers to several questions at once, with passages for some of them only.
 
-The idea of arXiv 2505.21072's long-form set (a prompt that asks for claims from the context and
-from own knowledge alike), with labels that need no judge: every question has gold answers, so each
-sentence of the answer can be checked (:mod:`~franq_guard.datasets.long_form.labels`). It runs for
-any model and any ``rag_qa`` rows.
+As in the long-form set of arXiv 2505.21072, the prompt asks for claims both from the context and
+from the model's own knowledge. Here no judge is needed: every question has gold answers, so each
+sentence of the answer can be checked (:mod:`~franq_guard.datasets.long_form.labels`). This works
+with any model and any ``rag_qa`` rows.
 """
 
 from __future__ import annotations

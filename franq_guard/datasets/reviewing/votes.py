@@ -133,7 +133,7 @@ class Review:
         version = SAMPLED if self._sampled[key] else CHOSEN
         said = ClaimJudgement(*key, _source(reviewer), faithfulness, factuality, version=version)
         if said.empty:
-            raise ValueError("a vote must say something of faithfulness or factuality")
+            raise ValueError("a vote must say something about faithfulness or factuality")
         with self._lock:
             self._claims.add(said)
             self._hear(said)
@@ -150,7 +150,7 @@ class Review:
             return key
 
     def progress(self, reviewer: str) -> dict[str, int]:
-        """Claims that the reviewer, and that anybody, has voted on; claims in all."""
+        """Numbers of claims: voted on by the reviewer, voted on by anybody, and all."""
         with self._lock:
             mine = self._votes.get(_source(reviewer), {})
             anybody = {key for votes in self._votes.values() for key in votes}
@@ -177,5 +177,5 @@ class Review:
 def _source(reviewer: str) -> str:
     name = " ".join(reviewer.split())
     if not name:
-        raise ValueError("who votes? a reviewer needs a name")
+        raise ValueError("no reviewer is given: a reviewer needs a name")
     return f"person:{name}"

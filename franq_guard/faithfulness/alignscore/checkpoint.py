@@ -46,7 +46,7 @@ class Weights:
         """
         found: int | None = self.tokenizer.token_to_id(token)
         if found is None:
-            raise CheckpointError(f"the backbone's tokenizer has no {token}: it is no RoBERTa's")
+            raise CheckpointError(f"the backbone's tokenizer has no {token}: it is not a RoBERTa's")
         return found
 
     def digest(self) -> str:
@@ -136,7 +136,7 @@ def _read_safetensors(file: Path) -> dict[str, Tensor]:
     try:
         tensors: dict[str, Tensor] = load_file(file)
     except SafetensorError as error:
-        raise CheckpointError(f"{file} is damaged or no safetensors file: {error}") from error
+        raise CheckpointError(f"{file} is damaged or not a safetensors file: {error}") from error
     return tensors
 
 
@@ -152,12 +152,12 @@ def _read_lightning(file: Path) -> tuple[dict[str, Tensor], str]:
         ) from error
     except (RuntimeError, EOFError, ValueError, KeyError) as error:
         raise CheckpointError(
-            f"{file} is damaged or no checkpoint of torch.save (zip format); download it again: "
+            f"{file} is damaged or was not written by torch.save (zip format); download it again: "
             f"{error}"
         ) from error
     state = content.get("state_dict") if isinstance(content, dict) else None
     if not isinstance(state, dict):
-        raise CheckpointError(f"{file} is no Lightning checkpoint: it has no state_dict")
+        raise CheckpointError(f"{file} is not a Lightning checkpoint: it has no state_dict")
     parameters = content.get("hyper_parameters")
     name = str(parameters.get("model", "")) if isinstance(parameters, dict) else ""
     beside = file.parent / Path(name).name
@@ -172,13 +172,13 @@ def _needed(
     if missing:
         raise CheckpointError(
             f"{file} lacks {len(missing)} of {len(shapes)} tensors that AlignScore needs, such as "
-            f"{missing[0]}: it is no AlignScore checkpoint, or of a larger backbone= than given"
+            f"{missing[0]}: it is not an AlignScore checkpoint, or backbone= is a larger backbone"
         )
     for name, shape in shapes.items():
         tensor = tensors[name]
         if tuple(tensor.shape) != shape:
             raise CheckpointError(
-                f"{file}: {name} has shape {tuple(tensor.shape)}, the backbone wants {shape}: "
+                f"{file}: {name} has shape {tuple(tensor.shape)}, the backbone needs {shape}: "
                 "give the backbone= that the checkpoint was trained on"
             )
         if not bool(torch.isfinite(tensor).all()):

@@ -96,7 +96,7 @@ def backbone_directory(name: str) -> Path:
     """
     if name not in BACKBONES:
         raise CheckpointError(
-            f"no directory and no known backbone: {name!r}; give backbone= one of "
+            f"{name!r} is neither a directory nor a known backbone; give backbone= one of "
             f"{', '.join(BACKBONES)} or a directory with {CONFIG_FILE} and {TOKENIZER_FILE}"
         )
     repository, revision = BACKBONES[name]
