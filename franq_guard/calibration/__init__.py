@@ -1,7 +1,7 @@
 """Fitting FRANQ to labelled claims, and the fitted calibrator as plain JSON.
 
-``store`` needs numpy alone and is all that a guard loads; ``classifier`` and ``fit`` need
-scikit-learn (``pip install 'franq-guard[fit]'``) and are imported only where something is fitted.
+A guard loads only ``store``, which needs nothing but numpy. ``classifier`` and ``fit`` need
+scikit-learn (``pip install 'franq-guard[fit]'``) and are imported only to fit a calibrator.
 """
 
 from __future__ import annotations

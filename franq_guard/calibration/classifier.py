@@ -35,15 +35,16 @@ class FranqClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     log-probabilities (nats, -inf allowed) where ``log_space``. ``y`` is 1 (or the greater of two
     labels) for a true claim.
 
-    Each UQ score goes through isotonic regression to the labels, clipped outside the range seen.
-    A UQ value that is NaN leaves its row out of that branch's fit only; when predicting, NaN in
-    gives NaN out (a claim that could not be measured is not a false one; ``predict`` gives it the
-    lesser label). -inf in training counts as the lowest finite score of the branch.
+    Isotonic regression maps each UQ score to a probability; scores outside the range seen in
+    training are clipped to it.
+    A row whose UQ value is NaN is left out of the fit of that branch only. In prediction, a NaN
+    gives P(true) = NaN, because a claim that could not be measured is not a false one (``predict``
+    gives it the smaller label). In training, -inf counts as the lowest finite score of the branch.
 
-    Small or odd training sets: a condition with fewer than ``min_per_class`` true or false
-    claims takes the global curve of its branch (``fallback_`` names it); a branch with no value
-    at all is constant at the share of true claims; tied scores share the mean of their labels, so
-    a constant score gives a constant curve; labels of one class raise ``ValueError``.
+    Small or unusual training sets: a condition with fewer than ``min_per_class`` true or false
+    claims uses the global curve of its branch (``fallback_`` names it); a branch without any value
+    is constant at the share of true claims; tied scores get the mean of their labels, so a constant
+    score gives a constant curve; labels of only one class raise ``ValueError``.
 
     Without ``log_space`` scores closer than 1e-15 count as tied (scikit-learn's isotonic
     regression merges them): products over long claims then lose their order, so prefer log space.
@@ -55,14 +56,14 @@ class FranqClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         interpolation: "linear" (scikit-learn's) or "step" (the value of the knot to the left).
         faithful_threshold: P(faithful) above which a claim counts as faithful, for the condition
             and for ``hard_faithfulness``.
-        hard_faithfulness: ablation T: P(faithful) enters the formula as 0 or 1.
-        calibrate_faithfulness: ablation: isotonic regression of P(faithful) to the gold
-            faithfulness labels given to ``fit``.
+        hard_faithfulness: the paper's ablation T: P(faithful) enters the formula as 0 or 1.
+        calibrate_faithfulness: another ablation of the paper: isotonic regression of P(faithful)
+            on the gold faithfulness labels given to ``fit``.
         min_per_class: fewest true and fewest false claims on which a condition is fitted.
 
     Attributes:
         calibrator_: the fitted :class:`~franq_guard.calibration.store.Calibrator`.
-        fallback_: branches ("faith", "unfaith") that took the global curve for want of labels.
+        fallback_: branches ("faith", "unfaith") that use the global curve: they had too few labels.
         classes_: the two labels, (2,).
     """
 
@@ -86,7 +87,7 @@ class FranqClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.min_per_class = min_per_class
 
     def __sklearn_tags__(self) -> Tags:
-        """Two classes; NaN allowed; it only rises with signals, whatever the data say."""
+        """Two classes; NaN allowed; P(true) can only rise with the signals, whatever the data."""
         tags: Tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = True
@@ -124,7 +125,7 @@ class FranqClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.column_stack([1 - p_true, p_true])
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The greater label where P(true) >= 0.5, else the lesser, (n,)."""
+        """The greater label where P(true) >= 0.5, else the smaller one, (n,)."""
         proba = self.predict_proba(X)
         labels: NDArray[Any] = self.classes_[(proba[:, 1] >= 0.5).astype(int)]
         return labels
@@ -148,7 +149,7 @@ class FranqClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _signals(self, data: FloatArray) -> FloatArray:
-        """The three columns (n, 3), checked."""
+        """Check the three columns (n, 3) and return them."""
         if data.shape[1] != 3:
             raise ValueError(
                 f"X has {data.shape[1]} feature(s), FranqClassifier expects 3: "
@@ -207,7 +208,7 @@ class FranqClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _isotonic(scores: FloatArray, labels: FloatArray) -> Knots:
-    """Isotonic regression as knots; the labels' mean where no score is known."""
+    """Isotonic regression as knots; a constant, the mean of the labels, if no score is known."""
     known = ~np.isnan(scores)
     if not np.isfinite(scores).any():
         share = labels[known].mean() if known.any() else labels.mean()

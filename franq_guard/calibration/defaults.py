@@ -1,8 +1,9 @@
-"""Calibrators shipped with the package, and which of them an answer gets.
+"""The calibrators shipped with the package, and the choice of one for an answer.
 
-A calibrator that reads likelihoods is for one writer, one source of log-probabilities, one pair of
-models: a reader's likelihood of somebody else's text says nothing about its truth. Every other
-answer gets the one for any writer, which reads the passages alone.
+A calibrator that uses likelihoods is valid for one writing model, one source of log-probabilities
+and one pair of models: the likelihood that one model gives to another model's text says nothing
+about whether the text is true. All other answers get the calibrator for any writer, which uses only
+the passages.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def shipped() -> tuple[Calibrator, ...]:
 
 
 def shipped_for(source: Source, writer: str | None) -> bool:
-    """Whether a calibrator is shipped for what this model writes, told in this way."""
+    """Whether a calibrator is shipped for this writing model and source of log-probabilities."""
     return writer is not None and any(
         c.fingerprint.get("writer") == writer and not c.check(source=source) for c in shipped()
     )
@@ -47,16 +48,16 @@ def choose(
     """The calibrator for an answer: the given one, a shipped one that fits, or none.
 
     Args:
-        given: the user's; what it was not fitted for is warned of in the log.
+        given: the user's calibrator; if it was fitted for something else, a warning is logged.
         setting: ``language_model``, ``faithfulness``, ``claims``, ``methods``, ``prompt`` and
             ``form`` in use.
         source: where the answer's log-probabilities come from.
-        writer: fingerprint of the model that wrote it, where known.
-        named: the methods were named by the user, so they are used, calibrated or not.
-        strict: a mismatch of the given one raises instead.
+        writer: fingerprint of the model that wrote it, if known.
+        named: whether the user chose the methods; if so they are used even without a calibrator.
+        strict: raise an error, instead of warning, if the given calibrator does not match.
 
     Raises:
-        ValueError: with ``strict``, where the given calibrator was fitted for something else.
+        ValueError: with ``strict``, if the given calibrator was fitted for something else.
     """
     used = {**setting, "source": source, "writer": writer or "unknown"}
     if given is not None:

@@ -1,4 +1,4 @@
-"""From labelled claims to a stored calibrator with the figures it reached: ``franq calibrate``."""
+"""Fits a calibrator to labelled claims and measures its quality: ``franq calibrate``."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from franq_guard.records import Form
 MIN_PER_CLASS = 20
 """Fewest true and fewest false claims a calibrator is fitted on."""
 MIN_ANSWERS = 10
-"""Fewest answers they must come from: claims of one answer stand or fall together."""
+"""Fewest answers they must come from: claims of one answer are not independent."""
 MIN_UNSUPPORTED = 10
-"""Fewest unsupported claims that can show that such claims are mostly true."""
+"""Fewest unsupported claims needed to conclude that such claims are mostly true."""
 FOLDS = 5
 
 __all__ = [
@@ -49,15 +49,15 @@ __all__ = [
 
 
 class TooFewLabelsError(ValueError):
-    """Not enough labels to calibrate on; says how many there are and how many it takes."""
+    """Too few labels to calibrate on; the message says how many there are and are needed."""
 
 
 class Labelled(NamedTuple):
     """Labelled claims: signals (n, 3), the others (n,); ``faithful`` None where not labelled.
 
-    ``groups`` number the answers, ``answers`` name them. ``nli`` (n, 2) is the highest
-    P(contradiction) and P(entailment) of a passage, NaN where unknown. ``trusted``: a promise may
-    rest on the label.
+    ``groups`` are the numbers of the answers, ``answers`` their names. ``nli`` (n, 2) is the
+    highest P(contradiction) and P(entailment) of any passage, NaN where unknown. ``trusted``:
+    whether a promise may be based on the label.
     """
 
     signals: FloatArray
@@ -88,8 +88,8 @@ def labelled(rows: Iterable[Mapping[str, Any]]) -> Labelled:
         rows: one per claim: ``p_faithful``, ``uq_faith``, ``uq_unfaith`` (numbers; None or absent
             where unknown), ``is_true`` (0/1), ``is_faithful`` (0/1, in all rows or in none),
             ``group`` (the answer it is from; absent: an answer of its own); ``contradiction`` and
-            ``entailment`` (numbers; absent where unknown); ``trusted`` (false: no promise rests on
-            the label; absent: true).
+            ``entailment`` (numbers; absent where unknown); ``trusted`` (false: no promise is based
+            on the label; absent: true).
 
     Raises:
         ValueError: naming the row (from 1) and what is wrong with it.
@@ -121,12 +121,12 @@ def check_labels(
     at_most_flagged: float | None = None,
     confidence: float = 0.9,
 ) -> None:
-    """Refuse labels that cannot suffice, before anything is scored.
+    """Reject labels that are too few, before time is spent on scoring.
 
     Args:
         rows: ``is_true`` and ``group`` of each claim, as for :func:`fit_calibrator`.
         at_most_flagged: as for :func:`fit_calibrator`.
-        confidence: likewise.
+        confidence: as for :func:`fit_calibrator`.
 
     Raises:
         TooFewLabelsError: too few claims or answers to fit on.
@@ -156,10 +156,10 @@ def fit_calibrator(
     confidence: float = 0.9,
     source: str = "labelled rows",
 ) -> Calibrator:
-    """Fit on labelled claims, with figures measured on claims of answers left out of the fit.
+    """Fit on labelled claims; the figures are cross-validated over whole answers.
 
-    With ``at_most_flagged`` half of the answers, by a hash of their names, are kept out of the fit
-    and its figures; they set the threshold, and nothing is fitted again afterwards.
+    With ``at_most_flagged``, half of the answers (chosen by a hash of their names) are kept out of
+    the fit and its figures. They are used to set the threshold; nothing is fitted afterwards.
 
     Args:
         rows: see :func:`labelled`.
@@ -168,15 +168,16 @@ def fit_calibrator(
         interpolation: of the curves.
         form: "long" or "short".
         name: of the calibrator.
-        fingerprint: what the signals came from; training size, date and library versions are
-            added where they are not given.
-        at_most_flagged: share of the true claims that may be flagged at most; None: no promise.
-        confidence: with which that is promised.
-        source: a name of the labelled data, stored with the promise.
+        fingerprint: the models and settings that produced the signals; training size, date and
+            library versions are added if they are missing.
+        at_most_flagged: largest share of the true claims that may be flagged; None: no promise.
+        confidence: the confidence of that promise.
+        source: a name for the labelled data, stored with the promise.
 
     Returns:
-        The calibrator; :func:`figures` says what its figures are, ``promise`` what is promised
-        (:mod:`franq_guard.calibration.thresholds`), ``labels.threshold`` is the threshold.
+        The calibrator. :func:`figures` documents its figures and
+        :mod:`franq_guard.calibration.thresholds` its ``promise``; ``labels.threshold`` is the
+        threshold.
 
     Raises:
         TooFewLabelsError: with fewer than ``MIN_PER_CLASS`` true or false claims or fewer than
@@ -205,13 +206,13 @@ def fit_calibrator(
 
 
 def _kept(data: Labelled, promise: bool) -> NDArray[np.bool_]:
-    """The claims (n,) that the fit must not see: of half of the answers with trusted labels."""
+    """The claims (n,) kept out of the fit: those of half the answers with trusted labels."""
     trusted = {*data.answers[data.trusted].tolist()} if promise else set()
     return np.array([a in trusted and sets_the_threshold(a) for a in data.answers.tolist()], bool)
 
 
 def _label_rule(data: Labelled, p_true: FloatArray) -> LabelRule:
-    """Whether the claims show that most unsupported ones which pass are true."""
+    """The labelling rule; it depends on whether most unsupported claims that pass are true."""
     rule = LabelRule()
     passing = (data.signals[:, 0] <= rule.supported_from) & (p_true >= rule.threshold)
     shown = passing.sum() >= MIN_UNSUPPORTED and data.is_true[passing].mean() > 0.5
@@ -221,7 +222,7 @@ def _label_rule(data: Labelled, p_true: FloatArray) -> LabelRule:
 def _promised(
     made: Calibrator, data: Labelled, source: str, *, alpha: float, delta: float
 ) -> Calibrator:
-    """The calibrator with the threshold that these claims, which it has not seen, allow."""
+    """The calibrator with the threshold set on these claims, which were not used to fit it."""
     rule = made.labels
     try:
         found = promised_threshold(
@@ -241,7 +242,7 @@ def _promised(
 
 
 def flagged_always(data: Labelled, rule: LabelRule) -> NDArray[np.bool_]:
-    """The claims (n,) that are flagged whatever their P(true): unsupported, or in a conflict."""
+    """The claims (n,) flagged whatever their P(true): unsupported, or passages disagree."""
     unsupported = ~(data.signals[:, 0] > rule.supported_from) & (not rule.unsupported_true)
     conflict = np.array([rule.conflict(*of_claim) for of_claim in data.nli.tolist()], bool)
     flagged: NDArray[np.bool_] = unsupported | conflict
@@ -249,7 +250,7 @@ def flagged_always(data: Labelled, rule: LabelRule) -> NDArray[np.bool_]:
 
 
 def _of_half(error: PromiseRefusedError, kept: Labelled) -> PromiseRefusedError:
-    """The refusal, with how many answers set the threshold."""
+    """The error, with the number of answers that were available to set the threshold."""
     return PromiseRefusedError(
         f"{error}. Half of the labelled answers (by a hash of their ids) set the threshold: "
         f"{len(np.unique(kept.groups))} of yours"
@@ -257,10 +258,10 @@ def _of_half(error: PromiseRefusedError, kept: Labelled) -> PromiseRefusedError:
 
 
 def out_of_fold(model: FranqClassifier, data: Labelled, *, folds: int = FOLDS) -> FloatArray:
-    """P(true) of each claim (n,) by a fit that saw no claim of its answer.
+    """P(true) of each claim (n,), from a fit without any claim of the same answer.
 
-    Answers are dealt to the folds at random (seed 0). NaN for a claim without signals, and for a
-    fold whose remaining answers hold one class only.
+    Answers are assigned to the folds at random (seed 0). The value is NaN for a claim without
+    signals, and for all claims of a fold if the other folds contain only one class.
     """
     from sklearn.base import clone
 
@@ -279,7 +280,7 @@ def out_of_fold(model: FranqClassifier, data: Labelled, *, folds: int = FOLDS) -
 
 
 def figures(data: Labelled, p_true: FloatArray) -> dict[str, Any]:
-    """What was reached, JSON-ready; None where a figure is not defined.
+    """The calibrator's quality measures, JSON-ready; None where a figure is not defined.
 
     ``auroc``, ``pr_auc`` (false claims positive), ``prr`` (rejection up to 0.5), ``ece``,
     ``brier``, each with ``_se`` (bootstrap over answers); ``n``, ``answers``, ``share_true``,
@@ -356,6 +357,6 @@ def _provenance() -> dict[str, Any]:
     for package in ("franq-guard", "scikit-learn", "numpy"):
         try:
             versions[package] = version(package)
-        except PackageNotFoundError:  # run from a source tree
+        except PackageNotFoundError:  # not installed: run from the source tree
             continue
     return {"date": datetime.now(UTC).date().isoformat(), "versions": versions}

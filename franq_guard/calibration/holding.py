@@ -1,9 +1,10 @@
-"""Whether a calibrator still holds on labels that it has not seen, after something changed.
+"""Tests on new labels whether a calibrator is still valid, for example after a model changed.
 
-Two tests on one claim of every answer (drawn by a hash, so that claims of one answer do not count
-twice): are more true claims flagged than was promised (exact binomial test), and does P(true) still
-say how often claims are true (Spiegelhalter, Statistics in Medicine 1986)? Were new claims like the
-old ones, exchangeable with them, each would fail in one of twenty cases at level .05.
+There are two tests. The first asks whether more true claims are flagged than was promised (exact
+binomial test), the second whether P(true) still agrees with the share of true claims
+(Spiegelhalter, Statistics in Medicine 1986). Both use one claim of each answer, drawn by a hash,
+because claims of one answer are not independent. If the new claims are exchangeable with the old
+ones, each test fails by chance in one of twenty cases (level .05).
 """
 
 from __future__ import annotations
@@ -23,20 +24,21 @@ from franq_guard.calibration.store import Calibrator
 from franq_guard.franq import FloatArray
 
 LEVEL = 0.05
-"""A test whose p-value is below this speaks against the calibrator."""
+"""A test with a p-value below this counts as failed."""
 
 __all__ = ["LEVEL", "Holding", "holding"]
 
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What new labels say of a calibrator.
+    """The result of testing a calibrator on new labels.
 
-    ``claims``: with a label and P(true), one an answer; ``true`` of them are. ``flagged``: true
-    claims that its rule flags, at most ``bound`` of all at 90 % confidence. ``promised``: the
-    share it promised, None without a promise; ``p_promise``: how likely as many would be flagged
-    if it were kept. ``said`` and ``found``: mean P(true) and share of true claims;
-    ``p_calibration``: how likely a calibrated P(true) would miss by as much.
+    ``claims``: how many claims were used, one per answer, each with a label and P(true); ``true``:
+    how many of them are true. ``flagged``: how many true claims the rule flags; ``bound``: upper
+    bound on the share flagged, at 90 % confidence. ``promised``: the promised share, None without a
+    promise; ``p_promise``: probability that at least as many are flagged if the promise holds.
+    ``said`` and ``found``: mean P(true) and share of true claims; ``p_calibration``: probability
+    that a well calibrated P(true) deviates at least as much.
     """
 
     claims: int
@@ -52,17 +54,17 @@ class Holding:
 
     @property
     def promise_broken(self) -> bool:
-        """Whether the labels speak against the promise."""
+        """Whether the test of the promise failed."""
         return self.p_promise < LEVEL
 
     @property
     def miscalibrated(self) -> bool:
-        """Whether the labels speak against P(true)."""
+        """Whether the test of P(true) failed."""
         return self.p_calibration < LEVEL
 
     @property
     def fit_again(self) -> bool:
-        """Whether either test failed."""
+        """Whether at least one test failed, so that the calibrator should be fitted again."""
         return self.promise_broken or self.miscalibrated
 
 
@@ -70,7 +72,7 @@ def holding(calibrator: Calibrator, rows: Iterable[Mapping[str, Any]]) -> Holdin
     """Test a calibrator on new labelled claims.
 
     Args:
-        calibrator: fitted before, on other answers.
+        calibrator: one that was fitted on other answers.
         rows: as for :func:`~franq_guard.calibration.fit.fit_calibrator`; those whose label is not
             trusted are left out.
 
@@ -112,7 +114,7 @@ def _at_least(k: int, n: int, share: float) -> float:
 def _spiegelhalter(truth: FloatArray, p: FloatArray) -> float:
     """Two-sided p-value of Spiegelhalter's z."""
     variance = float(np.sum((1 - 2 * p) ** 2 * p * (1 - p)))
-    if variance == 0:  # every P(true) is 0, .5 or 1: a single 0 or 1 that is wrong refutes it
+    if variance == 0:  # every P(true) is 0, .5 or 1: one wrong 0 or 1 is enough to refute it
         return float(np.all((p == 0.5) | (p == truth)))
     z = float(np.sum((truth - p) * (1 - 2 * p))) / math.sqrt(variance)
     return 2 * (1 - NormalDist().cdf(abs(z)))

@@ -1,8 +1,9 @@
 """Learned FRANQ: the paper's formula with each uncertainty a logistic function of named signals.
 
-P(true) = P_f * sigmoid(a0 + a.x) + (1 - P_f) * sigmoid(b0 + b.z), fitted through the mixture by
-penalised maximum likelihood. Isotonic steps on a few hundred claims cost ranking and saturate; a
-ridge on length-normalised signals does neither.
+P(true) = P_f * sigmoid(a0 + a.x) + (1 - P_f) * sigmoid(b0 + b.z). Both branches are fitted together
+by penalised maximum likelihood. On a few hundred claims isotonic regression gives wide steps, which
+lose the ranking within a step and saturate at 0 and 1; a ridge penalty on length-normalised signals
+avoids both.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ except ImportError as error:
 from franq_guard.franq import FloatArray
 
 Sign = Literal[-1, 0, 1]
-"""-1: P(true) may only fall with the signal; 1: only rise; 0: the data say."""
+"""-1: P(true) may only fall as the signal rises; 1: it may only rise; 0: either."""
 
 MIN_EFFECTIVE = 20
 """Fewest true and fewest false claims (weighted by P_f, or by 1 - P_f) to fit a branch on."""
 CLIP = (0.02, 0.98)
-"""P(faithful) is never taken for certain: a claim of weight 0 would teach a branch nothing."""
+"""P(faithful) is kept this far from 0 and 1: a claim of weight 0 would not affect a branch."""
 _UNFAITHFUL_PENALTY = 10.0
 
 __all__ = ["CLIP", "MIN_EFFECTIVE", "Branch", "FranqMixture", "Sign"]
@@ -42,7 +43,7 @@ __all__ = ["CLIP", "MIN_EFFECTIVE", "Branch", "FranqMixture", "Sign"]
 class Branch:
     """One fitted uncertainty: ``sigmoid(intercept + sum(weights * (x - mean) / scale))``.
 
-    ``columns`` are the signals it reads; without any it is constant.
+    ``columns`` are the signals it uses; without any it is constant.
     """
 
     columns: tuple[int, ...]
@@ -52,7 +53,7 @@ class Branch:
     scale: tuple[float, ...]
 
     def __call__(self, signals: FloatArray) -> FloatArray:
-        """Its probability for each row of ``signals`` (n, k), (n,); NaN where one it reads is."""
+        """Its probability (n,) for the rows of ``signals`` (n, k); NaN where a used signal is."""
         if not self.columns:
             return np.full(len(signals), _sigmoid(np.array(self.intercept)))
         scaled = (signals[:, list(self.columns)] - self.mean) / self.scale
@@ -62,28 +63,29 @@ class Branch:
 class FranqMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """P(claim is true) from P(faithful) and named signals, each branch a ridge logistic function.
 
-    ``X`` is (n, 1 + k): P(faithful) in [0, 1], then k signals in any unit; P(faithful) should be
-    out of fold and no signal a function of it. ``y`` is 1 (or the greater of two labels) for a true
-    claim. A row with NaN is left out of the fit and gives NaN.
+    ``X`` is (n, 1 + k): P(faithful) in [0, 1], then k signals in any unit. P(faithful) should come
+    from a model that was not trained on these claims, and no signal should be a function of it.
+    ``y`` is 1 (or the greater of two labels) for a true claim. A row with NaN is left out of the
+    fit, and its prediction is NaN.
 
-    The signals are standardised; the intercepts carry no penalty. The penalty of the faithful
-    branch is chosen by cross-validated log-likelihood over whole groups; that of the other, which
-    sees fewer rows, is ten times as large. A branch with fewer than ``min_effective`` true or false
-    claims (weighted) is the constant (true + 1) / (n + 2). P(true) is moved linearly into
-    [f, 1 - f], f = 1 / (n / 10 + 2): a tenth of the rows supports no surer statement, and ranks
-    stay.
+    The signals are standardised; the intercepts are not penalised. The penalty of the faithful
+    branch is chosen by cross-validated log-likelihood over whole groups; that of the other branch,
+    which has fewer rows, is ten times as large. A branch with fewer than ``min_effective`` true or
+    false claims (weighted) is the constant (true + 1) / (n + 2). P(true) is mapped linearly into
+    [f, 1 - f], f = 1 / (n / 10 + 2), because so few rows do not justify values nearer to 0 or 1;
+    the ranking does not change.
 
     Args:
         faith: signals (columns of ``X`` after the first, from 0) of UQ_faith; None: all.
         unfaith: signals of UQ_unfaith; None: all.
         signs: for each of the k signals what its weights may be; None: all free.
-        penalties: ridge penalties to choose from; one: no choice.
-        folds: of the choice.
+        penalties: ridge penalties to choose from; with only one, nothing is chosen.
+        folds: number of cross-validation folds for that choice.
         min_effective: see above.
 
     Attributes:
         faith_: the fitted :class:`Branch` of faithful claims.
-        unfaith_: that of the others.
+        unfaith_: the fitted :class:`Branch` of the other claims.
         penalty_: the chosen penalty of ``faith_``.
         floor_: f.
         classes_: the two labels, (2,).
@@ -120,8 +122,8 @@ class FranqMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Args:
             X: (n, 1 + k), see the class.
             y: (n,), whether each claim is true.
-            groups: (n,), the answer each claim is from: answers stay whole in the choice of the
-                penalty. None: every claim for itself.
+            groups: (n,), the answer each claim is from; cross-validation does not split an answer.
+                None: every claim is a group of its own.
 
         Returns:
             Itself, fitted.
@@ -156,13 +158,13 @@ class FranqMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.column_stack([1 - p_true, p_true])
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The greater label where P(true) >= 0.5, else the lesser, (n,)."""
+        """The greater label where P(true) >= 0.5, else the smaller one, (n,)."""
         proba = self.predict_proba(X)
         labels: NDArray[Any] = self.classes_[(proba[:, 1] >= 0.5).astype(int)]
         return labels
 
     def _split(self, data: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """P(faithful) (n,) and the signals (n, k), checked."""
+        """Check the data and return P(faithful) (n,) and the signals (n, k)."""
         p_faithful = data[:, 0]
         if np.any((p_faithful < 0) | (p_faithful > 1)):
             raise ValueError("column 0 of X, P(faithful), must lie in [0, 1]")
@@ -196,7 +198,7 @@ class FranqMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return _Settings(branches[0], branches[1], tuple(signs), self.min_effective)
 
     def _penalty(self, rows: _Rows, groups: NDArray[Any], settings: _Settings) -> float:
-        """The penalty of the highest held-out log-likelihood; the largest of equal ones."""
+        """The penalty with the highest held-out log-likelihood; the largest in case of a tie."""
         folds = min(self.folds, len(np.unique(groups)))
         if len(self.penalties) == 1 or folds < 2:
             return float(max(self.penalties))
@@ -219,7 +221,7 @@ class _Settings(NamedTuple):
 
     @property
     def read(self) -> list[int]:
-        """The signals that either branch reads."""
+        """The signals that at least one branch uses."""
         return sorted({*self.faith, *self.unfaith})
 
 
@@ -233,7 +235,7 @@ class _Rows(NamedTuple):
 
 
 def _fitted(rows: _Rows, settings: _Settings, penalty: float) -> tuple[Branch, Branch]:
-    """Both branches, fitted together; one with too few rows is a constant that stays."""
+    """Both branches, fitted together; one with too few rows is a constant and is not fitted."""
     weights = (rows.p_faithful, 1 - rows.p_faithful)
     kept = tuple(
         columns if _enough(weight, rows.is_true, settings.min_effective) else ()
@@ -257,7 +259,7 @@ def _fitted(rows: _Rows, settings: _Settings, penalty: float) -> tuple[Branch, B
 
 
 class _Part(NamedTuple):
-    """One branch while it is fitted: standardised signals, and where the search begins."""
+    """One branch during the fit: standardised signals, and the start values of the search."""
 
     columns: tuple[int, ...]
     scaled: FloatArray
@@ -329,7 +331,7 @@ def _log_likelihood(rows: _Rows, faith: Branch, unfaith: Branch) -> float:
 
 
 def _sigmoid(values: FloatArray) -> FloatArray:
-    # Two forms, each of which cannot overflow on its side.
+    # Two forms of the sigmoid: neither overflows in the range where it is used.
     small = np.exp(-np.abs(values))
     result: FloatArray = np.where(values >= 0, 1 / (1 + small), small / (1 + small))
     return result

@@ -1,23 +1,24 @@
 """Choosing a labelling rule with a promise: at most a given share of true claims is flagged.
 
 Learn-then-Test (Angelopoulos et al., arXiv 2110.01052) with exact binomial bounds (Clopper and
-Pearson, Biometrika 1934). The rules stand in an order that was fixed before anyone looked at these
-claims, from the one that flags least to the strictest. They are tested in that order and testing
-stops at the first that may flag more than the promise allows; the last one before it is chosen.
+Pearson, Biometrika 1934). The rules are tested in an order that was fixed without looking at these
+claims, from the rule that flags least to the strictest. Testing stops at the first rule that may
+flag more than the promise allows; the rule before it is chosen.
 With probability 1 - delta over the draw of the claims, the chosen rule flags at most alpha of all
 true claims like these, however many rules there are: to break the promise, the first rule in the
 order that flags too many has to pass its test, and that happens with probability delta at most.
 
 The promise holds where
 
-- the claims were seen by no training, no fit and no choice of the rules' order, and nothing is
+- the claims were not used for training, for fitting or for ordering the rules, and nothing is
   refitted afterwards;
-- they are independent: one claim an answer (:func:`one_an_answer`), one answer a question;
-- they are like those the rule will meet. For other sources it is a figure, not a promise.
+- they are independent: one claim per answer (:func:`one_an_answer`), one answer per question;
+- they come from the same distribution as the claims the rule will be applied to. For claims from
+  another source the share is an estimate, not a promise.
 
-MAPIE's `BinaryClassificationController` makes the same test. It is not used: it takes the order of
-the rules from the data, counts 7 of 100 as 8 (the ceiling of a rounded product), reports no bound,
-and would be one more dependency for the few lines below.
+MAPIE's `BinaryClassificationController` makes the same test. We do not use it because it derives
+the order of the rules from the data, counts 7 of 100 as 8 (it rounds up a product that has a
+rounding error), reports no bound, and would be one more dependency for the few lines below.
 """
 
 from __future__ import annotations
@@ -41,15 +42,16 @@ __all__ = [
 
 
 class PromiseRefusedError(ValueError):
-    """No rule can be promised: too few claims, or the most lenient rule flags too many."""
+    """No promise is possible: too few claims, or even the most lenient rule flags too many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Promise:
     """At most ``alpha`` of the true claims are flagged, at confidence 1 - ``delta``.
 
-    ``n``: true claims it rests on; ``flagged``: how many of them the rule flags; ``bound``: the
-    upper bound on the share, at most alpha; ``rule``: index of the rule, in the order tested.
+    ``n``: number of true claims it is based on; ``flagged``: how many of them the rule flags;
+    ``bound``: upper bound on the share, at most alpha; ``rule``: index of the rule in the order
+    tested.
     """
 
     alpha: float
@@ -64,14 +66,14 @@ def at_most_flagged(flagged: ArrayLike, *, alpha: float = 0.05, delta: float = 0
     """The strictest rule that flags at most ``alpha`` of true claims, at confidence 1 - ``delta``.
 
     Args:
-        flagged: (rules, n) of bool: whether the rule flags the true claim. The rules from lenient
-            to strict, in an order that does not depend on these claims; the claims independent.
+        flagged: (rules, n) of bool: whether the rule flags the true claim. The rules are ordered
+            from lenient to strict, independently of these claims; the claims are independent.
         alpha: share in (0, 1).
-        delta: how likely the promise may be broken, in (0, 1).
+        delta: largest probability that the promise is broken, in (0, 1).
 
     Raises:
         PromiseRefusedError: n is too small for any rule, or the first rule flags too many.
-        ValueError: the shape is another, or alpha or delta are no shares.
+        ValueError: the shape is wrong, or alpha or delta is not in (0, 1).
     """
     table = np.asarray(flagged)
     if table.ndim != 2 or table.dtype != np.bool_ or not len(table):
@@ -98,10 +100,10 @@ def at_most_flagged(flagged: ArrayLike, *, alpha: float = 0.05, delta: float = 0
 
 
 def upper_bound(count: int, n: int, *, delta: float) -> float:
-    """Clopper-Pearson: the largest share at which ``count`` or fewer of n come with chance delta.
+    """Clopper-Pearson: the share at which ``count`` or fewer of n occur with probability delta.
 
     Raises:
-        ValueError: count is not in 0..n, n is 0 or delta no share.
+        ValueError: count is not in 0..n, n is 0, or delta is not in (0, 1).
     """
     from scipy.stats import beta
 
@@ -111,7 +113,7 @@ def upper_bound(count: int, n: int, *, delta: float) -> float:
 
 
 def fewest_claims(alpha: float, delta: float) -> int:
-    """The fewest claims, none of them flagged, for which the bound is at most ``alpha``.
+    """The fewest claims for which the bound is at most ``alpha`` if none of them is flagged.
 
     The smallest n with (1 - alpha)^n <= delta: 45 for 5 % at 90 % confidence, 230 for 1 %.
 
@@ -124,11 +126,11 @@ def fewest_claims(alpha: float, delta: float) -> int:
 
 
 def one_an_answer(answers: Sequence[str], claims: Sequence[str]) -> list[int]:
-    """The indices of one claim of each answer, in order: the claim is drawn by a hash.
+    """The indices of one claim per answer, in order; the claim is drawn by a hash of its name.
 
-    The draw depends on the names alone, neither on the order of the rows nor on other answers, so
-    that more rows leave it as it is. Draw among the true claims, and where several answers belong
-    to one question, name the question.
+    The draw depends only on the names, not on the order of the rows or on other answers, so adding
+    rows does not change it. Pass only true claims. If several answers belong to one question, pass
+    the question's name as their ``answers``.
 
     Args:
         answers: (n,) the answer each claim belongs to.

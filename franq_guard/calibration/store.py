@@ -1,4 +1,4 @@
-"""A fitted calibrator as plain numbers: numpy alone applies it, JSON stores it."""
+"""A fitted calibrator as plain numbers: applied with numpy only and stored as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCHEMA = "franq.calibrator/1"
 Calibration = Literal["none", "global", "condition"]
 Interpolation = Literal["linear", "step"]
 EVIDENCE_METHODS = "evidence + prior"
-"""The ``methods`` of a calibrator that reads the passages alone: it holds for any writer."""
+"""The ``methods`` of a calibrator that uses only the passages; it is valid for any writer."""
 
 __all__ = ["EVIDENCE_METHODS", "SCHEMA", "Calibration", "Calibrator", "Interpolation", "Knots"]
 
@@ -34,7 +34,7 @@ class Knots:
         y: P(label | score) at each x, non-decreasing, in [0, 1].
 
     Raises:
-        ValueError: if the numbers make no such curve.
+        ValueError: if the numbers are not such a curve.
     """
 
     x: tuple[float, ...]
@@ -50,7 +50,7 @@ class Knots:
             raise ValueError("knots need increasing x and non-decreasing y in [0, 1]")
 
     def __call__(self, scores: FloatArray, interpolation: Interpolation) -> FloatArray:
-        """Probability at each score (n,); outside the knots the nearest knot's; NaN stays NaN."""
+        """Probability at each score (n,); beyond the knots, that of the nearest; NaN stays NaN."""
         x, y = np.asarray(self.x), np.asarray(self.y)
         if interpolation == "linear":
             values = np.clip(np.interp(scores, x, y), y[0], y[-1])  # rounding may overshoot
@@ -62,23 +62,23 @@ class Knots:
 
 @dataclass(frozen=True, slots=True)
 class Calibrator:
-    """What turns a claim's three raw signals into P(true), by FRANQ (arXiv 2505.21072, eq. 1).
+    """Turns a claim's three raw signals into P(true), by FRANQ (arXiv 2505.21072, eq. 1).
 
     Args:
         calibration: "none" (scores are probabilities already), "global" or "condition".
         form: "long" (claims of an answer) or "short" (the answer is one claim).
         log_space: the two UQ inputs are log-probabilities (nats), and so are the knots' x.
         interpolation: between two knots, "linear" or "step" (the value of the knot to the left).
-        faith: curve of UQ_faith; None exactly where calibration is "none".
-        unfaith: curve of UQ_unfaith; likewise.
-        faithfulness: curve of P(faithful), None: taken as it is (the paper's ablation sets it).
+        faith: curve of UQ_faith; None if and only if calibration is "none".
+        unfaith: curve of UQ_unfaith; None if and only if calibration is "none".
+        faithfulness: curve of P(faithful); None: used unchanged (only an ablation has a curve).
         hard_threshold: P(faithful) becomes 1 above it, 0 up to it (ablation T); None: soft.
         fingerprint: what it was fitted for: writer, source, language_model, faithfulness, claims,
             methods, prompt, form, n_train, date, versions ... (JSON values). ``writer`` and
             ``source`` may be "any".
-        figures: what it reached when it was fitted (JSON values).
-        labels: how its P(true) becomes a label.
-        promise: what is promised of the labels, on which data (JSON values); None: nothing.
+        figures: quality measures from when it was fitted (JSON values).
+        labels: the rule that turns P(true) into a label.
+        promise: what is promised about the labels, and on which data (JSON values); None: nothing.
         name: shown to users.
 
     Raises:
@@ -111,15 +111,15 @@ class Calibrator:
 
     @classmethod
     def uncalibrated(cls, *, form: Form = "long") -> Calibrator:
-        """The scores as they are: exp of the log-probabilities (long), confidences (short)."""
+        """Use the scores unchanged: exp of the log-probabilities (long), confidences (short)."""
         return cls(form=form, log_space=form == "long")
 
     @classmethod
     def evidence(cls, *, form: Form = "long") -> Calibrator:
-        """Evidence alone, fitted on nothing: for a faithfulness model without a calibrator.
+        """Use only the evidence, with fixed numbers: for a faithfulness model without a calibrator.
 
-        A supported claim counts as true at .95 and any other at .5, which says that nobody knows;
-        the threshold lies where P(faithful) is .5.
+        A supported claim is true with probability .95, any other with .5, because nothing is known
+        about it; the threshold corresponds to P(faithful) = .5.
         """
         return cls(
             calibration="condition",
@@ -140,7 +140,7 @@ class Calibrator:
 
     @property
     def evidence_only(self) -> bool:
-        """Whether it reads the passages alone: no language model is needed, whoever wrote."""
+        """Whether it uses only the passages; then no language model is needed for any writer."""
         return bool(self.fingerprint.get("methods") == EVIDENCE_METHODS)
 
     def apply(
@@ -151,12 +151,12 @@ class Calibrator:
         Args:
             p_faithful: (n,), in [0, 1]; None or NaN where unknown.
             uq_faith: (n,), log-probabilities where ``log_space``; None or NaN where unknown,
-                -inf allowed (it takes the lowest knot, or 0 uncalibrated).
-            uq_unfaith: (n,), likewise.
+                -inf allowed (it gets the value of the lowest knot, or 0 if uncalibrated).
+            uq_unfaith: (n,), as for ``uq_faith``.
 
         Returns:
-            P(true), calibrated UQ_faith, calibrated UQ_unfaith, each (n,) in [0, 1]; NaN exactly
-            where an input that carries weight is NaN.
+            P(true), calibrated UQ_faith, calibrated UQ_unfaith, each (n,) in [0, 1]; NaN where an
+            input with non-zero weight is NaN, and only there.
 
         Raises:
             ValueError: on shapes that differ, P(faithful) outside [0, 1], or, uncalibrated,
@@ -168,7 +168,7 @@ class Calibrator:
         return franq(weight, faith, unfaith), faith, unfaith
 
     def weight(self, p_faithful: FloatArray) -> FloatArray:
-        """P(faithful) (n,) as it enters the formula, calibrated and thresholded if so fitted."""
+        """P(faithful) (n,) as used in the formula: calibrated or thresholded, if so fitted."""
         if np.any((p_faithful < 0) | (p_faithful > 1)):
             raise ValueError("p_faithful must lie in [0, 1]")
         if self.faithfulness is not None:
@@ -182,7 +182,7 @@ class Calibrator:
         if knots is not None:
             return knots(scores, self.interpolation)
         if self.log_space:
-            # A sum of log-softmax values may exceed 0 by rounding.
+            # Rounding may make a sum of log-softmax values slightly greater than 0.
             return np.exp(np.minimum(scores, 0.0))
         return scores
 
@@ -198,7 +198,7 @@ class Calibrator:
         writer: str | None = None,
         source: str | None = None,
     ) -> list[str]:
-        """What differs between this set-up and the one the calibrator was fitted for.
+        """The differences between this set-up and the one the calibrator was fitted for.
 
         Args:
             language_model: fingerprint in use; None: not compared (the same for all others).
@@ -209,12 +209,12 @@ class Calibrator:
             form: "long" or "short".
             writer: fingerprint of the model that wrote the answer; compared where the calibrator
                 names one.
-            source: where the log-probabilities come from; likewise.
+            source: where the log-probabilities come from; compared where the calibrator names one.
 
         Returns:
-            One sentence per mismatch; empty where all agree. Uncalibrated scores were fitted for
-            nothing, so only their form can differ. A calibrator that reads the passages alone
-            takes any language model, prompt, writer and source.
+            One sentence per mismatch; empty if there is none. Uncalibrated scores were not fitted
+            to anything, so only their form can differ. A calibrator that uses only the passages
+            accepts any language model, prompt, writer and source.
         """
         found = {
             "language_model": language_model,
@@ -245,7 +245,7 @@ class Calibrator:
         """The calibrator as JSON text (schema ``franq.calibrator/1``); floats round-trip exactly.
 
         Raises:
-            ValueError: if the fingerprint or the figures hold NaN or infinity.
+            ValueError: if the fingerprint or the figures contain NaN or infinity.
         """
         return json.dumps({"schema": SCHEMA, **asdict(self)}, indent=1, allow_nan=False) + "\n"
 
@@ -254,7 +254,7 @@ class Calibrator:
         """The calibrator that :meth:`to_json` wrote.
 
         Raises:
-            ValueError: if the text is no calibrator or a damaged one; says what is wrong.
+            ValueError: if the text is not a calibrator or is damaged; says what is wrong.
         """
         try:
             data = json.loads(text, parse_constant=_reject_constant)
@@ -316,7 +316,7 @@ def _check_types(fields: dict[str, Any]) -> None:
 
 
 def _labels(value: object) -> LabelRule:
-    """The stored rule; a file from before there was one has the defaults."""
+    """The stored rule; older files have none, so they get the default rule."""
     if not isinstance(value, dict):
         raise ValueError("labels must be an object")
     for key, number in value.items():
@@ -340,4 +340,4 @@ def _knots(key: str, value: object) -> Knots | None:
 
 
 def _reject_constant(value: str) -> float:
-    raise ValueError(f"{value} is not a number a calibrator may hold")
+    raise ValueError(f"{value} is not a number that a calibrator may contain")

@@ -1,13 +1,12 @@
-"""The threshold on P(true) that a promise is made for: at most a given share of claims is flagged.
+"""Chooses the threshold on P(true) so that at most a given share of true claims is flagged.
 
-A claim is flagged where its P(true) is below the threshold, and some claims are flagged whatever
-the threshold (``unsupported`` ones, and where passages contradict each other). The higher the
-threshold, the more is flagged, and nothing that one threshold flags passes a higher one. So the
-thresholds have one order, by nature and not by the data, and may lie between any two values of
-P(true): the promise of :mod:`.promise` holds for all that pass the test at once. Among these the
-one is taken that catches most of the other claims (the false ones), and where several catch as many
-the lowest of them, so that no true claim is flagged for nothing. It lies in the middle between the
-two values around it.
+A claim is flagged if its P(true) is below the threshold; some claims are flagged whatever the
+threshold (``unsupported`` ones, and those on which passages contradict each other). A claim that
+one threshold flags is also flagged by every higher threshold. So the order of the thresholds, from
+lenient to strict, does not depend on the data, and the promise of :mod:`.promise` holds at once for
+all thresholds that pass its test. Of these, the one that catches most of the other (false) claims
+is chosen. If several catch equally many, the lowest is chosen, because a higher one would only flag
+more true claims. A threshold is the midpoint between two neighbouring values of P(true).
 """
 
 from __future__ import annotations
@@ -35,9 +34,10 @@ __all__ = ["PromisedThreshold", "check_enough", "promised_threshold", "sets_the_
 
 @dataclass(frozen=True, slots=True)
 class PromisedThreshold:
-    """A claim with P(true) below ``value`` is flagged; ``promise`` says what is promised of it.
+    """A claim with P(true) below ``value`` is flagged; ``promise`` is what is promised about it.
 
-    ``caught`` of ``others`` claims that ought to be flagged are: a figure, not a promise.
+    ``caught``: how many of the ``others``, the claims that should be flagged, are flagged. This is
+    a measurement, not a promise.
     """
 
     value: float
@@ -50,7 +50,7 @@ class PromisedThreshold:
 
         Args:
             of: the claims the promise is about, such as "true claims".
-            data: a name of the labelled data.
+            data: a name for the labelled data.
         """
         made = self.promise
         return {
@@ -79,23 +79,23 @@ def promised_threshold(
 ) -> PromisedThreshold:
     """The threshold that flags at most ``alpha`` of the true claims, at confidence 1 - ``delta``.
 
-    The promise rests on one true claim of every answer, drawn by a hash of the answer's name and
-    the claim's place in it. The claims must have been seen by no fit, and P(true) must not be
-    fitted again afterwards.
+    The promise is based on one true claim of every answer, drawn by a hash of the answer's name and
+    the claim's position in it. The claims must not have been used in any fit, and P(true) must not
+    be fitted again afterwards.
 
     Args:
-        is_true: (n,) of 0/1: the claims that ought to pass. For a promise on what the passages
-            state: whether they state it.
+        is_true: (n,) of 0/1: whether the claim should pass. For a promise about what the passages
+            state: whether they state the claim.
         p_true: (n,) in [0, 1]; NaN where unknown: such claims are unverified and left out.
         answers: (n,) names of the answers the claims belong to.
-        always: (n,) of bool: flagged whatever the threshold; None: no claim.
+        always: (n,) of bool: claims that are flagged whatever the threshold; None: no claim.
         alpha: share in (0, 1).
         delta: in (0, 1).
 
     Raises:
         PromiseRefusedError: fewer answers with a true claim than the promise needs, or more than
             ``alpha`` of the claims may be flagged by ``always`` alone.
-        ValueError: lengths differ, or alpha or delta is no share.
+        ValueError: lengths differ, or alpha or delta is not in (0, 1).
     """
     truth, p = np.asarray(is_true, bool), np.asarray(p_true, float)
     fixed = np.zeros(len(p), bool) if always is None else np.asarray(always, bool)
@@ -115,28 +115,30 @@ def promised_threshold(
         ) from None
     others = known & ~truth
     caught = flagged[: strictest.rule + 1, others].sum(axis=1)
-    # argmax: the lowest threshold that catches the most; without other claims the strictest.
+    # argmax returns the lowest of the thresholds that catch the most. Without other claims to
+    # catch, the strictest threshold is used.
     best = int(np.argmax(caught)) if others.any() else strictest.rule
     promise = at_most_flagged(flagged[: best + 1, drawn], alpha=alpha, delta=delta)
     return PromisedThreshold(float(options[best]), promise, int(caught[best]), int(others.sum()))
 
 
 def sets_the_threshold(answer: str) -> bool:
-    """Whether the claims of this answer set the threshold; the others' fit the curves.
+    """Whether this answer's claims are used to set the threshold rather than to fit the curves.
 
-    Half of all answers, by a hash of the name: more answers leave the halves as they are.
+    A hash of the name selects half of all answers, so adding answers never moves one from one half
+    to the other.
     """
     return hashlib.sha256(f"threshold\n{answer}".encode()).digest()[0] % 2 == 0
 
 
 def _thresholds(p_true: FloatArray) -> FloatArray:
-    """0, which flags nothing by itself, and the middles between neighbouring values."""
+    """0, which flags no claim, and the midpoints between neighbouring values."""
     values = np.unique(p_true)
     return np.concatenate([[0.0], (values[:-1] + values[1:]) / 2])
 
 
 def _drawn(answers: Sequence[str], candidates: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """The indices of one candidate of each answer that has any."""
+    """The indices of one candidate from each answer that has any."""
     places: dict[str, int] = {}
     names = []
     for answer in answers:
@@ -148,7 +150,7 @@ def _drawn(answers: Sequence[str], candidates: NDArray[np.bool_]) -> NDArray[np.
 
 
 def check_enough(n: int, alpha: float, delta: float) -> None:
-    """Refuse a promise that ``n`` answers with a true claim cannot show (PromiseRefusedError)."""
+    """Raise PromiseRefusedError if ``n`` answers with a true claim are too few for the promise."""
     least = fewest_claims(alpha, delta)
     if n < least:
         raise PromiseRefusedError(

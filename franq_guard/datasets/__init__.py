@@ -1,8 +1,9 @@
-"""Data sets for calibration and benchmarks: asked, retrieved, answered, graded and labelled.
+"""Data sets for calibration and benchmarks: questions, passages, answers, grades and labels.
 
-Read: ``jsonl``, ``documents`` (a folder as passages), ``questions``, ``passage_pool`` (searched
-with ``search``), ``demo``. Spoil: ``perturbation`` (with ``fact_swaps`` and ``entities``). Answer:
-``generations`` (kept on disk), ``long_form``. Grade and label: ``grading`` (by aliases, over
-``comparable_words`` and ``refusals``), ``judge`` (by a model), ``labelled`` (a calibrator's rows).
-Keep answers with what judges and people say of their claims: ``claim_set``.
+Reading: ``jsonl``, ``documents`` (a folder as passages), ``questions``, ``passage_pool`` (searched
+with ``search``), ``demo``. Making retrieval worse on purpose: ``perturbation`` (with ``fact_swaps``
+and ``entities``). Answering: ``generations`` (stored on disk), ``long_form``. Grading, labelling:
+``grading`` (by aliases, using ``comparable_words`` and ``refusals``), ``judge`` (by a model),
+``labelled`` (rows for a calibrator). ``claim_set`` stores answers with the labels that judges and
+people give to their claims.
 """

@@ -1,15 +1,15 @@
-"""Text as comparable words: one spelling for what people write in several.
+"""Normalises text to words that can be compared: one spelling for each of its variants.
 
 After the grader of SQuAD (lower case, no punctuation, no articles), and besides:
 
 - accents and ligatures folded, typographic quotes and dashes plain, a possessive 's dropped,
   initials joined ("J. R. R." is "jrr"), "St." and "Mt." written out, "&" is "and";
 - numbers as digits: "2,579", "twenty-one" (21), "3.5 million", "Nineteen Eighty-Four" (1984),
-  "third" (3rd); "one of" stays, for there it is a pronoun. "$5" is "5 dollar"; "24-10" and "7:30"
-  stay one word each, so that no part of them is met as a number of its own;
+  "third" (3rd); "one of" is kept, because there "one" is a pronoun. "$5" is "5 dollar"; "24-10" and
+  "7:30" stay one word each, so that no part of them matches as a separate number;
 - dates in one order, day month year: "July 4, 1776", "the fourth of July 1776", "1776-07-04" and
-  "7/4/1776" (month first where both readings are dates) are "day4 july 1776". The day is marked, so
-  that the number 4 is not met in a date, while the year still is.
+  "7/4/1776" (month first if both readings are valid) are "day4 july 1776". The day is marked, so
+  that the number 4 does not match a date; the year can still match.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ARTICLES = frozenset({"a", "an", "the"})
 
 
 class Word(NamedTuple):
-    """A normalised word and the punctuation that stands before it (``","``, ``"/"`` ...)."""
+    """A normalised word and the punctuation before it (``","``, ``"/"`` ...)."""
 
     text: str
     before: str = ""
@@ -79,9 +79,9 @@ _YEAR = re.compile(r"\d{3,4}")
 
 @lru_cache(maxsize=4096)
 def words(text: str) -> tuple[Word, ...]:
-    """The normalised words of ``text`` in order; articles are dropped unless nothing else is there.
+    """The normalised words of ``text`` in order, without articles unless there is nothing else.
 
-    Empty where the text holds no letter and no digit.
+    Empty if the text contains no letter and no digit.
     """
     found = _without_articles(_numbers(_split(_folded(text))))
     return tuple(_dates([Word(_ABBREVIATIONS.get(w.text, w.text), w.before) for w in found]))
@@ -93,7 +93,7 @@ def texts(text: str) -> tuple[str, ...]:
 
 
 def holds(text: str, wanted: Sequence[tuple[str, ...]]) -> bool:
-    """Whether ``text`` has one of the word sequences (as :func:`texts` gives them)."""
+    """Whether ``text`` contains one of the word sequences (as returned by :func:`texts`)."""
     said = f" {' '.join(texts(text))} "
     return any(w and f" {' '.join(w)} " in said for w in wanted)
 
@@ -140,7 +140,7 @@ def _split(text: str) -> list[Word]:
 
 
 def _numbers(found: Sequence[Word]) -> list[Word]:
-    """Runs of number words as digits, one word each."""
+    """Convert each run of number words to one word of digits."""
     out: list[Word] = []
     at = 0
     while at < len(found):
@@ -151,7 +151,7 @@ def _numbers(found: Sequence[Word]) -> list[Word]:
 
 
 def _number_at(run: Sequence[str]) -> tuple[str, int]:
-    """The number that ``run`` begins with and how many words it takes; else the first word."""
+    """The number at the start of ``run``, or else its first word, and how many words it takes."""
     if run[0] in _CARDINALS and run[1:2] == ["of"]:
         return run[0], 1
     total: float = 0
@@ -183,7 +183,7 @@ def _value(word: str, *, first: bool) -> float | None:
 
 
 def _fits(value: float, part: float | None, last: float) -> bool:
-    """Whether ``value`` may follow: nothing before it, a scale, tens (twenty-one), half a year."""
+    """Whether ``value`` may come next: first, a scale, after tens (twenty-one), half a year."""
     if part is None or last in (100, 10**3, 10**6, 10**9, 10**12):
         return True
     tens = last in range(20, 100, 10) and 0 < value < 10
@@ -201,7 +201,7 @@ def _continues(rest: Sequence[str]) -> bool:
 
 
 def _written(value: float, *, ordinal: bool) -> str:
-    value = round(value, 6)  # 2.3 * 10**6 is not whole in floats
+    value = round(value, 6)  # rounding error: 2.3 * 10**6 is not an exact integer
     digits = str(int(value)) if value == int(value) else str(value)
     if not ordinal:
         return digits

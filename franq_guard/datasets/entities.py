@@ -1,8 +1,8 @@
-"""Names, numbers and dates of a passage, found by rules, and substitutes of the same kind.
+"""Finds names, numbers and dates of a passage by rules, and substitutes of the same kind.
 
-A name is a run of capitalised words ("Odran Vell", "Bank of Harrow"); a word that begins a sentence
-counts only if it is nowhere in the pool written small. Kinds keep shapes together: a substitute for
-"4 July 1903" is another date of that form, for a name of two words another name of two words.
+A name is a run of capitalised words ("Odran Vell", "Bank of Harrow"); the first word of a sentence
+counts only if it never occurs in lower case in the pool. A substitute has the same kind and
+shape: for "4 July 1903" another date of that form, for a name of two words another such name.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def entities(text: str, *, common: frozenset[str] = frozenset()) -> list[Entity]
 
     Args:
         text: a passage.
-        common: words that are written small somewhere (:meth:`Pool.common`).
+        common: words that occur in lower case somewhere (:meth:`Pool.common`).
     """
     found = [Entity(m.start(), m.end(), m.group(), _kind(m)) for m in _FIXED.finditer(text)]
     taken = [(e.start, e.end) for e in found]
@@ -76,10 +76,10 @@ def entities(text: str, *, common: frozenset[str] = frozenset()) -> list[Entity]
 
 
 class Pool:
-    """Substitutes by kind, gathered from many passages.
+    """Substitutes by kind, collected from many passages.
 
     Args:
-        passages: texts; the same texts in any order give the same pool.
+        passages: texts; their order does not matter.
     """
 
     def __init__(self, passages: Iterable[str]) -> None:
@@ -94,7 +94,7 @@ class Pool:
     def others(self, entity: Entity, rng: np.random.Generator) -> Iterator[str]:
         """Substitutes for ``entity`` in random order, none of them equal to it.
 
-        Of its own kind first, then of the family (any number, any name).
+        Those of the same kind come first, then those of its family (any number, any name).
         """
         family = entity.kind.split("-")[0]
         kinds = [entity.kind, *(k for k in sorted(self._by_kind) if k.split("-")[0] == family)]
@@ -106,7 +106,10 @@ class Pool:
 
 
 def _order(count: int, rng: np.random.Generator) -> Iterator[int]:
-    """All indices once, from a random start in random steps: no list is shuffled for one draw."""
+    """Every index once, from a random start in steps of random size.
+
+    Shuffling a whole list would be slow when only one index is needed.
+    """
     if count == 0:
         return
     start = int(rng.integers(count))
@@ -119,7 +122,7 @@ def _order(count: int, rng: np.random.Generator) -> Iterator[int]:
 def _kind(match: re.Match[str]) -> str:
     kind = (match.lastgroup or "").replace("_", "-")
     if kind == "year":
-        return f"year-{match.group()[:2]}"  # of one century: the year 1031 would stand out
+        return f"year-{match.group()[:2]}"  # same century: the year 1031 would look out of place
     if kind != "number":
         return kind
     digits = sum(c.isdigit() for c in match.group().split(".")[0])
@@ -127,7 +130,7 @@ def _kind(match: re.Match[str]) -> str:
 
 
 def _name_kind(text: str, start: int, end: int) -> str:
-    """Number of words, and what it is likely to name: a place after "in", "American" as it is."""
+    """The number of words and the likely meaning: a place after "in", or an adjective."""
     name = text[start:end]
     count = len(_WORD.findall(name))
     if count == 1 and name.isupper() and len(name) > 1:
@@ -161,7 +164,7 @@ def _joined(text: str, left: re.Match[str], right: re.Match[str]) -> bool:
 def _name(
     text: str, run: Sequence[re.Match[str]], common: frozenset[str]
 ) -> Iterator[tuple[int, int]]:
-    """The run without connectors at its end and small words at its start, if a name is left."""
+    """The run without connectors at its ends and common words at its start, if a name is left."""
     words = list(run)
     while words and words[-1].group() in _CONNECTORS:
         words.pop()

@@ -1,4 +1,4 @@
-"""One question's passages with their facts swapped for others of the same kind."""
+"""Replaces facts in the passages of one question by other facts of the same kind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ROUNDS = 12
 
 
 class Golds:
-    """Right answers by the word that their question asks with and by their shape."""
+    """Correct answers, indexed by the question word and by their shape."""
 
     def __init__(self, questions: Iterable[Question]) -> None:
         groups: dict[tuple[str, str], set[str]] = {}
@@ -32,7 +32,7 @@ class Golds:
         self._groups = {key: sorted(found) for key, found in groups.items()}
 
     def others(self, question: Question, rng: np.random.Generator) -> Iterator[str]:
-        """Answers of other questions in random order, those of the like of ``question`` first."""
+        """Answers of other questions in random order, first those of similar questions."""
         shape = _shape(question.answers[0])
         for key in ((_asked(question), shape), ("", shape), ("", "")):
             group = self._groups.get(key, [])
@@ -40,13 +40,13 @@ class Golds:
 
 
 class Swap:
-    """Swaps the facts of the passages of one question.
+    """Replaces the facts in the passages of one question.
 
     Args:
-        question: its right answers are swapped first.
+        question: its correct answers are replaced first.
         pool: substitutes for names, numbers and dates.
-        golds: substitutes for right answers.
-        rng: all that is random.
+        golds: substitutes for correct answers.
+        rng: source of all random choices.
     """
 
     def __init__(
@@ -59,10 +59,12 @@ class Swap:
         )
 
     def passage(self, passage: Passage, rewritten: str | None = None) -> Passage:
-        """``passage`` with its facts swapped; with ``rewritten`` only right answers left in it.
+        """``passage`` with its facts replaced.
+
+        If ``rewritten`` is given, only the correct answers that remain in it are replaced.
 
         Raises:
-            ValueError: there is no substitute for a right answer.
+            ValueError: there is no substitute for a correct answer.
         """
         answer = self._substitute()
         title = self._without_answers(passage.title, answer)
@@ -83,7 +85,7 @@ class Swap:
         )
 
     def _says_answer(self, other: str) -> bool:
-        """Whether ``other`` is a part of a right answer: beside what is left it would say it."""
+        """Whether ``other`` shares a word with a correct answer, and so might still state it."""
         return any(set(texts(other)) & set(wanted) for wanted in self._wanted)
 
     def _without_answers(self, text: str, substitute: str) -> str:
@@ -97,7 +99,7 @@ class Swap:
         )
 
     def _answer_spans(self, text: str) -> list[tuple[int, int]]:
-        """The shortest stretches of whole words that hold a right answer, without overlap."""
+        """The shortest ranges of whole words that contain a correct answer, without overlap."""
         chunks = [m.span() for m in _CHUNK.finditer(text)]
         spans: list[tuple[int, int]] = []
         for wanted in self._wanted:
@@ -135,7 +137,7 @@ class Swap:
 def _windows(
     text: str, chunks: Sequence[tuple[int, int]], wanted: tuple[str, ...]
 ) -> Iterator[tuple[int, int]]:
-    """Short stretches that hold ``wanted``, by halving: normalising every stretch is slow."""
+    """Short ranges that contain ``wanted``, by bisection: normalising every range is slow."""
 
     def from_there(end: int, first: int) -> bool:
         return first < end and holds(text[chunks[first][0] : chunks[end - 1][1]], [wanted])
@@ -152,7 +154,7 @@ def _windows(
 
 
 def _boundary(good: int, bad: int, holding: Callable[[int], bool]) -> int:
-    """An index that holds next to one that does not, between ``good`` and ``bad``."""
+    """The index, between ``good`` and ``bad``, at which ``holding`` changes to false."""
     while abs(good - bad) > 1:
         middle = (good + bad) // 2
         if holding(middle):
@@ -163,13 +165,13 @@ def _boundary(good: int, bad: int, holding: Callable[[int], bool]) -> int:
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Without punctuation around it; all of it where that is all there is."""
+    """The range without punctuation around it; unchanged if there is only punctuation."""
     inner = re.search(r"[^\W_](?:.*[^\W_])?", text[start:end], re.DOTALL)
     return (start + inner.start(), start + inner.end()) if inner else (start, end)
 
 
 def _apart(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest of those that overlap, in order."""
+    """Of overlapping ranges only the longest, in order."""
     kept: list[tuple[int, int]] = []
     for start, end in sorted(spans, key=lambda s: s[0] - s[1]):
         if all(end <= a or b <= start for a, b in kept):

@@ -1,7 +1,7 @@
-"""Generations kept on disk by content, so that an interrupted run repeats nothing.
+"""Stores generations on disk by content, so that an interrupted run does not repeat any.
 
-The store holds prompts' digests and the model's texts: keep it out of what is published when the
-prompts come from data that must not be passed on.
+The store contains digests of the prompts and the model's texts. Do not publish it if the prompts
+come from data that must not be passed on.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from franq_guard.records import Generation, Token
 class GenerationStore:
     """An append-only JSONL file of generations, keyed by (model, settings, prompt).
 
-    A line torn by a kill, or damaged otherwise, is skipped when read and written again.
+    An incomplete or damaged line is skipped when the file is read, and its text generated again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -44,10 +44,10 @@ class GenerationStore:
         batch_size: int = 8,
         progress: Callable[[int], None] | None = None,
     ) -> list[Generation]:
-        """Greedy generations of ``prompts``, those on disk not made again; in order.
+        """Greedy generations of ``prompts``, in order; those on disk are not generated again.
 
         Args:
-            model: writes what is missing.
+            model: generates the missing ones.
             prompts: rendered prompts.
             max_new_tokens: at most this many tokens each.
             batch_size: prompts generated (and stored) together.
@@ -55,7 +55,7 @@ class GenerationStore:
         """
         keys = [_key(model.fingerprint, max_new_tokens, prompt) for prompt in prompts]
         missing = {k: p for k, p in zip(keys, prompts, strict=True) if k not in self._known}
-        # Prompts of like length share a batch: padding is work thrown away.
+        # Batch prompts of similar length, because computing padding is wasted work.
         todo = sorted(missing, key=lambda k: len(missing[k]))
         for at in range(0, len(todo), batch_size):
             batch = todo[at : at + batch_size]

@@ -1,4 +1,4 @@
-"""Whether an answer states a gold answer: normalised alias matching, its rules given here.
+"""Decides whether an answer states a gold answer, by matching normalised aliases.
 
 Words are compared as :mod:`~franq_guard.datasets.comparable_words` spells them (case, accents,
 punctuation, articles, numbers, dates).
@@ -8,17 +8,17 @@ one as consecutive whole words. Of a line longer than ``MAX_WORDS`` only the fir
 Middle names may be left out of a name of three or more capitalised words, and what an alias has in
 brackets ("Buffalo (or Bison)"); an alias all in one case matches singular and plural alike.
 
-Not counted as stated:
+An alias does not count as stated if it is
 
-- an alias that a negation stands before in the same clause (at most three words before it: "not in
-  Paris", "rather than Paris") or right after it ("Paris is not");
+- negated: a negation at most three words before it in the same clause ("not in Paris", "rather than
+  Paris") or right after it ("Paris is not");
 - one of several alternatives ("Paris or London", "Paris/London") unless each of them states an
   alias; a bare list joined by "and" of which less than half states one; any but the first of a bare
   list of three or more without "and";
-- a number, where the answer holds other numbers that the question does not (a date's day is none,
-  and a year in a date may be met);
-- an alias of one letter, or one that the question itself holds, unless it is the whole answer;
-  "yes" and "no" unless they come first.
+- a number, if the answer contains other numbers that are not in the question (the day of a date is
+  ignored, and a year in a date may match);
+- one letter, or contained in the question, unless it is the whole answer;
+  "yes" and "no" only count at the beginning.
 
 ``not_attempted``: nothing is said, or a refusal ("I don't know", "the passages do not mention
 ...") without a gold answer after "but" or "however". ``incorrect``: all else; so is a surname for a
@@ -38,14 +38,14 @@ from franq_guard.datasets.comparable_words import Word, texts, words
 from franq_guard.datasets.refusals import refuses
 
 Grade = Literal["correct", "incorrect", "not_attempted", "error"]
-"""``error`` is a grader that could not tell (an unreadable reply); alias matching never says it."""
+"""``error``: the grader could not decide (an unreadable reply); alias matching never returns it."""
 
 MAX_WORDS = 40
-"""Of a longer line only the first sentence is an answer."""
+"""Of a line with more words only the first sentence counts as the answer."""
 
 
 class Grader(Protocol):
-    """Grades one answer; any function of this shape will do."""
+    """Grades one answer; any function with this signature can be used."""
 
     def __call__(self, question: str, answer: str, aliases: Sequence[str]) -> Grade:
         """The grade of ``answer`` to ``question`` whose right answers are ``aliases``."""
@@ -72,8 +72,8 @@ def grade(answer: str, aliases: Sequence[str], *, question: str = "") -> Grade:
 
     Args:
         answer: what was answered; only its first line that is not blank counts.
-        aliases: the right answers, each alone being enough.
-        question: lets numbers and names that stand in it be told from the answer's own.
+        aliases: the correct answers; stating one of them is enough.
+        question: numbers and names in it are not counted as part of the answer.
 
     Raises:
         ValueError: if there is no alias.
@@ -114,7 +114,7 @@ def states(text: str, aliases: Sequence[str], *, question: str = "") -> bool:
 
 
 def unbracketed(aliases: Sequence[str]) -> tuple[str, ...]:
-    """``aliases`` and each that has brackets also without them; no repeats."""
+    """``aliases``, plus those with brackets without them; no duplicates."""
     bare = [_BRACKETS.sub(" ", alias).strip() for alias in aliases]
     return tuple(dict.fromkeys([*aliases, *(alias for alias in bare if texts(alias))]))
 
@@ -153,12 +153,12 @@ def _spaced(parts: Sequence[str]) -> str:
 
 
 def _whole_only(wanted: Sequence[str]) -> bool:
-    """Aliases that chance would meet inside an answer."""
+    """Whether an alias could match inside an answer by chance, so it must be all of it."""
     return not wanted or (len(wanted) == 1 and len(wanted[0]) == 1 and wanted[0].isalpha())
 
 
 def _number_lost(wanted: Sequence[str], said: Sequence[Word], asked: str) -> bool:
-    """Whether a number is wanted and other numbers stand beside it."""
+    """Whether a number is wanted and the answer has other numbers, too."""
     if len(wanted) != 1 or not _NUMBER.fullmatch(wanted[0]):
         return False
     return any(
@@ -179,7 +179,7 @@ def _variants(alias: str) -> list[tuple[str, ...]]:
 def _found(
     wanted: Sequence[str], said: Sequence[Word], *, lower: bool
 ) -> Iterator[tuple[int, int]]:
-    """Half-open ranges of ``said`` that are ``wanted``."""
+    """Half-open ranges of ``said`` that match ``wanted``."""
     if lower:
         wanted = [_singular(w) for w in wanted]
     heard = [_singular(w.text) if lower else w.text for w in said]
@@ -227,7 +227,7 @@ def _one_of_many(said: Sequence[Word], match: tuple[int, int], aliases: Sequence
     items, joiners = _items(said)
     inside = [i for i, (a, b) in enumerate(items) if a <= match[0] and match[1] <= b]
     if not inside:
-        return False  # the alias holds a comma or an "or" itself
+        return False  # the alias itself contains a comma or an "or"
     at = inside[0]
     golds = {texts(a) for a in aliases}
 

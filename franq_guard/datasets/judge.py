@@ -1,8 +1,8 @@
-"""Grading by a language model, where aliases are not enough: two graders of one prompt.
+"""Grading by a language model where aliases are not enough: two graders that share one prompt.
 
 :class:`LLMGrader` compares the probabilities of the three replies (any model that can score);
-:class:`TextGrader` reads the reply of anything that writes text. Neither guesses: what they cannot
-read is ``error``.
+:class:`TextGrader` reads the reply of anything that writes text. Neither guesses: if they cannot
+decide, the grade is ``error``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WORD = re.compile(r"\b(not[ _-]attempted|incorrect|correct)\b", re.IGNORECASE)
 
 
 def grading_prompt(question: str, answer: str, aliases: Sequence[str]) -> Prompt:
-    """The question to the judge; of many aliases the first eight are shown."""
+    """The prompt for the judge; at most the first eight aliases are shown."""
     right = " | ".join(aliases[:_MAX_ALIASES])
     return Prompt(
         SYSTEM,
@@ -42,11 +42,11 @@ def grading_prompt(question: str, answer: str, aliases: Sequence[str]) -> Prompt
 
 
 class LLMGrader:
-    """A :class:`~franq_guard.datasets.grading.Grader` that takes the likeliest letter.
+    """A :class:`~franq_guard.datasets.grading.Grader` that chooses the most probable letter.
 
     Args:
         model: scores the three letters after the prompt; nothing is generated.
-        margin: in nats; ``error`` where the best letter leads the next by less. 0: never too close.
+        margin: in nats; ``error`` if the best letter's lead over the next is smaller. 0: no limit.
     """
 
     def __init__(self, model: LanguageModel, *, margin: float = 0.0) -> None:
@@ -55,7 +55,7 @@ class LLMGrader:
         self._model, self._margin = model, margin
 
     def __call__(self, question: str, answer: str, aliases: Sequence[str]) -> Grade:
-        """The grade, or ``error`` where a log-probability is missing or the lead too small."""
+        """The grade, or ``error`` if a log-probability is missing or the lead is too small."""
         prompt = self._model.render(grading_prompt(question, answer, aliases))
         scored = self._model.score([prompt] * len(OPTIONS), [Generation(o) for o in OPTIONS])
         values = [sum(t.logprob for t in g.tokens) if g.tokens else math.nan for g in scored]
@@ -79,13 +79,13 @@ class TextGrader:
         self._ask = as_ask(llm)
 
     def __call__(self, question: str, answer: str, aliases: Sequence[str]) -> Grade:
-        """The grade, or ``error`` where the reply names none or several."""
+        """The grade, or ``error`` if the reply names none or several."""
         prompt = grading_prompt(question, answer, aliases)
         return read_grade(str(self._ask(f"{prompt.system}\n\n{prompt.user}")))
 
 
 def read_grade(reply: str) -> Grade:
-    """The grade that a reply gives: its first letter A, B or C, or the one grade it names."""
+    """The grade in a reply: its first letter A, B or C, or the only grade that it names."""
     letter = _REPLY.match(reply.strip())
     if letter:
         return OPTIONS[letter[1]]

@@ -1,4 +1,4 @@
-"""From checked answers with labelled claims to the rows a calibrator is fitted on."""
+"""Turns checked answers with labelled claims into the rows a calibrator is fitted on."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def claim_rows(
     """One row for each labelled claim whose signals are known.
 
     Args:
-        answer: checked, its claims in the order of ``labels``.
-        labels: one a claim; a claim of which it is not known whether it is true gives no row.
-        group: names the answer; its claims stay together in cross-validation.
+        answer: a checked answer with its claims in the order of ``labels``.
+        labels: one per claim; a claim without a label ``is_true`` gives no row.
+        group: name of the answer; its claims stay together in cross-validation.
     """
     for verdict, label in zip(answer.verdicts, labels, strict=True):
         if label.is_true is not None and {"uq_faith", "uq_unfaith"} <= set(verdict.raw):
@@ -39,13 +39,13 @@ def claim_rows(
 
 
 def labelled_rows(guard: Guard, traces: Iterable[Trace]) -> Iterator[list[dict[str, Any]]]:
-    """The rows of each trace whose ``labels`` say of a claim whether it is true; a list a trace.
+    """One list of rows for each trace that has a label ``is_true`` for at least one claim.
 
-    Other traces are passed over before any model runs. An answer that was not checked claim by
-    claim (a failure, the short form) gives an empty list and a warning. Only uncalibrated signals
-    enter, whatever calibrator ``guard`` has, and its language model reads what it did not write.
-    Claims may differ in having ``is_faithful``; the fit takes it in all or in none:
-    :func:`uniform`.
+    Other traces are skipped before any model runs. An answer that was not checked claim by claim (a
+    failure, the short form) gives an empty list and a warning. The signals are uncalibrated,
+    whatever calibrator ``guard`` has, and its language model also reads text that it did not write.
+    Some rows may have ``is_faithful`` and others not, but the fit needs it in all or in none:
+    see :func:`uniform`.
     """
     waiting: deque[tuple[str, Sequence[ClaimLabel]]] = deque()
 
@@ -68,7 +68,7 @@ def labelled_rows(guard: Guard, traces: Iterable[Trace]) -> Iterator[list[dict[s
 def label_rows(traces: Iterable[Trace]) -> Iterator[dict[str, Any]]:
     """``group`` and ``is_true`` of each labelled claim, as :func:`labelled_rows` will name them.
 
-    Nothing is scored: it tells beforehand whether the labels suffice.
+    Nothing is scored, so one can check with these rows whether there are enough labels.
     """
     for number, trace in enumerate(traces):
         for label in trace.labels:
@@ -78,7 +78,7 @@ def label_rows(traces: Iterable[Trace]) -> Iterator[dict[str, Any]]:
 
 
 def _group(number: int, trace: Trace) -> str:
-    # The two kinds of names never meet, whatever the ids are.
+    # The two kinds of names can never be equal, whatever the ids are.
     return f"#{number}" if trace.id is None else f"id:{trace.id}"
 
 

@@ -1,4 +1,4 @@
-"""A whole RAG without a framework: word search over passages, and the guard's own model writes."""
+"""A complete RAG without a framework: BM25 search, and answers by the guard's language model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def local_rag(
 ) -> Callable[[str], Answered]:
     """A function from a question to its checked answer; loads the guard's language model.
 
-    The answer is greedy, and its log-probabilities are those of the writing itself.
+    Decoding is greedy, and the log-probabilities are recorded while the answer is generated.
 
     Args:
         passages: what to search.
@@ -43,7 +43,7 @@ def local_rag(
     search = Bm25([f"{p.title} {p.text}" for p in passages], k=k)
     model = guard.language_model
     if model is None:
-        raise ValueError("who answers? give a guard with a language model: Guard.offline()")
+        raise ValueError("the guard has no language model to answer with: use Guard.offline()")
 
     def answer(question: str) -> Answered:
         found = tuple(passages[i] for i, _ in search.best(question))

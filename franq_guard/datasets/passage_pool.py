@@ -1,4 +1,4 @@
-"""A pool of passages from a file, searched for questions that come without any."""
+"""Reads a pool of passages from a file and searches it for questions that have none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def read_passages(path: Path) -> list[Passage]:
     """The pool: JSONL of ``{text, title?}``, compressed where the name ends in ``.gz``.
 
     Raises:
-        ValueError: naming the line that is no such row, or for an empty file.
+        ValueError: for an invalid line, which the message names, or an empty file.
     """
     found = []
     for number, line in numbered_lines(path):
@@ -41,7 +41,7 @@ def with_retrieved(
 ) -> list[Question]:
     """Questions without passages get the best ``k`` of the pool (BM25); others stay as they are.
 
-    A passage that states a right answer counts as gold, which string matching tells.
+    A passage that contains a correct answer, by string matching, counts as gold.
     """
     if all(question.passages for question in questions) or k < 1:
         return list(questions)

@@ -1,8 +1,8 @@
-"""Retrieval that failed, made from retrieval that worked: shuffled and corrupted passages.
+"""Simulates failed retrieval: replaces or corrupts the passages of questions.
 
 The robustness settings of arXiv 2505.21072: in every question a share of the passages is replaced
-by unrelated ones, or says something else. No question is left whole. Where ``share * n`` is not a
-whole number it is rounded up or down at random, so that the share holds on average.
+by unrelated ones, or has its facts changed. Every question is changed. If ``share * n`` is not a
+whole number it is rounded up or down at random, so that the share is correct on average.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _REWRITE = (
 )
 
 Rewrite = Callable[[str, Sequence[str]], str]
-"""From a passage's text and the right answers to a text that says something else."""
+"""Function from a passage's text and the correct answers to a text with other facts."""
 
 
 def shuffle_passages(
@@ -93,7 +93,7 @@ def llm_rewrite(llm: Any) -> Rewrite:
     def rewrite(text: str, answers: Sequence[str]) -> str:
         reply = str(ask(_REWRITE.format(answers=" | ".join(answers), text=text))).strip()
         if not reply:
-            raise ValueError("the model gave an empty passage back")
+            raise ValueError("the model returned an empty passage")
         return reply
 
     return rewrite
@@ -147,7 +147,7 @@ def _corrupted(question: Question, swap: Swap, share: float, rewrite: Rewrite | 
             break
         new = swap.passage(old, rewrite(old.text, question.answers) if rewrite else None)
         if (new.title, new.text) == (old.title, old.text):
-            continue  # it names nothing
+            continue  # the passage has no fact that can be replaced
         passages[at] = replace(new, metadata={**old.metadata, "perturbed": "corrupted"})
         gold[at] = False
         left -= 1
@@ -159,7 +159,7 @@ def _count(total: int, share: float, rng: np.random.Generator) -> int:
 
 
 def _rng(seed: int, what: str, identifier: str) -> np.random.Generator:
-    """A generator for each question: one more question changes nothing for the others."""
+    """A random generator per question, so that adding a question does not change the others."""
     return np.random.default_rng(int(digest(seed, what, identifier)[:16], 16))
 
 

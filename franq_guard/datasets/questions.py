@@ -1,7 +1,7 @@
-"""Questions with passages and gold answers (``rag_qa`` JSONL), and the draw of train and test.
+"""Questions with passages and gold answers (``rag_qa`` JSONL), and the split in train and test.
 
 A row is ``{id, dataset, question, answers, passages: [{text, title?, is_gold?, src?}]}``; other
-fields are passed over. ``is_gold`` says that the passage answers the question.
+fields are ignored. ``is_gold`` says that the passage answers the question.
 """
 
 from __future__ import annotations
@@ -66,8 +66,9 @@ def draw(
     """``train`` and ``test`` questions of every data set, disjoint; data sets in order of name.
 
     Questions are ranked by a digest of seed and id; the training part is taken from one end, the
-    test part from the other. So new rows take the place of few old ones, a larger training part
-    holds the smaller one, and no question changes sides while the data set lasts for both parts.
+    test part from the other. So new rows replace only few old ones, a larger training part contains
+    the smaller one, and no question moves from one part to the other as long as the data set has
+    enough questions for both.
 
     Raises:
         ValueError: if a count is negative, or a data set has fewer than ``train + test`` questions.
@@ -107,7 +108,7 @@ def gold_lost(questions: Iterable[Question], k: int) -> int:
 
 
 def digest(seed: int, *parts: str) -> str:
-    """A number in hex that depends on ``seed`` and ``parts`` alone: ranks without a generator."""
+    """A hex number that depends only on ``seed`` and ``parts``, for a reproducible random order."""
     return hashlib.sha256(json.dumps([seed, *parts]).encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Answers that decline to answer, over words spelt as in ``comparable_words``."""
+"""Recognises answers that decline to answer; words are normalised by ``comparable_words``."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NOTHING = frozenset(
         "unknown",
         "none",
         "na",
-        "n",  # "N/A": the article is gone
+        "n",  # "N/A": the "a" was removed as an article
         "null",
         "not applicable",
         "unclear",
@@ -52,6 +52,6 @@ _NOTHING = frozenset(
 
 
 def refuses(text: str) -> bool:
-    """Whether ``text`` says nothing, or that it does not know or was not told the answer."""
+    """Whether ``text`` is empty, or says that the answer is unknown or not in the passages."""
     said = " ".join(texts(text))
     return not said or said in _NOTHING or _REFUSAL.search(said) is not None

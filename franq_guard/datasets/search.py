@@ -1,4 +1,4 @@
-"""Search in texts that are held in memory, by words (BM25) or by meaning: retrieval."""
+"""Retrieval from texts in memory, by words (BM25) or by meaning (embeddings)."""
 
 from __future__ import annotations
 

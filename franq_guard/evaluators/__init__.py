@@ -1,6 +1,6 @@
-"""FRANQ as an evaluator of the frameworks that people already use; each file is one framework.
+"""FRANQ as an evaluator for other evaluation frameworks, one file per framework.
 
-A framework is loaded only by the file that is named after it, and comes with the extra of that name
-(``pip install 'franq-guard[offline,deepeval]'``); ``langsmith`` needs no package besides.
-LlamaIndex has its evaluator in the distribution ``llama-index-franq``.
+Only the file named after a framework imports it, and the extra of the same name installs it
+(``pip install 'franq-guard[offline,deepeval]'``); ``langsmith`` needs no additional package. The
+evaluator for LlamaIndex is in the distribution ``llama-index-franq``.
 """

@@ -1,4 +1,4 @@
-"""One number and one explanation for a checked answer: what every evaluation framework asks for."""
+"""One score and one explanation for a checked answer, as every evaluation framework needs them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from franq_guard.report.words import citation_words
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What a framework is told of an answer.
+    """The result for an answer that is given to a framework.
 
     Attributes:
-        score: the least P(true) of the answer's claims, in [0, 1]: an answer is as good as its
-            weakest claim; 1.0 where it states nothing (a refusal, a question); None where no claim
-            could be verified.
+        score: the lowest P(true) of the answer's claims, in [0, 1], because an answer is only as
+            good as its weakest claim; 1.0 if it states nothing (a refusal, a question); None if no
+            claim could be verified.
         passed: whether the policy flags no claim (nor is one unverified, where the policy fails
             closed); None where no claim could be verified.
         comment: a line for each claim: label, P(true), text, reason.
-        invalid: why there is no score; None where there is one.
+        invalid: why there is no score; None if there is one.
     """
 
     score: float | None
@@ -45,15 +45,15 @@ def assess(answer: GuardedAnswer, policy: Policy) -> Assessment:
 
 @contextmanager
 def framework(name: str, package: str) -> Iterator[None]:
-    """Name the extra to install where the framework's own package is missing.
+    """Turn the import error of a missing framework into one that names the extra to install.
 
     Args:
         name: of the framework, as its users write it.
         package: its top-level module, which is also the name of the extra of ``franq-guard``.
 
     Raises:
-        ImportError: with the command to run; a framework that is there but cannot be imported
-            says itself why.
+        ImportError: if the package is not installed, with the command to install it. If it is
+            installed but fails to import, its own error is raised.
     """
     try:
         yield

@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 
 class FranqMetric(BaseMetric):
-    """The least P(true) of the claims of a test case's ``actual_output``.
+    """The lowest P(true) of the claims of a test case's ``actual_output``.
 
         evaluate(test_cases=[...], metrics=[FranqMetric(guard)])
 
     A test case needs ``input``, ``actual_output`` and ``retrieval_context``. ``reason`` has a line
-    for each claim. A check that fails, or verifies no claim, sets ``error``: such a test case is
-    not successful, and it has no score.
+    for each claim. If a check fails or verifies no claim, ``error`` is set, the test case is not
+    successful, and there is no score.
 
     Args:
         guard: shared by any number of metrics and threads.
-        threshold: the least score of a successful test case. The guard's policy must let the answer
-            pass besides: it knows the calibrator's own threshold, and labels tell more than the
+        threshold: the lowest score of a successful test case. The guard's policy must also let the
+            answer pass: it uses the calibrator's threshold and the labels, which say more than the
             score.
     """
 
@@ -45,7 +45,7 @@ class FranqMetric(BaseMetric):
 
     def __init__(self, guard: Guard, threshold: float = 0.0) -> None:
         check_guard("FranqMetric", guard)
-        # DeepEval copies a metric from the attributes that are named as these arguments.
+        # DeepEval copies a metric by reading attributes with the same names as these arguments.
         self.guard, self.threshold = guard, threshold
         self.passed: bool | None = None
 
@@ -54,7 +54,7 @@ class FranqMetric(BaseMetric):
         return "FRANQ"
 
     def measure(self, test_case: LLMTestCase, *args: Any, **kwargs: Any) -> float | None:
-        """Check the test case; the score, None where no claim could be verified.
+        """Check the test case and return the score; None if no claim could be verified.
 
         Raises:
             MissingTestCaseParamsError: if the test case lacks a field; what the guard raises.
@@ -75,7 +75,7 @@ class FranqMetric(BaseMetric):
         return await asyncio.to_thread(self.measure, test_case)
 
     def is_successful(self) -> bool:
-        """Whether the policy lets the answer pass and its score reaches the threshold."""
+        """Whether the policy lets the answer pass and the score reaches the threshold."""
         enough = self.score is not None and self.score >= self.threshold
         self.success = passed = self.error is None and enough and bool(self.passed)
         return passed
@@ -87,6 +87,6 @@ def _trace(test_case: LLMTestCase) -> Trace:
     if missing:
         raise MissingTestCaseParamsError(f"FRANQ needs {', '.join(missing)} of the test case")
     question, answer, context = (getattr(test_case, name) for name in fields)
-    # Retrieved text may come as objects with a source and the text itself.
+    # Retrieved passages may be objects that contain a source and the text.
     passages = [text if isinstance(text, str) else text.context for text in context]
     return trace_of(question, passages, answer)

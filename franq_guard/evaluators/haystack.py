@@ -24,7 +24,7 @@ GuardMaker = Callable[[], Guard]
 
 @component
 class FranqEvaluator:
-    """The least P(true) of the claims of each answer; fits where ``FaithfulnessEvaluator`` does.
+    """The lowest P(true) of the claims of each answer; can replace ``FaithfulnessEvaluator``.
 
         pipeline.add_component("franq", FranqEvaluator())
 
@@ -57,14 +57,14 @@ class FranqEvaluator:
         """Check each answer to its question against its contexts.
 
         Returns:
-            ``individual_scores``: the least P(true) of each answer's claims, not a number where no
-            claim could be verified; ``score``: their mean over the others; ``results``: for each
+            ``individual_scores``: the lowest P(true) of each answer's claims, NaN if no claim could
+            be verified; ``score``: the mean of those that are not NaN; ``results``: for each
             answer ``statements`` and ``statement_scores`` (P(true) of each claim, None where
             unverified), ``labels``, ``passed``, ``score`` and ``status`` (``evaluated`` or
             ``error``), and ``error`` where there is one.
 
         Raises:
-            ValueError: if the three lists are not of one length, or a question is empty.
+            ValueError: if the three lists differ in length, or a question is empty.
         """
         rows = zip(questions, contexts, predicted_answers, strict=True)
         guard = self._ready()
@@ -81,7 +81,7 @@ class FranqEvaluator:
         """The component for a saved pipeline.
 
         Raises:
-            SerializationError: if it was given a guard itself, which no file can hold.
+            SerializationError: if it was given a guard itself, which cannot be saved to a file.
         """
         if self.guard is None:
             return dict(default_to_dict(self, guard=None))

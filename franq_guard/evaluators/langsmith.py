@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Result(TypedDict):
-    """What LangSmith stores: ``score`` in [0, 1], or None where nothing could be verified."""
+    """What LangSmith stores: ``score`` in [0, 1], or None if no claim could be verified."""
 
     key: str
     score: float | None
@@ -25,19 +25,19 @@ class Result(TypedDict):
 def franq_evaluator(
     guard: Guard, *, key: str = "franq", evidence: EvidenceFrom | None = None
 ) -> Callable[..., Result]:
-    """An evaluator in the manner of openevals.
+    """An evaluator with the same interface as those of openevals.
 
         langsmith.evaluate(target, data="my data set", evaluators=[franq_evaluator(guard)])
 
-    ``score`` is the least P(true) of the answer's claims, ``comment`` has a line for each claim.
-    ``reference_outputs`` are not read: FRANQ asks the passages, not a reference. An answer that
+    ``score`` is the lowest P(true) of the answer's claims, ``comment`` has a line for each claim.
+    ``reference_outputs`` are not used: FRANQ needs the passages, not a reference. An answer that
     could not be verified has no score, and the comment says why.
 
     Args:
         guard: shared by any number of threads.
         key: the name of the feedback.
-        evidence: names the passages where inputs and outputs hold them under no usual key
-            (``context``, ``documents``, ...).
+        evidence: where to find the passages if inputs and outputs do not have them under a usual
+            key (``context``, ``documents``, ...).
 
     Raises:
         TypeError, ValueError: for arguments of the wrong kind. The evaluator itself raises

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def franq_scorer(
     guard: Guard, *, name: str = "franq", evidence: EvidenceFrom | None = None
 ) -> Scorer:
-    """A scorer whose feedback is the least P(true) of the answer's claims.
+    """A scorer whose feedback is the lowest P(true) of the answer's claims.
 
         mlflow.genai.evaluate(data=rows, scorers=[franq_scorer(guard)])
 
@@ -37,7 +37,7 @@ def franq_scorer(
     Args:
         guard: shared by any number of threads.
         name: of the scorer and its feedback.
-        evidence: names the passages where they stand under no usual key.
+        evidence: where to find the passages if they are not under a usual key.
 
     Raises:
         TypeError, ValueError: for arguments of the wrong kind.

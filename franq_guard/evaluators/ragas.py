@@ -1,4 +1,4 @@
-"""A metric for RAGAS, of its current kind (``ragas.metrics.collections``)."""
+"""A metric for RAGAS, using its current interface (``ragas.metrics.collections``)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class FranqMetric(BaseMetric):
-    """The least P(true) of the claims of a response.
+    """The lowest P(true) of the claims of a response.
 
         result = await FranqMetric(guard).ascore(
             user_input=question, response=answer, retrieved_contexts=passages)
 
     ``value`` is the score and ``reason`` has a line for each claim. Where no claim could be
-    verified ``value`` is not a number, as in RAGAS's own metrics, and ``reason`` says why.
-    ``score``, ``batch_score`` and ``abatch_score`` come from RAGAS.
+    verified, ``value`` is NaN, as in RAGAS's own metrics, and ``reason`` says why.
+    ``score``, ``batch_score`` and ``abatch_score`` are inherited from RAGAS.
 
     Args:
         guard: shared by any number of metrics and threads.

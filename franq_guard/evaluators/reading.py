@@ -1,4 +1,4 @@
-"""Question, passages and answer out of the free-form inputs and outputs of a traced run."""
+"""Extracts question, passages and answer from the free-form inputs and outputs of a traced run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from franq_guard.rows.fields import KNOWN
 
 
 def _keys(ours: str) -> tuple[str, ...]:
-    """Where a run usually holds it; names that reach into a row are not needed here."""
+    """The usual keys of a field; dotted paths are left out because the values are not nested."""
     return (ours, *(name for name in KNOWN[ours] if "." not in name))
 
 
@@ -19,17 +19,17 @@ QUESTION_KEYS, ANSWER_KEYS = _keys("question"), (*_keys("answer"), "text", "cont
 
 
 def trace_of_run(inputs: Any, outputs: Any, evidence: EvidenceFrom | None = None) -> Trace:
-    """The answer of one run, ready to be checked.
+    """The question, passages and answer of one run, ready to be checked.
 
     Args:
-        inputs: the question, or a mapping that holds it.
-        outputs: the answer, or a mapping that holds it.
-        evidence: names the passages where neither holds them under a usual key: a key, a dotted
+        inputs: the question, or a mapping that contains it.
+        outputs: the answer, or a mapping that contains it.
+        evidence: where to find the passages if neither has them under a usual key: a key, a dotted
             path, or a function of inputs and outputs.
 
     Raises:
-        ValueError: if there is no question or no answer; says which keys were looked for.
-        KeyError: if ``evidence`` leads nowhere.
+        ValueError: if there is no question or no answer; names the keys that were tried.
+        KeyError: if there is nothing at the key or path ``evidence``.
     """
     question = _text(inputs, QUESTION_KEYS, "question", "inputs")
     answer = _text(outputs, ANSWER_KEYS, "answer", "outputs")
@@ -45,7 +45,7 @@ def _text(value: Any, keys: tuple[str, ...], what: str, where: str) -> str:
     if isinstance(value, Mapping):
         named = [value[key] for key in keys if isinstance(value.get(key), str)]
         others = [text for text in value.values() if isinstance(text, str)]
-        # A mapping with one text alone, whatever its key, can mean nothing else.
+        # If a mapping has only one text, that must be the value, whatever its key.
         found = named[0] if named else others[0] if len(others) == 1 else None
     else:
         found = value if isinstance(value, str) else None

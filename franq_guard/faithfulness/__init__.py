@@ -1,6 +1,6 @@
 """How well a text is supported by another: AlignScore and the small offline model.
 
-Nothing heavy is imported before one of the models is used.
+torch and the other large packages are imported only when one of the models is used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every faithfulness model can do."""
+"""The interface that every faithfulness model implements."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from franq_guard.records import Evidence, Passage
 class FaithfulnessModel(Protocol):
     """Estimates whether a text is entailed by another.
 
-    ``fingerprint`` names the weights and options that determine the numbers; calibrators are tied
-    to it.
+    ``fingerprint`` identifies the weights and the options that affect the scores. A calibrator is
+    valid only for the fingerprint it was fitted with.
     """
 
     @property
@@ -35,7 +35,7 @@ class FaithfulnessModel(Protocol):
     def evidence(
         self, passages: Sequence[Passage | str], claims: Sequence[str]
     ) -> list[Evidence | None]:
-        """For each claim the stretch of one passage that supports it best.
+        """For each claim, the part of one passage that supports it best.
 
         None where no passage has text.
         """
@@ -44,8 +44,8 @@ class FaithfulnessModel(Protocol):
 def languages_of(model: FaithfulnessModel) -> Collection[str] | None:
     """The languages (ISO 639-1 codes) that the model was trained on.
 
-    A model says so in an attribute ``languages``. None, or no such attribute: any language. The
-    guard leaves answers in other languages unverified.
+    A model lists them in its attribute ``languages``. If the attribute is missing or None, the
+    model accepts any language. The guard leaves answers in other languages unverified.
     """
     languages: Collection[str] | None = getattr(model, "languages", None)
     return languages
@@ -53,7 +53,7 @@ def languages_of(model: FaithfulnessModel) -> Collection[str] | None:
 
 @runtime_checkable
 class PassageScorer(Protocol):
-    """A model that makes the context from the passages itself (joined, or each on its own)."""
+    """A model that takes a list of passages and decides itself whether to join them."""
 
     def score_passages(
         self, passages: Sequence[Sequence[Passage | str]], claims: Sequence[str]

@@ -1,6 +1,6 @@
-"""What people read: guarded answers in a terminal, tables, a calibrator's figures, an HTML page.
+"""Output for people: guarded answers in a terminal, tables, a calibrator's figures, HTML pages.
 
-``words`` says what labels and reasons mean, ``stretches`` what passages say for and against a
-claim; every view of a verdict takes them from there. ``text`` makes text safe to show; ``tables``
-and ``sections`` hold what a report says, and ``page`` makes one HTML page of it.
+``words`` explains labels and reasons, ``stretches`` quotes what passages say for and against a
+claim; every view of a verdict uses these two. ``text`` makes text safe to show; ``tables`` and
+``sections`` hold the content of a report, and ``page`` renders it as one HTML page.
 """

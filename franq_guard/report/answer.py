@@ -1,6 +1,7 @@
 """A guarded answer in HTML, for notebooks and pages: colours, evidence on hover and focus.
 
-No script, nothing loaded, everything escaped. A shape stands beside each colour.
+It contains no script, loads nothing, and escapes all text. Each colour has a shape beside it, for
+readers who cannot tell the colours apart.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ _WORST_FIRST: tuple[Label, ...] = (
     "supported",
     "not-a-claim",
 )
-"""The first of these colours a part of the text that several claims share."""
+"""If several claims share a part of the text, the first of these labels colours it."""
 
 
 def answer_html(answer: GuardedAnswer) -> str:
-    """The answer as an HTML fragment that needs nothing else, its style with it.
+    """The answer as a self-contained HTML fragment that includes its style.
 
-    The claims are coloured in the answer as it was written; what the policy made of it is shown
-    below where that is more than marks.
+    The claims are coloured in the original answer. If the policy changed more than adding marks,
+    the changed text is shown below.
     """
     body = f"{answer_body(answer)}{legend(v.label for v in answer.verdicts)}"
     return shown(f'<div class="franq"><style>{css()}</style>{body}</div>')
@@ -55,7 +56,7 @@ def answer_body(answer: GuardedAnswer) -> str:
 
 
 def legend(labels: Iterator[Label] | Sequence[Label]) -> str:
-    """What the colours and shapes of these labels mean, each once."""
+    """Explains the colours and shapes of these labels, each once."""
     given = set(labels)
     items = "".join(
         f'<li class="{label}">{_name(label)} {safe(words.meaning)}</li>'
@@ -71,7 +72,7 @@ def _line(answer: GuardedAnswer) -> str:
 
 
 def _written(answer: GuardedAnswer) -> Iterator[tuple[str, list[Verdict]]]:
-    """The answer in parts, each with the verdicts on what it states."""
+    """The answer in parts, each with the verdicts of the claims it belongs to."""
     spans = [verdict.claim.spans for verdict in answer.verdicts]
     for text, owners in parts(answer.original, spans):
         yield text, [answer.verdicts[i] for i in owners]
@@ -138,7 +139,7 @@ def _shape(label: Label) -> str:
 
 
 def _returned(answer: GuardedAnswer) -> str:
-    """The text after the policy, where more was done to it than marks put in."""
+    """The text after the policy, if the policy changed more than adding marks."""
     if _MARK.sub("", answer.text) == answer.original:
         return ""
     text = f'<p class="answer">{safe(answer.text)}</p>'
@@ -146,7 +147,7 @@ def _returned(answer: GuardedAnswer) -> str:
 
 
 def _passages(answer: GuardedAnswer) -> str:
-    """The passages, what speaks for or against a claim marked in them."""
+    """The passages, with the text that speaks for or against a claim marked."""
     if not answer.passages:
         return ""
     items = "".join(f"<li>{_passage(answer, i)}</li>" for i in range(len(answer.passages)))

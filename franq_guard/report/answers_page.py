@@ -25,17 +25,18 @@ _CHOICES = (("file", "as in the file"), ("lowest", "lowest first"), ("highest", 
 
 
 class AnswersPage:
-    """Writes the page at the end of a ``with`` block; until then its answers wait in a file.
+    """Writes the page at the end of a ``with`` block; until then answers are in a temporary file.
 
-    It can be read without a script; the one in it filters and sorts, and nothing else may run.
+    The page can be read without JavaScript. Its only script filters and sorts; the page's content
+    security policy blocks any other.
 
     Args:
-        file: is written, or written over.
+        file: is created or overwritten.
         title: of the page.
         policy: says which claims count as flagged.
 
     Raises:
-        OSError: where it cannot be written.
+        OSError: if the file cannot be written.
     """
 
     def __init__(self, file: Path, *, title: str, policy: Policy) -> None:
@@ -53,7 +54,7 @@ class AnswersPage:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Write the page, with what there is of it where the block was left early."""
+        """Write the page, with the answers added so far if the block ended early."""
         with self._waiting as waiting, self._file.open("w", encoding="utf-8") as out:
             out.write(self._head())
             waiting.seek(0)
@@ -61,7 +62,7 @@ class AnswersPage:
             out.write(f"</main><script>{_script()}</script></body></html>\n")
 
     def add(self, answer: GuardedAnswer) -> None:
-        """One more answer."""
+        """Add an answer to the page."""
         self._answers += 1
         self._counts.add(answer)
         labels = {verdict.label for verdict in answer.verdicts}
@@ -76,7 +77,7 @@ class AnswersPage:
         )
 
     def add_error(self, line: int, error: str) -> None:
-        """A row that could not be read or checked."""
+        """Add a row that could not be read or checked."""
         self._answers += 1
         self._waiting.write(
             shown(
@@ -103,7 +104,7 @@ class AnswersPage:
         )
 
     def _controls(self) -> str:
-        """What the script needs; hidden until it runs."""
+        """The form for filtering and sorting, hidden until the script runs."""
         boxes = "".join(
             f'<label><input type="checkbox" value="{label}"><span class="{label}">'
             f'<span class="name">{words.shape} {safe(words.name)}</span></span> '
@@ -128,5 +129,5 @@ def _script() -> str:
 
 
 def _digest() -> str:
-    """Names the page's own script, the only one that a browser will run in it."""
+    """Digest of the page's own script, the only one that its policy allows a browser to run."""
     return f"sha256-{b64encode(sha256(_script().encode()).digest()).decode()}"

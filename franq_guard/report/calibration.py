@@ -1,4 +1,4 @@
-"""What a calibrator reached, as a page: curves, against the shipped one, mistakes, more labels."""
+"""A page on a calibrator's quality: curves, comparison with the shipped one, worst mistakes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def calibration_page(fitted: Calibrator, rows: Sequence[Mapping[str, Any]]) -> s
     Args:
         fitted: the calibrator.
         rows: as for :func:`~franq_guard.calibration.fit.fit_calibrator`; ``claim`` and ``question``
-            are shown where they are there.
+            are shown if present.
     """
     data = labelled(rows)
     model = FranqClassifier(
@@ -90,7 +90,7 @@ def _shares(
 
 
 def _beside(fitted: Calibrator, data: Labelled, p: FloatArray) -> Table:
-    """The same claims by this calibrator and by the one for any writer."""
+    """Compares this calibrator with the shipped one for any writer, on the same claims."""
     rows: list[tuple[str | float, ...]] = [
         ("this one, on answers it did not see", *_figures(fitted, data, p))
     ]

@@ -12,7 +12,7 @@ __all__ = ["Counts", "summary"]
 
 
 class Counts:
-    """Counts the claims of answers by label; what states nothing does not count.
+    """Counts the claims of answers by label; text that is not a claim is not counted.
 
     Args:
         policy: says which labels are flagged.
@@ -23,13 +23,13 @@ class Counts:
         self._policy = policy
 
     def add(self, answer: GuardedAnswer) -> Counts:
-        """Count the claims of an answer, too; returns this."""
+        """Count the claims of another answer and return this object."""
         self.labels.update(v.label for v in answer.verdicts if v.label != "not-a-claim")
         return self
 
     @property
     def flagged(self) -> int:
-        """Claims that the policy acts against, without those that could not be checked."""
+        """Number of claims that the policy flags, without those that could not be checked."""
         return sum(self.labels[label] for label in self._policy.weak)
 
     def __str__(self) -> str:
@@ -46,11 +46,11 @@ class Counts:
 
 
 def summary(answer: GuardedAnswer, policy: Policy | None = None) -> str:
-    """What came of the check in a line, such as "all 3 claims checked, 2 flagged".
+    """The result of the check in one line, such as "all 3 claims checked, 2 flagged".
 
     Args:
         answer: as it was checked.
-        policy: says what is flagged; None: the one that the answer was checked by.
+        policy: decides which labels are flagged; None: the policy used for the check.
     """
     total, weak = len(answer.claims), answer.weak if policy is None else policy.weak
     checked = sum(verdict.p_true is not None for verdict in answer.claims)

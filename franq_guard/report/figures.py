@@ -1,4 +1,4 @@
-"""A calibrator's stored figures for people: a text table, a reliability diagram."""
+"""Shows a calibrator's stored figures as a text table and a reliability diagram."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def figures_text(figures: Mapping[str, Any]) -> str:
 
 
 def promise_line(promise: Mapping[str, Any]) -> str:
-    """A calibrator's promise in a line, with the data it rests on."""
+    """A calibrator's promise in one line, with the data it is based on."""
     source = ", ".join(str(promise[key]) for key in ("data", "date") if promise.get(key))
     return f"promise     {promise_words(promise)}{f'; {source}' if source else ''}"
 
 
 def promise_text(calibrator: Calibrator) -> str:
-    """The threshold, and what is promised of it, on which claims."""
+    """The threshold, what is promised about it, and the claims the promise is based on."""
     threshold, made = calibrator.labels.threshold, calibrator.promise
     if made is None:
         return f"threshold   {threshold:.3f}, without a promise"
@@ -45,7 +45,7 @@ def promise_text(calibrator: Calibrator) -> str:
 
 
 def holding_text(found: Holding) -> str:
-    """What new labels say of a calibrator, and what to do."""
+    """The result of testing a calibrator on new labels, and what to do."""
     lines = [
         f"claims      {found.claims}, one of each answer; {found.true} of them true",
         f"flagged     {found.flagged} of {found.true} true claims: at most {found.bound:.3f} of "
@@ -63,7 +63,7 @@ def holding_text(found: Holding) -> str:
     )
     if found.fit_again:
         return "\n".join([*lines, "", "fit it again: franq calibrate with these labels"])
-    return "\n".join([*lines, "", "nothing speaks against it; few labels can hide much"])
+    return "\n".join([*lines, "", "no test failed; with few labels the tests can miss errors"])
 
 
 def reliability_svg(figures: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""One self-contained HTML page out of sections: no script, no request, everything escaped."""
+"""Renders sections as one self-contained HTML page: no script, no request, all text escaped."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def page(heading: str, sections: Sequence[Section], *, style: str = "") -> str:
     Args:
         heading: title of the page.
         sections: in order; the page's table of contents links to them.
-        style: CSS of blocks of the caller's own, after the page's.
+        style: additional CSS for the caller's own blocks.
     """
     names = [_anchor(section.title) for section in sections]
     links = "".join(

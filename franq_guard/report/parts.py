@@ -1,4 +1,4 @@
-"""A text cut where stretches of it begin and end, so that each piece can be marked."""
+"""Cuts a text where spans begin and end, so that each piece can be marked separately."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["listed", "parts"]
 
 
 def parts(text: str, owners: Sequence[Sequence[Span]]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """The pieces of ``text`` in order, each with the owners that have it in one of their spans.
+    """The pieces of ``text`` in order, each with the indices of the owners whose spans cover it.
 
     Args:
-        text: is cut; the pieces make it up again.
-        owners: (n,), the spans of each; what lies outside of the text is left out.
+        text: the text to cut; the pieces joined give the same text.
+        owners: (n,), the spans of each owner; parts outside the text are ignored.
     """
     begin: defaultdict[int, list[int]] = defaultdict(list)
     end: defaultdict[int, list[int]] = defaultdict(list)
@@ -36,7 +36,7 @@ def parts(text: str, owners: Sequence[Sequence[Span]]) -> Iterator[tuple[str, tu
 def listed(verdicts: Sequence[Verdict]) -> list[tuple[Verdict, int]]:
     """Each verdict once, with how often the answer states that claim with that label.
 
-    A model that loops states a claim many times; a reader wants to see it once.
+    A model stuck in a loop repeats a claim many times, but readers want to see it only once.
     """
     first = first_statements([verdict.claim for verdict in verdicts])
     keys = [(i, verdict.label) for i, verdict in zip(first, verdicts, strict=True)]

@@ -20,12 +20,12 @@ class Block(Protocol):
         """An HTML fragment, everything in it escaped."""
 
     def markdown(self) -> str:
-        """Markdown; empty for what is shown in a page only."""
+        """Markdown; empty for a block that is shown only in a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A paragraph; in small grey type unless it is the ``main`` thing."""
+    """A paragraph; in small grey type unless it is the ``main`` message."""
 
     text: str
     main: bool = False
@@ -51,13 +51,13 @@ class Banner:
         return f'<p class="banner" role="note"><b>Mind:</b> {safe(self.text)}</p>'
 
     def markdown(self) -> str:
-        """A quotation."""
+        """A block quote."""
         return f"> **Mind:** {plain(self.text)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """Plots side by side, in a page only."""
+    """Plots side by side, shown only in a page."""
 
     plots: tuple[Plot, ...]
 
@@ -66,18 +66,18 @@ class Curves:
         return f'<div class="plots">{"".join(map(to_svg, self.plots))}</div>'
 
     def markdown(self) -> str:
-        """Nothing: Markdown that is shown from a repository has no inline SVG."""
+        """Empty: code hosts do not show inline SVG in Markdown."""
         return ""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with what stands under it; ``folded`` ones open on demand in a page.
+    """A heading and its blocks; if ``folded``, a page shows the blocks only on demand.
 
     Args:
         title: of the section.
-        blocks: in order; a text is a :class:`Note`.
-        folded: whether a page shows the blocks on demand only.
+        blocks: in order; a plain string becomes a :class:`Note`.
+        folded: whether a page hides the blocks until they are opened.
     """
 
     title: str
@@ -86,12 +86,12 @@ class Section:
 
     @property
     def shown(self) -> Iterator[Block]:
-        """The blocks, texts as notes."""
+        """The blocks, with strings converted to notes."""
         return (Note(block) if isinstance(block, str) else block for block in self.blocks)
 
 
 def markdown(heading: str, made: Sequence[Section]) -> str:
-    """Sections as Markdown; one without anything to show in it is left out."""
+    """Sections as Markdown; a section without content is left out."""
     parts = [f"# {plain(heading)}"]
     for section in made:
         blocks = [text for block in section.shown if (text := block.markdown().rstrip())]

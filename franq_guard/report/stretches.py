@@ -1,4 +1,4 @@
-"""What the passages say for and against a claim, in the words that every view of a verdict uses."""
+"""Quotes what the passages say for and against a claim, in the wording shared by all views."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["Stretch", "is_contradicted", "is_stated", "stretch_against", "stretc
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch of a passage; ``lead`` says which passage it is of and how it bears on the claim.
+    """A quotation from a passage; ``lead`` names the passage and its relation to the claim.
 
     Attributes:
         lead: such as "passage 2 (Rome) says otherwise".
-        text: of the passage, white space as it stands there.
+        text: the quoted text, with its original white space.
     """
 
     lead: str
@@ -29,17 +29,17 @@ class Stretch:
 
 
 def stretches(verdict: Verdict, passages: Sequence[Passage]) -> Iterator[Stretch]:
-    """The stretch that supports the claim best, then the one that speaks against it."""
+    """The text that supports the claim best, then the text that contradicts it."""
     for found in (stretch_for(verdict, passages), stretch_against(verdict, passages)):
         if found is not None:
             yield found
 
 
 def stretch_for(verdict: Verdict, passages: Sequence[Passage]) -> Stretch | None:
-    """The stretch that supports the claim best; of an unfaithful claim, the one closest to it.
+    """The text that supports the claim best; for an unfaithful claim, the text closest to it.
 
-    The closest one supports nothing, but shows what the passages do say; None where that is the
-    stretch that speaks against the claim.
+    The closest text does not support the claim but shows what the passages say instead. None if
+    that is the text that contradicts the claim.
     """
     states = is_stated(verdict)
     if not states and _place(verdict.evidence) == _place(verdict.against):
@@ -48,9 +48,9 @@ def stretch_for(verdict: Verdict, passages: Sequence[Passage]) -> Stretch | None
 
 
 def stretch_against(verdict: Verdict, passages: Sequence[Passage]) -> Stretch | None:
-    """The stretch that contradicts the claim most; without certainty where no label rests on it.
+    """The text that contradicts the claim most; worded as uncertain if no label is based on it.
 
-    None where that is no more than a doubt about the very stretch that states the claim.
+    None if it is only a weak contradiction by the same text that states the claim.
     """
     certain = is_contradicted(verdict)
     if not certain and is_stated(verdict) and _place(verdict.evidence) == _place(verdict.against):
@@ -65,7 +65,7 @@ def is_stated(verdict: Verdict) -> bool:
 
 
 def is_contradicted(verdict: Verdict) -> bool:
-    """Whether a passage speaks against the claim, and its label rests on that."""
+    """Whether a passage contradicts the claim and the label is based on that."""
     return verdict.label == "false" or verdict.reason == "conflict"
 
 

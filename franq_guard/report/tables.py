@@ -1,7 +1,7 @@
-"""A table of a report: typed columns, cells of text and numbers, best and second best marked.
+"""Tables of a report: typed columns, cells of text or numbers, best and second best marked.
 
 The same table is written as JSON (``to_dict``), as Markdown and as HTML. Numbers are shown
-as papers do: .53, -.07, 1.00; not measured is a dash.
+as in papers: .53, -.07, 1.00; a value that was not measured is a dash.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table. A row holds one cell a column, or one text alone: the heading of the rows below it.
+    """A table. A row has one cell per column, or a single text: a heading for the rows below it.
 
     Args:
         name: short, unique in a report: an anchor, a file name.
@@ -176,7 +176,7 @@ class Table:
         note = f'<p class="note">{safe(self.note)}</p>' if self.note else ""
         return (
             f"<figure><figcaption>{safe(self.title)}</figcaption>"
-            # a frame that has the focus is scrolled by the arrow keys
+            # tabindex lets the frame have the focus, so that the arrow keys scroll it
             f'<div class="frame" tabindex="0" role="region" aria-label="{safe(self.title)}">'
             f"<table><thead><tr>{head}</tr></thead>"
             f"<tbody>{''.join(self._html_rows())}</tbody></table></div>{note}</figure>"
@@ -263,7 +263,7 @@ def _rule(table: Table, column: int) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that neither ends its cell nor turns into markup in Markdown."""
+    """Escape text so that it neither ends its Markdown cell nor becomes markup."""
     for character in "\\|<>*_`[]":
         text = text.replace(character, "\\" + character)
     return " ".join(text.replace("&", "&amp;").split())

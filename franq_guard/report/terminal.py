@@ -28,7 +28,7 @@ STYLES: dict[Label, str] = {
 }
 _CITED_STYLES: dict[CitedAs, str] = {"right": "dim", "wrong passage": "yellow", "nowhere": "red"}
 _EVIDENCE_WIDTH = 100
-_WIDE = 100  # columns of a terminal from which on the numbers have columns of their own
+_WIDE = 100  # in terminals with at least so many columns, numbers get columns of their own
 
 
 def print_answer(
@@ -45,7 +45,7 @@ def print_answer(
         console: where to.
         question: that was asked.
         answer: as it was checked.
-        passages: of the answer; stretches of them are shown for and against its claims.
+        passages: of the answer; quoted for and against its claims.
         policy: says which claims count as flagged; default: ``Policy()``.
     """
     console.print(Text(shown(f"Q  {question}"), style="bold"))
@@ -82,7 +82,7 @@ def print_legend(
 
 
 def _note(answer: GuardedAnswer, policy: Policy) -> str:
-    """The answer in short: how much was checked, counts by label, and what it was checked with."""
+    """A summary: how much was checked, counts by label, and what it was checked with."""
     by_label = Counts(policy).add(answer).by_label
     parts = (
         summary(answer, policy) + (f": {by_label}" if by_label else ""),
@@ -94,7 +94,7 @@ def _note(answer: GuardedAnswer, policy: Policy) -> str:
 
 
 def _table(verdicts: Sequence[Verdict], passages: Sequence[Passage], width: int) -> Table:
-    """One row a claim; in a narrow terminal the numbers stand below the label."""
+    """One row per claim; in a narrow terminal the numbers are below the label."""
     table = Table(box=None, padding=(0, 2, 0, 0), expand=False)
     wide = width >= _WIDE
     if wide:

@@ -1,4 +1,4 @@
-"""Labels and reasons in plain words; pages, tables and messages take them from here."""
+"""Labels and reasons in plain words, used by all pages, tables and messages."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ REASON_WORDS: Mapping[Reason, str] = {
 
 
 def why(reason: str | None) -> str:
-    """A verdict's reason in plain words; one that is not in the table is shown as it is."""
+    """A verdict's reason in plain words; an unknown reason is shown unchanged."""
     known = (words for name, words in REASON_WORDS.items() if name == reason)
     return next(known, (reason or "").replace("_", " "))
 
@@ -87,7 +87,7 @@ CITED_WORDS: Mapping[CitedAs, str] = {
 
 
 def citation_words(found: CitationFinding) -> str:
-    """What came of checking a citation, such as "cites passage 2, which says this"."""
+    """The result of checking a citation, such as "cites passage 2, which says this"."""
     which = f"passage {found.name}" if found.name.isdigit() else f'"{found.name}"'
     if found.passage is None:
         return f"cites {which}, but there is no such passage"
@@ -95,7 +95,7 @@ def citation_words(found: CitationFinding) -> str:
 
 
 def promise_words(promise: Mapping[str, Any]) -> str:
-    """A calibrator's promise in a sentence; what it leaves out stands as a question mark."""
+    """A calibrator's promise in a sentence; missing values are shown as question marks."""
     share, confidence = (
         "?" if promise.get(key) is None else f"{100 * float(promise[key]):.3g}"
         for key in ("at_most_flagged", "confidence")

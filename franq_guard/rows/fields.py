@@ -1,6 +1,6 @@
-"""Rows in other tools' field names: RAGAS, LangSmith, LettuceDetect, LangChain, or the user's own.
+"""Reads rows with other tools' field names (RAGAS, LangSmith, LettuceDetect, LangChain, your own).
 
-A name may reach into an object: ``outputs.answer`` is the ``answer`` of the row's ``outputs``.
+A name may be a dotted path: ``outputs.answer`` is the ``answer`` in the row's object ``outputs``.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
         *("outputs.answer", "outputs.response", "outputs.output", "outputs.result"),
     ),
 }
-"""By our name, the names that other tools give it, the likeliest first."""
+"""For each of our field names, the names other tools use for it, the likeliest first."""
 _NOTHING = object()
 
 
 class Fields:
-    """Gives rows the names of ``franq.trace/1``; a name that a row has already stays as it is.
+    """Adds the field names of ``franq.trace/1`` to rows; fields with such a name are not changed.
 
     Args:
-        given: the user's own, such as ``{"question": "user.text"}``; these go before all others.
+        given: the user's field names, such as ``{"question": "user.text"}``; they take precedence.
 
     Attributes:
-        used: by our name, the row's name it was last read from.
+        used: for each of our names, the row's field that it was last read from.
 
     Raises:
-        ValueError: for a name that is none of question, passages, answer and id.
+        ValueError: for a name other than question, passages, answer and id.
     """
 
     def __init__(self, given: Mapping[str, str] | None = None) -> None:
@@ -54,7 +54,7 @@ class Fields:
         """The row with our names added.
 
         Raises:
-            ValueError: where one of the three is not there, with the nearest name that is.
+            ValueError: if question, passages or answer is missing; suggests the most similar field.
         """
         found = dict(row)
         for name, theirs in self._given.items():
@@ -72,7 +72,7 @@ class Fields:
         return found
 
     def told(self) -> list[str]:
-        """What was read from other fields than ours, in a line; none where nothing was."""
+        """One line that lists the fields read under other names; empty if there were none."""
         pairs = ", ".join(f"{ours} from {theirs}" for ours, theirs in self.used.items())
         return [f"fields read: {pairs}"] if pairs else []
 
@@ -86,7 +86,7 @@ class Fields:
 
 
 def _nearest(name: str, row: Mapping[str, Any]) -> str | None:
-    """A field of the row that may be meant, of those that are not read as something else."""
+    """A field of the row that the user may have meant, if it has no other known meaning."""
     taken = {theirs for known in KNOWN.values() for theirs in known} | set(KNOWN)
     free = [key for key in row if key not in taken and key != "id"]
     alike = [key for key in free if name in key.lower() or key.lower() in name]
@@ -94,7 +94,7 @@ def _nearest(name: str, row: Mapping[str, Any]) -> str | None:
 
 
 def with_row_label(row: dict[str, Any]) -> dict[str, Any]:
-    """A row with ``is_true`` of its own and no claims: its answer as one labelled claim."""
+    """Turn the answer of a row that has ``is_true`` but no claims into one labelled claim."""
     answer = row.get("answer")
     if row.get("claims") is not None or not isinstance(answer, str) or not answer.strip():
         return row
@@ -106,7 +106,7 @@ def with_row_label(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _at(row: object, path: str) -> Any:
-    """The value at a dotted path: the key as it stands first, then step by step."""
+    """The value at a dotted path; a key that itself contains the dots is tried first."""
     if isinstance(row, dict) and path in row:
         return row[path]
     first, _, rest = path.partition(".")

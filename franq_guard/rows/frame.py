@@ -1,4 +1,4 @@
-"""Checked answers as a table: one row a claim."""
+"""Checked answers as a table with one row per claim."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["claim_table", "to_dataframe"]
 
 
 def claim_table(answers: Iterable[GuardedAnswer]) -> Iterator[dict[str, Any]]:
-    """One row for each claim, with what the answer it belongs to has in common.
+    """One row for each claim, which also contains the values of its answer.
 
-    ``answer`` counts the answers from 0; ``evidence`` and ``against`` are words of the passages.
-    An answer without claims has no row.
+    ``answer`` is the number of the answer, from 0; ``evidence`` and ``against`` are quoted from the
+    passages. An answer without claims has no row.
     """
     for number, answer in enumerate(answers):
         common = {"answer": number, "id": answer.id, "question": answer.question or None}
@@ -28,10 +28,10 @@ def to_dataframe(answers: Iterable[GuardedAnswer]) -> Any:
     """:func:`claim_table` as a ``pandas.DataFrame``.
 
     Args:
-        answers: such as what ``guard.check_many(...)`` gives.
+        answers: for example the result of ``guard.check_many(...)``.
 
     Raises:
-        ImportError: with the command to run, where pandas is not installed.
+        ImportError: if pandas is not installed; the message names the command to install it.
     """
     try:
         pandas = import_module("pandas")

@@ -1,7 +1,7 @@
-"""Lines of JSON in: ``franq.trace/1`` rows to :class:`Trace`.
+"""Reads lines of JSON (``franq.trace/1`` rows) as :class:`Trace` objects.
 
-A row that cannot be read becomes a :class:`RowError` in its place, so that one broken line costs
-one line.
+A row that cannot be read becomes a :class:`RowError` in its place, so that one broken line does not
+stop the others.
 """
 
 from __future__ import annotations
@@ -36,14 +36,15 @@ class RowError:
 def read_traces(
     lines: Iterable[str], *, prepare: Prepare | None = None
 ) -> Iterator[Trace | RowError]:
-    """Each non-blank line as a trace, or the reason why it is none; a byte order mark is ignored.
+    """Each non-blank line as a trace or an error; a byte order mark is ignored.
 
-    The values that a row may hold: :func:`~franq_guard.rows.traces.trace_from_dict`.
+    :func:`~franq_guard.rows.traces.trace_from_dict` describes the fields of a row.
 
     Args:
-        lines: of JSON, one row each, or of one JSON array of rows; then ``line`` of an error counts
-            the rows.
-        prepare: makes of a row in other names one in ours; a ``ValueError`` of it is the row's.
+        lines: JSON Lines, or the lines of one JSON array of rows; in an array, ``line`` of an error
+            is the number of the row.
+        prepare: converts a row before it is read, for example its field names; if it raises
+            ``ValueError``, that becomes the row's error.
     """
     for number, text in _rows(lines):
         if text.strip():
@@ -51,7 +52,7 @@ def read_traces(
 
 
 def _rows(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """The rows with their numbers, from 1, each as one text of JSON."""
+    """The rows, each as one JSON text, with their numbers from 1."""
     numbered = enumerate(lines, start=1)
     for number, line in numbered:
         text = line.removeprefix("\ufeff") if number == 1 else line
@@ -65,12 +66,12 @@ def _rows(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def _goes_on(first: str) -> bool:
-    """Whether the first row that is not blank begins an array, or an object of several lines."""
+    """Whether the first non-blank row begins an array, or an object that spans several lines."""
     return first.lstrip().startswith("[") or first.strip() == "{"
 
 
 def _whole(number: int, lines: list[str]) -> Iterator[tuple[int, str]]:
-    """The rows of a JSON array, or one object; what is none is one row that cannot be read."""
+    """The rows of a JSON array, or one object; invalid JSON becomes one unreadable row."""
     text = "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
     try:
         read = json.loads(text)
@@ -87,7 +88,7 @@ def _read(number: int, line: str, prepare: Prepare | None) -> Trace | RowError:
         row = json.loads(line)
         identifier = row_id(row) if isinstance(row, dict) else None
         return trace_from_dict(prepare(row) if prepare and isinstance(row, dict) else row)
-    except ValueError as error:  # json.JSONDecodeError is one
+    except ValueError as error:  # includes json.JSONDecodeError
         return RowError(number, str(error), identifier)
     except RecursionError:
         return RowError(number, "the row is nested too deep", identifier)

@@ -1,6 +1,6 @@
-"""Plain values and ``franq.trace/1`` rows to :class:`Trace`: all is checked before it is believed.
+"""Converts plain values and ``franq.trace/1`` rows to :class:`Trace`, checking every field.
 
-Every complaint about a row is a ``ValueError`` that names the key (and the index) of what is wrong.
+Every error in a row is a ``ValueError`` that names the key (and the index) of the wrong value.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from franq_guard.records import (
 
 Given = tuple[str, Iterable[str | Passage], str]
 """Question, passages and answer."""
-_ALMOST_ZERO = 1e-3  # a log-probability may pass 0 by as much: rounding, not a probability
+_ALMOST_ZERO = 1e-3  # rounding may make a log-probability greater than 0 by this much
 
 
 def trace_of(question: str, passages: Iterable[str | Passage], answer: str) -> Trace:
@@ -32,7 +32,7 @@ def trace_of(question: str, passages: Iterable[str | Passage], answer: str) -> T
 
     Raises:
         TypeError: if a value has the wrong type.
-        ValueError: if the question is empty, or a passage is none.
+        ValueError: if the question is empty, or a passage has no text.
     """
     if not isinstance(question, str) or not isinstance(answer, str):
         raise TypeError("question and answer must be strings")
@@ -46,7 +46,7 @@ def trace_of(question: str, passages: Iterable[str | Passage], answer: str) -> T
 
 
 def as_trace(item: Trace | Given) -> Trace:
-    """A trace as it is, or (question, passages, answer) as one.
+    """Return a trace unchanged, or convert (question, passages, answer) to one.
 
     Raises:
         TypeError, ValueError: for anything else.
@@ -63,12 +63,12 @@ def as_trace(item: Trace | Given) -> Trace:
 def trace_from_dict(row: object) -> Trace:
     """A ``franq.trace/1`` row as a :class:`Trace`.
 
-    Given ``claims`` are checked instead of splitting the answer. A claim whose words are not found
-    in the answer has the span of the nearest sentence. Tokens get the id -1 and their ``top`` is
-    not read: a row's ids belong to another tokenizer than the guard's. An integer ``id`` becomes a
-    string. ``source`` says where the tokens' log-probabilities come from (default: a server), and
-    ``writer`` is the fingerprint of the model that wrote the answer. ``contrast`` is the prompt
-    without the passages.
+    If ``claims`` are given, they are checked and the answer is not split. A claim whose words are
+    not found in the answer gets the span of the most similar sentence. Tokens get the id -1 and
+    their ``top`` is not read, because a row's ids belong to another tokenizer than the guard's. An
+    integer ``id`` becomes a string. ``source`` is where the tokens' log-probabilities come from
+    (default: a server), ``writer`` the fingerprint of the model that wrote the answer, and
+    ``contrast`` the prompt without the passages.
 
     Raises:
         ValueError: naming the key that is missing or has a wrong value.
@@ -94,7 +94,7 @@ def trace_from_dict(row: object) -> Trace:
 
 
 def row_id(row: Mapping[str, Any]) -> str | None:
-    """The row's ``id`` as a string; None where it has none or an empty one.
+    """The row's ``id`` as a string; None if it is missing or empty.
 
     Raises:
         ValueError: if it is neither a string nor an integer.
@@ -131,12 +131,12 @@ def _passage(item: object) -> Passage:
 
 
 def _text_of(item: Mapping[Any, Any]) -> object:
-    """A passage's text; LangChain's documents have ``page_content``, others ``content``."""
+    """A passage's text; LangChain's documents call it ``page_content``, others ``content``."""
     return next((item[key] for key in ("text", "page_content", "content") if key in item), None)
 
 
 def _title(metadata: object) -> str:
-    """The title of a document of LangChain's or LlamaIndex's."""
+    """The title in the metadata of a LangChain or LlamaIndex document."""
     return str(metadata.get("title") or "") if isinstance(metadata, Mapping) else ""
 
 
@@ -179,7 +179,7 @@ def _spans(items: object, length: int) -> tuple[Span, ...]:
 
 
 def _nearest_sentence(spans: Iterable[Span], answer: str) -> tuple[Span, ...]:
-    """The sentence that shares most with ``spans``; the whole answer where none shares any."""
+    """The sentence that overlaps most with ``spans``; the whole answer if none overlaps."""
     known = list(spans)
 
     def shared(sentence: Span) -> int:
@@ -233,7 +233,7 @@ def _source(row: Mapping[str, Any], tokens: tuple[Token, ...]) -> Source:
 
 
 def _tokens(items: list[Any], text: str) -> tuple[Token, ...]:
-    """Tokens whose spans tile ``text``."""
+    """Tokens whose spans cover ``text`` without gaps or overlap."""
     tokens: list[Token] = []
     for i, item in enumerate(items):
         try:

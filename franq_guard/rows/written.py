@@ -1,4 +1,7 @@
-"""Traces to ``franq.trace/1`` rows: what :func:`~franq_guard.rows.traces.trace_from_dict` reads."""
+"""Converts traces to ``franq.trace/1`` rows.
+
+:func:`~franq_guard.rows.traces.trace_from_dict` does the reverse.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from franq_guard.records import Claim, ClaimLabel, Generation, Passage, Token, T
 def trace_to_dict(trace: Trace) -> dict[str, Any]:
     """JSON-ready values, schema ``franq.trace/1``; unknown values are left out.
 
-    Token ids, alternatives and ``metadata`` are not written: they belong to one tokenizer, and to
-    the application.
+    Token ids and alternatives are not written because they are valid for one tokenizer only;
+    ``metadata`` is not written because it belongs to the application.
     """
     labels = trace.labels or (ClaimLabel(),) * len(trace.claims or ())
     row: dict[str, Any] = {

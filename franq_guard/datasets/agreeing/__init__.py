@@ -1,4 +1,4 @@
-"""Judges against people: ``agreement`` of two voices, ``rates`` corrected for a judge's errors."""
+"""Compares judges with people: their ``agreement``, and ``rates`` corrected for judge errors."""
 
 from franq_guard.datasets.agreeing.agreement import Agreement, agreement, votes
 from franq_guard.datasets.agreeing.rates import Rate, corrected_rate

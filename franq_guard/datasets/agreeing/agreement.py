@@ -1,4 +1,4 @@
-"""How far two voices agree about the same claims: accuracy, Cohen's kappa, confusion matrix."""
+"""How well two sources of labels agree: accuracy, Cohen's kappa, confusion matrix."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import Any, Literal, get_args
 from franq_guard.datasets.claim_set import ClaimJudgement, Factuality, Faithfulness
 
 Question = Literal["faithfulness", "factuality"]
-"""What was asked of a claim."""
+"""The question about a claim that a label answers."""
 
 ANSWERS: Mapping[Question, tuple[str, ...]] = {
     "faithfulness": get_args(Faithfulness),
     "factuality": get_args(Factuality),
 }
 Votes = Mapping[tuple[str, int], str]
-"""The label that each claim, by answer and index, was given."""
+"""The label of each claim; the key is the answer's id and the claim's index."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Two voices about the ``n`` claims that both labelled.
+    """Two sources compared on the ``n`` claims that both labelled.
 
     ``confusion[i][j]``: claims that the reference gave ``labels[i]`` and the other ``labels[j]``.
-    ``accuracy`` and ``kappa`` are NaN without claims; ``kappa`` also where both gave all claims one
-    and the same label, since nothing is left to agree on beyond chance.
+    ``accuracy`` and ``kappa`` are NaN without claims. ``kappa`` is also NaN if both gave the same
+    single label to all claims, because agreement beyond chance is then undefined.
     """
 
     question: Question
@@ -47,7 +47,7 @@ class Agreement:
 
     @property
     def kappa(self) -> float:
-        """Cohen's kappa (1960): (p - c) / (1 - c), c the agreement of independent voices."""
+        """Cohen's kappa (1960): (p - c) / (1 - c), c the agreement expected by chance."""
         if not self.n:
             return math.nan
         rows = [sum(row) for row in self.confusion]
@@ -70,12 +70,12 @@ class Agreement:
 def votes(
     judgements: Iterable[ClaimJudgement], sources: Sequence[str], question: Question
 ) -> dict[tuple[str, int], str]:
-    """The label of every claim by the most of the voices in ``sources``; ties are left out.
+    """The majority label of every claim among ``sources``; ties are left out.
 
     Args:
         judgements: of a claim set.
         sources: kinds (``person``) or whole sources (``judge:NAME``).
-        question: what was asked.
+        question: which label: faithfulness or factuality.
     """
     heard: dict[tuple[str, int], Counter[str]] = {}
     for said in judgements:
@@ -86,7 +86,7 @@ def votes(
 
 
 def agreement(reference: Votes, other: Votes, question: Question) -> Agreement:
-    """How ``other`` labels the claims that ``reference`` labels, too."""
+    """The agreement of ``other`` with ``reference`` on the claims that both labelled."""
     labels = ANSWERS[question]
     pairs = Counter((reference[c], other[c]) for c in reference.keys() & other.keys())
     confusion = tuple(tuple(pairs[a, b] for b in labels) for a in labels)

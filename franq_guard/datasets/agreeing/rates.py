@@ -1,8 +1,9 @@
-"""How often a label is right of all claims, from a judge on all of them and people on a sample.
+"""Estimates the share of a label from a judge's labels of all claims and people's of a sample.
 
 Prediction-powered inference (Angelopoulos et al., Science 2023, arXiv 2301.09633), its weight
-chosen as in PPI++ (arXiv 2311.01453, section 6): people's mean on the sample, moved by the judge's
-mean on all claims less its mean on the sample. Standard errors are clustered by answer.
+chosen as in PPI++ (arXiv 2311.01453, section 6): people's mean on the sample, plus the weighted
+difference between the judge's mean on all claims and its mean on the sample. Standard errors are
+clustered by answer.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ Floats = NDArray[np.float64]
 class Rate:
     """Share of claims with one label: three estimates, the last with an interval.
 
-    ``judge``: the judge's share of all its claims. ``people``: people's of their sample; NaN
-    without one. ``corrected``: both together, between ``low`` and ``high`` with ``confidence``;
-    ``weight`` in [0, 1] is how much the judge counted. NaN where people labelled fewer than two
-    answers.
+    ``judge``: the share among all claims the judge labelled. ``people``: the share in people's
+    sample; NaN without a sample. ``corrected``: the combined estimate, between ``low`` and ``high``
+    with ``confidence``; ``weight`` in [0, 1] is the weight of the judge. These are NaN if people
+    labelled fewer than two answers.
     """
 
     label: str
@@ -44,13 +45,13 @@ class Rate:
 def corrected_rate(judge: Votes, people: Votes, label: str, *, confidence: float = 0.9) -> Rate:
     """The share of claims that have ``label``.
 
-    The sample of people must have been drawn at random from the judge's claims: claims that were
-    chosen because they were doubtful would shift the rate.
+    People's sample must have been drawn at random from the judge's claims. A sample of claims that
+    were selected because they are doubtful would bias the rate.
 
     Args:
         judge: labels of as many claims as possible.
-        people: labels of a random sample; only those that the judge labelled, too, count.
-        label: whose share is wanted.
+        people: labels of a random sample; claims that the judge did not label are ignored.
+        label: the label whose share is estimated.
         confidence: of the interval.
     """
     both = sorted(people.keys() & judge.keys())
@@ -86,7 +87,7 @@ def corrected_rate(judge: Votes, people: Votes, label: str, *, confidence: float
 def _weight(
     truth: Floats, seen: Floats, unseen: Floats, groups: Sequence[str], others: Sequence[str]
 ) -> float:
-    """The weight of least variance, in [0, 1]; 0 where the judge is heard on the sample alone."""
+    """The weight with the least variance, in [0, 1]; 0 if the judge labelled only the sample."""
     if not len(unseen):
         return 0.0
     joint = _variance(truth + seen, groups) - _variance(truth, groups) - _variance(seen, groups)
@@ -95,7 +96,7 @@ def _weight(
 
 
 def _variance(values: Floats, groups: Sequence[str]) -> float:
-    """Of the mean of ``values`` whose members of a group go together; 0 for a single group."""
+    """Variance of the mean of ``values``, clustered by group; 0 for a single group."""
     names, member = np.unique(np.array(groups, dtype=str), return_inverse=True)
     if len(names) < 2:
         return 0.0

@@ -1,4 +1,4 @@
-"""What a claim set holds: the counts of the data set tables of arXiv 2505.21072."""
+"""Counts the contents of a claim set, as in the data set tables of arXiv 2505.21072."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from franq_guard.datasets.claim_set import ClaimSet
 class Counted:
     """Questions, answers and claims of a set, and how often each label was given.
 
-    ``labels``: for each of faithfulness and factuality the claims with each label; of several
-    voices the majority counts. ``not_judged``: claims whose only judgement is an error.
+    ``labels``: for faithfulness and for factuality, the number of claims with each label; of
+    several sources the majority counts. ``not_judged``: claims whose only judgement is an error.
     """
 
     questions: int
@@ -31,7 +31,7 @@ class Counted:
 
 
 def counted(claims: ClaimSet, sources: Sequence[str]) -> Counted:
-    """The counts of a set by the voices in ``sources`` (kinds such as ``person``, or sources)."""
+    """The counts of a set, using the labels of ``sources`` (or kinds such as ``person``)."""
     answers, said = claims.answers(), claims.judgements()
     failed = {(s.answer, s.claim) for s in said if s.error}
     judged = {(s.answer, s.claim) for s in said if not s.error}

@@ -1,4 +1,4 @@
-"""Labels by a language model: ``request`` asks, ``reply`` reads, ``judge`` runs over a set."""
+"""Labels from a language model: ``request`` makes the prompt, ``reply`` parses, ``judge`` runs."""
 
 from franq_guard.datasets.annotating.judge import Annotated, Judge, annotate
 

@@ -1,4 +1,4 @@
-"""A judge over the claims of a set: each judgement is kept at once, and a rerun goes on."""
+"""Runs a judge over the claims of a set; each judgement is saved at once, so a rerun continues."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
 from franq_guard.records import Claim, Passage, Trace
 
 Search = Callable[[str], Sequence[Passage]]
-"""From a claim to passages that may tell whether it is true, beyond those of its answer."""
+"""Function from a claim to further passages that may show whether the claim is true."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ class Judge:
     """A language model that labels claims with the labels of arXiv 2505.21072.
 
     Args:
-        name: tells this judge from others; its judgements have the source ``judge:NAME``.
+        name: identifies this judge; its judgements have the source ``judge:NAME``.
         ask: from a request to a reply, such as :func:`~franq_guard.language_model.asking.ask_from`
-            makes; whatever it raises makes a claim "not judged".
-        parallel: requests at once.
-        search: asked for the claims that the passages do not settle.
+            returns; if it raises any error, the claim is "not judged".
+        parallel: how many requests run at the same time.
+        search: used for the claims that the passages do not decide.
     """
 
     name: str
@@ -44,14 +44,14 @@ class Judge:
         return f"judge:{self.name}"
 
     def judge(self, trace: Trace, claim: int) -> ClaimJudgement:
-        """One claim's labels, or the error that stands in their place; never raises."""
+        """One claim's labels, or the error that prevented them; never raises."""
         told = (trace.claims or ())[claim]
         found = ClaimJudgement(trace.id or "", claim, self.source, version=version())
         try:
             read = self._read(trace, told)
         except NotJudgedError as error:
             return replace(found, error=str(error))
-        except Exception as error:  # a model may raise anything; the claim stays to be judged
+        except Exception as error:  # a model may raise anything; a rerun will try the claim again
             return replace(found, error=f"{type(error).__name__}: {error}")
         return replace(
             found,
@@ -70,7 +70,7 @@ class Judge:
         if not found:
             return replace(read, factuality="unverifiable")
         searched = read_search(str(self.ask(search_request(claim.in_full, found))), found)
-        # The passage index is one of the answer's own passages; the search's quote has none.
+        # The index refers to the answer's own passages, so a quote found by the search has none.
         own = read.quote is not None
         return replace(
             read,
@@ -81,7 +81,7 @@ class Judge:
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
-    """How many claims were ``judged`` now, ``not_judged`` (an error), and ``before`` this run."""
+    """Counts of claims: ``judged`` now, ``not_judged`` (an error), judged ``before`` this run."""
 
     judged: int
     not_judged: int
@@ -95,15 +95,15 @@ def annotate(
     limit: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Annotated:
-    """Have every claim of the set judged that this judge, asked as now, has not judged yet.
+    """Judge every claim of the set that this judge, with its current prompt, has not judged yet.
 
-    Claims that were not judged because of an error are asked again. Each judgement is on disk
-    before the next is waited for.
+    Claims whose judgement was an error are tried again. Each judgement is written to disk before
+    the next one is awaited.
 
     Args:
         claims: the set.
-        judge: who judges.
-        limit: at most so many claims; None: all.
+        judge: the judge.
+        limit: the most claims to judge in this run; None: all.
         progress: called with (done, to do).
     """
     done = {
@@ -127,7 +127,7 @@ def _claims(trace: Trace) -> Iterator[int]:
 
 
 def _judged(judge: Judge, todo: Sequence[tuple[Trace, int]]) -> Iterator[ClaimJudgement]:
-    """Judgements as they are done; at most ``parallel`` requests are under way."""
+    """Judgements in the order they finish; at most ``parallel`` requests run at a time."""
     left = iter(todo)
     with ThreadPoolExecutor(max_workers=judge.parallel) as pool:
         running: set[Future[ClaimJudgement]] = set()

@@ -1,4 +1,4 @@
-"""A judge's reply, believed only as far as it can be checked."""
+"""Parses a judge's reply and rejects it if its quote is not in the passages."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from franq_guard.datasets.claim_set import Factuality, Faithfulness
 from franq_guard.datasets.refusals import refuses
 from franq_guard.records import Passage
 
-_SHORTEST_QUOTE = 2  # words: a single one stands in nearly every passage
+_SHORTEST_QUOTE = 2  # words: a single word would be found in nearly every passage
 
 
 class NotJudgedError(ValueError):
-    """The reply cannot be read or does not hold; the message says why."""
+    """The reply cannot be parsed or its quote is wrong; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a reply says. ``passage`` is the index of the passage that holds ``quote``."""
+    """A parsed reply. ``passage`` is the index of the passage that contains ``quote``."""
 
     faithfulness: Faithfulness | None
     factuality: Factuality
@@ -31,10 +31,10 @@ class Reading:
 
 
 def read_judgement(reply: str, passages: Sequence[Passage]) -> Reading:
-    """Faithfulness and factuality; "faithful" and "unfaithful-contra" need a quote that is there.
+    """Faithfulness and factuality; "faithful" and "unfaithful-contra" need a quote from a passage.
 
     Raises:
-        NotJudgedError: no JSON, several contradictory replies, an unknown label, no such quote.
+        NotJudgedError: no JSON, contradictory replies, an unknown label, a quote not in a passage.
     """
     said = _one(reply, "faithfulness")
     faithfulness = cast("Faithfulness", _label(said, "faithfulness", get_args(Faithfulness)))
@@ -46,7 +46,7 @@ def read_judgement(reply: str, passages: Sequence[Passage]) -> Reading:
 
 
 def read_search(reply: str, found: Sequence[Passage]) -> Reading:
-    """Factuality by what a search found; "true" and "false" need a quote that is there.
+    """Factuality from the passages a search found; "true" and "false" need a quote from one.
 
     Raises:
         NotJudgedError: as in :func:`read_judgement`.
@@ -78,7 +78,7 @@ def _label(said: Mapping[str, Any], key: str, allowed: Sequence[str]) -> str:
 
 
 def _quoted(said: Mapping[str, Any], passages: Sequence[Passage]) -> tuple[str, int]:
-    """The quote, and which passage holds it (white space may differ)."""
+    """The quote, and the index of the passage that contains it (white space may differ)."""
     quote = str(said.get("quote") or "").strip().strip("\"'\u201c\u201d\u2018\u2019").strip()
     words = quote.split()
     if len(words) < _SHORTEST_QUOTE:

@@ -1,4 +1,4 @@
-"""What the judge is asked, in wordings of our own that are named by their content."""
+"""The prompts for the judge, in our own wording; a digest of the wording is their version."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from franq_guard.records import Passage
 
 
 def judging_request(question: str, passages: Sequence[Passage], claim: str) -> str:
-    """Asks for the faithfulness and the factuality of a claim."""
+    """The prompt that asks for the faithfulness and the factuality of a claim."""
     shown = _numbered("Passage", passages) or "(no passages)"
     return _fenced("judge.v1", question=question, passages=shown, claim=claim)
 
 
 def search_request(claim: str, found: Sequence[Passage]) -> str:
-    """Asks for the factuality of a claim by what a search found for it."""
+    """The prompt that asks for the factuality of a claim, given what a search found for it."""
     return _fenced("found.v1", passages=_numbered("Found", found), claim=claim)
 
 
 @cache
 def version() -> str:
-    """Names the wordings: judgements by other ones are made again."""
+    """Identifies the wording of the prompts; judgements with another version are made again."""
     digest = hashlib.sha256((_template("judge.v1") + _template("found.v1")).encode())
     return f"judge.v1-{digest.hexdigest()[:8]}"
 
@@ -39,7 +39,7 @@ def _numbered(word: str, passages: Sequence[Passage]) -> str:
 
 
 def _fenced(name: str, **material: str) -> str:
-    # The fence is a digest of the material, so that no passage can contain it.
+    # The delimiter is a digest of the material, so that no passage can contain it.
     digest = hashlib.sha256("\0".join(material.values()).encode("utf-8", "replace")).hexdigest()
     return filled(_template(name), fence=f"==== {digest[:16]} ====", **material)
 

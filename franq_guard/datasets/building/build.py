@@ -1,4 +1,4 @@
-"""The run that makes a claim set: planned whole, then written answer by answer."""
+"""Builds a claim set: first plans all answers, then writes them one by one."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ _GOLD_RULE, _EDIT_RULE = "gold.v1", "edit.v1"
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a set is built; two runs with the same recipe, documents and model agree.
+    """Settings for building a set; the same recipe, documents and model give the same set.
 
     Args:
         form: ``long``: full sentences, split into claims; ``short``: a few words, one claim.
-        k: passages shown.
-        max_new_tokens: length of an answer.
-        samples: more answers to each question, drawn at temperature 1 (the short form's signals).
-        edits: share of the questions that also give a sentence of the documents as an answer, once
-            as it stands and once with one fact changed.
-        seed: of all that is drawn.
+        k: number of passages shown.
+        max_new_tokens: maximum length of an answer.
+        samples: additional answers to each question, sampled at temperature 1 (signals of the short
+            form).
+        edits: share of the questions for which a sentence of the documents is added as an answer,
+            once unchanged and once with one fact changed.
+        seed: seed of everything that is drawn at random.
     """
 
     form: Literal["long", "short"] = "long"
@@ -48,7 +49,7 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One answer that is to be in the set: written by the model, or ``given`` on purpose."""
+    """One planned answer: to be written by the model, or ``given`` as text."""
 
     id: str
     question: MadeQuestion
@@ -61,7 +62,7 @@ class Planned:
 def plan(
     questions: Sequence[MadeQuestion], passages: Sequence[Passage], search: Search, recipe: Recipe
 ) -> list[Planned]:
-    """Every answer of the set, in order; nothing is written yet."""
+    """Every answer that the set will contain, in order; nothing is written yet."""
     pool = Pool(passage.text for passage in passages)
     return [row for q in questions for row in _planned(q, passages, search, recipe, pool)]
 
@@ -75,17 +76,18 @@ def build(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> int:
-    """Write what is missing of ``planned`` into the set; the number of answers written now.
+    """Write the missing answers of ``planned`` into the set and return how many were written.
 
-    Labels that need no judge come with them: of gold answers (source ``gold``) and of edits (source
-    ``edit``). Each answer is on disk before the next is begun, its labels before itself.
+    Labels that need no judge are written, too: those from gold answers (source ``gold``) and from
+    edits (source ``edit``). Each answer is on disk before the next one is begun. Its labels are
+    written first, so that an interruption cannot leave an answer without them.
 
     Args:
         claims: the set.
         planned: by :func:`plan`.
-        passages: of the documents.
-        model: writes.
-        recipe: the one of the plan.
+        passages: those of the documents.
+        model: writes the answers.
+        recipe: the same as for :func:`plan`.
         progress: called with (done, to do).
     """
     there = {trace.id for trace in claims.answers()}
@@ -103,7 +105,7 @@ def build(
 def settings(
     recipe: Recipe, passages: Sequence[Passage], model: LanguageModel
 ) -> dict[str, object]:
-    """What a set records of how it was built."""
+    """The settings that a set stores about how it was built."""
     documents = digest(0, *(f"{p.title}\0{p.text}" for p in passages))[:16]
     return {**asdict(recipe), "documents": documents, "language_model": model.fingerprint}
 
@@ -175,7 +177,7 @@ def _labels(row: Planned, trace: Trace, passages: Sequence[Passage]) -> Iterator
 
 
 def _of_edit(row: Planned, trace: Trace) -> Iterator[ClaimJudgement]:
-    """Of a stated sentence every claim; of a changed one those that hold the change."""
+    """Labels every claim of an unchanged sentence, and those of a changed one with the change."""
     for index, claim in enumerate(trace.claims or ()):
         if row.edit is None:
             yield ClaimJudgement(row.id, index, "edit", "faithful", "true", version=_EDIT_RULE)

@@ -1,4 +1,4 @@
-"""Statements that are false on purpose: a sentence of a document with one fact changed by rule."""
+"""Makes false statements on purpose: a sentence of a document with one fact changed by rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EditKind = Literal["number", "date", "name", "negation"]
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """``original[start:end]`` gave way to ``new``; ``text`` is what came of it."""
+    """``original[start:end]`` is replaced by ``new``; ``text`` is the result."""
 
     original: str
     start: int
@@ -34,16 +34,16 @@ class Edit:
 
 
 def one_edit(sentence: str, pool: Pool, *, seed: int = 0) -> Edit | None:
-    """One change of ``sentence`` that makes it false; None where nothing in it can be changed.
+    """One change of ``sentence`` that makes it false; None if nothing in it can be changed.
 
-    A number, date or name gives way to another of its shape from the documents, or the first
-    auxiliary is negated; which, is drawn by the sentence. The new fact stands nowhere in the
-    sentence.
+    A number, date or name is replaced by another of the same shape from the documents, or the first
+    auxiliary verb is negated; a hash of the sentence decides which. The new fact does not occur
+    elsewhere in the sentence.
 
     Args:
         sentence: one sentence.
         pool: numbers, dates and names of the documents.
-        seed: draws.
+        seed: seed of the random choice.
     """
     rng = np.random.default_rng(int(digest(seed, "edit", sentence)[:16], 16))
     possible = [*_swaps(sentence, pool, rng), *_negations(sentence)]

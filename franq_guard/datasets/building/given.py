@@ -1,4 +1,4 @@
-"""Questions from a file: lines of text, or JSON Lines with or without passages of their own."""
+"""Reads questions from a file: lines of text, or JSON Lines that may include passages."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from franq_guard.rows import passages_from
 
 
 def read_given(file: Path, *, after: int) -> tuple[list[MadeQuestion], list[Passage]]:
-    """The questions of a file, and the passages that they bring with them.
+    """The questions of a file, and the passages given with them.
 
-    A ``.txt`` file holds a question a line. Rows of JSON hold ``question``, and where they are
-    known ``answers`` (right ones), ``id`` and ``passages`` (``text``, ``title``, ``is_gold``):
-    those are shown as they are. Indices of passages begin at ``after``.
+    A ``.txt`` file has one question per line. A row of JSON has ``question`` and optionally
+    ``answers`` (correct ones), ``id`` and ``passages`` (``text``, ``title``, ``is_gold``), which
+    are shown unchanged. Passage indices begin at ``after``.
 
     Raises:
-        ValueError: naming the row that is none, or for a file without a question.
+        ValueError: for an invalid row, which the message names, or a file without a question.
         OSError: the file cannot be read.
     """
     if file.suffix.lower() == ".txt":

@@ -1,9 +1,9 @@
-"""Questions about documents, with the document's own words as right answers.
+"""Makes questions about documents whose correct answers are words of the document.
 
-By rules, from sentences that stand alone: "Who ...?" for a name that opens its sentence, "When
-...?" and "How many ...?" where the verb is an auxiliary, and a gap in the sentence elsewhere. By a
-language model where one is asked: its answer must stand in the passage. And questions for long
-answers, which have no right answer: "everything about" a document.
+There are three ways. Rules turn a sentence that stands alone into "Who ...?" (for a name at its
+beginning), "When ...?" or "How many ...?" (if the verb is an auxiliary), or else into a sentence
+with a gap. A language model writes questions whose answer must be in the passage. Questions for
+long answers ask for "everything about" a document and have no single correct answer.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _MOST_ANSWER_WORDS = 8
 class MadeQuestion:
     """A question about ``passages[passage]`` of the documents.
 
-    ``answers`` is empty where no right answer is known; ``sentence`` is what the question was made
-    from; ``own`` are the passages to show where they came with the question.
+    ``answers`` is empty if no correct answer is known; ``sentence`` is what the question was made
+    from; ``own`` are the passages to show if they were given with the question.
     """
 
     id: str
@@ -58,11 +58,11 @@ class MadeQuestion:
 def by_rules(
     passages: Sequence[Passage], *, common: frozenset[str] = frozenset()
 ) -> list[MadeQuestion]:
-    """One question for each sentence of the passages that stands alone and holds a fact.
+    """One question for each sentence of the passages that stands alone and states a fact.
 
     Args:
         passages: of the documents.
-        common: words that are written small somewhere (``Pool.common``): no names.
+        common: words that occur in lower case somewhere (``Pool.common``), so they are not names.
     """
     found: dict[str, MadeQuestion] = {}
     for sentence in standing_alone(list(passages)):
@@ -74,10 +74,10 @@ def by_rules(
 def by_model(
     ask: Callable[[str], str], passages: Sequence[Passage], indices: Iterable[int]
 ) -> Iterator[MadeQuestion]:
-    """One question of a language model for each passage whose reply can be checked.
+    """One question by a language model for each passage, if the reply passes the checks.
 
-    The question must end with a question mark and not hold the answer, and the answer must stand in
-    the passage; other replies give no question.
+    The question must end with a question mark and must not contain the answer, and the answer must
+    be in the passage; other replies are discarded.
     """
     for index in indices:
         passage = passages[index].text
@@ -92,7 +92,7 @@ def by_model(
 
 
 def about(passages: Sequence[Passage]) -> list[MadeQuestion]:
-    """For each document a request for everything about what its first sentence is about."""
+    """For each document, a request for everything about the subject of its first sentence."""
     found: dict[str, MadeQuestion] = {}
     for sentence in standing_alone(list(passages)):
         title = passages[sentence.passage].title
@@ -109,14 +109,14 @@ def _made(sentence: Sentence, common: frozenset[str]) -> MadeQuestion | None:
     facts = [e for e in entities(text, common=common) if e.kind != "name-adjective"]
     if not facts:
         return None
-    # A number or date is the surest answer; a name that opens its sentence the next.
+    # A number or date is the most reliable answer, next a name at the beginning of a sentence.
     fact = min(facts, key=lambda e: (e.kind.startswith("name"), e.start))
     asked = _when(text, fact) or _how_many(text, fact) or _who(text, fact)
     kind: Kind = "fact" if asked else "gap"
     gap = f"{text[: fact.start]}{GAP}{text[fact.end :]}"
     asked = asked or f"Fill in what is missing and repeat the sentence: {gap}"
     if holds(asked, [texts(fact.text)]):
-        return None  # the question tells its own answer
+        return None  # the question contains its own answer
     return _question(kind, asked, sentence.passage, (fact.text,), text)
 
 
@@ -141,14 +141,14 @@ def _who(text: str, fact: Entity) -> str | None:
     rest = text[fact.end :].strip().rstrip(".")
     verb = rest.partition(" ")[0]
     opens = fact.start == 0 and fact.kind.startswith("name")
-    # A single word may be an adjective ("Sedimentary rocks"): only an auxiliary tells.
+    # A single word may be an adjective ("Sedimentary rocks"); before an auxiliary it is a name.
     joins = not verb.islower() or verb in ("and", "or", "of", "are", "were", "have")
     named = len(fact.text.split()) > 1 or verb in FINITE_AUXILIARIES
     return f"Who or what {rest}?" if opens and named and not joins else None
 
 
 def _inverted(word: str, statement: str) -> str | None:
-    """Subject and first auxiliary changed places; None where the verb is no auxiliary."""
+    """Swap subject and first auxiliary; None if the verb is not an auxiliary."""
     parts = statement.split()
     for at, part in enumerate(parts[1:], start=1):
         if part in FINITE_AUXILIARIES:

@@ -1,4 +1,4 @@
-"""Sentences of a passage that can be understood without the rest of it."""
+"""Finds the sentences of a passage that can be understood without the rest of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from franq_guard.claims.sentences import sentences
 from franq_guard.records import Passage
 
 SHORTEST, LONGEST = 5, 30
-"""Words of a sentence that is asked about."""
+"""Fewest and most words of a sentence that a question is made from."""
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _DEPENDENT = (
     OPENERS
@@ -39,10 +39,10 @@ class Sentence(NamedTuple):
 
 
 def standing_alone(passages: list[Passage]) -> Iterator[Sentence]:
-    """Sentences of 5 to 30 words that begin with what they are about and hold no open reference.
+    """Sentences of 5 to 30 words that begin with their subject and do not refer to other text.
 
-    A sentence with a pronoun of the third person before its first verb, or an opener such as
-    "however", would need the sentence before it.
+    A sentence with a third-person pronoun before its first verb, or that begins with a word such as
+    "however", cannot be understood without the previous sentence.
     """
     for index, passage in enumerate(passages):
         for start, end in sentences(passage.text, 0, len(passage.text)):

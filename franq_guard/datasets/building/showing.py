@@ -1,4 +1,4 @@
-"""Which passages the writer of an answer is shown: with the right one, without it, near misses."""
+"""Chooses the passages the writing model sees: with the right one, without it, or similar ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from franq_guard.records import Passage
 
 Showing = Literal["gold", "withheld", "near"]
 """``gold``: the passage that the question was made from and the best others; ``withheld``: the best
-without it; ``near``: the best of those that do not state a right answer at all."""
+others without it; ``near``: the best passages that do not state a correct answer."""
 
 _SHARES: tuple[tuple[Showing, float], ...] = (("gold", 0.5), ("withheld", 0.25), ("near", 0.25))
 _SEARCHED = 20
@@ -28,7 +28,7 @@ class Search(Protocol):
 
 
 def showing_for(question: MadeQuestion, seed: int) -> Showing:
-    """Half of the questions see their passage; drawn by the question alone, so a rerun agrees."""
+    """Half of the questions get ``gold``; the choice depends only on question and seed."""
     if question.own is not None or question.passage is None or not question.answers:
         return "gold"
     drawn = int(digest(seed, "showing", question.id)[:8], 16) / 16**8
@@ -47,9 +47,9 @@ def shown(
     *,
     k: int,
 ) -> tuple[int, ...]:
-    """Indices of the passages to show, ``k`` at most; the right one stands at a drawn place.
+    """Indices of the passages to show, at most ``k``; the right one is at a random position.
 
-    A question that brings its own passages is shown those.
+    A question that was given with passages gets those.
     """
     if question.own is not None:
         return question.own

@@ -1,4 +1,4 @@
-"""A set of answers and what is known of their claims, in one folder: ``store`` over ``records``."""
+"""A folder of answers with labels of their claims: ``records`` (rows) and ``store`` (files)."""
 
 from franq_guard.datasets.claim_set.records import (
     CHOSEN,

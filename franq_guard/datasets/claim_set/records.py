@@ -1,4 +1,4 @@
-"""What somebody says of one claim: the labels of arXiv 2505.21072, with their source."""
+"""The judgement of one claim by one source, with the labels of arXiv 2505.21072."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ Faithfulness = Literal["faithful", "unfaithful-contra", "unfaithful-neutral"]
 """Whether the passages entail the claim, contradict it, or do neither."""
 
 Factuality = Literal["true", "false", "unverifiable"]
-"""Whether the claim is true in the world; ``unverifiable``: nothing at hand can tell."""
+"""Whether the claim is true in the world; ``unverifiable``: no available source can decide it."""
 
 SAMPLED, CHOSEN = "review.v1-sampled", "review.v1-chosen"
-"""``version`` of a person's vote: about a claim that was drawn at random, or chosen."""
+"""``version`` of a person's vote: whether the claim was drawn at random or selected."""
 
 KINDS = ("gold", "edit", "judge", "person")
-"""What a source may be: a gold answer, an edit made on purpose, a language model, a person."""
+"""The kinds of sources: a gold answer, an edit made on purpose, a language model, a person."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimJudgement:
-    """One voice about one claim.
+    """One source's judgement of one claim.
 
     Args:
         answer: id of the answer.
         claim: index of the claim in the answer, from 0.
         source: ``gold``, ``edit``, ``judge:NAME`` or ``person:NAME``.
-        faithfulness: None where the source does not say.
-        factuality: None where the source does not say.
-        quote: stretch of a passage, word for word, that decides.
-        passage: index of the passage that holds ``quote``.
-        error: why there is no judgement (an unreadable reply, a time-out); None where there is one.
-        version: of the judge's prompt, or of the rule that made the label.
+        faithfulness: None if the source gives no such label.
+        factuality: None if the source gives no such label.
+        quote: text copied word for word from a passage, on which the label is based.
+        passage: index of the passage that contains ``quote``.
+        error: why there is no judgement (an unreadable reply, a time-out); None if there is one.
+        version: version of the judge's prompt, or of the rule that made the label.
 
     Raises:
         ValueError: for an unknown label or source, or a negative index.
@@ -66,21 +66,21 @@ class ClaimJudgement:
 
     @property
     def is_true(self) -> bool | None:
-        """None where it is not known, or nothing can tell."""
+        """Whether the claim is true; None if that is not known or unverifiable."""
         return {"true": True, "false": False}.get(self.factuality or "")
 
     @property
     def is_faithful(self) -> bool | None:
-        """Whether the passages entail the claim; None where it is not known."""
+        """Whether the passages entail the claim; None if that is not known."""
         return None if self.faithfulness is None else self.faithfulness == "faithful"
 
     @property
     def empty(self) -> bool:
-        """Whether it says nothing: an error, or a vote that was taken back."""
+        """Whether it has no label: an error, or a vote that was withdrawn."""
         return self.faithfulness is None and self.factuality is None
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready values; what is not known is left out."""
+        """JSON-ready values; unknown ones are left out."""
         return {key: value for key, value in asdict(self).items() if value is not None}
 
     @classmethod

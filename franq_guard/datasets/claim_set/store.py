@@ -1,4 +1,4 @@
-"""The folder of a claim set; every row is on disk before the next one is begun.
+"""Stores a claim set in a folder; every row is on disk before the next one is begun.
 
 set/
   set.json        how it was built: settings, models, versions
@@ -24,13 +24,14 @@ SCHEMA = "franq.claim-set/1"
 
 
 class ClaimSet:
-    """Answers with claims, and what gold answers, judges and people say of them.
+    """Answers with claims, and the judgements of gold answers, edits, judges and people.
 
-    A line that a kill tore is passed over when read, and the next row starts a line of its own. One
-    process writes answers at a time; several may append judgements.
+    If the program was killed while writing, the incomplete line is skipped when the set is read,
+    and the next row starts on a new line. Only one process may write answers at a time; several may
+    append judgements.
 
     Raises:
-        ValueError: if ``folder`` holds no claim set; :meth:`create` makes one.
+        ValueError: if ``folder`` is not a claim set; :meth:`create` makes one.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -48,10 +49,10 @@ class ClaimSet:
 
     @classmethod
     def create(cls, folder: Path, settings: Mapping[str, Any]) -> ClaimSet:
-        """The set in ``folder``, made where there is none; what is there is kept.
+        """Open the set in ``folder``, or create it if there is none; existing rows are kept.
 
         Raises:
-            ValueError: if there is one that was built with other settings.
+            ValueError: if ``folder`` has a set that was built with other settings.
         """
         if (folder / "set.json").exists():
             there = cls(folder)
@@ -66,13 +67,13 @@ class ClaimSet:
             return there
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps({"schema": SCHEMA, "settings": dict(settings)}, indent=2)
-        # A rename: nobody ever reads half of it.
+        # Write a temporary file and rename it, so that nobody reads an incomplete file.
         (folder / "set.json.part").write_text(text + "\n", encoding="utf-8")
         (folder / "set.json.part").replace(folder / "set.json")
         return cls(folder)
 
     def add_answer(self, trace: Trace) -> None:
-        """Keep an answer.
+        """Store an answer.
 
         Raises:
             ValueError: if it has no id or no claims.
@@ -82,11 +83,11 @@ class ClaimSet:
         _append(self.folder / "answers.jsonl", trace_to_dict(trace))
 
     def add(self, judgement: ClaimJudgement) -> None:
-        """Keep a judgement; it takes the place of an earlier one of its source about its claim."""
+        """Store a judgement; it replaces an earlier one by the same source about the claim."""
         _append(self.folder / "labels.jsonl", judgement.to_dict())
 
     def answers(self) -> list[Trace]:
-        """All answers in the order they were kept, the first of each id."""
+        """All answers in the order they were stored; of several with one id, the first."""
         found: dict[str, Trace] = {}
         for trace in read_traces(_lines(self.folder / "answers.jsonl")):
             if not isinstance(trace, RowError) and trace.id and trace.claims is not None:
@@ -96,27 +97,27 @@ class ClaimSet:
     def judgements(self) -> list[ClaimJudgement]:
         """The last judgement of every source about every claim, errors included.
 
-        A vote that was taken back (neither label nor error) is left out.
+        A vote that was withdrawn (neither label nor error) is left out.
         """
         found: dict[tuple[str, int, str], ClaimJudgement] = {}
         for line in _lines(self.folder / "labels.jsonl"):
             try:
                 said = ClaimJudgement.from_dict(json.loads(line))
             except ValueError:
-                continue  # torn by a kill
+                continue  # incomplete: the program was killed while writing it
             found[said.answer, said.claim, said.source] = said
         return [said for said in found.values() if said.error or not said.empty]
 
     def labelled(self, sources: Sequence[str] = ("person", "gold", "edit", "judge")) -> list[Trace]:
-        """The answers, each claim with the label of the first of ``sources`` that knows it.
+        """The answers; each claim has the label of the first of ``sources`` that gives one.
 
-        A promise may rest on labels that are trusted: those of people on claims that were not
-        chosen for them. Where no person has voted, those of gold answers and judges are; edits made
-        on purpose never are.
+        A promise may only be based on trusted labels. These are people's labels of claims that were
+        drawn at random. If no person has voted, labels of gold answers and judges are trusted, too;
+        those of edits made on purpose never are.
 
         Args:
             sources: kinds (``person``) or whole sources (``judge:NAME``), the most trusted first.
-                Of several of one kind the majority counts; a tie is not known.
+                Of several of one kind the majority counts; a tie counts as unknown.
         """
         voices: dict[tuple[str, int], list[ClaimJudgement]] = {}
         for said in self.judgements():
@@ -150,7 +151,7 @@ def _label(
 def _first_known(
     sources: Sequence[str], voices: Sequence[tuple[ClaimJudgement, bool | None]]
 ) -> tuple[bool | None, str]:
-    """The value and the source that gave it; (None, "") where none knows."""
+    """The label and the source that gave it; (None, "") if no source has one."""
     for source in sources:
         votes = [value for v, value in voices if source in (v.kind, v.source) and value is not None]
         if votes:
@@ -166,7 +167,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _append(path: Path, row: Mapping[str, Any]) -> None:
-    """One row, whole: written by one call, on a line of its own, and flushed to the disk."""
+    """Append one row on a line of its own in a single write, and flush it to the disk."""
     with path.open("ab+") as file:
         end = file.seek(0, os.SEEK_END)
         file.seek(max(0, end - 1))

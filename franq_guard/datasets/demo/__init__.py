@@ -1,7 +1,7 @@
 """The bundled demo: a small encyclopaedic corpus and questions to ask about it.
 
 The questions show the three cases the guard tells apart: the answer is in the passages, only part
-of it is, or none of it is (the model must know it). Loads neither torch nor a model.
+of it is, or none of it is (the model must know it). Importing this loads neither torch nor a model.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ __all__ = ["DemoQuestion", "corpus", "questions"]
 class DemoQuestion:
     """One demo question.
 
-    ``in_corpus`` says whether the passages hold the whole answer, a part of it or nothing of it;
-    ``note`` is what a right answer says.
+    ``in_corpus`` says whether the passages contain all, part or nothing of the answer; ``note`` is
+    what a correct answer says.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""A folder of documents as passages: ``folder`` cuts, ``formats`` reads."""
+"""A folder of documents as passages: ``formats`` reads the files, ``folder`` cuts the text."""
 
 from franq_guard.datasets.documents.folder import read_folder
 from franq_guard.datasets.documents.formats import SUFFIXES

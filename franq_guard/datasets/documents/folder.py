@@ -1,4 +1,4 @@
-"""A folder of documents cut into passages."""
+"""Cuts the documents of a folder into passages."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from franq_guard.records import Passage
 def read_folder(folder: Path, *, words: int = 100) -> tuple[Passage, ...]:
     """Every document under ``folder`` cut into passages of at most about ``words`` words.
 
-    Cuts fall at headings and between sentences; a longer sentence is a passage of its own. Bytes
-    that are not UTF-8 become U+FFFD. ``title`` is the file's path below ``folder``, ``id`` adds the
-    passage's number.
+    Text is cut at headings and between sentences; a longer sentence is a passage of its own. Bytes
+    that are not UTF-8 become U+FFFD. ``title`` is the file's path relative to ``folder``; ``id`` is
+    that path and the passage's number.
 
     Raises:
-        ValueError: if ``folder`` is no folder or holds no text, or a document cannot be read.
+        ValueError: if ``folder`` is not a folder or has no text, or a document cannot be read.
         ModuleNotFoundError: for a PDF where ``pypdf`` is not installed.
     """
     if not folder.is_dir():
@@ -54,6 +54,6 @@ def _chunks(text: str, words: int) -> Iterator[str]:
 
 
 def _joined(sentences_of: list[str]) -> str:
-    """One text; a heading or an item of a list stays a block of its own."""
+    """Join sentences to one text; a heading or list item stays a block of its own."""
     ends = (s + (" " if s[-1] in '.!?:;,…"”’)' else "\n\n") for s in sentences_of)
     return "".join(ends).rstrip()

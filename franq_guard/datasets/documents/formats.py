@@ -1,4 +1,4 @@
-"""The text of a document: plain, Markdown, HTML, PDF, or JSON Lines of passages."""
+"""Reads the text of a document: plain text, Markdown, HTML, PDF, or JSON Lines of passages."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _HEADINGS = frozenset(f"h{n}" for n in range(1, 7))
 
 
 def sections(file: Path) -> Iterator[str]:
-    """The texts of a document that belong together: between headings, of a page, of a row.
+    """The sections of a document: the text between two headings, of a page, or of a row.
 
-    Bytes that are not UTF-8 become U+FFFD. The heading stays at the front of its section.
+    Bytes that are not UTF-8 become U+FFFD. A heading stays at the start of its section.
 
     Raises:
         ValueError: a PDF or JSON Lines file that cannot be read, named.
@@ -78,7 +78,7 @@ SUFFIXES = tuple(_READERS)
 
 
 class _Text(HTMLParser):
-    """What a page shows; a form feed stands before every heading."""
+    """The visible text of a page, with a form feed before every heading."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -1,4 +1,4 @@
-"""Long answers whose claims need no judge: several questions at once, each with gold answers.
+"""Long answers that can be labelled without a judge: several questions, each with gold answers.
 
-``prompts`` asks them, ``answers`` has a model answer, ``labels`` tells which claims are true.
+``prompts`` writes the prompts, ``answers`` generates the answers, ``labels`` labels the claims.
 """

@@ -1,9 +1,9 @@
 """Long answers to several questions at once, with passages for some of them only.
 
-The idea of arXiv 2505.21072's long-form set (a prompt that asks for claims from the context and
-from own knowledge alike), with labels that need no judge: every question has gold answers, so each
-sentence of the answer can be checked (:mod:`~franq_guard.datasets.long_form.labels`). It runs for
-any model and any ``rag_qa`` rows.
+As in the long-form set of arXiv 2505.21072, the prompt asks for claims both from the context and
+from the model's own knowledge. Here no judge is needed: every question has gold answers, so each
+sentence of the answer can be checked (:mod:`~franq_guard.datasets.long_form.labels`). This works
+with any model and any ``rag_qa`` rows.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def long_form_answers(
     batch_size: int = 4,
     progress: Callable[[int], None] | None = None,
 ) -> list[LongAnswer]:
-    """Greedy answers, from the store where they are there, split into claims and labelled."""
+    """Greedy answers (from the store if it has them), split into claims and labelled."""
     rendered = [model.render(p.prompt) for p in prompts]
     made = store.generate(
         model, rendered, max_new_tokens=max_new_tokens, batch_size=batch_size, progress=progress

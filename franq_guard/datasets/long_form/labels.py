@@ -7,10 +7,10 @@ words with. Words that several of the questions have count less.
 Then, question by question:
 
 - claims that state a gold answer (the rules of :mod:`~franq_guard.datasets.grading`) are true;
-- where none does, the first attempt is false. An attempt shares ``ATTEMPT`` of its question's words
+- if none does, the first attempt is false. An attempt shares ``ATTEMPT`` of its question's words
   or is a fragment of four words at most ("In Harrow."), and gives a value of the gold answer's
-  shape: a number for a number or a date, a name for a name, that the question does not hold. So a
-  sentence about something else, which may well be true, is not called false;
+    shape: a number for a number or a date, a name for a name, that is not in the question. So a
+    sentence about something else, which may well be true, is not labelled false;
 - all else stays without labels and is counted in ``dropped``: claims of no question
   (``unassigned``), refusals (``refused``), word for word repeats (``repeated``), and claims beside
   the answer (``beside``).
@@ -57,9 +57,9 @@ _NUMBERED = re.compile(
     r"|\n[ \t]*\n",
     re.MULTILINE | re.IGNORECASE,
 )
-_CLEAR = 0.4  # so much more overlap with another question outweighs the number
-_ENOUGH = 0.4  # overlap that assigns without a number
-_LEAD = 0.15  # and its distance to the second best
+_CLEAR = 0.4  # with this much more overlap, another question is chosen despite the number
+_ENOUGH = 0.4  # least overlap with the chosen question if there is no number
+_LEAD = 0.15  # and its least lead over the second best
 _FRAGMENT = 4
 _STEM = 5
 _FUNCTION_WORDS = (
@@ -104,7 +104,7 @@ def label(
         questions: as asked, in order.
         passages: as shown.
         answer: the model's text.
-        claims: of ``answer``; those marked ``not_a_claim`` are passed over.
+        claims: of ``answer``; those marked ``not_a_claim`` are skipped.
     """
     real = [claim for claim in claims if claim.not_a_claim is None]
     assigned = assign(questions, answer, real)
@@ -130,7 +130,7 @@ def assign(questions: Sequence[Question], answer: str, claims: Sequence[Claim]) 
         said = set(content(text))
         return _choose(number, [sum(w for s, w in q.items() if s in said) for q in weighted])
 
-    # A repeated question tells more than its number.
+    # A repeated question is better evidence than its number.
     marks = [(at, choose(n, said) if said else n) for at, n, said in _marks(answer, len(questions))]
     out: list[int | None] = []
     for claim in claims:

@@ -1,7 +1,8 @@
 """Prompts that ask several questions at once and show passages for some of them only.
 
-The idea of arXiv 2505.21072's long-form set: an answer with claims from the context and from own
-knowledge alike. The wording is ours, made for small models: they follow an example, not a rule.
+As in the long-form set of arXiv 2505.21072, answers contain claims both from the context and from
+the model's own knowledge. The wording is ours and contains an example, because small models follow
+an example better than an instruction.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class LongPrompt:
 
 
 def usable(question: Question) -> bool:
-    """Whether string matching can tell a right claim from a wrong one.
+    """Whether string matching can distinguish a correct claim from a wrong one.
 
     The first gold answer has at most four words and is no list; no alias is a single letter, "yes"
     or "no", or stands in the question.
@@ -74,7 +75,7 @@ def build_prompts(
     with_passages: int = 2,
     k: int = 3,
 ) -> list[LongPrompt]:
-    """Prompts of ``per_prompt`` usable questions each; those that fill no prompt are left over.
+    """Prompts of ``per_prompt`` usable questions each; questions left over are not used.
 
     Where a data set has on average a prompt's questions to a title of a gold passage (SQuAD's
     articles), a prompt asks about one title; the other data sets are mixed. The first

@@ -1,4 +1,4 @@
-"""People check claims: ``order``: which first; ``votes``: what they say; ``table``: as CSV."""
+"""Review of claims by people: ``order`` of the claims, ``votes`` on them, ``table`` as CSV."""
 
 from franq_guard.datasets.reviewing.votes import Card, Review
 

@@ -1,9 +1,9 @@
-"""Which claims a person should see first: a random sample for honest rates, and those that decide.
+"""Orders claims for review: a random sample for unbiased rates, and the most informative ones.
 
-Half of the claims are drawn at random, once for all; rates may be estimated from votes on these,
-however early the reviewer stops. The other half is sorted: first the claims whose sources disagree,
-that a judge called false or could not verify, and that lie nearest to a guard's threshold. Both are
-shown by turns.
+Half of the claims are drawn at random with a fixed seed; rates can be estimated from votes on
+these, however early the reviewer stops. The other half is sorted: first the claims whose sources
+disagree, that a judge called false or could not verify, or whose P(true) is nearest to a guard's
+threshold. The two halves are shown alternately.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Key = tuple[str, int]
 
 
 class Item(NamedTuple):
-    """A claim to be looked at; ``sampled``: drawn at random, not chosen."""
+    """A claim to review; ``sampled``: drawn at random rather than selected."""
 
     key: Key
     sampled: bool
@@ -34,11 +34,11 @@ def order(
     distance: Mapping[Key, float] | None = None,
     seed: int = 0,
 ) -> list[Item]:
-    """Every claim once: of the random half and of the sorted half by turns.
+    """Every claim once, alternately from the random half and from the sorted half.
 
     Args:
         answers: of a claim set.
-        judgements: what is known of their claims; people's votes are passed over.
+        judgements: those of their claims; people's votes are ignored.
         distance: how far P(true) lies from the threshold, where it was computed.
         seed: of the draw.
     """
@@ -61,7 +61,7 @@ def order(
 def _wanted(
     judgements: Sequence[ClaimJudgement], distance: Mapping[Key, float]
 ) -> dict[Key, float]:
-    """How much a person's look at each claim would tell; nothing where nothing is known."""
+    """How useful a vote on each claim would be; empty if nothing is known about the claims."""
     voices: dict[Key, list[ClaimJudgement]] = {}
     for said in judgements:
         if said.kind != "person":

@@ -1,4 +1,4 @@
-"""Claims as a CSV table for people who would rather use a spreadsheet, and their votes back in."""
+"""Writes claims as a CSV table for review in a spreadsheet, and reads the votes from it."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ def write_table(claims: ClaimSet, file: Path, *, seed: int = 0) -> int:
 
 
 def read_table(claims: ClaimSet, file: Path, reviewer: str) -> int:
-    """Keep the votes of a table by :func:`write_table`; rows without a vote are passed over.
+    """Store the votes of a table made by :func:`write_table`; rows without a vote are skipped.
 
-    Nothing is kept unless every row can be read.
+    Nothing is stored unless every row can be read.
 
     Returns:
         The number of votes.
 
     Raises:
-        ValueError: naming the line of a row that is none, or the missing columns.
+        ValueError: for an invalid row or missing columns, which the message names.
         OSError: the file cannot be read.
     """
     review = Review(claims)

@@ -1,4 +1,4 @@
-"""What people say of claims: shown one by one, kept at every vote, taken back on request."""
+"""Shows claims to people one by one and stores their votes, which they can withdraw."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from franq_guard.datasets.reviewing.order import Key, order
 from franq_guard.records import Claim, Passage, Span, Trace
 
 FindEvidence = Callable[[Sequence[Passage], str], Sequence[tuple[int, int, int]]]
-"""From passages and a claim to stretches that bear on it: passage, first and last character."""
+"""Function from passages and a claim to relevant ranges: (passage, start, end)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ class Review:
 
     Args:
         claims: the set; votes are kept in it, source ``person:NAME``.
-        blind: a judge's labels are hidden until the reviewer has voted on the claim.
-        evidence: finds what to mark in the passages; a failure of it marks nothing.
+        blind: hide a judge's labels until the reviewer has voted on the claim.
+        evidence: finds what to mark in the passages; if it fails, nothing is marked.
         distance: how far P(true) lies from the threshold, where it was computed.
         seed: of the random sample.
     """
@@ -123,7 +123,7 @@ class Review:
         faithfulness: Faithfulness | None,
         factuality: Factuality | None,
     ) -> None:
-        """Keep a vote; it is on disk when this returns, and takes the place of an earlier one.
+        """Store a vote; it is on disk when this returns, and replaces an earlier one.
 
         Raises:
             ValueError: for an unknown claim or label, or a vote that says nothing.
@@ -133,13 +133,13 @@ class Review:
         version = SAMPLED if self._sampled[key] else CHOSEN
         said = ClaimJudgement(*key, _source(reviewer), faithfulness, factuality, version=version)
         if said.empty:
-            raise ValueError("a vote must say something of faithfulness or factuality")
+            raise ValueError("a vote must say something about faithfulness or factuality")
         with self._lock:
             self._claims.add(said)
             self._hear(said)
 
     def undo(self, reviewer: str) -> Key | None:
-        """Take the reviewer's last vote back; the claim it was about, None where there is none."""
+        """Withdraw the reviewer's last vote and return its claim; None if there is no vote."""
         with self._lock:
             votes = self._votes.get(_source(reviewer), {})
             if not votes:
@@ -150,7 +150,7 @@ class Review:
             return key
 
     def progress(self, reviewer: str) -> dict[str, int]:
-        """Claims that the reviewer, and that anybody, has voted on; claims in all."""
+        """Numbers of claims: voted on by the reviewer, voted on by anybody, and all."""
         with self._lock:
             mine = self._votes.get(_source(reviewer), {})
             anybody = {key for votes in self._votes.values() for key in votes}
@@ -170,12 +170,12 @@ class Review:
             return ()
         try:
             return tuple(self._evidence(trace.passages, claim.in_full))
-        except Exception:  # marks are a help; without them the claim can be judged all the same
+        except Exception:  # marks are optional: the claim can be judged without them
             return ()
 
 
 def _source(reviewer: str) -> str:
     name = " ".join(reviewer.split())
     if not name:
-        raise ValueError("who votes? a reviewer needs a name")
+        raise ValueError("no reviewer is given: a reviewer needs a name")
     return f"person:{name}"

@@ -1,1 +1,1 @@
-"""AlignScore, the paper's faithfulness estimator: exact, in fewer passes."""
+"""AlignScore, the paper's faithfulness estimator: the same scores with fewer forward passes."""

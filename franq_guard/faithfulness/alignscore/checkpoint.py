@@ -1,8 +1,8 @@
-"""Reads AlignScore's weights: Lightning checkpoints as published, or directories made of them.
+"""Reads AlignScore's weights: published Lightning checkpoints, or directories converted from them.
 
 Nothing in a file is executed: checkpoints are read with ``weights_only=True``, the rest is JSON and
-safetensors. Optimizer states, the masked-LM head and unknown tensors are left alone; a needed
-tensor that is missing, misshapen or not finite is an error that names it.
+safetensors. Optimizer states, the masked-LM head and unknown tensors are ignored. If a required
+tensor is missing, has the wrong shape or contains a non-finite value, the error names it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Weights:
-    """All that AlignScore needs: tensors (float32, the checkpoint's names), shape and tokenizer."""
+    """What AlignScore needs: tensors (float32, named as in the checkpoint), shape and tokenizer."""
 
     config: EncoderConfig
     tensors: Mapping[str, Tensor]
@@ -42,15 +42,15 @@ class Weights:
         """Id of a special token.
 
         Raises:
-            CheckpointError: the tokenizer has no such token, so it is no RoBERTa's.
+            CheckpointError: the tokenizer has no such token, so it does not belong to a RoBERTa.
         """
         found: int | None = self.tokenizer.token_to_id(token)
         if found is None:
-            raise CheckpointError(f"the backbone's tokenizer has no {token}: it is no RoBERTa's")
+            raise CheckpointError(f"the backbone's tokenizer has no {token}: it is not a RoBERTa's")
         return found
 
     def digest(self) -> str:
-        """SHA-256 (16 hex digits) of tensors, shape and tokenizer: equal for equal numbers."""
+        """SHA-256 (first 16 hex digits) of tensors, shape and tokenizer: identifies the weights."""
         total = sha256(repr(self.config).encode())
         total.update(self.tokenizer.to_str().encode())
         for name in sorted(self.tensors):
@@ -136,14 +136,14 @@ def _read_safetensors(file: Path) -> dict[str, Tensor]:
     try:
         tensors: dict[str, Tensor] = load_file(file)
     except SafetensorError as error:
-        raise CheckpointError(f"{file} is damaged or no safetensors file: {error}") from error
+        raise CheckpointError(f"{file} is damaged or not a safetensors file: {error}") from error
     return tensors
 
 
 def _read_lightning(file: Path) -> tuple[dict[str, Tensor], str]:
     """Tensors of the checkpoint's state_dict, and the backbone that it names."""
     try:
-        # mmap leaves the optimizer's two thirds of the file on the disk.
+        # With mmap the optimizer states, two thirds of the file, are never read into memory.
         content = torch.load(file, map_location="cpu", weights_only=True, mmap=True)
     except pickle.UnpicklingError as error:
         raise CheckpointError(
@@ -152,12 +152,12 @@ def _read_lightning(file: Path) -> tuple[dict[str, Tensor], str]:
         ) from error
     except (RuntimeError, EOFError, ValueError, KeyError) as error:
         raise CheckpointError(
-            f"{file} is damaged or no checkpoint of torch.save (zip format); download it again: "
+            f"{file} is damaged or was not written by torch.save (zip format); download it again: "
             f"{error}"
         ) from error
     state = content.get("state_dict") if isinstance(content, dict) else None
     if not isinstance(state, dict):
-        raise CheckpointError(f"{file} is no Lightning checkpoint: it has no state_dict")
+        raise CheckpointError(f"{file} is not a Lightning checkpoint: it has no state_dict")
     parameters = content.get("hyper_parameters")
     name = str(parameters.get("model", "")) if isinstance(parameters, dict) else ""
     beside = file.parent / Path(name).name
@@ -172,13 +172,13 @@ def _needed(
     if missing:
         raise CheckpointError(
             f"{file} lacks {len(missing)} of {len(shapes)} tensors that AlignScore needs, such as "
-            f"{missing[0]}: it is no AlignScore checkpoint, or of a larger backbone= than given"
+            f"{missing[0]}: it is not an AlignScore checkpoint, or backbone= is a larger backbone"
         )
     for name, shape in shapes.items():
         tensor = tensors[name]
         if tuple(tensor.shape) != shape:
             raise CheckpointError(
-                f"{file}: {name} has shape {tuple(tensor.shape)}, the backbone wants {shape}: "
+                f"{file}: {name} has shape {tuple(tensor.shape)}, the backbone needs {shape}: "
                 "give the backbone= that the checkpoint was trained on"
             )
         if not bool(torch.isfinite(tensor).all()):

@@ -1,8 +1,9 @@
-"""Text into sentences and sentences into chunks, AlignScore's way, knowing where each stands.
+"""Splits text into sentences and joins them into chunks as AlignScore does, keeping positions.
 
 The chunking is that of AlignScore (arXiv 2305.16739, section 3.3; code at commit a0936d5): with w
 whitespace words, k = w // 350 + 1, and n sentences, each chunk takes max(n // k, 1) consecutive
-sentences joined by one blank. Added here: each sentence's place in the text, for evidence.
+sentences joined by one space. This code also records each sentence's position in the text, because
+evidence must point to it.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ from typing import Final
 from franq_guard.records import Span
 
 Splitter = Callable[[str], Sequence[str]]
-"""Sentences of a text: stretches of it in order, no overlap; blanks between may be left out."""
+"""Returns the sentences of a text: unchanged, in order, without overlap. White space between
+sentences may be left out."""
 
 CHUNK_WORDS: Final = 350
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Consecutive sentences: `text` as the model reads it, `spans` of each in the source."""
+    """Consecutive sentences: `text` is what the model reads, `spans` their ranges in the source."""
 
     text: str
     spans: tuple[Span, ...]
@@ -46,7 +48,7 @@ def sentence_spans(text: str, splitter: Splitter) -> list[Span]:
     """Ranges of the sentences of `text`.
 
     Raises:
-        ValueError: `splitter` returned something that does not stand in the text, in order.
+        ValueError: `splitter` returned a sentence that is not in the text, or out of order.
     """
     spans, at = [], 0
     for sentence in splitter(text):
@@ -63,7 +65,7 @@ def sentence_spans(text: str, splitter: Splitter) -> list[Span]:
 
 
 def chunks(text: str, splitter: Splitter, *, words: int = CHUNK_WORDS) -> list[Chunk]:
-    """Cut `text` into chunks of roughly `words` words; without sentences it is one empty chunk."""
+    """Cut `text` into chunks of roughly `words` words; one empty chunk if it has no sentences."""
     spans = sentence_spans(text, splitter)
     if not spans:
         return [Chunk("", ())]
@@ -74,12 +76,12 @@ def chunks(text: str, splitter: Splitter, *, words: int = CHUNK_WORDS) -> list[C
 
 
 def whole(text: str) -> Chunk:
-    """The whole text as one chunk, blanks included."""
+    """The whole text as one chunk, including its white space."""
     return Chunk(text, ((0, len(text)),) if text else ())
 
 
 def punkt(text: str) -> list[str]:
-    """Sentences by NLTK's Punkt for English, the splitter of the original.
+    """Sentences by NLTK's Punkt for English, which the original AlignScore uses.
 
     Raises:
         ImportError: nltk is not installed.
@@ -91,7 +93,7 @@ def punkt(text: str) -> list[str]:
 
 
 def sentencex(text: str) -> list[str]:
-    """Sentences by the sentencex package for English; needs no download."""
+    """Sentences by the sentencex package for English, which downloads no data."""
     from sentencex import segment
 
     stripped = (sentence.strip() for sentence in segment("en", text))
@@ -108,9 +110,10 @@ def default_splitter() -> Splitter:
 
 
 def splitter_name(splitter: Splitter) -> str:
-    """A name for fingerprints: the splitter's own ``fingerprint`` where it has one, else its name.
+    """A name for fingerprints: the splitter's attribute ``fingerprint``, or else its own name.
 
-    A splitter with settings should have one; a plain function is known by module and name.
+    A splitter with settings should define ``fingerprint``; a plain function is identified by its
+    module and name.
     """
     if splitter in (punkt, sentencex):
         return splitter.__name__

@@ -1,7 +1,7 @@
-"""Converts an AlignScore checkpoint once: a third of the size, quick to load, nothing to download.
+"""Converts an AlignScore checkpoint to a directory a third of its size that loads fast and offline.
 
-The directory holds the tensors as they are in the checkpoint (bit for bit; optimizer states and
-masked-LM head left out), the backbone's shape and its tokenizer.
+The directory contains the checkpoint's tensors, bit for bit (without optimizer states and masked-LM
+head), and the configuration and tokenizer of the backbone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def convert_checkpoint(
     Returns `target`.
 
     Raises:
-        FileNotFoundError: there is no `source`.
+        FileNotFoundError: `source` does not exist.
         CheckpointError: `source` is damaged or does not fit the backbone.
     """
     from safetensors.torch import save_file
@@ -37,7 +37,7 @@ def convert_checkpoint(
     config = {"model_type": "roberta", "hidden_act": "gelu", **asdict(weights.config)}
     (target / CONFIG_FILE).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     weights.tokenizer.save(str(target / TOKENIZER_FILE))
-    # The weights come last and whole: a directory with them is a finished one.
+    # The weights are written last, in one step: a directory that has them is complete.
     partial = target / f"{WEIGHTS_FILE}.part"
     tensors = {name: tensor.contiguous() for name, tensor in weights.tensors.items()}
     save_file(tensors, partial, metadata={"format": "pt"})

@@ -1,8 +1,9 @@
 """RoBERTa with AlignScore's three heads, for inference only.
 
-What makes it fast, all of it exact: sequences lie end to end, so nothing is padded; the last layer
-computes only the first token of each sequence, the one the pooler reads; the three heads are one
-product; there is no masked-LM head; weights are packed once for the CPU's matrix product.
+It is faster than the original without changing its results: sequences are concatenated, so there is
+no padding; the last layer computes only the first token of each sequence, which is the only one the
+pooler reads; the three heads are one matrix product; there is no masked-LM head; weights are packed
+once into the layout that the CPU's matrix product prefers.
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ class EncoderConfig:
 
     @property
     def window(self) -> int:
-        """Tokens of the longest sequence: RoBERTa counts positions from pad_token_id + 1."""
+        """Most tokens in a sequence; RoBERTa numbers positions from pad_token_id + 1."""
         return self.max_position_embeddings - self.pad_token_id - 1
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shape of every tensor that a score needs, by its name in AlignScore's state_dict."""
+        """Shape of every tensor that scoring needs, by its name in AlignScore's state_dict."""
         h, i = self.hidden_size, self.intermediate_size
         linear = {"attention.self.query": (h, h), "attention.self.key": (h, h)}
         linear |= {"attention.self.value": (h, h), "attention.output.dense": (h, h)}
@@ -72,7 +73,7 @@ class EncoderConfig:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Copies named weights, one below the other, to a device and type."""
+    """Copies weights by name to a device and dtype, concatenated along the first dimension."""
 
     tensors: Mapping[str, Tensor]
     dtype: torch.dtype
@@ -120,7 +121,7 @@ class Encoder:
 
     Args:
         config: shape of the network.
-        tensors: as `EncoderConfig.shapes` names them, float32; they are copied.
+        tensors: float32, named as in `EncoderConfig.shapes`; they are copied.
         dtype: ``torch.float32``, or ``torch.bfloat16`` for matrix products and attention (residual
             sums, layer norms, pooler and heads stay in float32).
         device: where to compute.
@@ -138,7 +139,7 @@ class Encoder:
         self._dtype = dtype
         self._device = device
         embeddings = "base_model.embeddings."
-        # Every token is of type 0: its embedding can be part of the positions'.
+        # Every token has type 0, so its embedding can be added to the position embeddings once.
         kind = tensors[embeddings + "token_type_embeddings.weight"][0]
         self._words = tensors[embeddings + "word_embeddings.weight"].to(device, copy=True)
         self._places = (tensors[embeddings + "position_embeddings.weight"] + kind).to(device)
@@ -156,8 +157,8 @@ class Encoder:
     def __call__(self, rows: Sequence[NDArray[np.int32]]) -> NDArray[np.float32]:
         """Outputs (n, 6) of n >= 1 sequences of token ids, each at most `config.window` long.
 
-        Sequences of equal length are attended together where they are adjacent. Tokens are filled
-        up to a multiple of `ROWS` by one more sequence, which nobody reads.
+        Attention runs once for adjacent sequences of equal length. One extra sequence fills the
+        tokens up to a multiple of `ROWS`; its output is discarded.
         """
         filler = np.full(-sum(map(len, rows)) % ROWS, self.config.pad_token_id, dtype=np.int32)
         wanted, rows = len(rows), [*rows, filler] if len(filler) else rows
@@ -184,7 +185,7 @@ class Encoder:
     def _attend(
         self, layer: _Layer, hidden: Tensor, runs: Runs, firsts: Tensor | None = None
     ) -> Tensor:
-        """Attention output (t, hidden), or (n, hidden) for the rows `firsts` (n,) alone."""
+        """Attention output (t, hidden), or (n, hidden) for only the rows `firsts` (n,)."""
         size = self.config.hidden_size
         x = hidden.to(self._dtype)
         counts = [n * length for n, length in runs]

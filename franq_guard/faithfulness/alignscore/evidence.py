@@ -1,4 +1,4 @@
-"""Which stretch of the passages supports a claim: first the best chunk, then a sentence in it."""
+"""Finds the text that supports a claim best: first the best chunk, then a sentence in it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _WORD: Final = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Where a claim is supported best.
+    """The chunk and the sentence that support a claim best.
 
     Attributes:
-        chunk: the chunk that the model read; where it reaches over several passages, the part in
-            the passage of `sentence`. Its score is that of the whole chunk.
+        chunk: the chunk that the model read. If it spans several passages, only the part in the
+            passage of `sentence`; its score is still that of the whole chunk.
         sentence: the sentence in it; its score is that of the sentence alone.
     """
 
@@ -34,7 +34,7 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """One sentence of the best chunk of a claim. The spans are of passage `passage`."""
+    """One sentence of a claim's best chunk. The spans are ranges of the passage `passage`."""
 
     passage: int
     span: Span
@@ -57,13 +57,13 @@ def find_support(
     Args:
         texts: the passages.
         claims: the claims.
-        contexts: the passages themselves, or one text: the passages joined by one newline.
-        tables: from contexts and claims to grids and their scores (rows, columns).
-        sentences: from a context to the ranges of its sentences.
+        contexts: what the model reads: the passages one by one, or all joined by newlines as one.
+        tables: function from contexts and claims to grids and their scores (rows, columns).
+        sentences: function from a context to the ranges of its sentences.
         shortlist: how many sentences of a chunk to score; None: all.
     """
     if not any(text.strip() for text in texts):
-        tables([""] * len(claims), claims)  # refuses empty claims
+        tables([""] * len(claims), claims)  # raises for empty claims
         return [None] * len(claims)
     places = _places(texts, joined=len(contexts) != len(texts))
     repeated = [claim for claim in claims for _ in contexts]
@@ -99,7 +99,7 @@ def _choose(
 
 
 _Place = tuple[int, int, int, int]
-"""(context, passage, start, end): where a passage lies in a context."""
+"""(context, passage, start, end): the range of a context that a passage fills."""
 
 
 def _places(texts: Sequence[str], *, joined: bool) -> list[_Place]:
@@ -114,7 +114,7 @@ def _places(texts: Sequence[str], *, joined: bool) -> list[_Place]:
 def _best_row(
     tables: list[tuple[Grid, NDArray[np.float64]]], contexts: Sequence[str]
 ) -> tuple[int, int, float]:
-    """Context, row and score of the row with text whose mean over the claim's pieces is largest."""
+    """Context, row and score of the non-empty row with the highest mean over the claim's pieces."""
     means = []
     for (grid, table), context in zip(tables, contexts, strict=True):
         has_text = [bool(context[start:end].strip()) for start, end in grid.spans]
@@ -127,7 +127,7 @@ def _best_row(
 def _candidate(
     span: Span, chunk: Span, score: float, places: list[_Place], context: str
 ) -> _Candidate:
-    """The part of a sentence that lies in one passage: a splitter may run over a passage's end."""
+    """The part of a sentence in one passage: a splitter may join text from two passages."""
     inside = (max(span[0], chunk[0]), min(span[1], chunk[1]))
     _, passage, start, end = max(places, key=lambda place: _overlap(inside, place[2:]))
     if inside == chunk:  # a text without sentence marks, read in windows
@@ -145,13 +145,13 @@ def _candidate(
 
 
 def _trim(text: str, start: int, end: int) -> Span:
-    """The range without the blanks at its ends."""
+    """The range without white space at its ends."""
     stretch = text[start:end]
     return start + len(stretch) - len(stretch.lstrip()), start + len(stretch.rstrip())
 
 
 def _shortlist(options: list[_Candidate], claim: str, count: int | None) -> list[_Candidate]:
-    """The `count` candidates that share most words with the claim, in the order of the text."""
+    """The `count` candidates that share the most words with the claim, in text order."""
     if count is None or len(options) <= count:
         return options
     words = set(_WORD.findall(claim.casefold()))

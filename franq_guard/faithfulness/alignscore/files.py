@@ -1,4 +1,4 @@
-"""The files that AlignScore is read from, and the error of one that cannot be used."""
+"""Names of the files that AlignScore is read from, and the error for an unusable one."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ TOKENIZER_FILE: Final = "tokenizer.json"
 
 
 class CheckpointError(ValueError):
-    """A checkpoint, or what belongs to it, cannot be used; the message says why and what to do."""
+    """A checkpoint or its backbone cannot be used; the message says why and what to do."""

@@ -1,8 +1,8 @@
-"""Where AlignScore's published files are, pinned to revisions and checksums.
+"""Downloads AlignScore's published files, pinned to revisions and checksums.
 
-The commit of ``yzha/AlignScore`` and the SHA-256 of its two checkpoints are as several independent
-public repositories record them; the files themselves were not at hand. A file that differs is
-refused.
+The commit of ``yzha/AlignScore`` and the SHA-256 of its two checkpoints are those that several
+independent public repositories record; we could not compute them from the files ourselves. A file
+with another checksum is rejected.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ REVISION: Final = "8509e78d25bb914939fc585c626500c9b2944249"
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One published checkpoint; `sha256` is that of the file at `REVISION`."""
+    """One published checkpoint; `sha256` is the checksum of the file at `REVISION`."""
 
     file: str
     sha256: str
@@ -50,20 +50,20 @@ BACKBONES: Final = {
 
 
 class HubUnreachableError(ConnectionError):
-    """A file is neither in the hub's local cache nor to be had; the message says what to do."""
+    """A file is not in the local cache and cannot be downloaded; the message says what to do."""
 
 
 def checkpoint_file(size: str, *, revision: str | None = None) -> Path:
-    """The published checkpoint ``"base"`` or ``"large"``, downloaded (with progress) if need be.
+    """The published checkpoint ``"base"`` or ``"large"``, downloaded (with progress) if necessary.
 
     Args:
         size: which one.
         revision: a full commit hash; default `REVISION`, whose files are checked by SHA-256.
 
     Raises:
-        ValueError: no such size, or a revision that is no commit hash.
+        ValueError: unknown size, or `revision` is not a commit hash.
         HubUnreachableError: the hub cannot be reached and the file is not in its cache.
-        CheckpointError: the file is not the one that was published.
+        CheckpointError: the checksum differs from that of the published file.
     """
     if size not in PUBLISHED:
         raise ValueError(
@@ -91,12 +91,12 @@ def backbone_directory(name: str) -> Path:
     """A directory with config and tokenizer of ``"roberta-base"`` or ``"roberta-large"``.
 
     Raises:
-        CheckpointError: another name; only these are pinned.
+        CheckpointError: any other name; only these two are pinned.
         HubUnreachableError: the hub cannot be reached and the files are not in its cache.
     """
     if name not in BACKBONES:
         raise CheckpointError(
-            f"no directory and no known backbone: {name!r}; give backbone= one of "
+            f"{name!r} is neither a directory nor a known backbone; give backbone= one of "
             f"{', '.join(BACKBONES)} or a directory with {CONFIG_FILE} and {TOKENIZER_FILE}"
         )
     repository, revision = BACKBONES[name]

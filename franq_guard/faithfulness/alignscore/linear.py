@@ -1,9 +1,9 @@
-"""A dense layer at the speed that the machine has.
+"""A dense layer that uses the fastest matrix product available on this machine.
 
 On CPUs the weight is kept in oneDNN's blocked layout: measured on an AVX-512 machine, 15 to 20 %
-faster than ``torch.nn.functional.linear`` in float32 and 12 to 14 % in bfloat16, and equal but for
-rounding. torch has no public name for it (its compiler uses the same operators), so their absence
-is no error: the plain product takes over.
+faster than ``torch.nn.functional.linear`` in float32 and 12 to 14 % in bfloat16, with results that
+differ only by rounding. The operators are not part of torch's public interface (its compiler uses
+them), so where they are missing the plain product is used.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from torch import Tensor
 from torch.nn import functional
 
 ROWS: Final = 32
-"""oneDNN keeps a compiled kernel for every number of rows that it met, up to 700 MB of them; with
-rows in multiples of this they are few."""
+"""Row counts are rounded up to a multiple of this. oneDNN caches a compiled kernel for every
+distinct row count, up to 700 MB in all; rounding keeps the number of kernels small."""
 
 
 class Linear:
     """``x @ weight.T + bias``, optionally through gelu.
 
     Args:
-        weight: (outputs, inputs); not kept where it is packed.
+        weight: (outputs, inputs); not kept if it is packed.
         bias: (outputs,).
         pack: use the blocked layout where it is available.
     """
@@ -36,7 +36,7 @@ class Linear:
             self._weight = torch.ops.mkldnn._reorder_linear_weight(weight)
 
     def __call__(self, x: Tensor, *, gelu: bool = False) -> Tensor:
-        """Map x (n, inputs), of the weight's type, to (n, outputs); best if `ROWS` divides n."""
+        """Map x (n, inputs), of the weight's dtype, to (n, outputs); best if `ROWS` divides n."""
         if self._packed:
             rows = len(x)
             if rows % ROWS:

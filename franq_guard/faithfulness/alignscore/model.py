@@ -3,9 +3,10 @@
     model = AlignScore.from_pretrained("base")
     model.score(["Ghent lies in Belgium. It has canals."], ["Ghent is Belgian."])
 
-A context is cut into chunks and a claim into sentences; every (chunk, sentence) pair goes through a
-RoBERTa with three heads; a sentence counts with its best chunk, a claim with the mean of its
-sentences. All pairs of a call are pooled, equal ones run once, and the last ones are remembered.
+A context is cut into chunks and a claim into sentences, and a RoBERTa with three heads scores every
+(chunk, sentence) pair. The score of a sentence is that of its best chunk; the score of a claim is
+the mean over its sentences. All pairs of a call are batched together, equal pairs are computed
+once, and recent scores are cached.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
 Mode = Literal["nli_sp", "bin_sp", "reg_sp", "nli", "bin", "reg"]
 Context = Literal["joined", "per-passage"]
 _BLOCK: Final = 1024
-"""So many (context, claim) items are held in memory as tokens at a time."""
+"""How many (context, claim) items are tokenised and held in memory at a time."""
 
 
 class Options(TypedDict, total=False):
-    """The keyword options of `AlignScore`, which says what they mean."""
+    """The keyword options of `AlignScore`, which documents them."""
 
     mode: Mode
     sentence_splitter: Splitter | None
@@ -53,24 +54,28 @@ class AlignScore:
 
     Args:
         weights: from `read_weights`; most users call `from_pretrained` or `from_checkpoint`.
-        mode: head and scheme. ``nli``: 3-way head, P(aligned); ``bin``: 2-way head, P(aligned);
-            ``reg``: regression head, trained towards [0, 1] but unbounded: clipped to [0, 1] unless
-            `exact`. With ``_sp`` on chunks and sentences, else on the texts as a whole.
-        sentence_splitter: from a text to stretches of it, in order; default `default_splitter`:
-            NLTK's Punkt, as the original, where it is installed with its data, else sentencex.
-        exact: do as the original does, also where that is odd: what a chunk has beyond the model's
-            window is dropped, ``</s>`` in a text counts as special token, a blank context is scored
-            as a text, and ``reg`` is not clipped. Without it, long texts are windowed and an empty
-            context scores 0; where the original drops nothing, the numbers are the same.
+        mode: which head, and on what. ``nli``: 3-way head, P(aligned); ``bin``: 2-way head,
+            P(aligned); ``reg``: regression head, trained towards [0, 1] but unbounded, so clipped
+            to [0, 1] unless `exact`. With ``_sp`` the head reads pairs of chunk and sentence,
+            without it the whole texts.
+        sentence_splitter: function from a text to its sentences, in order; default
+            `default_splitter`: NLTK's Punkt, as in the original, if it and its data are installed,
+            else sentencex.
+        exact: reproduce the original even where its behaviour is surprising: text of a chunk beyond
+            the model's window is dropped, ``</s>`` in a text counts as the special token, a blank
+            context is scored like any text, and ``reg`` is not clipped. Without it, long texts are
+            read in windows and an empty context scores 0; where the original drops nothing, the
+            scores are the same.
         context: how `score_passages` and `evidence` read several passages: ``joined`` in order by
-            one newline, as in the FRANQ paper, or ``per-passage`` with the best one counting.
+            one newline, as in the FRANQ paper, or ``per-passage``, taking the best score.
         dtype: ``float32`` agrees with the original to 1e-5; ``bfloat16`` is about twice as fast on
-            CPUs that have it (three times slower on others) and, on random weights, moves scores by
-            up to 0.1. ``auto`` takes it where the CPU has it; the fingerprint names what was taken.
+            CPUs that support it (three times slower on others) and, on random weights, changes
+            scores by up to 0.1. ``auto`` uses it where the CPU supports it; the fingerprint
+            names the dtype in use.
         device: where torch computes.
-        batch_tokens: tokens that go through the network together.
+        batch_tokens: tokens in one forward pass.
         cache_size: scored pairs kept in memory, about 300 bytes each.
-        shortlist: `evidence` scores so many sentences of the best chunk, those that share most
+        shortlist: how many sentences of the best chunk `evidence` scores, those that share the most
             words with the claim; None: all of them.
 
     Raises:
@@ -78,7 +83,8 @@ class AlignScore:
     """
 
     languages: Collection[str] | None = ("en",)
-    """What the published checkpoints were trained on; None (for one of your own): any language."""
+    """Languages of the published checkpoints. Set it to None for a checkpoint of your own that
+    accepts any language."""
 
     def __init__(
         self,
@@ -132,7 +138,7 @@ class AlignScore:
     ) -> AlignScore:
         """Load a published ``.ckpt``, or what `convert_checkpoint` made of one.
 
-        `path` and `backbone` are as in `read_weights`, which also says what is raised; `options`
+        `path` and `backbone` are as in `read_weights`, which also documents the errors; `options`
         are those of the class.
         """
         from franq_guard.faithfulness.alignscore.checkpoint import read_weights
@@ -147,15 +153,16 @@ class AlignScore:
         revision: str | None = None,
         **options: Unpack[Options],
     ) -> AlignScore:
-        """Load the published AlignScore-base (2 GB) or -large (5 GB), downloading it if need be.
+        """Load the published AlignScore-base (2 GB) or -large (5 GB), downloading it if necessary.
 
-        The download is pinned to a commit and checked by SHA-256, which takes seconds on every
-        call: convert a checkpoint once and use `from_checkpoint`. `revision` is another full commit
-        hash of the repository; its files are not checked.
+        The file is pinned to a commit and its SHA-256 is checked on every call, which takes
+        seconds; to avoid that, convert the checkpoint once and use `from_checkpoint`. `revision`
+        is another full commit hash of the repository, for which no checksum is checked.
 
         Raises:
-            HubUnreachableError: no access and nothing cached; the message says what to do.
-            CheckpointError: the file is not the published one.
+            HubUnreachableError: the hub is unreachable and the file is not cached; the message says
+                what to do.
+            CheckpointError: the checksum differs from that of the published file.
         """
         from franq_guard.faithfulness.alignscore.hub import PUBLISHED, checkpoint_file
 
@@ -164,13 +171,13 @@ class AlignScore:
 
     @property
     def fingerprint(self) -> str:
-        """Digest of weights and tokenizer, and the options that change numbers."""
+        """Digest of weights and tokenizer, and the options that change the scores."""
         return self._fingerprint
 
     def score(self, contexts: Sequence[str], claims: Sequence[str]) -> list[float]:
         """P(faithful) in [0, 1] of n (context, claim) pairs; see the class for mode ``reg``.
 
-        A pair's score does not depend on the others (but for the rounding of float32, about 1e-6).
+        A pair's score does not depend on the other pairs, except for float32 rounding (about 1e-6).
 
         Raises:
             ValueError: an empty claim, or sequences of different length.
@@ -180,7 +187,7 @@ class AlignScore:
     def score_passages(
         self, passages: Sequence[Sequence[Passage | str]], claims: Sequence[str]
     ) -> list[float]:
-        """P(faithful) of n claims, each with its own passages; the option `context` says how."""
+        """P(faithful) of n claims, each with its own passages, read as `context` says."""
         contexts = [self._contexts([_text(p) for p in own]) for own in passages]
         counts = [len(own) for own in contexts]
         repeated = [claim for claim, n in zip(claims, counts, strict=True) for _ in range(n)]
@@ -190,8 +197,8 @@ class AlignScore:
     def nli(self, premises: Sequence[str], hypotheses: Sequence[str]) -> NDArray[np.float64]:
         """Probabilities (n, 3) of entailment, neutral, contradiction by the 3-way head.
 
-        Texts are read as a whole, whatever the mode; where one is longer than the window, each
-        piece of the hypothesis counts with the window that entails it most, and the mean is taken.
+        Texts are read whole, whatever the mode. If one is longer than the window, each piece of the
+        hypothesis takes the window that entails it most, and the result is the mean over pieces.
         """
         items = _items(premises, hypotheses)
         results = np.empty((len(items), 3))
@@ -204,15 +211,16 @@ class AlignScore:
     def evidence(
         self, passages: Sequence[Passage | str], claims: Sequence[str]
     ) -> list[Evidence | None]:
-        """For each claim the sentence of a passage that supports it best (`support` says how)."""
+        """For each claim, the sentence of a passage that supports it best (see `support`)."""
         return [s.sentence if s else None for s in self.support(passages, claims)]
 
     def support(
         self, passages: Sequence[Passage | str], claims: Sequence[str]
     ) -> list[Support | None]:
-        """For each claim the chunk that supports it best and the best sentence in it.
+        """For each claim, the chunk that supports it best and the best sentence in that chunk.
 
-        After `score_passages` with the same passages, only the sentences are new to the network.
+        After `score_passages` with the same passages the chunk scores are cached, so only the
+        sentences have to be computed.
         None where no passage has text.
 
         Raises:

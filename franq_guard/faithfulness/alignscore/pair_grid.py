@@ -1,9 +1,9 @@
-"""A (context, claim) as the grid of token pairs that AlignScore scores: chunks x claim sentences.
+"""Turns (context, claim) into the grid of token pairs AlignScore scores: chunks x claim sentences.
 
-Two ways to meet the model's window. By default what is too long is cut into windows at word
-boundaries, so that every word of a context is read and no score depends on other pairs. In the
-original's way (`exact`) the rest of a chunk is dropped, and a claim sentence too long for the
-window changes how the others of its mini-batch of 32 are cut.
+There are two ways to handle text that exceeds the model's window. By default it is cut into windows
+at word boundaries, so that every word of a context is read and no score depends on other pairs.
+With `exact`, as in the original, the end of a long chunk is dropped, and a claim sentence that is
+too long for the window changes how the other pairs of its mini-batch of 32 are cut.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Grid:
     Attributes:
         pairs: rows * columns pairs.
         columns: number of claim pieces.
-        spans: the range of the context that each row read.
+        spans: for each row, the range of the context that it covers.
     """
 
     pairs: list[Pair]
@@ -65,7 +65,7 @@ class _Tokens:
         return self._pieces[start, end]
 
     def spans(self, most: int, cut: _Cut) -> list[Span]:
-        """All of the text where it has at most `most` tokens, else what `cut` makes of it."""
+        """The whole text if it has at most `most` tokens, else the ranges that `cut` returns."""
         size = len(self.ids)
         return [(0, size)] if size <= most else cut(size, most, self._words)
 
@@ -73,18 +73,18 @@ class _Tokens:
     def _words(self) -> NDArray[np.int32]:
         """Indices of the tokens that begin a word."""
         starts = self.offsets[:, 0]
-        # The blank before a word belongs to its first token or to none, depending on the tokenizer.
+        # Depending on the tokenizer, the space before a word is part of its first token or of none.
         first = [s == 0 or any(map(str.isspace, self.text[s - 1 : s + 1])) for s in starts]
         return np.flatnonzero(first).astype(np.int32)
 
 
 class GridBuilder:
-    """Makes grids; every distinct chunk and sentence of a call is tokenised once.
+    """Builds grids; each distinct chunk and sentence of a call is tokenised only once.
 
     Args:
-        tokenizer: the backbone's; a copy of it is used.
-        splitter: from a text to its sentences.
-        window: tokens of the longest sequence that the model reads.
+        tokenizer: that of the backbone; it is copied.
+        splitter: function from a text to its sentences.
+        window: most tokens in a sequence that the model can read.
         exact: cut as the original does, and read ``</s>`` in a text as the special token.
     """
 
@@ -94,7 +94,7 @@ class GridBuilder:
         tokenizer = type(tokenizer).from_str(tokenizer.to_str())
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        # Otherwise a passage that holds "</s></s>" could forge the boundary before the claim.
+        # Otherwise a passage that contains "</s></s>" could fake the boundary before the claim.
         tokenizer.encode_special_tokens = not exact
         self._tokenizer = tokenizer
         self._splitter = splitter
@@ -109,7 +109,7 @@ class GridBuilder:
         """The grids of n (context, claim) items.
 
         With `split`, contexts are cut into chunks and claims into sentences (the ``*_sp`` modes);
-        otherwise each is one piece.
+        otherwise each text is one piece.
         """
         contexts = {
             context: self._chunks(without_surrogates(context), split) for context, _ in items
@@ -163,7 +163,7 @@ class GridBuilder:
         return Grid(pairs, len(claim), spans)
 
     def _cut_mini_batch(self, batch: list[tuple[_Tokens, _Tokens]]) -> list[Pair]:
-        """Cut contexts only; where one pair has no context left to cut, cut all longest first."""
+        """Cut only the contexts; if that is not enough for some pair, cut all longest first."""
         sizes = [(len(a.ids), len(b.ids)) for a, b in batch]
         if all(n + m <= self._room or m < self._room for n, m in sizes):
             kept = [(min(n, self._room - m), m) for n, m in sizes]
@@ -175,8 +175,8 @@ class GridBuilder:
 def windows(length: int, room: int, words: NDArray[np.int32]) -> list[Span]:
     """Overlapping ranges of at most `room` tokens that cover `length` > `room`, evenly spread.
 
-    Neighbours share about a quarter of `room`, so that what stands at one's edge is inside the
-    other; `words` (indices of tokens that begin a word, ascending) are where they begin and end.
+    Neighbouring windows overlap by about a quarter of `room`, so that text at the edge of one is
+    inside the other. They begin and end at `words` (ascending indices of tokens that begin a word).
     """
     slack = room // 16
     size = room - slack
@@ -187,7 +187,7 @@ def windows(length: int, room: int, words: NDArray[np.int32]) -> list[Span]:
 
 
 def stretches(length: int, limit: int, words: NDArray[np.int32]) -> list[Span]:
-    """Adjoining ranges of at most `limit` < `length` tokens, of about equal size, between words."""
+    """Adjacent ranges, about equally long, of at most `limit` < `length` tokens, in whole words."""
     slack = limit // 8
     parts = -(-length // (limit - slack))
     cuts = [_snap(i * length // parts, slack, words) for i in range(parts)] + [length]
@@ -195,14 +195,14 @@ def stretches(length: int, limit: int, words: NDArray[np.int32]) -> list[Span]:
 
 
 def _snap(position: int, slack: int, words: NDArray[np.int32]) -> int:
-    """The last beginning of a word up to `position`, unless it is more than `slack` tokens away."""
+    """The last word start up to `position`; `position` itself if that is over `slack` away."""
     index = int(np.searchsorted(words, position, side="right")) - 1
     near = int(words[index]) if index >= 0 else 0
     return near if position - near <= slack else position
 
 
 def _longest_first(n: int, m: int, room: int) -> Span:
-    """Lengths that truncation "longest first" of the tokenizers library leaves of a pair."""
+    """The two lengths after the tokenizers library's "longest first" truncation of a pair."""
     if n + m <= room:
         return n, m
     short = min(n, m)

@@ -1,4 +1,4 @@
-"""Pairs of token sequences, scored once each: pooled, de-duplicated, by length, remembered."""
+"""Scores pairs of token sequences: removes duplicates, batches by length, caches results."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ Rows = NDArray[np.float32]
 Encode = Callable[[Sequence[Ids]], Rows]
 
 SPECIALS: Final = 4
-"""Tokens a pair has besides its two texts: ``<s> A </s></s> B </s>``."""
+"""How many special tokens a pair has: ``<s> A </s></s> B </s>``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """Token ids of one text of a pair, with a digest of them."""
+    """Token ids of one text of a pair, and a digest of them for the cache."""
 
     ids: Ids
     key: bytes
 
     @classmethod
     def of(cls, ids: Ids) -> Piece:
-        """A piece that holds `ids` (t,)."""
+        """A piece with the token ids `ids` (t,)."""
         return cls(ids, blake2b(ids.tobytes(), digest_size=16).digest())
 
 
@@ -40,15 +40,15 @@ Pair = tuple[Piece, Piece]
 
 
 class PairScorer:
-    """Runs an encoder over pairs; equal pairs are run once, now and as long as they are remembered.
+    """Runs an encoder over pairs; an equal pair is not computed again while it is in the cache.
 
     Args:
-        encode: from rows of token ids, equal lengths adjacent, to float32 (rows, outputs).
+        encode: function from rows of token ids, equal lengths adjacent, to float32 (rows, outputs).
         begin: id of ``<s>``.
         end: id of ``</s>``.
         outputs: numbers per pair.
-        batch_tokens: at most so many tokens go through the encoder together (one pair at least).
-        cache_size: at most so many pairs are remembered, the least recently used go first.
+        batch_tokens: most tokens in one forward pass (at least one pair is always run).
+        cache_size: most pairs in the cache; the least recently used are removed first.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class PairScorer:
 def _batches(
     items: list[tuple[bytes, Pair]], batch_tokens: int
 ) -> Iterator[list[tuple[bytes, Pair]]]:
-    """Items in token budgets, longest first: what does not fit in memory fails at once."""
+    """Batches within the token budget, longest first, so that lack of memory shows at once."""
     batch: list[tuple[bytes, Pair]] = []
     total = 0
     for item in sorted(items, key=_length, reverse=True):

@@ -1,10 +1,10 @@
-"""From the encoder's logits and what can be counted to a calibrated probability.
+"""Combines the encoder's logits with counted features into a calibrated probability.
 
-A logistic regression, fitted on pairs held back from training. It keeps what plain overlap knows
-better than a small encoder, and makes the result a probability. The claim is compared at three
-distances: with the sentence nearest to it, with the chunk that supports it best, and with all that
-was retrieved. Near ones do not drift with the number of passages: among thirty, some number or name
-of a claim is always found somewhere.
+A logistic regression, fitted on pairs held out from training. It adds word overlap, which a small
+encoder measures poorly, and turns the result into a probability. The claim is compared with three
+texts: the sentence nearest to it, the chunk that supports it best, and everything that was
+retrieved. The first two do not depend on the number of passages; with thirty passages, nearly every
+number or name of a claim is found somewhere.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from franq_guard.faithfulness.small.replaced import REPLACED
 Floats = NDArray[np.float64]
 
 _COUNTED: Final = FEATURES[:-2]
-"""Without the two lengths, which are inputs of their own."""
+"""The features without the two lengths, which are separate inputs."""
 INPUTS: Final = (
     "margin",
     "contradiction",
@@ -37,7 +37,7 @@ INPUTS: Final = (
     "all_names",
     "cosine",  # of the sentence embeddings of claim and nearest chunk
     "claim_length",
-    "chunks",  # log of their number, by 3
+    "chunks",  # log of their number, divided by 3
     *REPLACED,
 )
 LARGEST_MARGIN: Final = 8.0
@@ -81,7 +81,7 @@ class Blend:
         """Read what `to_json` wrote.
 
         Raises:
-            ValueError: it was made for other inputs.
+            ValueError: the text was written for other inputs.
         """
         values = json.loads(text)
         if tuple(values["inputs"]) != INPUTS:
@@ -90,12 +90,12 @@ class Blend:
 
 
 def plain() -> Blend:
-    """Return the blend that is the encoder alone: sigmoid of its margin."""
+    """Return the blend that uses only the encoder: the sigmoid of its margin."""
     return Blend((1.0,) + (0.0,) * (len(INPUTS) - 1), 0.0)
 
 
 def margins(logits: Floats) -> tuple[Floats, Floats]:
-    """Return log-odds of entailment, at most 8 in size, and P(contradiction), of logits (n, 3)."""
+    """Return log-odds of entailment, clipped to [-8, 8], and P(contradiction), of logits (n, 3)."""
     top = logits.max(axis=1, keepdims=True)
     grown = np.exp(logits - top)
     log_other = np.log(grown[:, 1] + grown[:, 2]) + top[:, 0]

@@ -1,4 +1,4 @@
-"""A text cut for the small model: sentences, chunks and windows, as ranges of characters."""
+"""Cuts a text for the small model into sentences, chunks and windows, as character ranges."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _LAST_WORD: Final = re.compile(r"(\S+)$")
 
 
 def sentences(text: str) -> list[Span]:
-    """Return the character ranges of the sentences of `text`, without the blanks around them.
+    """Return the character ranges of the sentences of `text`, without surrounding white space.
 
-    A full stop after an initial, an abbreviation of a short list, or before a lower-case word ends
-    no sentence; a line break always does.
+    A full stop does not end a sentence after an initial, after a common abbreviation, or before a
+    lower-case word; a line break always ends one.
     """
     spans: list[Span] = []
     start = 0
@@ -50,15 +50,15 @@ def _keeps_on(text: str, start: int, stop: int, end: int) -> bool:
 
 
 def size(text: str) -> int:
-    """Return about how many tokens `text` has: a quarter of its UTF-8 bytes."""
+    """Return a rough count of the tokens of `text`: a quarter of its UTF-8 bytes."""
     return len(text.encode("utf-8", "replace")) // 4 + 1
 
 
 def chunks(text: str, budget: int) -> list[Span]:
     """Join neighbouring sentences into chunks of about equal length, each within `budget`.
 
-    AlignScore's scheme with tokens in place of words: as few chunks as the budget allows, evenly
-    filled. A sentence over the budget is cut at blanks.
+    As in AlignScore, but counted in tokens instead of words: as few chunks as the budget allows,
+    evenly filled. A sentence over the budget is cut at white space.
 
     Args:
         text: the context.
@@ -83,7 +83,7 @@ def chunks(text: str, budget: int) -> list[Span]:
 
 
 def windows(text: str, span: Span, budget: int) -> list[Span]:
-    """Cut a range that is over the budget into even pieces, at a blank where there is one near."""
+    """Cut a range over the budget into even pieces, at nearby white space if there is any."""
     start, end = span
     count = -(-size(text[start:end]) // budget)
     step = -(-(end - start) // count)

@@ -1,12 +1,13 @@
 """The small model's network: MiniLM's encoder with overlap marks at its input and a three-way head.
 
 A small encoder with little training data spends most of its capacity on finding out which words of
-the claim occur in the passage. Here it is told: every token carries a *mark* (in the passage only,
-shared, in the claim only, ...), added to its embedding like BERT's token types. The head reads the
-first token, the mean and the maximum over the claim's tokens, and the features of `features`.
+the claim occur in the passage. This network gets that information as input: every token carries a
+*mark* (in the passage only, shared, in the claim only, ...), added to its embedding like BERT's
+token types. The head reads the first token, the mean and the maximum over the claim's tokens, and
+the features of `features`.
 
-Word and position embeddings are those of all-MiniLM-L6-v2 and are never trained, so the shipped
-file need not hold them.
+The word and position embeddings are those of all-MiniLM-L6-v2 and are never trained, so the shipped
+file does not contain them.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Layer(nn.Module):
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    """Attention written out: on a CPU its backward pass is much faster than the fused one."""
+    """Attention without torch's fused kernel, whose backward pass is much slower on a CPU."""
     scores = torch.matmul(q * (HIDDEN // HEADS) ** -0.5, k.transpose(-1, -2))
     if mask is not None:
         scores = scores.masked_fill(~mask, -1e4)
@@ -98,7 +99,7 @@ class Encoder(nn.Module):
         Args:
             ids: token ids (b, t), `[CLS] claim [SEP] chunk [SEP]`, padded on the right.
             marks: mark of each token (b, t), see `encoder_input`.
-            mask: true where a token is no padding (b, t); None when nothing is padded.
+            mask: true where a token is not padding (b, t); None if nothing is padded.
             claim: true at the claim's tokens (b, t), at least one in each row.
             features: float array (b, len(FEATURES)).
         """
@@ -114,7 +115,7 @@ class Encoder(nn.Module):
 
 
 def from_minilm(tensors: dict[str, Tensor], *, seed: int) -> Encoder:
-    """Return an untrained `Encoder` on MiniLM's tensors; the head is drawn from `seed`."""
+    """Return an untrained `Encoder` with MiniLM's tensors; the head is initialised from `seed`."""
     torch.manual_seed(seed)
     network = Encoder()
     load_embeddings(network, tensors)

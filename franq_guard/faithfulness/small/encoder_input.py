@@ -1,4 +1,4 @@
-"""(claim, chunk) pairs as token ids and overlap marks, and batches of them."""
+"""Turns (claim, chunk) pairs into token ids and overlap marks, and groups them into batches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ CLS: Final = 101
 SEP: Final = 102
 UNKNOWN: Final = 100
 WEIGHTS: Final = 6 * 12 * 384**2
-"""Multiply-adds of the encoder for a token: of each layer four square matrices and two of 4 x."""
+"""Multiply-adds of the encoder per token: each layer has four square matrices and two that are
+four times as large."""
 MAX_TOKENS: Final = 510
 MAX_CLAIM: Final = 254
 CHUNK_TOKENS: Final = 200  # a chunk of the context, as `chunks.size` counts
@@ -35,14 +36,14 @@ class Pair:
 
     ids: Ids
     marks: npt.NDArray[np.int8]
-    claim: int  # tokens of the claim, which stand at 1 .. claim
+    claim: int  # number of claim tokens; they are at positions 1 to claim
 
     def __len__(self) -> int:
         return len(self.ids)
 
 
 def token_ids(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Ids]:
-    """Return the ids of each text without special tokens; a text that yields none becomes [UNK]."""
+    """Return each text's ids without special tokens; a text without any token becomes [UNK]."""
     encoded = tokenizer.encode_batch_fast(
         [without_surrogates(text) for text in texts], add_special_tokens=False
     )
@@ -50,7 +51,7 @@ def token_ids(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Ids]:
 
 
 def make_pair(claim: Ids, chunk: Ids) -> Pair:
-    """Build one pair; the claim is cut at 254 tokens, the chunk where the whole reaches 510."""
+    """Build one pair; the claim is cut at 254 tokens, the chunk where both together reach 510."""
     claim = claim[:MAX_CLAIM]
     chunk = chunk[: MAX_TOKENS - len(claim) - 3]
     ids = np.concatenate([[CLS], claim, [SEP], chunk, [SEP]]).astype(np.int32)
@@ -64,7 +65,7 @@ def make_pair(claim: Ids, chunk: Ids) -> Pair:
 
 
 def _runs(claim: Ids, chunk: Ids) -> npt.NDArray[np.bool_]:
-    """True at claim tokens that stand beside a neighbour of theirs in the chunk, too."""
+    """True for claim tokens that have the same neighbour on one side in the chunk, too."""
     inside = np.zeros(len(claim), dtype=bool)
     if len(claim) > 1 and len(chunk) > 1:
         wide = np.int64(1 << 20)

@@ -1,7 +1,7 @@
-"""The facts of a claim looked up one by one: numbers, their words, names and their order.
+"""Checks the facts of a claim one by one: numbers, the words near them, names and their order.
 
-An encoder reads a claim as a whole and may average one changed number away. Each value here is
-decided by the worst fact of the claim.
+An encoder reads a claim as a whole, so a single changed number may hardly affect its result. Each
+value here is that of the claim's worst fact.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from franq_guard.faithfulness.small.words import STOPWORDS, stem, words
 
 FACTS: Final = (
     "number_absent",  # 1 where a number of the claim, spelled out or not, is nowhere in the text
-    "number_strange",  # 1 - share of the claim's words that stand near its strangest number
+    "number_strange",  # 1 - share of the claim's words near its number; the worst number counts
     "name_absent",  # 1 where a name of the claim is nowhere in the text
-    "order",  # 1 where two names have changed places around the words between them
+    "order",  # 1 where two names are swapped around the words between them
 )
 
 _NEAR: Final = 8
@@ -29,7 +29,7 @@ def _counted(names_in_order: str, first: int, step: int = 1) -> dict[str, int]:
 
 _TENS: Final = _counted("twenty thirty forty fifty sixty seventy eighty ninety", 20, 10)
 FULL_TENS: Final = frozenset(str(tens) for tens in _TENS.values())
-#: Without "one", "first" and "second", which seldom count anything.
+#: Without "one", "first" and "second", which are rarely used as numbers.
 SPELLED: Final = {
     **_counted("two three four five six seven eight nine ten eleven twelve thirteen fourteen", 2),
     **_counted("fifteen sixteen seventeen eighteen nineteen", 15),
@@ -71,7 +71,7 @@ def normalised(text: str) -> tuple[str, ...]:
 
 
 def _strangeness(tokens: tuple[str, ...], at: int, known: tuple[str, ...]) -> float:
-    """How few of the claim's other content words stand near this number in the text."""
+    """1 - share of the claim's other content words that are near this number in the text."""
     around = {stem(t) for t in tokens if t not in STOPWORDS and not t[0].isdigit()}
     if not around:
         return 0.0
@@ -85,7 +85,7 @@ def _strangeness(tokens: tuple[str, ...], at: int, known: tuple[str, ...]) -> fl
 
 @lru_cache(maxsize=4096)
 def names(text: str) -> tuple[str, ...]:
-    """Return the runs of capitalised words of a text, without a stop word that opens them."""
+    """Return the runs of capitalised words of a text, without a leading stop word."""
     found = []
     for match in _NAME.finditer(text):
         first, _, rest = match.group().partition(" ")
@@ -96,9 +96,9 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def _swapped(claim: str, text: str) -> bool:
-    """Whether two names stand in the other order than in the text, and the voice is the same.
+    """Whether two names are in the opposite order to the text while the voice is the same.
 
-    Or in the same order while one of the two is passive and the other active.
+    Also true if the order is the same but one of claim and text is passive and the other active.
     """
     lower, own = text.lower(), claim.lower()
     found = [n.lower() for n in names(claim) if lower.count(n.lower()) == 1]
@@ -117,7 +117,7 @@ def _swapped(claim: str, text: str) -> bool:
 
 
 def _between(text: str, a: str, b: str) -> tuple[bool, str] | None:
-    """Whether `a` stands before `b`, and what stands between them; None where that is too long."""
+    """Whether `a` is before `b`, and the text between them; None if that text is too long."""
     i, j = text.find(a), text.find(b)
     middle = text[i + len(a) : j] if i < j else text[j + len(b) : i]
     return (i < j, middle) if len(middle) < 80 and "." not in middle else None

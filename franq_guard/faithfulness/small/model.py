@@ -1,8 +1,8 @@
 """The small offline faithfulness model: a MiniLM cross-encoder that ships with the package.
 
-AlignScore's scheme (arXiv 2305.16739): the context is cut into chunks, the claim into sentences,
-each sentence takes its best chunk, the claim the mean over its sentences. Data, figures and known
-failures: `weights/MODEL_CARD.md`.
+It scores as AlignScore does (arXiv 2305.16739): the context is cut into chunks and the claim into
+sentences; the score of a sentence is that of its best chunk, the score of the claim the mean over
+its sentences. `weights/MODEL_CARD.md` describes the training data, the results and known failures.
 """
 
 from __future__ import annotations
@@ -54,24 +54,26 @@ _Key = bytes
 
 
 class SmallFaithfulness:
-    """P(faithful), three-way NLI and evidence on a CPU, with nothing to download.
+    """P(faithful), three-way NLI and evidence on a CPU, without any download.
 
-    Thread-safe: the network is only read, the cache is locked. Scores do not depend on what else is
-    in the call. The cache holds logits by a digest of the two texts, so that the same pair asked
-    for again (a second claim with the same sentence, evidence after a score) costs nothing.
+    Thread-safe: the network is only read, and a lock protects the cache. A score does not depend on
+    the other pairs of the call. The cache maps a digest of the two texts to their logits, so a pair
+    that was scored before (a second claim with the same sentence, evidence after a score) is not
+    computed again.
 
     Args:
         network: the encoder, in evaluation mode.
         tokenizer: MiniLM's.
-        blend: calibration.
-        name: identity of the weights, the start of `fingerprint`.
+        blend: turns logits and features into a calibrated probability.
+        name: identifies the weights; `fingerprint` begins with it.
         embed: sentence embeddings for the blend's cosine; None: that input is 0.
-        batch_tokens: padded tokens per forward pass; bounds the memory.
-        cache: pairs remembered; 0 turns the cache off.
+        batch_tokens: padded tokens per forward pass; limits the memory used.
+        cache: how many pairs are cached; 0 turns the cache off.
     """
 
     languages: Collection[str] | None = ("en",)
-    """What the weights were trained on; None (for weights of your own): any language."""
+    """Languages the weights were trained on. Set it to None for weights of your own that accept any
+    language."""
 
     def __init__(
         self,
@@ -97,13 +99,13 @@ class SmallFaithfulness:
     def bundled(
         cls, *, dtype: Dtype = "auto", threads: int | None = None, weights: Path | None = None
     ) -> SmallFaithfulness:
-        """Load the shipped weights; needs no network.
+        """Load the shipped weights; needs no internet access.
 
         Args:
-            dtype: "auto" takes bfloat16 where the CPU multiplies it natively, else float32; the
+            dtype: "auto" uses bfloat16 where the CPU multiplies it natively, else float32; the
                 model card states what bfloat16 changes. Not part of the fingerprint.
-            threads: torch's threads, for the whole process; None leaves them. A small pass takes
-                one of them even so (:mod:`franq_guard.basics.threads`).
+            threads: number of torch threads, for the whole process; None does not change it. Small
+                inputs always run on one thread (:mod:`franq_guard.basics.threads`).
             weights: another folder written by the training command.
 
         Raises:
@@ -126,7 +128,7 @@ class SmallFaithfulness:
 
     @property
     def fingerprint(self) -> str:
-        """Names the weights (SHA-256) and the options that decide the numbers."""
+        """Identifies the weights (SHA-256) and the options that affect the scores."""
         return self._fingerprint
 
     def score(self, contexts: Sequence[str], claims: Sequence[str]) -> list[float]:
@@ -142,7 +144,7 @@ class SmallFaithfulness:
     def score_passages(
         self, passages: Sequence[Sequence[Passage | str]], claims: Sequence[str]
     ) -> list[float]:
-        """Return P(faithful) in [0, 1] of each claim given its passages, each read by itself.
+        """Return P(faithful) in [0, 1] of each claim given its passages, which are not joined.
 
         Raises:
             ValueError: a claim is blank, or the lengths differ.
@@ -159,13 +161,13 @@ class SmallFaithfulness:
     def pieces(
         self, contexts: Sequence[Texts], claims: Sequence[str]
     ) -> tuple[Floats, NDArray[np.intp]]:
-        """Return the blend's inputs (m, len(INPUTS)) of each sentence of each claim, and its pair.
+        """Return the blend's inputs (m, len(INPUTS)), one row per claim sentence, and their pairs.
 
-        What calibration is fitted on. Pairs with a blank context have no row.
+        Calibration is fitted on these rows. A pair with a blank context has no row.
 
         Args:
-            contexts: of each claim, the texts that may support it.
-            claims: as many.
+            contexts: for each claim, the texts that may support it.
+            claims: as many as `contexts`.
         """
         _check(contexts, claims)
         parts = {claim: _claim_pieces(claim) for claim in dict.fromkeys(claims)}
@@ -194,8 +196,8 @@ class SmallFaithfulness:
     def nli(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Floats:
         """Return probabilities (n, 3) of entailment, neutral and contradiction.
 
-        The hypothesis is read as a whole; of a long premise the chunk that is least neutral
-        decides. A blank premise is neutral.
+        The hypothesis is read whole. A long premise is read in chunks, and the least neutral chunk
+        determines the result. A blank premise is neutral.
 
         Raises:
             ValueError: a hypothesis is blank, or the lengths differ.
@@ -215,10 +217,10 @@ class SmallFaithfulness:
     def evidence(
         self, passages: Sequence[Passage | str], claims: Sequence[str]
     ) -> list[Evidence | None]:
-        """Return for each claim the sentence of a passage that supports it best.
+        """Return, for each claim, the sentence of a passage that supports it best.
 
-        The two sentences that share most with the claim are read by the encoder; `score` is the
-        better one's P(faithful) by itself. None where no passage has text.
+        The encoder reads the two sentences that share the most words with the claim; `score` is
+        the P(faithful) of the better one alone. None where no passage has text.
 
         Raises:
             ValueError: a claim is blank.
@@ -245,7 +247,7 @@ class SmallFaithfulness:
         return [0.0] * len(asked) if self._nearness is None else self._nearness.best(asked)
 
     def _logits(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Logits]:
-        """Return the logits of each distinct (claim piece, chunk), from the cache where known."""
+        """Return the logits of each distinct (claim piece, chunk), from the cache if possible."""
         keys = {pair: _key(pair) for pair in dict.fromkeys(pairs)}
         with self._lock:
             known = {pair: self._cache[key] for pair, key in keys.items() if key in self._cache}
@@ -274,7 +276,7 @@ class SmallFaithfulness:
                 values.append(overlap)
                 owners.append(index)
         logits = self._run(inputs, np.array(values, dtype=np.float32))
-        # A chunk of more tokens than fit is read in windows; the most entailing one stands for it.
+        # A chunk that is too long is read in windows; the one that entails most is used.
         best: dict[int, Logits] = {}
         for owner, row in zip(owners, logits.tolist(), strict=True):
             if owner not in best or row[0] > best[owner][0]:
@@ -303,7 +305,7 @@ def texts_of(passages: Sequence[Passage | str]) -> Texts:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A context as what is read of it: chunks of about equal length, and sentences."""
+    """A context cut into what the model reads: chunks of about equal length, and sentences."""
 
     whole: str
     chunks: tuple[str, ...]
@@ -311,7 +313,7 @@ class Cut:
 
     @classmethod
     def of(cls, texts: Texts) -> Cut:
-        """Cut each text by itself: no chunk spans two passages."""
+        """Cut each text separately, so that no chunk spans two passages."""
         return cls(
             "\n".join(texts),
             tuple(chunk for text in texts for chunk in _chunk_texts(text)),
@@ -355,7 +357,7 @@ def _claim_pieces(claim: str) -> list[str]:
 
 
 def _stretches(text: str) -> list[Span]:
-    """The sentences of a text, those that are too long for the encoder in pieces."""
+    """The sentences of a text; those that are too long for the encoder are cut into pieces."""
     return [span for whole in sentences(text) for span in windows(text, whole, CHUNK_TOKENS)]
 
 
@@ -369,7 +371,7 @@ def _windows(claim: Ids, chunk: Ids) -> list[Ids]:
 
 
 def _nearest(claim: str, read: Sequence[str]) -> list[int]:
-    """Return the indices of the two texts that share most with the claim, nearest first."""
+    """Return the indices of the two texts that share the most words with the claim, best first."""
     values = [features(claim, text) for text in read]
     rank = sorted(range(len(read)), key=lambda i: (-values[i][0] - values[i][2], i))
     return rank[:2]

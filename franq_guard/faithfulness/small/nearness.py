@@ -1,7 +1,7 @@
-"""How near a claim is to a passage in meaning: the cosine of their sentence embeddings.
+"""Measures how similar a claim and a passage are in meaning: the cosine of their embeddings.
 
-The plain MiniLM, which was never trained on claims, does better than a trained cross-encoder on
-scientific text; the blend takes it as one input. Each distinct text is embedded once.
+On scientific text the original MiniLM, never trained on claims, works better than our trained
+cross-encoder, so the blend uses its cosine as one input. Each distinct text is embedded once.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
 
 class Nearness:
-    """Cosines of texts, with the embeddings of the last texts kept. Thread-safe.
+    """Cosines between texts, with a cache of recent embeddings. Thread-safe.
 
     Args:
         embed: n texts -> unit vectors (n, d).
-        room: embeddings kept.
+        room: how many embeddings the cache holds.
     """
 
     def __init__(self, embed: Embed, *, room: int = 8192) -> None:
@@ -31,7 +31,10 @@ class Nearness:
         self._lock = threading.Lock()
 
     def best(self, asked: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
-        """Return the highest cosine of each text with any of its others, not below 0."""
+        """Return, for each (text, others), the highest cosine of the text with one of the others.
+
+        Negative values become 0.
+        """
         known = self._vectors(dict.fromkeys(t for text, others in asked for t in (text, *others)))
         return [
             max(0.0, *(float(known[text] @ known[other]) for other in others))

@@ -1,8 +1,9 @@
-"""A fact of the claim that stands where its nearest sentence has another one.
+"""Detects facts of a claim that replace another fact in the sentence nearest to it.
 
-Claim and sentence are laid side by side, word by word. Where all else agrees and one number or name
-differs, that fact was changed; in a paraphrase little else agrees. An encoder that reads the two as
-a whole hardly sees such a change, the less so where the other fact stands elsewhere in the text.
+Claim and sentence are aligned word by word. If only one number or name differs and all other words
+agree, that fact was probably changed; in a paraphrase, many other words differ as well. An encoder
+that reads whole texts often misses such a change, especially if the wrong fact occurs elsewhere in
+the text.
 """
 
 from __future__ import annotations
@@ -16,21 +17,22 @@ from typing import Final
 from franq_guard.faithfulness.small.tokens import Kind, Tokens, numbers, tokens
 
 REPLACED: Final = (
-    "number_replaced",  # a number of the claim stands where the sentence has another one
+    "number_replaced",  # where the claim has a number, the sentence has another one
     "name_replaced",  # the same for a name
-    "negation_added",  # only one of the two negates, at a place where they differ
+    "negation_added",  # only one of claim and sentence is negated, at a place where they differ
     "number_unknown",  # a number of the claim is nowhere in the context
 )
-"""Each is 0, or else the share of the claim's other content words that the sentence has."""
+"""Each value is 0 if nothing was found, else the share of the claim's other content words that the
+sentence contains."""
 
 _LONGEST: Final = 6
-"""Words between two agreements that can stand in each other's place."""
+"""The most differing words between two matching ones that still count as a replacement."""
 _ALIKE: Final = 4
-"""Letters at the start that make two names one: China and Chinese."""
+"""Two names with so many equal letters at the start are the same name: China and Chinese."""
 _REACH: Final = 3
-"""Of a longer stretch, the words next to an agreement."""
+"""In a longer difference, how many words next to the matching ones are compared."""
 _ASKS: Final = re.compile(r"\?|^\W*(?:who|whom|whose|what|when|where|which|why|how)\b[^,]*$", re.I)
-"""A question, which states nothing and has an order of its own; also one with its answer behind."""
+"""A question, which states nothing and has another word order; an answer may follow it."""
 
 
 def replaced(claim: str, sentences: Sequence[str], context: str) -> list[float]:
@@ -38,8 +40,8 @@ def replaced(claim: str, sentences: Sequence[str], context: str) -> list[float]:
 
     Args:
         claim: a sentence. All values of a question are 0.
-        sentences: of the context, those nearest to it; the one that fits best is compared.
-        context: all that the claim may rest on.
+        sentences: those of the context nearest to the claim; the best match is compared.
+        context: the whole text that may support the claim.
     """
     own = tuple(token for token in tokens(claim) if token.kind != "pronoun")
     pairs = [_Pair(own, tokens(sentence)) for sentence in sentences]
@@ -52,7 +54,7 @@ def replaced(claim: str, sentences: Sequence[str], context: str) -> list[float]:
 
 
 class _Side:
-    """What one of the two texts has."""
+    """The words of one of the two texts."""
 
     def __init__(self, tokens: Tokens) -> None:
         self.words = frozenset(token.text for token in tokens)
@@ -60,7 +62,7 @@ class _Side:
 
 
 class _Pair:
-    """Claim and sentence side by side."""
+    """Claim and sentence, aligned word by word."""
 
     def __init__(self, claim: Tokens, sentence: Tokens) -> None:
         self.here, self.there = _Side(claim), _Side(sentence)
@@ -89,7 +91,7 @@ class _Pair:
 
 
 class _Gap:
-    """Words of claim and sentence that differ, between two agreements or at an end."""
+    """Words of claim and sentence that differ, between two matching words or at an end."""
 
     def __init__(self, claim: Tokens, sentence: Tokens, a: int, b: int, c: int, d: int) -> None:
         self.claim, self.sentence = claim[a:b], sentence[c:d]
@@ -99,7 +101,7 @@ class _Gap:
         self.tight = self.before and self.after and longest <= _LONGEST
 
     def places(self) -> list[tuple[Tokens, Tokens]]:
-        """What stands in each other's place: all of it, or the words next to the agreements."""
+        """The words that replace each other: all, or only those next to the matching words."""
         if self.tight:
             return [(self.claim, self.sentence)]
         first = [(self.claim[:_REACH], self.sentence[:_REACH])] if self.before else []
@@ -108,11 +110,11 @@ class _Gap:
 
     @property
     def negates(self) -> bool:
-        """Whether one of the two denies here what the other says."""
+        """Whether only one of the two texts is negated here."""
         return self.tight and _has(self.claim, "negation") != _has(self.sentence, "negation")
 
     def other_number(self, lacking: Counter[str], extra: Counter[str]) -> bool:
-        """Whether a number that the sentence lacks stands here for one that the claim lacks."""
+        """Whether a number missing in the sentence replaces one that is missing in the claim."""
         return any(
             (_counts(own, lacking) and (_counts(other, extra) or _has(other, "few")))
             or (_has(own, "few") and _counts(other, extra))
@@ -120,7 +122,7 @@ class _Gap:
         )
 
     def other_name(self, here: frozenset[str], there: frozenset[str]) -> bool:
-        """Whether a name stands here for another one; one that a pronoun stands for is no other."""
+        """Whether a name replaces another one here; a name for a pronoun does not count."""
         if not self.before and _has(self.sentence, "pronoun"):
             return False
         return any(self._other_name(*place, here, there) for place in self.places())
@@ -128,14 +130,14 @@ class _Gap:
     def _other_name(
         self, own: Tokens, other: Tokens, here: frozenset[str], there: frozenset[str]
     ) -> bool:
-        single = self.tight and len(own) == len(other)  # then it may stand elsewhere in it, too
+        single = self.tight and len(own) == len(other)  # then the name may also occur elsewhere
         mine = [t.text for t in own if t.kind == "name" and (single or t.text not in there)]
         theirs = [t.text for t in other if t.kind in ("name", "opening") and t.text not in here]
         return bool(mine and theirs) and not _same_name(mine, theirs)
 
 
 def _same_name(left: Sequence[str], right: Sequence[str]) -> bool:
-    """Whether two names are one: spelled nearly alike, written together, or by the initials."""
+    """Whether two names are the same: similar spelling, written as one word, or initials."""
     first, second = "".join(left), "".join(right)
     if first in second or second in first:  # South East, Southeast
         return True

@@ -1,4 +1,7 @@
-"""The weight file: int8 layers with one scale per output channel, checked before it is read."""
+"""Reads and writes the weight file: int8 layers with one scale per output channel.
+
+Its checksum is verified before it is read.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +29,9 @@ def save(folder: Path, tensors: dict[str, Tensor], blend: Blend) -> str:
     """Write weight file and manifest into `folder`; returns the SHA-256.
 
     Args:
-        folder: made if missing.
-        tensors: trained tensors of `Encoder` by name, embeddings left out.
-        blend: goes into the file's metadata.
+        folder: created if missing.
+        tensors: trained tensors of `Encoder` by name, without the embeddings.
+        blend: stored in the file's metadata.
     """
     folder.mkdir(parents=True, exist_ok=True)
     stored: dict[str, Tensor] = {}
@@ -50,14 +53,15 @@ def with_blend(folder: Path, out: Path, blend: Blend) -> str:
     """
     path, _ = check(folder)
     out.mkdir(parents=True, exist_ok=True)
-    # Copies: what is read is a view of the file, which is written over where both folders are one.
+    # Copy the tensors: they are views of the file, which is overwritten if `out` is `folder`.
     stored = {name: tensor.clone() for name, tensor in load_file(path).items()}
     return _write(out, stored, blend)
 
 
 def _write(folder: Path, stored: dict[str, Tensor], blend: Blend) -> str:
     path = folder / FILE
-    # One entry alone: of several the library does not keep the order, and the digest would change.
+    # A single entry, because the library does not keep the order of several and the digest would
+    # change from run to run.
     save_file(stored, path, metadata={FORMAT: blend.to_json()})
     path.chmod(0o644)
     digest = sha256(path)
@@ -67,13 +71,13 @@ def _write(folder: Path, stored: dict[str, Tensor], blend: Blend) -> str:
 
 
 def quantise(weight: Tensor) -> tuple[Tensor, Tensor]:
-    """Return `weight` (out, in) as int8 and scale (out, 1); the largest of a row becomes 127."""
+    """Return `weight` (out, in) as int8 and scale (out, 1); each row's maximum becomes 127."""
     scale = weight.abs().amax(dim=1, keepdim=True).clamp_min(1e-12) / 127
     return torch.round(weight / scale).to(torch.int8), scale.to(torch.float32)
 
 
 def check(folder: Path) -> tuple[Path, str]:
-    """Return the weight file and its SHA-256 after comparing it with the manifest.
+    """Return the weight file and its SHA-256 after checking it against the manifest.
 
     Raises:
         WeightsError: a file is missing or damaged.
@@ -104,7 +108,7 @@ def load(folder: Path) -> tuple[Encoder, Blend, str]:
 
 
 def load_network(folder: Path) -> Encoder:
-    """Return the network in float32, whatever version of the code its blend was fitted for.
+    """Return the network in float32, even if its blend was fitted for another version of the code.
 
     Raises:
         WeightsError: a file is missing, damaged or of another version.

@@ -1,6 +1,6 @@
-"""Words of a text with what they are: numbers, names, negations and the others.
+"""Splits a text into words and classifies each as number, name, negation or other word.
 
-Number words are written in digits, so that "third", "3rd" and "3" are one.
+Number words are converted to digits, so that "third", "3rd" and "3" are equal.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from franq_guard.faithfulness.small.facts import FULL_TENS, ORDINAL_END, SPELLED
 from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, stem, word_set
 
 Kind = Literal["number", "few", "name", "opening", "word", "negation", "pronoun"]
-"""What a word is: "few" seldom counts anything; "opening" has the capital letter of a sentence's
-first word, so that it may be a name or not."""
+"""The class of a word. "few": a number word such as "one" that rarely is a count. "opening": the
+capitalised first word of a sentence, which may or may not be a name."""
 
 
 class Token(NamedTuple):
-    """A word that is compared: its stem, or a number in digits; and what it is."""
+    """A word to compare: its stem, or a number in digits; and its class."""
 
     text: str
     kind: Kind
@@ -37,19 +37,19 @@ _YEARS: Final = re.compile(r"(?<=\d0)s$")
 
 @lru_cache(maxsize=4096)
 def tokens(text: str) -> Tokens:
-    """Return the words of a text that say something, spelled-out numbers as digits."""
+    """Return the content words of a text, with spelled-out numbers as digits."""
     return tuple(_read(text))
 
 
 @lru_cache(maxsize=256)
 def numbers(text: str) -> frozenset[str]:
-    """Return the numbers of a text in digits, and the few that seldom count anything."""
+    """Return the numbers of a text in digits, including words that rarely are a count."""
     return frozenset(token.text for token in _read(text) if token.kind in ("number", "few"))
 
 
 def _read(text: str) -> list[Token]:
     found: list[Token] = []
-    before = -2  # where the last of them ended
+    before = -2  # end of the previous one
     text = _ABBREVIATION.sub("", text)
     for match in _WORD.finditer(text):
         word, start = match.group(), match.start()

@@ -1,4 +1,4 @@
-"""Words of a text as the small model's overlap features compare them."""
+"""Splits text into the words that the small model's overlap features compare."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def words(text: str) -> list[str]:
 
 
 def stem(word: str) -> str:
-    """Return `word` without a common English ending: a crude stem, enough to match inflections."""
+    """Return `word` without a common English ending: a rough stem that matches inflected forms."""
     for ending in ("ing", "ies", "ed", "es", "s", "ly"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]
