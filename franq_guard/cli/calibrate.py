@@ -49,7 +49,7 @@ CheckOption = Annotated[
 ]
 FlaggedOption = Annotated[
     float | None,
-    typer.Option(help="Share of the true claims, such as 0.2: sets the threshold by a promise."),
+    typer.Option(help="Largest share of true claims to flag, such as 0.2; sets the threshold."),
 ]
 LabelsOption = Annotated[
     str,
@@ -71,7 +71,7 @@ def calibrate(
     check: CheckOption = None,
     calibration: Annotated[str, typer.Option(help="condition, global or none.")] = "condition",
     at_most_flagged: FlaggedOption = None,
-    confidence: Annotated[float, typer.Option(help="With which that is promised.")] = 0.9,
+    confidence: Annotated[float, typer.Option(help="Confidence of --at-most-flagged.")] = 0.9,
     labels: LabelsOption = "person,gold,judge",
     mapped: MapOption = None,
     plot: PlotOption = None,
@@ -99,7 +99,7 @@ def calibrate(
         _check(check, given, as_json)
         return
     if out is None:
-        fail("where shall the calibrator go? Give --out FILE, or --check MINE.json to test one")
+        fail("give --out FILE to write a calibrator, or --check MINE.json to test an existing one")
     _check_wishes(calibration, at_most_flagged, confidence, out, plot, report)
     promise = {"at_most_flagged": at_most_flagged, "confidence": confidence}
     fitted, rows, unread = _fitted(given, calibration, promise, out.stem)

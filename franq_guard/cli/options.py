@@ -70,7 +70,7 @@ MapOption = Annotated[
 
 
 def _use(threads: int | None) -> int | None:
-    """Set the environment variable for the whole program; torch reads it when it is loaded."""
+    """Set the number of threads for the whole process; runs before torch is loaded."""
     if threads is not None:
         os.environ[SETTING] = str(threads)
     return threads

@@ -34,7 +34,7 @@ HostOption = Annotated[
 ]
 TokenFile = Annotated[
     Path | None,
-    typer.Option(help=f"Bearer tokens that are let in, one a line; {TOKENS} may hold more."),
+    typer.Option(help=f"File of accepted bearer tokens, one a line; {TOKENS} may hold more."),
 ]
 UpstreamOption = Annotated[
     str | None,
@@ -47,13 +47,15 @@ UpstreamOption = Annotated[
 KindOption = Annotated[
     str,
     typer.Option(
-        help="openai, or vllm: it tells token ids and the prompt its model saw, and where "
-        "--calibrator weighs probabilities it scores each answer without its passages, too.",
+        help="openai, or vllm. vllm also returns token ids and the prompt its model saw; with a "
+        "--calibrator that uses probabilities it also scores each answer without its passages.",
     ),
 ]
 StreamOption = Annotated[
     str,
-    typer.Option(help="claims: each leaves with its verdict; buffer: the answer at its end."),
+    typer.Option(
+        help="claims: send each claim once it is checked; buffer: send the whole answer at the end."
+    ),
 ]
 DeadlineOption = Annotated[
     float | None,
@@ -63,11 +65,15 @@ ClosedOption = Annotated[
     str,
     typer.Option(
         metavar="ROUTES",
-        help="Routes that are closed anyway, with commas between: check, batch, litellm, chat.",
+        help="Routes that use --on-error closed in any case, separated by commas: check, batch, "
+        "litellm, chat.",
     ),
 ]
 OnErrorOption = Annotated[
-    str, typer.Option(help="Claims that could not be checked: open marks them, closed: weak.")
+    str,
+    typer.Option(
+        help="Claims that could not be checked: open marks them, closed treats them as weak."
+    ),
 ]
 
 

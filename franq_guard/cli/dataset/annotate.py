@@ -1,4 +1,4 @@
-"""``franq dataset annotate``: the claims of a set labelled by a language model."""
+"""``franq dataset annotate``: have a language model label the claims of a set."""
 
 from __future__ import annotations
 

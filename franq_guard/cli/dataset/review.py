@@ -82,7 +82,7 @@ def _read(claims: ClaimSet, file: Path, reviewer: str | None) -> None:
 
 
 def _evidence() -> FindEvidence:
-    """The small faithfulness model's stretch for a claim."""
+    """A function that finds the evidence for a claim with the small faithfulness model."""
     from franq_guard.faithfulness.small.model import SmallFaithfulness
 
     install = "pip install 'franq-guard[offline]', or use --no-evidence"
