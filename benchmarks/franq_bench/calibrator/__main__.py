@@ -20,7 +20,7 @@ OUT = Path(str(files("franq_guard.calibration"))) / "shipped"
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Build as told on the command line; prints the figures."""
+    """Build the calibrators that the command line asks for and print their figures."""
     from franq_guard.language_model.transformers.smollm2 import cache_dir
 
     parser = argparse.ArgumentParser(prog="python -m franq_bench.calibrator", description=__doc__)

@@ -80,7 +80,7 @@ def _write(file: Path, rows: Sequence[Difference], a: Path, b: Path) -> None:
 
 
 def _results(a: Path, b: Path) -> list[Results]:
-    """The settings of both, where they are there: the comparison needs the scores alone."""
+    """The results of both runs, if they can be read; the comparison itself needs only scores."""
     from franq_bench.tables.results import Results
 
     try:

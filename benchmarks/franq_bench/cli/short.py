@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Spoiled(StrEnum):
-    """What is done to the passages."""
+    """How the passages are changed: not at all, replaced or falsified."""
 
     original = "original"
     shuffled = "shuffled"
@@ -111,7 +111,7 @@ def _results(
 
 
 def _make(plan: Plan, names: Names, cache: Path, shard: Shard) -> None:
-    """One worker's part; the first shows its progress for all, whose parts are alike."""
+    """Make one worker's part; only the first shows progress, as all parts have the same size."""
     from franq_bench.short.run import run
 
     with explained():
