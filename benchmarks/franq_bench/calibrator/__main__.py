@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--cache", type=Path, default=None, help="generations are kept here")
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
-        parser.error(f"--data must be the folder with the data files; {options.data} is none")
+        parser.error(f"--data: {options.data} is not a folder with the data files")
     if options.captured is None:
         for form in ("long", "short"):
             found = build_any_writer(options.data, form, seed=options.seed, progress=bar)

@@ -35,7 +35,7 @@ def verdicts(
     if fold not in _FOLDS:
         fail(f"--fold must be one of {', '.join(_FOLDS)}, not {fold!r}")
     if not data.is_dir():
-        fail(f"--data must be the folder with the data files; {data} is none")
+        fail(f"--data: {data} is not a folder with the data files")
     with explained():
         chosen: Any = fold
         asked = [*clapnq(data, chosen, seed=seed), *refchecker(data, chosen)]

@@ -1,4 +1,4 @@
-"""Examples to encoder inputs: the same chunks and features in training as in scoring."""
+"""Turns examples into encoder inputs, with the same chunks and features as in scoring."""
 
 from __future__ import annotations
 
