@@ -3,7 +3,7 @@
     python examples/langchain_agent.py
 
 The agent's model is scripted here, because the bundled 135M model cannot call tools; put any chat
-model that can in its place. The guard's own model then reads the answer for its probabilities.
+model that can in its place. The guard's own model then scores the answer.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Compares FRANQ with the faithfulness metrics of evaluation frameworks, on rows we wrote ourselves.
+"""Compares FRANQ with the faithfulness metrics of evaluation frameworks, on rows written for it.
 
     python benchmarks/evaluators/faithfulness.py [--rows 50] [--tokens 160] [METRIC ...]
 

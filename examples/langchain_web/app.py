@@ -176,7 +176,7 @@ def _shown(stretch: Stretch | None) -> dict[str, str] | None:
 
 
 class Headers:
-    """Adds ``HEADERS`` to every response; plain ASGI middleware, so that streams are not buffered."""
+    """Adds ``HEADERS`` to every response; plain ASGI, so that streams are not buffered."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
