@@ -36,7 +36,11 @@ PASSAGE_KEYS = (
 """The keys under which applications usually keep what they retrieved, in order of preference."""
 
 EvidenceFrom = str | Callable[..., Any]
-"""The type of every wrapper's ``evidence=``: a key, a dotted path, or a function."""
+"""What every wrapper takes as ``evidence=``: a key, a dotted path, or a function."""
+EvidenceOfOne = str | Callable[[Any], Any]
+"""The same, with a function of one thing: a state, the messages so far."""
+EvidenceOfTwo = str | Callable[[Any, Any], Any]
+"""The same, with a function of two: what was asked, and what came of it."""
 
 _TEXT_KEYS = ("page_content", "text", "content")
 _NO_PASSAGES = ("question", "query", "input", "answer", "output", "messages", "chat_history")

@@ -21,6 +21,7 @@ _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪–—·][ \t]+|\(?(?:\d{1,3}|[A-Z
 _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
 _DELIMITER_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*$")
+_HTML_HEAD = re.compile(r"[ \t]*<th\b(?!.*<td\b)", re.I)
 _LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _BOLD_HEADING = re.compile(r"[ \t]*(\*\*|__)[^*_.!?]{1,80}\1[ \t]*$")
 ENDS = (".", "!", "?", ":", ";", "。", "！", "？", '."', ".”", ".)", "|", ".*", ":*")
@@ -105,6 +106,9 @@ def _classify(text: str, start: int, end: int, blank: bool) -> Block:
             indent=left - body,
             after_blank=blank,
         )
+    if _HTML_HEAD.match(text, body, end):
+        whole = _strip(text, body, end)
+        return Block("table_head", *whole, (whole,), after_blank=blank)
     if _BOLD_HEADING.match(text, body, end):
         return Block("heading", *_strip(text, body, end), after_blank=blank)
     return Block("paragraph", *_strip(text, body, end), after_blank=blank)

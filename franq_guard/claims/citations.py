@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from franq_guard.claims.forms import INLINE_TAG
+from franq_guard.claims.forms import BLANK_ENTITY, INLINE_TAG
 from franq_guard.claims.sentences import sentences
 from franq_guard.claims.spans import subtract
 from franq_guard.records import Claim, Passage, Span
@@ -90,6 +90,8 @@ class Stated:
             taken += [m.span() for m in _ADDRESS.finditer(answer)]
         if "<" in answer:
             taken += [m.span() for m in INLINE_TAG.finditer(answer)]
+        if "&" in answer:
+            taken += [m.span() for m in BLANK_ENTITY.finditer(answer)]
         self._is_empty = answer.strip() in NO_ANSWER
         self._taken = sorted(set(taken))
         self._starts = [start for start, _ in self._taken]

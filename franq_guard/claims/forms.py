@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["INLINE_TAG", "Laid", "Nothing", "laid_out"]
+__all__ = ["BLANK_ENTITY", "INLINE_TAG", "Laid", "Nothing", "laid_out"]
 
 Nothing = Literal["code", "reasoning", "citation"]
 """Kinds of stretches that state nothing; the kind is also the reason in ``not_a_claim``."""
@@ -25,9 +25,11 @@ _TAGGED = re.compile(
 )
 _BLOCK_TAG = re.compile(
     r"</?(?P<tag>p|div|br|hr|h[1-6]|ul|ol|li|table|thead|tbody|tr|section|article|blockquote|html"
-    r"|body|head|dl|dt|dd|header|footer|main|nav|figure)\b[^<>\n]*>|<!--.*?-->",
+    r"|body|head|dl|dt|dd|header|footer|main|nav|figure)\b[^<>\n]*>|<!--.*?-->"
+    rf"|</(?:{_REASONING})\s*>",  # whose beginning stands in the prompt, or nowhere
     re.I | re.S,
 )
+BLANK_ENTITY = re.compile(r"&(?:nbsp|ensp|emsp|thinsp|#160|#xa0);", re.I)
 INLINE_TAG = re.compile(
     r"</?(?:b|i|u|em|strong|a|span|sup|sub|small|mark|font|code|td|th|cite|q|abbr|img)"
     r"(?:\s[^<>\n]*)?/?>",
@@ -72,6 +74,8 @@ def laid_out(answer: str) -> Laid:
             found.append((*match.span("body"), why))
         text = _TAGGED.sub(_as_lines, text)
         text = _BLOCK_TAG.sub(_as_break, text)
+    if "&" in answer:
+        text = BLANK_ENTITY.sub(lambda blank: " " * len(blank.group()), text)
     if '"' in answer:
         found += [(m.start(), _end_of_json(text, m.start()), "code") for m in _calls(text, found)]
     if "[" in answer or ":" in answer or "#" in answer or "http" in answer:

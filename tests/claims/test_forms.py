@@ -17,6 +17,13 @@ FORMS = {
     "<p>Rome is <b>big</b>.</p><ul><li>Paris is old.</li><li>Bonn is small.</li></ul>":
         (["Rome is big.", "Paris is old.", "Bonn is small."], []),
     "<!-- no claim. --> Rome is big.<br>Bonn is small.": (["Rome is big.", "Bonn is small."], []),
+    "It may be old.</think>\nRome is big.": (["It may be old.", "Rome is big."], []),
+    "<p>Rome is&nbsp;big.</p>&nbsp;<p>&nbsp;Bonn is small.</p>":
+        (["Rome is big.", "Bonn is small."], []),
+    "<table><tr><th>Town</th><th>Size</th></tr><tr><td>Rome is big</td></tr></table>":
+        (["Rome is big."], ["table header"]),
+    "<table>\n<tr>\n<th>Town</th>\n<th>Size</th>\n</tr>\n<tr><td>Rome is big</td></tr></table>":
+        (["Rome is big."], ["table header", "table header"]),
     "Rome is big [1].\n\nSources:\n[1] Towns. Rome, 1990.\n- https://a.b/c Paris\n- Paris is old.":
         (["Rome is big.", "Paris is old."], ["citation", "citation"]),
     "Rome is big[^1].\n\n[^1]: Towns of Italy, page 3.": (["Rome is big."], ["citation"]),

@@ -22,6 +22,7 @@ from langchain_franq._construction import SavedStateNote
 from langchain_franq._job import job_of
 from langchain_franq._quiet import observed_by, out_of_sight, unobserved
 from langchain_franq._shapes import Located, joined, locate, may_pass, question_of
+from langchain_franq._tool_texts import tool_texts, with_tool_texts
 
 if TYPE_CHECKING:
     from franq_guard import Guard
@@ -84,9 +85,12 @@ class Call:
         located = locate(output, self.watch.output_key, self.watch.fields)
         found = texts_to_check(output, located, self.value, self.capture.texts)
         own = [] if located.fields else [located.text]
-        texts = [*own, *(text for text in found if text not in own)]
+        beside = {text: path[0] for text, path in found.items() if path}
+        if not located.fields:
+            beside |= dict.fromkeys(tool_texts(output, self.capture), "messages")
+        texts = [*own, *(text for text in {**found, **beside} if text not in own)]
         jobs = tuple(self.job(output, text) for text in texts)
-        return Reading(self, located, jobs, {text: path[0] for text, path in found.items() if path})
+        return Reading(self, located, jobs, beside)
 
     def job(self, output: Any, answer: str) -> Job:
         """What was captured about an answer (so far); ``output`` is the rest of its output."""
@@ -177,11 +181,11 @@ class Reading:
         return report
 
     def _mapped(self, output: Any, checked: Sequence[GuardedAnswer]) -> Any:
-        texts = {
-            job.lead + a.original: job.lead + a.text
-            for job, a in zip(self.jobs, checked, strict=True)
-        }
-        return put_beside(output, texts, given_texts(self.call.value))
+        found = [(job.lead, a) for job, a in zip(self.jobs, checked, strict=True)]
+        texts = {lead + a.original: lead + a.text for lead, a in found}
+        told = {lead + a.original: (lead + a.text, a.to_dict()) for lead, a in found}
+        of_tools = with_tool_texts(output, told, self.call.capture)
+        return put_beside(of_tools, texts, given_texts(self.call.value))
 
 
 def all_checked(calls: Sequence[Call], outputs: Sequence[Any]) -> list[Any]:

@@ -20,6 +20,7 @@ from langchain_core.outputs import LLMResult
 
 from franq_guard import Passage
 from franq_guard.capture.evidence import passages_of, usual_passages
+from franq_guard.capture.marked import without_written
 from franq_guard.capture.matching import call_that_wrote, same_text
 from langchain_franq._evidence import (
     artifact_passages,
@@ -55,6 +56,12 @@ class ModelRun:
             return self.prompt or ""
         return "\n\n".join(str(message.text) for message in self.messages)
 
+    @property
+    def own_text(self) -> str:
+        """Its text; empty where it only repeats a stretch of what it was given, as documents."""
+        text = (self.text or "").strip()
+        return "" if text in self.seen else text
+
 
 class Capture(BaseCallbackHandler):
     """A callback handler that records the runs of one call; thread-safe."""
@@ -69,7 +76,7 @@ class Capture(BaseCallbackHandler):
         self._queries: list[str] = []
         self._models: dict[UUID, ModelRun] = {}
         self._tools: set[UUID] = set()
-        self._tool_outputs: list[Any] = []
+        self._tool_outputs: list[tuple[UUID, Any]] = []
         self._steps: list[Passage] = []
         self._texts: list[str] = []
 
@@ -110,10 +117,10 @@ class Capture(BaseCallbackHandler):
         with self._lock:
             self._tools.add(run_id)
 
-    def on_tool_end(self, output: Any, **_: Any) -> None:
-        """Keep what a tool returned: it is evidence if tools search without a retriever."""
+    def on_tool_end(self, output: Any, *, run_id: UUID, **_: Any) -> None:
+        """Keep what a tool returned: evidence where tools search without a retriever."""
         with self._lock:
-            self._tool_outputs.append(output)
+            self._tool_outputs.append((run_id, output))
 
     def on_retriever_start(
         self,
@@ -199,18 +206,19 @@ class Capture(BaseCallbackHandler):
     def evidence(self, output: Any = None, given: Any = None, answer: str = "") -> list[Passage]:
         """Passages, from the first of these places that has any.
 
-        Retrievers; artifacts of tools; usual keys of the ``output``, then of the input (``given``);
-        documents that a step returned; texts of tools; tools of the conversation; texts that a step
-        returned and that are in the prompt of the ``answer``. A tool's text that is itself the
-        ``answer`` (of a tool that answers directly) does not count.
+        Retrievers; artifacts of tools; the ``output``, then the input (``given``), under a usual
+        key; documents that a step returned; texts of tools; tools of the conversation; texts that a
+        step returned and that stand in the prompt of the ``answer``. What a model inside a tool
+        wrote does not count, nor does a tool's text that is itself the ``answer`` (of a tool that
+        answers directly).
         """
         return (
             self.retrieved()
-            or passages_of([artifact_passages(made) for made in self._tool_outputs])
+            or passages_of([artifact_passages(made) for _, made in self._tool_outputs])
             or self.but_written(usual_passages(output, given))
             or self.but_written(passages_of(self._steps))
             or self._but_itself(passages_of(list(self._tool_texts())), answer)
-            or self._but_itself(passages_of_turns(messages_in(output, given)), answer)
+            or self._but_itself(self._of_turns(messages_in(output, given)), answer)
             or self._quoted(answer, given)
         )
 
@@ -242,10 +250,14 @@ class Capture(BaseCallbackHandler):
         )
 
     def _tool_texts(self) -> Iterator[str]:
-        for output in self._tool_outputs:
-            text = output.text if isinstance(output, ToolMessage) else output
-            if isinstance(text, str):
-                yield str(text)
+        with self._lock:
+            ended = tuple(self._tool_outputs)
+        for run_id, output in ended:
+            if (text := _text_of_tool(output)) is not None:
+                yield without_written(text, self._texts_inside(run_id))
+
+    def _of_turns(self, messages: Sequence[BaseMessage]) -> list[Passage]:
+        return passages_of_turns(messages, written=self.texts_of_tools)
 
     @property
     def texts(self) -> list[str]:
@@ -258,12 +270,39 @@ class Capture(BaseCallbackHandler):
         """What models wrote inside tools."""
         return self._texts_by(tools=True)
 
+    def wrote(self, text: str) -> bool:
+        """Whether a model wrote ``text`` or a part of it."""
+        with self._lock:
+            own = [run.own_text for run in self._models.values()]
+        return without_written(text, own) != text
+
+    def wrote_in_a_tool(self, text: str) -> bool:
+        """Whether a model inside a tool wrote ``text`` or a part of it, which that tool returned.
+
+        Not what the agent's own model, outside of tools, repeats of a tool.
+        """
+        with self._lock:
+            ended = {id for id, output in self._tool_outputs if _text_of_tool(output) == text}
+        return any(without_written(text, self._texts_inside(id)) != text for id in ended)
+
+    def seen_in_tools(self) -> str:
+        """All that models inside tools were given."""
+        return "\n".join(run.seen for run in self._runs_by(tools=True))
+
+    def _texts_inside(self, run_id: UUID) -> list[str]:
+        with self._lock:
+            inside = [run for id, run in self._models.items() if run_id in self._ancestors(id)]
+        return [run.own_text for run in inside]
+
     def _texts_by(self, *, tools: bool) -> list[str]:
+        return [run.text for run in self._runs_by(tools=tools) if run.text]
+
+    def _runs_by(self, *, tools: bool) -> list[ModelRun]:
         with self._lock:
             return [
-                run.text
+                run
                 for id, run in self._models.items()
-                if run.text and any(above in self._tools for above in self._ancestors(id)) == tools
+                if any(above in self._tools for above in self._ancestors(id)) == tools
             ]
 
     def answer_run(self, answer: str) -> ModelRun | None:
@@ -305,6 +344,11 @@ class Capture(BaseCallbackHandler):
         while parent is not None:
             yield parent
             parent = self._parents.get(parent)
+
+
+def _text_of_tool(output: Any) -> str | None:
+    text = output.text if isinstance(output, ToolMessage) else output
+    return str(text) if isinstance(text, str) else None
 
 
 def _added(known: dict[str, list[Any]], sent: Mapping[str, Any]) -> dict[str, list[Any]]:

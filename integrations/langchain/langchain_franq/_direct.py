@@ -1,27 +1,38 @@
-"""Tools with ``return_direct``: what they return is the agent's answer, and is checked as one."""
+"""What a tool returns that a model may have written: checked as an answer, and no evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from langchain.agents.middleware import ToolCallRequest
+from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 
+from franq_guard import Passage
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._capture import Capture
 from langchain_franq._messages import Report, with_text
-from langchain_franq._quiet import observed_by, out_of_sight
+from langchain_franq._quiet import observed_by, out_of_sight, words_out_of_sight
 from langchain_franq._state import command_in, update_in, with_values
 from langchain_franq._texts import mapped
 
 
+def answers_directly(tool: Any) -> bool:
+    """Whether what ``tool`` says is the agent's answer."""
+    return bool(getattr(tool, "return_direct", False))
+
+
 class QuietTool:
-    """Wraps a tool so that its run is captured and hidden from every stream."""
+    """A tool whose run is captured and out of sight of every stream; else it is the tool itself.
+
+    Of one that does not answer directly the calls are shown, and what it sends to a stream itself.
+    """
 
     def __init__(self, tool: Any, capture: Capture) -> None:
         self._tool, self._capture = tool, capture
+        self._hide = out_of_sight if answers_directly(tool) else words_out_of_sight
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tool, name)
@@ -37,12 +48,12 @@ class QuietTool:
         return await self._tool.ainvoke(input, self._hidden(config), **options)
 
     def _hidden(self, config: RunnableConfig | None) -> RunnableConfig:
-        # In the configuration, because LangGraph passes that to the tool and not the context's.
-        return observed_by(self._capture, out_of_sight(config or {}))
+        # In the configuration: LangGraph hands it to the tool, whatever stands in the context.
+        return observed_by(self._capture, self._hide(config or {}))
 
 
 def quiet(request: ToolCallRequest, capture: Capture) -> ToolCallRequest:
-    """The request with a tool that answers directly wrapped, so that its run is hidden."""
+    """The request for a tool, to be run out of sight."""
     tool: Any = QuietTool(request.tool, capture)
     return request.override(tool=tool)
 
@@ -76,9 +87,22 @@ def with_answers(returned: Any, change: Callable[[ToolMessage], BaseMessage]) ->
     return with_values(returned, {"messages": changed}) if messages else returned
 
 
-def with_answer(message: ToolMessage, text: str, report: Report) -> BaseMessage:
-    """A direct answer with the checked text, also in its artifact if that repeats the text."""
+def with_answer(
+    message: ToolMessage, text: str, report: Report, passages: Sequence[Passage] = ()
+) -> BaseMessage:
+    """A tool's message with the checked text, also where the artifact repeats it.
+
+    ``passages``: what its model wrote it from. They become the artifact of a message that has none:
+    what the tool found is evidence for the agent's answer, its text is not.
+    """
     raw = str(message.text)
     checked = with_text(message, text, report)
     artifact = mapped(message.artifact, lambda _, told: text if told == raw else told)
+    if artifact is None and passages:
+        artifact = [_document(passage) for passage in passages]
     return checked.model_copy(update={"artifact": artifact})
+
+
+def _document(passage: Passage) -> Document:
+    about = {**passage.metadata, "title": passage.title}
+    return Document(passage.text, id=passage.id, metadata=about)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from langchain_core.documents import Document
@@ -10,7 +10,11 @@ from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage, conv
 
 from franq_guard import Passage
 from franq_guard.capture.evidence import passages_of, usual_passages
-from franq_guard.capture.marked import without_marked
+from franq_guard.capture.marked import without_marked, without_written
+from franq_guard.capture.outlet import REPORT_KEY
+
+BY_A_MODEL_KEY = "written_by_a_model"
+"""In the report of a tool's message: a model inside the tool wrote its text."""
 
 _QUOTED = 80  # characters: a shorter text may be in a prompt by chance
 
@@ -23,14 +27,17 @@ def passage_of(document: Document) -> Passage:
     return (passages_of(document) or [Passage(document.page_content)])[0]
 
 
-def passages_of_turns(messages: Sequence[BaseMessage], *, earlier: bool = True) -> list[Passage]:
-    """What the tools of the current turn found; if it used none, those of ``earlier`` turns.
+def passages_of_turns(
+    messages: Sequence[BaseMessage], *, earlier: bool = True, written: Collection[str] = ()
+) -> list[Passage]:
+    """What the tools of the current turn found; where it used none, those of ``earlier`` turns.
 
-    A turn begins with a human message. With a checkpointer the messages include earlier turns and
-    their evidence, from which a follow-up question is answered.
+    A turn begins with a human message: with a checkpointer, earlier turns and their evidence are
+    still among the messages, and a follow-up question is answered from them. What models wrote in
+    tools of the current turn (``written``) is no evidence.
     """
     begins = max((i for i, m in enumerate(messages) if isinstance(m, HumanMessage)), default=-1)
-    found = _of_tools(messages[begins + 1 :])
+    found = _of_tools(messages[begins + 1 :], written)
     return found or (_of_tools(messages[: begins + 1]) if earlier else [])
 
 
@@ -76,11 +83,26 @@ def quoted(texts: Iterable[str], prompt: str, but: Callable[[str], bool]) -> lis
     return passages_of([t for t in long if t in prompt and t != prompt.strip() and not but(t)])
 
 
-def _of_tools(messages: Sequence[BaseMessage]) -> list[Passage]:
+def _of_tools(messages: Sequence[BaseMessage], written: Collection[str] = ()) -> list[Passage]:
     found: list[Passage] = []
     for message in messages:
         if isinstance(message, ToolMessage) and not str(message.text).startswith(_OWN_ANSWER):
-            found += artifact_passages(message) or passages_of(
-                without_marked(str(message.text))  # text marked by a guard is no evidence
-            )
+            found += artifact_passages(message) or _told(message, written)
     return passages_of(found)
+
+
+def seen_in_tools(messages: Iterable[BaseMessage]) -> str:
+    """What models inside tools wrote from, as their messages tell: it is in no other prompt."""
+    found = [artifact_passages(m) for m in messages if _by_a_model(m)]
+    return "\n".join(passage.text for passages in found for passage in passages)
+
+
+def _by_a_model(message: BaseMessage) -> bool:
+    return bool((message.response_metadata.get(REPORT_KEY) or {}).get(BY_A_MODEL_KEY))
+
+
+def _told(message: ToolMessage, written: Collection[str]) -> list[Passage]:
+    """What a tool says, where no model in it wrote that and no guard marked it."""
+    if _by_a_model(message):
+        return []
+    return passages_of(without_written(without_marked(str(message.text)), written))

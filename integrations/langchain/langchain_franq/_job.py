@@ -40,10 +40,27 @@ def job_of(
         found = unseen(Writers(guard, models, only), answer, [question, *texts])
     if note is not None:
         note(found.generation.prompt, passages)
-    return job_from(found, question, passages, id=id)
+    return job_from(found, question, passages, id=id, also_seen=capture.seen_in_tools())
 
 
-def job_from(found: Written, question: str, passages: Sequence[Passage], *, id: str | None) -> Job:
-    """A job for a written answer and its passages."""
-    trace = found.trace(question, shown(passages, found.generation.prompt), id=id)
+def job_from(
+    found: Written,
+    question: str,
+    passages: Sequence[Passage],
+    *,
+    id: str | None,
+    also_seen: str = "",
+) -> Job:
+    """A job for a written answer and the passages it may rest on.
+
+    Args:
+        found: the answer and its prompt.
+        question: of the user.
+        passages: those that did not reach a prompt are left out.
+        id: of the trace.
+        also_seen: what models inside tools were given: the answer rests on it by what they wrote.
+    """
+    prompt = found.generation.prompt
+    seen = prompt if prompt is None or not also_seen else f"{prompt}\n{also_seen}"
+    trace = found.trace(question, shown(passages, seen), id=id)
     return Job(found.guard, (trace,), lead=found.lead, unobserved=unobserved)

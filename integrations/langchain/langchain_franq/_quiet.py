@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from inspect import iscoroutinefunction
 from typing import Any, NoReturn
 from uuid import UUID
 
@@ -20,6 +21,9 @@ _SOURCES = (
     "on_retriever_error",
     "on_tool_error",
 )
+
+_Telling = Callable[[BaseCallbackHandler], "_SourcesOnly | None"]
+"""Makes of a handler that streams one that may go on, or none."""
 
 
 @contextmanager
@@ -43,13 +47,26 @@ def out_of_sight(config: RunnableConfig) -> RunnableConfig:
     (tracers) see everything. A tag would not be enough: it hides neither a subgraph nor a run with
     its node's name, and it also disables streams that are read inside the guard.
     """
+    return _hidden(config, _sources_for, {_GRAPH_STREAM: _Nowhere(), _GRAPH_TASK: _refused})
+
+
+def words_out_of_sight(config: RunnableConfig) -> RunnableConfig:
+    """:func:`out_of_sight` for a tool that is none of the guard's: it may send events of its own.
+
+    LangGraph's stream of tools, too, tells of its calls, and it may run tasks.
+    """
+    return _hidden(config, _own_events_for, {_GRAPH_STREAM: _Nowhere()})
+
+
+def _hidden(
+    config: RunnableConfig, telling: _Telling, configured: Mapping[str, Any]
+) -> RunnableConfig:
     hidden: RunnableConfig = {**config}
     if config.get("callbacks") is not None:
-        hidden["callbacks"] = _without_streams(config["callbacks"])
+        hidden["callbacks"] = _without_streams(config["callbacks"], telling)
     if given := config.get("configurable"):
-        # Replaced instead of removed, because LangGraph adds what is missing from the outer run.
-        others = {_GRAPH_STREAM: _Nowhere(), _GRAPH_TASK: _refused}
-        here = {key: value for key, value in others.items() if key in given}
+        # Replaced, not taken out: LangGraph adds what is missing from the run around.
+        here = {key: value for key, value in configured.items() if key in given}
         hidden["configurable"] = {**given, **here}
     return hidden
 
@@ -94,26 +111,24 @@ def _running_under(config: RunnableConfig | None) -> Iterator[None]:
         var_child_runnable_config.reset(token)
 
 
-def _without_streams(callbacks: Any) -> Any:
+def _without_streams(callbacks: Any, telling: _Telling) -> Any:
+    made: dict[int, _SourcesOnly] = {}  # one for both lists: it knows runs and those inside
+
+    def quiet(handlers: Sequence[BaseCallbackHandler]) -> list[BaseCallbackHandler]:
+        kept = []
+        for handler in handlers:
+            if not _streams(handler):
+                kept.append(handler)
+            elif (quieter := made.get(id(handler)) or telling(handler)) is not None:
+                kept.append(made.setdefault(id(handler), quieter))
+        return kept
+
     if isinstance(callbacks, BaseCallbackManager):
         fewer = callbacks.copy()
-        made: dict[int, _SourcesOnly] = {}  # the same object in both lists, as it needs all runs
-        fewer.handlers = _quiet(callbacks.handlers, made)
-        fewer.inheritable_handlers = _quiet(callbacks.inheritable_handlers, made)
+        fewer.handlers = quiet(callbacks.handlers)
+        fewer.inheritable_handlers = quiet(callbacks.inheritable_handlers)
         return fewer
-    return _quiet(callbacks, {})
-
-
-def _quiet(
-    handlers: Sequence[BaseCallbackHandler], made: dict[int, _SourcesOnly]
-) -> list[BaseCallbackHandler]:
-    kept = []
-    for handler in handlers:
-        if not _streams(handler):
-            kept.append(handler)
-        elif _tells_events(handler):
-            kept.append(made.setdefault(id(handler), _SourcesOnly(handler)))
-    return kept
+    return quiet(callbacks)
 
 
 def _streams(handler: BaseCallbackHandler) -> bool:
@@ -124,21 +139,42 @@ def _tells_events(handler: BaseCallbackHandler) -> bool:
     return any(kind.__name__ == "_AstreamEventsCallbackHandler" for kind in type(handler).__mro__)
 
 
+def _sources_for(handler: BaseCallbackHandler) -> _SourcesOnly | None:
+    return _SourcesOnly(handler) if _tells_events(handler) else None
+
+
+def _own_events_for(handler: BaseCallbackHandler) -> _SourcesOnly | None:
+    told = _tells_events(handler) or type(handler).__name__ == "StreamToolCallHandler"
+    return _SourcesOnly(handler, custom=True) if told else None
+
+
 class _SourcesOnly(BaseCallbackHandler):
     """Passes the events of retrievers and tools to a handler, but no text of a model or chain.
 
-    What a tool returned is not passed on if a model ran in it, since it may be that model's text.
+    What a tool returned in which a model ran is not told either: it may be that model's text.
+    ``custom`` events, which a function sends itself, are told where that is asked for.
     """
 
-    def __init__(self, handler: BaseCallbackHandler) -> None:
+    def __init__(self, handler: BaseCallbackHandler, *, custom: bool = False) -> None:
         self.run_inline = handler.run_inline
         self._handler: Any = handler
+        self._custom = custom
         self._parents: dict[UUID, UUID | None] = {}
         self._written: set[UUID] = set()
-        for event in _SOURCES:
+        for event in (*_SOURCES, "on_custom_event"):
             setattr(self, event, getattr(handler, event))
+        if iscoroutinefunction(handler.on_tool_end):  # as the handler's own: it may keep a context
+            setattr(self, "on_tool_start", self._atool_start)  # noqa: B010
+            setattr(self, "on_tool_end", self._atool_end)  # noqa: B010
 
-    ignore_custom_event = property(lambda self: True)
+    def __eq__(self, other: object) -> bool:
+        """Of one handler there is one: LangChain adds up what a context and a call bring along."""
+        return isinstance(other, _SourcesOnly) and other._handler is self._handler
+
+    def __hash__(self) -> int:
+        return hash(id(self._handler))
+
+    ignore_custom_event = property(lambda self: not self._custom)
 
     def on_chain_start(
         self, *_: Any, run_id: UUID, parent_run_id: UUID | None = None, **__: Any
@@ -157,18 +193,29 @@ class _SourcesOnly(BaseCallbackHandler):
 
     on_chat_model_start = on_llm_start
 
-    async def on_tool_start(  # the handler's own is async
+    def on_tool_start(
         self, *told: Any, run_id: UUID, parent_run_id: UUID | None = None, **about: Any
     ) -> None:
         """Pass on that a tool begins."""
         self._parents[run_id] = parent_run_id
+        self._handler.on_tool_start(*told, run_id=run_id, parent_run_id=parent_run_id, **about)
+
+    def on_tool_end(self, output: Any, *, run_id: UUID, **about: Any) -> None:
+        """A tool returned something."""
+        self._handler.on_tool_end(self._shown(output, run_id), run_id=run_id, **about)
+
+    async def _atool_start(
+        self, *told: Any, run_id: UUID, parent_run_id: UUID | None = None, **about: Any
+    ) -> None:
+        self._parents[run_id] = parent_run_id
         about |= {"run_id": run_id, "parent_run_id": parent_run_id}
         await self._handler.on_tool_start(*told, **about)
 
-    async def on_tool_end(self, output: Any, *, run_id: UUID, **about: Any) -> None:
-        """Pass on what a tool returned, without text if a model ran in it."""
-        shown = _wordless(output) if run_id in self._written else output
-        await self._handler.on_tool_end(shown, run_id=run_id, **about)
+    async def _atool_end(self, output: Any, *, run_id: UUID, **about: Any) -> None:
+        await self._handler.on_tool_end(self._shown(output, run_id), run_id=run_id, **about)
+
+    def _shown(self, output: Any, run_id: UUID) -> Any:
+        return _wordless(output) if run_id in self._written else output
 
 
 def _wordless(output: Any) -> Any:

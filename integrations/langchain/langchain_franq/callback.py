@@ -11,7 +11,7 @@ from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult
 
-from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, chosen_passages
+from franq_guard.capture.evidence import EvidenceOfTwo, NoPassagesNote, chosen_passages
 from franq_guard.capture.job import Job, gathered
 from franq_guard.capture.local import LocalModel, check_recorded
 from franq_guard.capture.watching import Watching
@@ -81,7 +81,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
         models: Sequence[Any] = (),
         input_key: str | None = None,
         output_key: str | None = None,
-        evidence: EvidenceFrom | None = None,
+        evidence: EvidenceOfTwo | None = None,
     ) -> None:
         super().__init__(guard, on_report, sample=sample, queue_size=queue_size, evidence=evidence)
         self._models: list[LocalModel] = models_of(list(models), guard)

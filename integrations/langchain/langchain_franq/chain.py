@@ -21,7 +21,7 @@ from langchain_core.runnables.utils import Input, Output
 from langchain_core.utils.pydantic import TypeBaseModel
 from pydantic import ConfigDict, PrivateAttr
 
-from franq_guard.capture.evidence import EvidenceFrom, NoPassagesNote, check_evidence
+from franq_guard.capture.evidence import EvidenceOfTwo, NoPassagesNote, check_evidence
 from franq_guard.capture.local import LocalModel, check_recorded
 from franq_guard.capture.outlet import Labels, StreamMode, check_guard, check_stream_mode
 from franq_guard.streaming.release import OnClaim, OnReport, Release
@@ -44,7 +44,7 @@ def guard_chain(
     *,
     output_key: str | None = None,
     input_key: str | None = None,
-    evidence: EvidenceFrom | None = None,
+    evidence: EvidenceOfTwo | None = None,
     fields: Collection[str] = (),
     stream: StreamMode = "buffer",
     on_report: OnReport | None = None,

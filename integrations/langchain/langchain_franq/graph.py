@@ -10,7 +10,7 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
 from franq_guard import GuardedAnswer, Passage
 from franq_guard.capture.evidence import (
-    EvidenceFrom,
+    EvidenceOfOne,
     NoPassagesNote,
     check_evidence,
     chosen_passages,
@@ -29,6 +29,7 @@ from langchain_franq._node import inside, runnable_of
 from langchain_franq._quiet import running_out_of_sight, unobserved
 from langchain_franq._shapes import ANSWER_KEYS, STREAM_A_CHAIN, Located, locate, question_of
 from langchain_franq._state import Values, update_in, values_of, with_values
+from langchain_franq._tool_texts import tool_texts, with_tool_texts
 
 if TYPE_CHECKING:
     from franq_guard import Guard
@@ -41,7 +42,7 @@ def guard_node(
     question: str | None = None,
     context: str | None = None,
     answer: str | None = None,
-    evidence: EvidenceFrom | None = None,
+    evidence: EvidenceOfOne | None = None,
     fields: Collection[str] = (),
     model: Any = None,
     stream: StreamMode = "buffer",
@@ -103,7 +104,7 @@ class _Node:
     models: Sequence[LocalModel]
     question: str | None
     answer: str | None
-    evidence: EvidenceFrom | None
+    evidence: EvidenceOfOne | None
     fields: tuple[str, ...]
     release: Release
     saved: SavedStateNote
@@ -139,8 +140,11 @@ class _Written:
         self._known = given_texts(before)
         found = texts_to_check(self._new, self._located, before, capture.texts)
         own = [] if self._located.fields else [self._located.text]
-        texts = [*own, *(text for text in found if text not in own)]
-        self._beside = sorted({path[0] for path in found.values() if path})
+        of_tools = tool_texts(self._new, capture) if own else []
+        texts = [*own, *(text for text in [*found, *of_tools] if text not in own)]
+        self._beside = sorted(
+            {path[0] for path in found.values() if path} | {"messages" for _ in of_tools}
+        )
         self.jobs = [self._job(text) for text in texts]
 
     def _locate(self) -> Located:
@@ -179,7 +183,12 @@ class _Written:
             for job, answer in zip(self.jobs, passed, strict=True)
         }
         report = self._report(passed)
-        after = put_beside(self._put(passed, report), texts, self._known)
+        told = {
+            job.lead + answer.original: (job.lead + answer.text, answer.to_dict())
+            for job, answer in zip(self.jobs, passed, strict=True)
+        }
+        put = with_tool_texts(self._put(passed, report), told, self._capture)
+        after = put_beside(put, texts, self._known)
         changed = {
             key: _last(value, self._new.get(key))
             for key, value in after.items()

@@ -16,7 +16,7 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, SystemMe
 
 from franq_guard import GuardedAnswer, Passage
 from franq_guard.capture.evidence import (
-    EvidenceFrom,
+    EvidenceOfOne,
     NoPassagesNote,
     check_evidence,
     chosen_passages,
@@ -28,8 +28,14 @@ from franq_guard.capture.local import LocalModel
 from franq_guard.capture.outlet import Labels, StreamMode, check_guard, only_buffered
 from franq_guard.streaming.release import OnReport, Release
 from langchain_franq._capture import Capture, ModelRun
-from langchain_franq._direct import answers_in, quiet, with_answer, with_answers
-from langchain_franq._evidence import messages_in, passages_of_turns
+from langchain_franq._direct import (
+    answers_directly,
+    answers_in,
+    quiet,
+    with_answer,
+    with_answers,
+)
+from langchain_franq._evidence import BY_A_MODEL_KEY, messages_in, passages_of_turns, seen_in_tools
 from langchain_franq._job import job_from, job_of
 from langchain_franq._messages import with_text
 from langchain_franq._models import models_of
@@ -48,12 +54,14 @@ _LONG_ADDITION = 80  # characters; a dynamic prompt that adds this much may cont
 class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
     """Checks what the model of ``create_agent`` writes, before it enters the state or any stream.
 
-    Put it first: the first middleware is the outermost and gets the final text, after all prompts
-    and other middleware. It keeps no state of a call, so any number of agents may share it. Each AI
-    message with text is checked (its tool calls are not changed), replaced under its own id, and
-    has the report in ``response_metadata["franq"]``. The text of a tool with ``return_direct`` is
-    checked too, because it is the agent's answer. All models that are called inside (also by
-    ``ModelFallbackMiddleware``) are hidden from ``stream`` in every mode and from
+    Put it first: the first middleware is the outermost and sees the final text, and what prompts
+    and other middleware inside it do. It keeps nothing of a call, so one may serve any number of
+    agents. Each AI message with text is checked (its tool calls are left alone), replaced under its
+    own id, and carries the report in ``response_metadata["franq"]``. So is what a tool with
+    ``return_direct`` says, which is the agent's answer, and what a model inside a tool wrote: that
+    is no evidence for the agent's answer, but the documents are that the tool found (its message's
+    ``artifact`` where it has none). Whatever model is called inside (also by
+    ``ModelFallbackMiddleware``, or in a tool) is hidden from ``stream`` in every mode and from
     ``astream_events``; tracers observe the model itself and see its raw text.
 
     Args:
@@ -81,7 +89,7 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         self,
         guard: Guard,
         *,
-        evidence: EvidenceFrom | None = None,
+        evidence: EvidenceOfOne | None = None,
         fields: Collection[str] = (),
         stream: StreamMode = "buffer",
         on_report: OnReport | None = None,
@@ -122,22 +130,23 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
     ) -> Any:
-        """Call a tool; if it answers directly, hide its run and check what it returns."""
-        if not getattr(request.tool, "return_direct", False):
+        """Call a tool out of sight; check what a model in it wrote, and what answers directly."""
+        if request.tool is None:
             return handler(request)
-        direct = _Direct(self, request)
-        returned = handler(quiet(request, direct.capture))
-        return direct.delivered(returned, check_together(direct.jobs(returned)))
+        told = _Told(self, request)
+        returned = handler(quiet(request, told.capture))
+        return told.delivered(returned, check_together(told.jobs(returned)))
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
     ) -> Any:
         """:meth:`wrap_tool_call` with the check in a thread."""
-        if not getattr(request.tool, "return_direct", False):
+        if request.tool is None:
             return await handler(request)
-        direct = _Direct(self, request)
-        returned = await handler(quiet(request, direct.capture))
-        return direct.delivered(returned, await acheck_together(direct.jobs(returned)))
+        told = _Told(self, request)
+        returned = await handler(quiet(request, told.capture))
+        jobs = told.jobs(returned)
+        return told.delivered(returned, await acheck_together(jobs) if jobs else [])
 
     def _call(self, request: ModelRequest[Any]) -> _Call:
         """Prepare a call of the model: attach a recorder if it is a local model."""
@@ -164,7 +173,9 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         found = written(self._guard, call.models, run, text)
         passages = self._passages(call.request, run, call.capture)
         self._note(found.generation.prompt, passages)
-        return job_from(found, question_of(call.request.messages), passages, id=message.id)
+        said = call.request.messages
+        seen = seen_in_tools(said)
+        return job_from(found, question_of(said), passages, id=message.id, also_seen=seen)
 
     def _passages(
         self, request: ModelRequest[Any], run: ModelRun, capture: Capture
@@ -180,8 +191,8 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
             or passages_of(_added_to_the_prompt(request, run))
         )
 
-    def direct_job(self, request: ToolCallRequest, capture: Capture, message: ToolMessage) -> Job:
-        """What was captured about the text of a tool that answers directly."""
+    def tool_job(self, request: ToolCallRequest, capture: Capture, message: ToolMessage) -> Job:
+        """What is known of the text of a tool's message."""
         text, said = str(message.text), messages_in(request.state)
 
         def gather() -> Job:
@@ -191,14 +202,14 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
                 capture,
                 question=question_of(said),
                 answer=text,
-                passages=self._passages_of_direct(request, capture, text),
+                passages=self._passages_of_tool(request, capture, text),
                 note=self._note,
                 id=message.id,
             )
 
         return gathered(gather, self._guard, text, id=message.id, unobserved=unobserved)
 
-    def _passages_of_direct(
+    def _passages_of_tool(
         self, request: ToolCallRequest, capture: Capture, text: str
     ) -> list[Passage]:
         if callable(self._evidence):
@@ -285,17 +296,18 @@ class _Said:
         return _structured(response, fields) if fields else response
 
 
-class _Direct:
-    """One call of a tool that answers directly."""
+class _Told:
+    """One call of a tool: what it tells as the agent's answer, and what a model in it wrote."""
 
     def __init__(self, middleware: FranqMiddleware, request: ToolCallRequest) -> None:
         self._middleware, self._request, self.capture = middleware, request, Capture()
         self._jobs: list[Job] = []
 
     def jobs(self, returned: Any) -> list[Job]:
-        """The jobs of the answers that the tool returned."""
-        make = self._middleware.direct_job
-        self._jobs = [make(self._request, self.capture, told) for told in answers_in(returned)]
+        """The jobs of the messages to check among what the tool returned."""
+        make = self._middleware.tool_job
+        texts = [told for told in answers_in(returned) if self._is_checked(told)]
+        self._jobs = [make(self._request, self.capture, told) for told in texts]
         return self._jobs
 
     def delivered(self, returned: Any, answers: Sequence[GuardedAnswer]) -> Any:
@@ -304,10 +316,19 @@ class _Direct:
         checked = iter(zip(self._jobs, passed, strict=True))
 
         def change(message: ToolMessage) -> BaseMessage:
+            if not self._is_checked(message):
+                return message
             job, answer = next(checked)
-            return with_answer(message, job.lead + answer.text, answer.to_dict())
+            text, report = job.lead + answer.text, answer.to_dict()
+            if not self.capture.wrote(str(message.text)):
+                return with_answer(message, text, report)
+            found = self.capture.evidence(answer=str(message.text))
+            return with_answer(message, text, {**report, BY_A_MODEL_KEY: True}, found)
 
-        return with_answers(returned, change)
+        return with_answers(returned, change) if answers else returned
+
+    def _is_checked(self, message: ToolMessage) -> bool:
+        return answers_directly(self._request.tool) or self.capture.wrote(str(message.text))
 
 
 def _structured(

@@ -135,18 +135,25 @@ def _chain_in_tool(guard: Any) -> Any:
         """Ask the archive."""
         return inner.invoke(query)
 
-    class Asking(Secretive):
-        def _generate(self, messages, stop=None, run_manager=None, **kwargs) -> ChatResult:
-            if isinstance(messages[-1], HumanMessage):
-                call = {"name": "ask", "args": {"query": "How?"}, "id": "1"}
-                message = AIMessage("", tool_calls=[call])
-            else:
-                message = AIMessage("Done.")
-            return ChatResult(generations=[ChatGeneration(message=message)])
+    return _asking(ask)
 
-        _stream = BaseChatModel._stream
 
-    return create_agent(Asking(), [ask])
+class Asking(Secretive):
+    """Calls the tool ``ask``, then says that it is done."""
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs) -> ChatResult:
+        if isinstance(messages[-1], HumanMessage):
+            call = {"name": "ask", "args": {"query": "How?"}, "id": "1"}
+            message = AIMessage("", tool_calls=[call])
+        else:
+            message = AIMessage("Done.")
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    _stream = BaseChatModel._stream
+
+
+def _asking(ask: Any, middleware: Any = ()) -> Any:
+    return create_agent(Asking(), [ask], middleware=middleware)
 
 
 def _direct(guard: Any) -> Any:
@@ -157,16 +164,21 @@ def _direct(guard: Any) -> Any:
         """Ask the archive."""
         return str(Secretive().invoke(query).text)
 
-    class Asking(Secretive):
-        def _generate(self, messages, stop=None, run_manager=None, **kwargs) -> ChatResult:
-            call = {"name": "ask", "args": {"query": "How?"}, "id": "1"}
-            return ChatResult(
-                generations=[ChatGeneration(message=AIMessage("", tool_calls=[call]))]
-            )
+    return _asking(ask, [FranqMiddleware(guard)])
 
-        _stream = BaseChatModel._stream
 
-    return create_agent(Asking(), [ask], middleware=[FranqMiddleware(guard)])
+def _model_in_tool(guard: Any) -> Any:
+    return _asking(_asks_a_model, [FranqMiddleware(guard)])
+
+
+@tool("ask")
+def _asks_a_model(query: str) -> str:
+    """Ask the archive, by a model of its own that nobody guards."""
+    return str(Secretive().invoke(query).text)
+
+
+def _agent_with_model_in_tool(guard: Any, **options: Any) -> Any:
+    return guard_chain(_asking(_asks_a_model), guard, **options)
 
 
 CHAINS: dict[str, Callable[..., Any]] = {
@@ -174,17 +186,22 @@ CHAINS: dict[str, Callable[..., Any]] = {
     "`guard_chain`, a message": _message,
     "`guard_chain`, a dict with more texts": _dict,
     "`guard_chain(agent)`": _agent_in_chain,
+    "`guard_chain(agent)`, a model in a tool": _agent_with_model_in_tool,
 }
 GRAPHS: dict[str, Callable[[Any], Any]] = {
     "`FranqMiddleware`": _middleware,
     "`FranqMiddleware`, then `ModelFallbackMiddleware`": _fallback,
     "`FranqMiddleware`, a tool that answers directly": _direct,
+    "`FranqMiddleware`, a model in a tool": _model_in_tool,
     "`guard_node(function)`": lambda guard: _graph("write", guard_node(guard, _write)),
     "`guard_node(compiled graph)`": lambda guard: _graph(
         "write", guard_node(guard, _graph("write", _write))
     ),
     "`guard_node(agent)`": lambda guard: _graph(
         "model", guard_node(guard, create_agent(Secretive()))
+    ),
+    "`guard_node(agent)`, a model in a tool": lambda guard: _graph(
+        "model", guard_node(guard, _asking(_asks_a_model))
     ),
     "`guard_chain` in a node": lambda guard: _graph(
         "write", lambda state: {"answer": _message(guard).invoke(state["question"])}

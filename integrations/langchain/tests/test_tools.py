@@ -122,7 +122,8 @@ def test_events_tell_of_a_tool_but_not_what_a_model_wrote_in_it(surface, direct)
         return [event async for event in app.astream_events(ASK, version="v2")]
 
     told = asyncio.run(events())
-    assert {"on_tool_start", "on_tool_end"} <= {event["event"] for event in told}
+    of_tools = [event["event"] for event in told if "_tool_" in event["event"]]
+    assert of_tools == ["on_tool_start", "on_tool_end"]
     for event in told:
         if event["event"] == "on_tool_end":
             assert "7 steps" not in str(event["data"]["output"])
@@ -215,3 +216,93 @@ def test_documents_that_a_direct_tool_returns_stay_evidence():
     guard = ScriptedGuard()
     _middleware(retrieved, guard).invoke(ASK)
     assert [p.id for p in guard.traces[0].passages] == ["7-tall", "7-old"]
+
+
+@tool("search")
+def unfounded(query: str) -> str:
+    """A model writes from nothing."""
+    return str(ScriptedChat().invoke("run 7").text)
+
+
+@tool("search")
+def introduced(query: str) -> str:
+    """Puts a word before what a model writes from nothing."""
+    return f"Found: {ScriptedLLM().invoke('run 7')}"
+
+
+@tool("search")
+def summed_up(query: str) -> str:
+    """Retrieves, and a model writes."""
+    return str(lcel(ScriptedChat()).invoke(query))
+
+
+WRITTEN = {"unfounded": unfounded, "introduced": introduced, "summed up": summed_up}
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("kind", WRITTEN)
+@pytest.mark.parametrize("surface", SURFACES)
+def test_what_a_model_in_a_tool_wrote_is_checked_and_is_no_evidence(surface, kind, asynchronous):
+    guard = ScriptedGuard()
+    app = SURFACES[surface](WRITTEN[kind], guard)
+    output = asyncio.run(app.ainvoke(ASK)) if asynchronous else app.invoke(ASK)
+    _, _, told, answer = output["messages"]
+    assert isinstance(told, ToolMessage)
+    assert "7 steps. [checked: " in told.text
+    assert told.response_metadata["franq"]["written_by_a_model"] is True
+    assert answer.text.startswith(f"{said('run 7')} [checked: ")
+    found = ["7-tall", "7-old"] if kind == "summed up" else []
+    # One trace for both messages where their texts are equal and leave together.
+    assert len(guard.traces) == (2 if surface == "middleware" or kind == "introduced" else 1)
+    assert all([p.id for p in trace.passages] == found for trace in guard.traces)
+
+
+def test_a_follow_up_question_has_the_documents_of_a_tool_and_not_its_models_text():
+    guard = ScriptedGuard()
+    middleware = [FranqMiddleware(guard)]
+    app = create_agent(ScriptedAgent(), [summed_up], middleware=middleware)
+    before = app.invoke(ASK)["messages"]
+    plain = create_agent(ScriptedChat(), middleware=middleware)
+    plain.invoke({"messages": [*before, HumanMessage("Are you sure of run 7?")]})
+    assert [p.id for p in guard.traces[-1].passages] == ["7-tall", "7-old"]
+
+
+def test_what_a_tool_found_stays_as_it_is_where_its_model_only_asked():
+    """A model that rewrites the query writes nothing of the answer."""
+
+    @tool
+    def search(query: str) -> str:
+        """Search with a better query."""
+        ScriptedLLM().invoke(query)
+        return LOOKED_UP
+
+    guard = ScriptedGuard()
+    told, _ = _middleware(search, guard).invoke(ASK)["messages"][-2:]
+    assert told.text == LOOKED_UP
+    assert "franq" not in told.response_metadata
+    assert [p.text for p in guard.traces[0].passages] == [LOOKED_UP]
+
+
+@pytest.mark.parametrize("made", [unfounded, tool("search")(looked_up.func)])
+def test_the_stream_of_tools_tells_of_calls_and_of_what_no_model_wrote(made):
+    chunks = list(_middleware(made, ScriptedGuard()).stream(ASK, stream_mode="tools"))
+    assert [chunk["event"] for chunk in chunks] == ["tool-started", "tool-finished"]
+    assert "7 steps" not in str(chunks)
+    assert (LOOKED_UP in str(chunks)) == (made is not unfounded)
+
+
+@pytest.mark.parametrize("direct", [False, True])
+def test_events_that_a_tool_sends_itself_are_told(direct):
+    from langchain_core.callbacks import dispatch_custom_event
+
+    @tool(return_direct=direct)
+    def search(query: str) -> str:
+        """Tells how far it is."""
+        dispatch_custom_event("half", {"done": 0.5})
+        return LOOKED_UP
+
+    async def events() -> list[Any]:
+        app = _middleware(search, ScriptedGuard())
+        return [event["event"] async for event in app.astream_events(ASK, version="v2")]
+
+    assert ("on_custom_event" in asyncio.run(events())) is not direct

@@ -55,6 +55,9 @@ def literals(chain: Runnable[str, str], guard: Guard) -> None:
     guard_chain(chain, guard.policy)  # type: ignore[arg-type]
     FranqMiddleware(guard.policy)  # type: ignore[arg-type]
     guard_node(guard, evidence=3)  # type: ignore[arg-type]
+    guard_chain(chain, guard, evidence=lambda asked, answer: [asked, answer])
+    guard_chain(chain, guard, evidence=lambda asked: asked)  # type: ignore[arg-type, misc]
+    guard_node(guard, evidence=lambda state: state["documents"])
 
 
 def found(messages: list[BaseMessage]) -> list[str]:

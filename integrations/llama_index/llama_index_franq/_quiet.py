@@ -72,17 +72,18 @@ def known_input(event: AgentInput, known: Collection[str]) -> AgentInput:
 
 
 async def settle_result(call: Call, result: ToolCallResult) -> bool:
-    """Check what a tool's own model wrote, as if its engine were guarded.
+    """Check what a tool's own model wrote, as if its engine were guarded. Whether one wrote.
 
-    What is returned directly is checked as the answer; True if a model wrote part of it.
+    What is returned directly is checked as the answer.
     """
-    if result.tool_output.is_error:
+    output = result.tool_output
+    if output.is_error:
         return False
     beside = Beside(call, ())
-    if result.return_direct:
-        return beside.wrote(result.tool_output.content)
-    result.tool_output = await asyncio.to_thread(beside.value, result.tool_output, result.tool_name)
-    return False
+    wrote = beside.wrote(output.content) or output.content in call.capture.released
+    if not result.return_direct:
+        result.tool_output = await asyncio.to_thread(beside.value, output, result.tool_name)
+    return wrote
 
 
 def shown_result(result: ToolCallResult) -> ToolCallResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -35,16 +35,15 @@ async def calls_in(ctx: Any) -> list[ToolCallResult]:
 
 
 async def keep_found(
-    ctx: Any, result: ToolCallResult, capture: Capture, *, unchecked: bool
+    ctx: Any, result: ToolCallResult, capture: Capture, *, by_a_model: bool
 ) -> None:
     """Keep what was retrieved inside a tool that itself returns only text.
 
-    ``unchecked``: its text is a model's unchecked text, so it is no evidence even if nothing was
-    retrieved.
+    ``by_a_model``: its text is a model's, and so no evidence, not even where nothing was retrieved.
     """
-    # One key for each call, because tools run concurrently, and editing the whole state would
-    # replace everything in it by copies, including the caller's memory.
-    if (capture.nodes or unchecked) and not _own_nodes(result):
+    # A key for each call: tools run side by side, and to edit the state as a whole would put copies
+    # in the place of all that is in it, the caller's memory too.
+    if (capture.nodes or by_a_model) and not _own_nodes(result):
         await ctx.store.set(_found_by(result), [_plain(node) for node in capture.nodes])
     elif await ctx.store.get(_found_by(result), default=None) is not None:
         await ctx.store.set(_found_by(result), None)  # from an earlier run's call with that id
@@ -73,7 +72,8 @@ async def evidence_in(ctx: Any, asked: Sequence[ChatMessage] = ()) -> list[NodeW
         await ctx.store.set(_EARLIER, [_plain(node) for node in nodes])
         return nodes
     earlier = await ctx.store.get(_EARLIER, default=[])
-    return [_node(plain) for plain in earlier] or _remembered(asked)
+    told = {call.tool_output.content for call in calls}  # of this turn: no evidence, as was seen
+    return [_node(plain) for plain in earlier] or _remembered(asked, told)
 
 
 def nodes_in(
@@ -147,8 +147,8 @@ def _text_of(call: ToolCallResult) -> NodeWithScore:
     return _noted(call.tool_output.content, call.tool_id, call.tool_name)
 
 
-def _remembered(asked: Sequence[ChatMessage]) -> list[NodeWithScore]:
-    """What tools returned in earlier turns, from the conversation in the memory."""
+def _remembered(asked: Sequence[ChatMessage], but: Collection[str]) -> list[NodeWithScore]:
+    """What tools returned in turns that only the memory still knows, ``but`` these texts."""
     found: list[NodeWithScore] = []
     for i, message in enumerate(asked):
         text = message.content or ""
@@ -157,6 +157,7 @@ def _remembered(asked: Sequence[ChatMessage]) -> list[NodeWithScore]:
         elif message.role == MessageRole.ASSISTANT:
             seen = (part.strip() for part in _OBSERVED.findall(text))
             found += [_noted(part, f"message-{i}-{part}", "an earlier tool call") for part in seen]
+    found = [node for node in found if node.node.get_content() not in but]
     return [node for node in _unmarked(found) if node.node.get_content().strip()]
 
 

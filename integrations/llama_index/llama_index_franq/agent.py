@@ -24,7 +24,7 @@ from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import AsyncBaseTool
 from llama_index.core.workflow import Context, StopEvent, Workflow, step
 
-from franq_guard.capture.evidence import EvidenceFrom
+from franq_guard.capture.evidence import EvidenceOfTwo
 from franq_guard.capture.outlet import REPORT_KEY, StreamMode, check_guard, only_buffered
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnReport
@@ -66,7 +66,7 @@ def guard_agent(
     stream: StreamMode = "buffer",
     on_report: OnReport | None = None,
     raise_on: Collection[Label] = (),
-    evidence: EvidenceFrom | None = None,
+    evidence: EvidenceOfTwo | None = None,
     fields: Collection[str] = (),
 ) -> AgentT:
     """``agent`` with every final answer checked before it is returned or remembered.
@@ -183,8 +183,8 @@ class _QuietSteps(Workflow):
         inner: Any = super()
         with observed(call.capture):
             result: ToolCallResult = await inner.call_tool(quiet, ev)
-        unchecked = await settle_result(call, result)
-        await keep_found(ctx, result, call.capture, unchecked=unchecked)
+        by_a_model = await settle_result(call, result)
+        await keep_found(ctx, result, call.capture, by_a_model=by_a_model)
         if quiet.release():
             ctx.write_event_to_stream(shown_result(result))
         return result

@@ -19,7 +19,7 @@ from llama_index.core.memory import BaseMemory
 from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import ToolOutput
 
-from franq_guard.capture.evidence import EvidenceFrom
+from franq_guard.capture.evidence import EvidenceOfTwo
 from franq_guard.capture.outlet import REPORT_KEY, StreamMode, check_guard
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport
@@ -44,7 +44,7 @@ def guard_chat_engine(
     on_report: OnReport | None = None,
     on_claim: OnClaim | None = None,
     raise_on: Collection[Label] = (),
-    evidence: EvidenceFrom | None = None,
+    evidence: EvidenceOfTwo | None = None,
 ) -> GuardedChatEngine:
     """``engine`` with every answer checked by ``guard`` before it is returned or remembered.
 

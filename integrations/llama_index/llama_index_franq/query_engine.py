@@ -13,7 +13,7 @@ from llama_index.core.response_synthesizers.context_only import ContextOnly
 from llama_index.core.response_synthesizers.no_text import NoText
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from franq_guard.capture.evidence import EvidenceFrom
+from franq_guard.capture.evidence import EvidenceOfTwo
 from franq_guard.capture.outlet import StreamMode, check_guard
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnClaim, OnReport
@@ -35,7 +35,7 @@ def guard_query_engine(
     on_report: OnReport | None = None,
     on_claim: OnClaim | None = None,
     raise_on: Collection[Label] = (),
-    evidence: EvidenceFrom | None = None,
+    evidence: EvidenceOfTwo | None = None,
     fields: Collection[str] = (),
 ) -> GuardedQueryEngine:
     """``engine`` with every answer checked by ``guard`` before it is returned.

@@ -13,7 +13,7 @@ from llama_index.core.instrumentation.events.chat_engine import StreamChatDeltaR
 from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
 from pydantic import PrivateAttr
 
-from franq_guard.capture.evidence import EvidenceFrom
+from franq_guard.capture.evidence import EvidenceOfTwo
 from franq_guard.capture.watching import Watching
 from franq_guard.streaming.release import OnReport
 from llama_index_franq._capture import tell
@@ -61,7 +61,7 @@ class FranqHandler(Watching):
         *,
         on_report: OnReport | None = None,
         sample: float = 1.0,
-        evidence: EvidenceFrom | None = None,
+        evidence: EvidenceOfTwo | None = None,
         queue_size: int = 1000,
     ) -> None:
         super().__init__(guard, on_report, sample=sample, queue_size=queue_size, evidence=evidence)
