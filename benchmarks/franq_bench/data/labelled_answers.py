@@ -8,9 +8,9 @@ Two kinds of rows, also mixed in one file:
   repeated texts, up to a maximum number. If the label is about ``reference`` (``faithfulness``), it
   is used as the passage. If the label is the truth, ``reference`` is a fact-checker's note, often
   the verdict itself, and is never shown.
-- ``franq.trace/1`` rows whose claims carry ``is_true`` or ``is_faithful``; they are shown all their
-  passages. ``dataset`` (else the file's name) and ``contrast`` (the rendered prompt without
-  passages) may stand beside the documented keys.
+- ``franq.trace/1`` rows whose claims have ``is_true`` or ``is_faithful``; all their passages are
+  shown. Besides the documented keys they may have ``dataset`` (default: the file's name) and
+  ``contrast`` (the rendered prompt without passages).
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def pair(a: Scores, b: Scores) -> tuple[Scores, Scores]:
     """The test rows that both hold, by data set and id.
 
     Raises:
-        ValueError: where there is none.
+        ValueError: if there are no common test rows.
     """
     both = _keys(a) & _keys(b)
     if not both:

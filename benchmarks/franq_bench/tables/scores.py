@@ -139,7 +139,7 @@ class Scores:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """In the order of their first mention; :data:`MARKS` are none."""
+        """The methods, in the order of their first mention, without :data:`MARKS`."""
         found = dict.fromkeys(method for row in self.rows for method in row.scores)
         return tuple(method for method in found if method not in MARKS)
 
