@@ -31,8 +31,8 @@ def agree(
 ) -> None:
     """Compare a judge with people: accuracy, Cohen's kappa, confusion, corrected rates.
 
-    The rates rest on those votes alone that are about claims drawn at random (half of what `franq
-    dataset review` shows); other sources are taken as they are.
+    The rates use only votes on claims that were drawn at random (half of those that `franq dataset
+    review` shows); the labels of other sources are all used.
     """
     from franq_guard.datasets.agreeing import agreement, corrected_rate, counted, votes
     from franq_guard.datasets.agreeing.agreement import ANSWERS
