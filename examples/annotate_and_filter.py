@@ -1,4 +1,4 @@
-"""One answer under two policies: marks beside weak claims, or weak claims taken out.
+"""Check one answer under two policies: mark weak claims, or remove them.
 
     python examples/annotate_and_filter.py
 

@@ -1,4 +1,4 @@
-"""An answer you already have, checked without any framework.
+"""Check an answer that you already have, without any framework.
 
 python examples/check_an_answer.py
 """
@@ -11,7 +11,7 @@ ANSWER = "The Golden Gate Bridge opened in 1951. It is in San Francisco."
 
 
 def main() -> GuardedAnswer:
-    """Check the answer and print what the guard says of each claim."""
+    """Check the answer and print the guard's verdict on each claim."""
     result = Guard.offline().check(QUESTION, PASSAGES, ANSWER)
     print(result.text)
     for verdict in result.verdicts:

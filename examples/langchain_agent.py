@@ -1,9 +1,9 @@
-"""An agent with a retrieval tool: FranqMiddleware checks its answer before any stream shows it.
+"""An agent with a retrieval tool: FranqMiddleware checks its answer before it is streamed.
 
     python examples/langchain_agent.py
 
 The agent's model is scripted here, because the bundled 135M model cannot call tools; put any chat
-model that can in its place. The guard's own model then reads the answer for its probabilities.
+model that can in its place. The guard's own model then scores the answer.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ QUESTION = "When did the Golden Gate Bridge open?"
 
 
 class ScriptedModel(GenericFakeChatModel):
-    """Asks the tool once, then answers: one half right, one half wrong."""
+    """Calls the tool once, then answers with one right and one wrong sentence."""
 
     def bind_tools(self, tools: Any, **kwargs: Any) -> Runnable:
         return self
@@ -34,7 +34,8 @@ def main(guard: Guard) -> AIMessage:
     answer = "The Golden Gate Bridge opened on 27 May 1937. It was painted green by Gustave Eiffel."
     model = ScriptedModel(messages=iter([AIMessage("", tool_calls=[call]), AIMessage(answer)]))
     retriever = BM25PassageRetriever(passages=corpus(), k=2)
-    # With artifacts the guard sees each document; without, the tool's text as one passage.
+    # With artifacts the guard gets each document as a passage; without them, the tool's whole text
+    # is one passage.
     kind = "content_and_artifact"
     tool = create_retriever_tool(retriever, "search", "Search facts.", response_format=kind)
 

@@ -1,4 +1,4 @@
-"""A LangGraph graph: guard_node around the node that writes; no stream mode shows raw text.
+"""A LangGraph graph: guard_node wraps the node that writes; no stream mode shows unchecked text.
 
 python examples/langchain_graph.py
 """

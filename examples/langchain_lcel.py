@@ -1,4 +1,4 @@
-"""The chain of every tutorial, guarded: weak claims in its answer are marked.
+"""The usual RAG chain of tutorials, guarded: weak claims in its answer are marked.
 
 python examples/langchain_lcel.py
 """
@@ -17,7 +17,7 @@ QUESTION = "When did the Golden Gate Bridge open?"
 
 
 def main(guard: Guard) -> str:
-    # Any retriever and any model do; these two need no download.
+    # Any retriever and any model can be used; these two need no download.
     retriever = BM25PassageRetriever(passages=corpus(), k=2)
     local = guard.language_model
     model = ChatHuggingFace(llm=pipeline_of(local, max_new_tokens=40), tokenizer=local.tokenizer)
@@ -34,7 +34,7 @@ def main(guard: Guard) -> str:
         | StrOutputParser()
     )
 
-    guarded = guard_chain(chain, guard, on_report=show)  # the one line that is new
+    guarded = guard_chain(chain, guard, on_report=show)  # the only line to add
     answer = guarded.invoke(QUESTION)
     print(answer)
     return answer

@@ -1,4 +1,4 @@
-"""Ask again, once, when an answer has claims that are likely false, and say which to leave out.
+"""If an answer has claims that are likely false, ask again once and name the claims to leave out.
 
 python examples/langchain_regenerate.py
 """
@@ -16,7 +16,7 @@ QUESTION = "Who designed the Golden Gate Bridge, and when did it open?"
 
 
 def rag(guard: Guard) -> Runnable:
-    """A question, and an error of the first attempt where there is one, to an answer."""
+    """A chain that answers a question; after a failed first attempt it also gets its error."""
     local = guard.language_model
 
     def prompt(found: dict) -> str:

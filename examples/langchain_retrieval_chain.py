@@ -1,4 +1,4 @@
-"""create_retrieval_chain, guarded and streamed: documents at once, then the checked answer.
+"""A guarded create_retrieval_chain that streams: first the documents, then the checked answer.
 
 python examples/langchain_retrieval_chain.py
 """

@@ -1,4 +1,4 @@
-"""An agent with a guarded tool: both what the tool says and what the agent answers are checked.
+"""An agent with a guarded tool: both the tool's reply and the agent's answer are checked.
 
     python examples/llama_index_agent.py
 
@@ -29,7 +29,7 @@ ANSWER = "The Golden Gate Bridge opened on 27 May 1937. It was painted green by 
 
 
 class ScriptedModel(MockLLM, FunctionCallingLLM):
-    """Asks the tool once, then answers: one half right, one half wrong."""
+    """Calls the tool once, then answers with one right and one wrong sentence."""
 
     @property
     def metadata(self) -> Any:

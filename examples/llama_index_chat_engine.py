@@ -1,4 +1,4 @@
-"""A chat engine over two turns: its memory holds the guarded answers, never the raw ones.
+"""A chat engine over two turns: its memory contains the guarded answers, not the unchecked ones.
 
 python examples/llama_index_chat_engine.py
 """

@@ -19,16 +19,16 @@ QUESTION = "When did the Golden Gate Bridge open?"
 
 
 def main(guard: Guard) -> Response:
-    with tempfile.TemporaryDirectory() as folder:  # any folder of documents does
+    with tempfile.TemporaryDirectory() as folder:  # any folder of documents works
         for passage in corpus():
             Path(folder, f"{passage.title}.txt").write_text(passage.text, encoding="utf-8")
         documents = SimpleDirectoryReader(folder).load_data()
     nodes = SentenceSplitter(chunk_size=256, chunk_overlap=0).get_nodes_from_documents(documents)
-    # Any index and any model do; these two need no download.
+    # Any index and any model can be used; these two need no download.
     llm = llm_of(guard.language_model, max_new_tokens=40)
     engine = RetrieverQueryEngine.from_args(BM25NodeRetriever(nodes, k=2), llm=llm)
 
-    guarded = guard_query_engine(engine, guard)  # the one line that is new
+    guarded = guard_query_engine(engine, guard)  # the only line to add
     response = guarded.query(QUESTION)
     print(response)
     names = {node.node.node_id: node.node.metadata["file_name"] for node in response.source_nodes}

@@ -1,4 +1,4 @@
-"""Async streaming: nothing is shown before it is checked, and the event loop stays free meanwhile.
+"""Async streaming: text is shown only after it is checked, and checks do not block the event loop.
 
 python examples/llama_index_streaming.py
 """

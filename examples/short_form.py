@@ -1,10 +1,10 @@
-"""Short answers, judged by samples: the model answers, ten samples say how sure it is.
+"""Check short answers by sampling: ten further samples show how certain the model is.
 
     python examples/short_form.py
 
-The answer of a few words is one claim. UQ_faith is its Semantic Entropy, UQ_unfaith the Sum of
-Eigenvalues of its samples (arXiv 2505.21072, section 3), drawn from one reading of the prompt.
-Where no methods are named nothing is drawn: the passages alone decide.
+An answer of a few words is treated as one claim. UQ_faith is the Semantic Entropy of the samples,
+UQ_unfaith their Sum of Eigenvalues (arXiv 2505.21072, section 3); the prompt is processed only
+once for all samples. If no methods are named, no samples are drawn: the passages alone decide.
 """
 
 from franq_guard import Guard, GuardedAnswer, Passage, Trace
@@ -26,7 +26,7 @@ def answer(guard: Guard, question: str, passages: tuple[Passage, ...]) -> Guarde
 
 
 def main() -> list[GuardedAnswer]:
-    """Answer every question over the passages that name its subject."""
+    """Answer every question from the passages that name its subject."""
     guard = Guard.offline(
         form="short", uq_faith="semantic-entropy", uq_unfaith="eigenvalues-entail", n_samples=5
     )

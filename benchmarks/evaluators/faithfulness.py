@@ -1,11 +1,12 @@
-"""FRANQ beside the faithfulness metrics of evaluation frameworks, on rows of our own writing.
+"""Compares FRANQ with the faithfulness metrics of evaluation frameworks, on rows written for it.
 
     python benchmarks/evaluators/faithfulness.py [--rows 50] [--tokens 160] [METRIC ...]
 
-Each row is a passage about something invented and an answer of one claim: by turns a paraphrase and
-a claim with one fact changed. The frameworks' metrics ask a judge; here it is the bundled SmolLM2
-of 135M parameters, through their own interfaces. A reply that a framework cannot read is counted,
-not guessed. Runs in the environment of `make test-evaluators`.
+Each row is a passage about something invented and an answer of one claim: alternately a paraphrase
+and a claim with one fact changed. The frameworks' metrics ask a judge model through their own
+interfaces; here it is the bundled SmolLM2 of 135M parameters. If a framework cannot read the
+judge's reply, the row counts as unreadable and gets no score. Runs in the environment of
+`make test-evaluators`.
 """
 
 from __future__ import annotations

@@ -19,18 +19,18 @@ from franq_guard.language_model import TransformersModel
 MODES = ("buffer", "claims")
 
 Show = Callable[[str], Iterable[str]]
-"""From a question to the texts that a reader of the stream is shown."""
+"""Answers a question and yields the texts that a reader of the stream is shown."""
 
 
 class LastToken(Protocol):
-    """When the model was done, by the clock of :func:`time.perf_counter`."""
+    """The time at which the model wrote its last token, on :func:`time.perf_counter`'s clock."""
 
     at: float
 
 
 @dataclass(frozen=True)
 class Timed:
-    """Seconds of one streamed answer: all of it, after the last token, until the first text."""
+    """Seconds of one streamed answer: in total, after the last token, until the first text."""
 
     total: float
     after: float
@@ -38,7 +38,7 @@ class Timed:
 
 
 def timed(show: Show, last: LastToken, question: str) -> Timed:
-    """One streamed answer."""
+    """Measure one streamed answer."""
     first, began = 0.0, perf_counter()
     for text in show(question):
         if text and not first:
@@ -62,10 +62,10 @@ def options_of(description: str | None) -> argparse.Namespace:
 
 
 def guard_and_model(options: argparse.Namespace) -> tuple[Guard, TransformersModel]:
-    """The offline guard, and its language model, told how much to write at least.
+    """The offline guard, and its language model set to write a minimum number of tokens.
 
     Raises:
-        TypeError: if that is no model of transformers.
+        TypeError: if it is not a transformers model.
     """
     guard = Guard.offline()
     model = guard.language_model
@@ -82,9 +82,9 @@ def report(plain: Show, guarded: Mapping[str, Show], last: LastToken, *, n: int,
     Args:
         plain: the unguarded chain.
         guarded: the guarded one by mode of streaming.
-        last: is told when the model of any of them is done.
+        last: records when the model of any of them is done.
         n: how many questions.
-        name: what is timed, for the heading.
+        name: name of the chain or engine, for the heading.
     """
     asked = [question.question for question in questions()][:n]
     for show in (plain, *guarded.values()):

@@ -1,4 +1,4 @@
-"""How long work tells what it has done; the command line shows it as bars."""
+"""Types of the callbacks by which long work reports progress; the command line shows bars."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ Show = Callable[[int, int], None]
 """Called with (done, to do) at the start and after every step."""
 
 Bar = Callable[[str], AbstractContextManager[Show]]
-"""From the name of a stage to a context that yields its :data:`Show`."""
+"""Called with the name of a stage; returns a context manager that yields its :data:`Show`."""

@@ -1,4 +1,4 @@
-"""Versions of what a run's figures depend on, for the record."""
+"""Versions of the packages that a run's figures depend on; stored with its results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PACKAGES = ("franq-guard", "torch", "transformers", "numpy", "scikit-learn", "xg
 
 
 def installed_versions() -> dict[str, str | None]:
-    """Of Python and of :data:`PACKAGES`; None for a package that is not installed."""
+    """Versions of Python and :data:`PACKAGES`; None for a package that is not installed."""
     return {"python": platform.python_version()} | {p: _version(p) for p in PACKAGES}
 
 

@@ -1,15 +1,17 @@
-"""How much faster AlignScore is here than by the original's procedure, on the same weights.
+"""Measures how much faster our AlignScore is than the original's procedure, on the same weights.
 
     python benchmarks/speed/alignscore.py [--claims 10] [--rounds 3] [--reference-claims 3]
 
-RoBERTa-base with random weights, 10 claims, 3 passages. The reference restates the original: one
+RoBERTa-base with random weights, 10 claims, 3 passages. The reference works like the original: one
 (context, claim) at a time, padded to 512 tokens, with the masked-LM head. Its cost is linear in the
-claims, so it is timed on the first few and scaled. CPU seconds of one thread, interleaved, medians.
-The floor is the encoder's multiply-adds, none of them for padding, at the speed of one large matrix
-product on this machine; what lies above it is mostly attention, whose small products and softmax
-run at a fraction of that speed, in bfloat16 no faster than in float32. The heads are
-scaled to make scores differ, which magnifies the rounding of a random network: read bfloat16's
-deviation as a worst case.
+number of claims, so it is timed on the first few and scaled. Figures are medians of CPU seconds of
+one thread; the variants take turns.
+
+The floor is the time for the encoder's multiply-adds without padding, at the speed of one large
+matrix product on this machine. Most of the time above it is attention: its small products and
+softmax run at a fraction of that speed, in bfloat16 no faster than in float32. The heads are scaled
+so that scores differ, which magnifies the rounding errors of a random network: bfloat16's deviation
+is a worst case.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ GOALS |= {("per-passage", "float32"): 5.7, ("per-passage", "bfloat16"): 11.0}
 
 
 class Reference:
-    """The original's procedure in plain words, on the network of transformers."""
+    """The original's procedure, written simply, with the network of transformers."""
 
     def __init__(self, config: RobertaConfig) -> None:
         torch.manual_seed(0)

@@ -1,10 +1,11 @@
-"""Seconds of a check by length of the answer: all at once, and claim by claim while it is written.
+"""Times the check of an answer by its length: as a whole, and claim by claim while it is written.
 
-Run: python benchmarks/speed/answer_length.py [--characters 100000]. The models are fakes that cost
-a word count, so what is timed is the guard's own work: splitting, matching tokens to claims, the
-policy, the stream. Each row is also given as a ratio to the row before: about 2 is linear. The
-language model reads on where it stopped, as a model of transformers does; one without sessions (a
-server) is sent the whole answer with each part, and its work grows with the square.
+Run: python benchmarks/speed/answer_length.py [--characters 100000]. The models are fakes that only
+count words, so the guard's own work is timed: splitting, matching tokens to claims, the policy, the
+stream. Each row is twice as long as the row before and has its ratio to it: about 2 means linear
+time. The fake language model keeps its state between parts of an answer, as a transformers model
+does. A server without sessions would be sent the whole answer with each part, so that its work
+would grow with the square of the length.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 Run: python benchmarks/speed/answer_length_in_frameworks.py [--characters 100000]. The answer comes
 word by word through a guarded chain or query engine, checked as a whole (``buffer``) or claim by
-claim (``claims``). Models and scorer are fakes, so what is timed is the guard and its capture, less
-what the unguarded chain or engine takes. Each row is also given as a ratio to the row before: about
-2 is linear.
+claim (``claims``). Models and scorer are fakes, so that the guard and its capture are timed; the
+time of the unguarded chain or engine is subtracted. Each row also has its ratio to the row before:
+about 2 means linear time.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Writing(CustomLLM):
 
 
 class Found(BaseRetriever):
-    """The passages, whatever is asked."""
+    """A retriever that returns the passages for any question."""
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return [NodeWithScore(node=TextNode(text=passage.text)) for passage in PASSAGES]

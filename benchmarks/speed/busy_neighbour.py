@@ -1,16 +1,16 @@
-"""A check beside a process that keeps all cores but one busy, as a ratio to the same check alone.
+"""Times a check while other processes use all cores but one, as a ratio to the same check alone.
 
     python benchmarks/speed/busy_neighbour.py [--rounds 5] [--claims 1 10] [--json]
 
-Each way of computing runs in a process of its own and checks the same answers again and again, in
-turn alone and beside the neighbour. "torch's own threads" is what torch does where nobody says
-otherwise: a thread for each core, which spins while it waits for the others. "in a library" is what
-the guard does in somebody's process; "franq ..." is what its commands do, whose threads sleep while
-they wait; "one thread" is the floor. One claim is a small pass, ten claims a large one.
+Each way of computing runs in its own process and checks the same answers repeatedly, in turn alone
+and beside the busy processes. "torch's own threads" is torch's default: one thread per core, which
+spins while it waits for the others. "in a library" is the guard's behaviour inside an application;
+"franq ..." is that of its commands, whose threads sleep while they wait; "one thread" is the floor.
+One claim is a small forward pass, ten claims a large one.
 
-The ratio is of the medians, busy over idle. The last column compares with one thread's idle time,
-so that a way is not called good for being slow alone. Goal: at most 2.5. On a machine that others
-use the figures without a neighbour are of a machine with one.
+The ratio is the median busy time over the median idle time. The last column compares with one
+thread's idle time, so that a way that is slow even when idle does not look good. Goal: at most 2.5.
+If other programs use the machine, the idle figures are not really idle.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ GOAL = 2.5
 
 
 def child() -> None:
-    """Checks on demand: a line with a number of claims comes in, the seconds go out."""
+    """Child: for each line with a number of claims, check as many and print the seconds."""
     from franq_guard import Guard, Policy
     from franq_guard.faithfulness.small.model import SmallFaithfulness
 
     sentences = [f"The bridge number {i} was opened in {1900 + i} by the town." for i in range(10)]
     passages = [" ".join(sentences[i::3] * 3) for i in range(3)]
-    # Without a cache: every check computes.
+    # Without a cache, so that every check runs the model.
     bundled = SmallFaithfulness.bundled()
     for line in sys.stdin:
         bundled._cache.clear()
@@ -57,7 +57,7 @@ def child() -> None:
 
 
 def spin() -> None:
-    """A neighbour, for as long as somebody measures beside it."""
+    """Keep one core busy until the process is ended."""
     measuring = os.getppid()
     while os.getppid() == measuring:
         sum(range(1_000_000))
@@ -65,7 +65,7 @@ def spin() -> None:
 
 @contextmanager
 def neighbours(count: int) -> Iterator[None]:
-    """So many busy processes."""
+    """Run ``count`` busy processes during the block."""
     context = multiprocessing.get_context("spawn")
     busy = [context.Process(target=spin, daemon=True) for _ in range(count)]
     for process in busy:
@@ -93,7 +93,7 @@ class Checker:
         )
 
     def seconds(self, claims: int) -> float:
-        """Of one check."""
+        """Seconds of one check."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(f"{claims}\n")

@@ -1,9 +1,9 @@
-"""What listening, re-scoring and sampling cost beside plain generation, on the bundled model.
+"""Measures the cost of capturing, re-scoring and sampling relative to plain generation.
 
     python benchmarks/speed/capture_overhead.py [--tokens 64] [--repeats 3]
 
-Prints CPU seconds and the ratio to plain generation; CPU time rather than wall time, so that other
-programs on the machine count less. The smallest of the repeats is taken.
+Uses the bundled model. Prints CPU seconds and the ratio to plain generation. CPU time is less
+affected by other programs than wall time; the smallest of the repeats is reported.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def main() -> None:
         recorder.detach()
 
     def best(*works: Callable[[], object]) -> list[float]:
-        """Each work's least CPU seconds; they take turns, so that all meet the same machine."""
+        """Least CPU seconds of each work; they take turns, so that load affects all alike."""
         rounds = [[_cpu_seconds(work) for work in works] for _ in range(given.repeats)]
         return [min(column) for column in zip(*rounds, strict=True)]
 

@@ -1,13 +1,13 @@
-"""A check of a given answer with evidence alone, as a ratio to one that reads likelihoods.
+"""Times a check of a given answer with evidence alone, relative to one that uses likelihoods.
 
     python benchmarks/speed/given_answer.py [--answers 12] [--threads 1] [--json]
 
-Both checks run in turn on each answer in one process, with models loaded and warm and a small model
-each, so that neither finds the other's scores in its cache. ``evidence`` is the default for answers
-that nobody saw written; ``likelihoods`` asks for the paper's two methods by name, as every check of
-a given answer did before. The ratio is of each pair; the median is the figure. The floor of the
-first is the encoder's pass over claims x chunks; of the second, that and two passes of SmolLM2 over
-the prompt.
+Both checks run in turn on each answer in one process, with models loaded and warmed up. Each has
+its own faithfulness model, so that neither finds the other's scores in a cache. ``evidence`` is the
+default for answers whose generation was not captured; ``likelihoods`` requests the paper's two
+methods by name. The figure is the median of the ratios of all answers. The floor of the first is
+the encoder's pass over claims x chunks; of the second, that and two passes of SmolLM2 over the
+prompt.
 """
 
 from __future__ import annotations

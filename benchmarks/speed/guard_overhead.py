@@ -1,11 +1,12 @@
 """The guard's extra time as a ratio to plain generation (`make bench`).
 
-Plain: SmolLM2 answers a prompt with three passages, nothing attached. Guarded: the same generation
-with the recorder attached, then the whole check. Both are timed in turn in one process, each prompt
-a pair; the ratio is of each pair, the median is the figure.
+Plain: SmolLM2 answers a prompt with three passages, without the guard. Guarded: the same generation
+with the recorder attached, then the whole check. Both are timed in turn for each prompt, in one
+process; the figure is the median of the ratios of all prompts.
 
 The floor, per answer: one forward pass over the prompt without evidence plus the answer, and the
-faithfulness model over (claims x chunks) pairs. Capturing adds a reduction of one row a step.
+faithfulness model over (claims x chunks) pairs. Capturing adds one reduction over the vocabulary
+per token.
 """
 
 from __future__ import annotations

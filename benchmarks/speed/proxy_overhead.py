@@ -1,14 +1,14 @@
-"""What the proxy adds to an answer: time to its first text and to its end (`make bench-service`).
+"""Measures the proxy's delay of an answer's first text and of its end (`make bench-service`).
 
-A scripted upstream writes one token every 30 ms, over real connections. The same request goes to it
-directly and through the proxy, in turn, in both ways of streaming and without a stream. Figures are
-ratios to the bare upstream, the median of some repeats.
+A scripted upstream writes one token every 30 ms, over real connections. The same request is sent to
+it directly and through the proxy, in turn, in both modes of streaming and without a stream. Figures
+are medians over some repeats, as ratios to the upstream alone.
 
-`fakes`: a guard whose checks take no time, so the proxy's own cost. `small`: the small faithfulness
-model checks every claim.
+`fakes`: checks take no time, so this is the proxy's own cost. `small`: the small faithfulness model
+checks every claim.
 
-The first text cannot leave before its verdict: with `claims` that is once its sentence is written
-and checked, with `buffer` once the whole answer is.
+The first text cannot be sent before it is checked: with `claims` it is sent when its sentence is
+written and checked, with `buffer` when the whole answer is.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ GUARDS = ("fakes", "small")
 
 @dataclass(frozen=True)
 class Times:
-    """Medians in seconds. ``first``: until the first text, None where nothing is streamed."""
+    """Medians in seconds. ``first``: until the first text; None without a stream."""
 
     first: float | None
     total: float
@@ -60,7 +60,10 @@ class Times:
 
 @dataclass(frozen=True)
 class Row:
-    """The proxy beside the bare upstream. ``first_of_whole``: over the bare answer's whole time."""
+    """Figures of the proxy relative to the upstream alone.
+
+    ``first_of_whole``: time until the first text over the upstream's time for the whole answer.
+    """
 
     guard: str
     stream: str
@@ -75,7 +78,7 @@ class Row:
 
 
 def upstream(options: argparse.Namespace) -> None:
-    """Child: an OpenAI-compatible server that writes :data:`ANSWER`, a word every so often."""
+    """Child: an OpenAI-compatible server that writes :data:`ANSWER` word by word with pauses."""
     app = FastAPI()
     words = ANSWER.split(" ")
     tokens = [word + " " for word in words[:-1]] + words[-1:]
@@ -163,7 +166,7 @@ def _has_text(line: str) -> bool:
 
 
 def in_turn(urls: list[str], streamed: bool, repeats: int) -> list[Times]:
-    """The median times of each address; they take turns, so that all meet the same machine."""
+    """The median times of each address; they take turns, so that load affects all alike."""
     with httpx.Client(timeout=120) as http:
         for url in urls:
             once(http, url, streamed)  # the warm-up
@@ -177,7 +180,7 @@ def in_turn(urls: list[str], streamed: bool, repeats: int) -> list[Times]:
 
 
 def measure(guard: str, repeats: int, pause: float) -> tuple[list[Times], list[Row]]:
-    """Both ways of streaming and no stream, beside the bare upstream."""
+    """Measure both modes of streaming and no stream, each beside the upstream alone."""
     with child("upstream", "--pause", str(pause)) as bare:
         words = ("--upstream", f"{bare}/v1", "--guard", guard)
         with (

@@ -1,4 +1,4 @@
-"""A server in a process of its own, for the measurements beside this file."""
+"""Runs a server in its own process, for the benchmarks in this folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def served(command: Sequence[str], *, seconds: float = 120) -> Iterator[tuple[st
     """The URL and process id of ``command --port PORT``, once its ``/readyz`` answers 200.
 
     Raises:
-        RuntimeError: if it ends, or is not ready after ``seconds``.
+        RuntimeError: if the process ends, or is not ready after ``seconds``.
     """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -1,16 +1,17 @@
-"""What the guarding service costs beside the same checks in one process (`make bench-service`).
+"""Compares the service with the same checks inside one process (`make bench-service`).
 
-A child process serves `POST /v1/check`; this process asks it with 1, 4, 16 and 64 clients, each of
-which waits for its answer before it asks again. Another child does the same rows by `check_many`;
-the service's figures are ratios to it, both taken in one run on one machine:
+A child process serves `POST /v1/check`; this process sends requests with 1, 4, 16 and 64 clients,
+each of which waits for its answer before its next request. Another child checks the same rows with
+`check_many`. The service's figures are ratios to it, both from the same run and machine:
 
-* throughput: answers a second of the service over answers a second of `check_many`
-* the same by processor time: other programs on the machine count less
+* throughput: the service's answers per second over those of `check_many`
+* the same by CPU time, which is less affected by other programs
 * latency p50, p95, p99: in milliseconds, and as multiples of `check_many`'s time for one answer
 
-`given`: the small faithfulness model alone, no language model runs. `teacher-forced`:
-`Guard.offline()`, which reads each answer with the bundled language model. Last, the memory of a
-service on fakes over many requests. Rows are short texts of our own, no two alike.
+`given`: the small faithfulness model alone, without a language model. `teacher-forced`:
+`Guard.offline()`, which scores each answer with the bundled language model. At the end, the memory
+of a service with fake models over many requests. Rows are short texts written for this benchmark,
+all different.
 """
 
 from __future__ import annotations
@@ -76,9 +77,9 @@ def guard_named(name: str) -> Guard:
 
 @dataclass(frozen=True)
 class Cell:
-    """One run of the service with so many clients.
+    """One run of the service with a number of clients.
 
-    Latencies in milliseconds, as ``alone_ms``, the time of one answer in `check_many`.
+    Latencies are in milliseconds, like ``alone_ms``, the time of one answer in `check_many`.
     """
 
     guard: str
@@ -104,7 +105,7 @@ class Cell:
 
 
 def serve(options: argparse.Namespace) -> None:
-    """Child: the service, until it is ended."""
+    """Child: run the service until the process is ended."""
     import uvicorn
 
     from franq_guard.serve.app import create_app
@@ -116,7 +117,7 @@ def serve(options: argparse.Namespace) -> None:
 
 
 def check_many(options: argparse.Namespace) -> None:
-    """Child: for every number on standard input, the seconds `check_many` takes for so many."""
+    """Child: for each number on standard input, print `check_many`'s seconds for that many rows."""
     guard, first = guard_named(options.guard), 0
     for count in map(int, sys.stdin):
         traces = [_trace(i) for i in range(first, first + count)]
@@ -146,19 +147,19 @@ def service(guard: str, window_ms: float, batch_size: int) -> Iterator[tuple[str
 
 @dataclass(frozen=True)
 class Speed:
-    """Answers a second, by the clock and by the processor's time."""
+    """Answers per second of wall time and of CPU time."""
 
     rate: float
     cpu_rate: float
 
     def mean(self, other: Speed) -> Speed:
-        """Of two, by the time they took."""
+        """The mean of two speeds, weighted by the time they took."""
         rates = ((self.rate, other.rate), (self.cpu_rate, other.cpu_rate))
         return Speed(*(2 / (1 / a + 1 / b) for a, b in rates))
 
 
 class Alone:
-    """`check_many` in a process of its own, which rests while the service is asked."""
+    """`check_many` in its own process, which is idle while the service is measured."""
 
     def __init__(self, guard: str) -> None:
         self._child = subprocess.Popen(  # noqa: S603  (this script)
@@ -171,7 +172,7 @@ class Alone:
         self.rate(WARM_UP)
 
     def rate(self, count: int) -> Speed:
-        """Over ``count`` rows."""
+        """The speed over ``count`` rows."""
         stdin, stdout = self._child.stdin, self._child.stdout
         if stdin is None or stdout is None:
             raise RuntimeError("the child has no pipes")
@@ -190,7 +191,7 @@ class Alone:
 
 
 async def ask(url: str, clients: int, first: int, count: int) -> tuple[float, list[float], int]:
-    """Ask for ``count`` rows: seconds in all, the latency of each (seconds), how many failed."""
+    """Check ``count`` rows: total seconds, latency of each (seconds), number of failures."""
     todo, latencies, failed = iter(range(first, first + count)), [], 0
     limits = httpx.Limits(max_connections=clients, max_keepalive_connections=clients)
 
@@ -209,7 +210,7 @@ async def ask(url: str, clients: int, first: int, count: int) -> tuple[float, li
 
 
 def percentile(latencies: list[float], share: float) -> float:
-    """The smallest latency that at least ``share`` of all are not above, in milliseconds."""
+    """The percentile of the latencies in milliseconds: at least ``share`` of them are not above."""
     ranked = sorted(latencies)
     return 1000 * ranked[max(0, -(-len(ranked) * round(share * 100) // 100) - 1)]
 
@@ -217,7 +218,7 @@ def percentile(latencies: list[float], share: float) -> float:
 def measure(
     guard: str, batching: str, clients: tuple[int, ...], seconds: float, alone: Alone
 ) -> Iterator[Cell]:
-    """One cell for each number of clients; `check_many` has its turn before and after each."""
+    """One cell for each number of clients; `check_many` is measured before and after each."""
     with service(guard, *BATCHING[batching]) as (url, pid):
         asyncio.run(ask(url, 1, 0, WARM_UP))
         before, first = alone.rate(16), 1000
@@ -232,7 +233,7 @@ def measure(
 
 
 def cpu_seconds(pid: int) -> float:
-    """What a process has used so far, in user and system mode (Linux)."""
+    """CPU seconds that a process has used so far, in user and system mode (Linux)."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -293,7 +294,7 @@ def line(cell: Cell) -> str:
 def plan(options: argparse.Namespace) -> list[tuple[str, tuple[str, ...], tuple[int, ...]]]:
     """Guards, ways of batching and numbers of clients.
 
-    64 clients of a language model on one core would wait for minutes: only where asked for.
+    With a language model on one core, 64 clients would wait for minutes, so they are optional.
     """
     if options.quick:
         return [(options.guard or "given", ("micro-batches",), options.clients or (1, 16))]

@@ -1,11 +1,11 @@
 """Every uncertainty method's extra time as a ratio to plain generation (`make bench-uncertainty`).
 
-Plain: SmolLM2 answers a prompt with three passages, nothing attached. A method's extra time: what
-it needs beyond the captured answer is measured, then its value computed. CPU seconds of one thread,
-medians over prompts, in ratios. Beside them lm-polygraph 0.7.0's ratios with the same language
-model and prompts of the same size, taken once on a machine of the same kind; a small stand-in took
-the place of its 28 times larger NLI model and cross-encoder, so those ratios are lower bounds.
-Where lm-polygraph is installed, its estimators that need no other model run here side by side.
+Plain: SmolLM2 answers a prompt with three passages, without the guard. A method's extra time is the
+time to measure what it needs beyond the captured answer and to compute its value. Figures are
+ratios of CPU seconds of one thread, medians over prompts. They are shown with lm-polygraph 0.7.0's
+ratios for the same language model and prompts of the same size, taken once on a similar machine;
+its NLI model and cross-encoder were replaced by a 28 times smaller model, so those ratios are lower
+bounds. If lm-polygraph is installed, its estimators that need no other model are timed here too.
 """
 
 from __future__ import annotations
@@ -119,14 +119,14 @@ def levels(form: str) -> list[tuple[Method, Level]]:
 
 
 def work(method: Method, level: Level) -> str:
-    """What a method measures; those with one name here measure the same."""
+    """Name of the statistics a method needs; methods with the same name share them."""
     if method.name.startswith("ccp-fact-preference"):
         return "alternatives in claims"
     return "p_true of claims" if (method.need, level) == ("p_true", "claim") else method.need
 
 
 def extra(model: TransformersModel, form: str, found: Answer) -> dict[str, float]:
-    """Ratios by method; what methods share is timed once."""
+    """Ratios by method; statistics that several methods share are timed once."""
     models = Models(model, judge(), Embedder(), sample_tokens=TOKENS[form])
     ratios = {CAPTURE: found.captured / found.plain - 1}
     done: dict[tuple[str, Level], float] = {}
@@ -146,7 +146,7 @@ def extra(model: TransformersModel, form: str, found: Answer) -> dict[str, float
 
 
 def together(models: Models, form: str, found: Answer) -> None:
-    """Everything from the one generation, each statistic measured once."""
+    """Compute all methods from one generation, measuring each statistic once."""
     for level in ("sequence", "claim") if form == "long" else ("sequence",):
         names = [m.name for m, of in levels(form) if of == level]
         [bundle] = gather([Request(found.trace, names, found.claims, level)], models)
@@ -154,7 +154,7 @@ def together(models: Models, form: str, found: Answer) -> None:
 
 
 def judge() -> SmallFaithfulness:
-    """The bundled faithfulness model in float32, remembering nothing between timings."""
+    """The bundled faithfulness model in float32, without a cache."""
     network, blend, _ = storage.load(storage.FOLDER)
     return SmallFaithfulness(network, load_minilm()[1], blend, name="benchmark", cache=0)
 
@@ -177,7 +177,7 @@ def pooling(model: TransformersModel, found: Answer) -> tuple[float, bool]:
 
 
 def side_by_side(model: TransformersModel, form: str, found: Answer) -> dict[str, float]:
-    """lm-polygraph's own extra time on this answer's prompt; nothing where it is not installed."""
+    """lm-polygraph's own extra time on this answer's prompt; empty if it is not installed."""
     if find_spec("lm_polygraph") is None:
         return {}
     from lm_polygraph import estimators
@@ -189,7 +189,7 @@ def side_by_side(model: TransformersModel, form: str, found: Answer) -> dict[str
     theirs = WhiteboxModel(model.model, model.tokenizer, "here", generation_parameters=settings)
     prompt = found.trace.generation.prompt or ""
     usual = model.model.config._attn_implementation
-    model.model.set_attn_implementation("eager")  # it insists on attention matrices
+    model.model.set_attn_implementation("eager")  # lm-polygraph needs the attention matrices
     ratios = {}
     for ours, name in SIDE_BY_SIDE.items():
         estimator = getattr(estimators, name)()
@@ -206,7 +206,7 @@ def words(model: TransformersModel, token: Token, found: Answer) -> list[str]:
 
 
 def table(form: str, ratios: Ratios) -> list[dict[str, object]]:
-    """One row a method: ours, its range, and the reference's."""
+    """One row per method: our ratio, its range, and the reference's ratio."""
     known = {m.name: work(m, level) for m, level in levels(form)}
     return [
         {

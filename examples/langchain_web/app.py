@@ -44,7 +44,7 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
 }
 MARK = re.compile(f"( (?:{ANY_MARK.pattern}))")
-# The first of these colours a part that several claims share.
+# If several claims share a part of the text, the first of these labels decides its colour.
 WORST: tuple[Label, ...] = (*Policy().marked, "unsupported-true", "supported", "not-a-claim")
 EXAMPLES = (
     "Who first climbed Mount Everest, and how high is the mountain?",
@@ -62,10 +62,10 @@ class Asked(BaseModel):
 
 
 def make_app(rag: Rag, guard: Guard, *, examples: Sequence[str] = ()) -> FastAPI:
-    """The page and its endpoint; ``examples`` are questions that it offers.
+    """Build the page and its endpoint; ``examples`` are questions that it offers.
 
-    ``rag`` is a chain like :func:`local_rag_chain`: a question in; dicts with the Documents under
-    ``context``, all of which the model is shown, and with the ``answer`` out.
+    ``rag`` is a chain like :func:`local_rag_chain`: it takes a question and yields dicts with the
+    Documents under ``context`` (the model must be shown all of them) and the text under ``answer``.
     """
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
 
@@ -85,7 +85,7 @@ def make_app(rag: Rag, guard: Guard, *, examples: Sequence[str] = ()) -> FastAPI
 
 
 def words_for(policy: Policy) -> dict[str, Any]:
-    """What the page says of labels and reasons; claims of the ``weak`` labels count as flagged."""
+    """The page's words for labels and reasons; claims with ``weak`` labels count as flagged."""
     labels = {label: words._asdict() for label, words in LABEL_WORDS.items()}
     return {
         "labels": labels,
@@ -97,10 +97,10 @@ def words_for(policy: Policy) -> dict[str, Any]:
 
 
 async def events(rag: Rag, guard: Guard, question: str) -> AsyncGenerator[Event, None]:
-    """``passages``, then a ``claim`` whenever checked text leaves, then ``done``; or ``error``.
+    """Yield ``passages``, a ``claim`` for each piece of checked text, then ``done``; or ``error``.
 
-    Each question has a guarded chain of its own: making one takes milliseconds, and so its claims
-    are nobody else's. Closing this (the browser has gone) ends the model's writing, too.
+    Each question gets its own guarded chain, so that ``on_claim`` receives only its claims; making
+    one takes milliseconds. Closing the generator (when the browser disconnects) stops the model.
     """
     released: deque[Released] = deque()
     passages: list[Passage] = []
@@ -119,22 +119,22 @@ async def events(rag: Rag, guard: Guard, question: str) -> AsyncGenerator[Event,
                     report = chunk["franq"]
                     seconds = sum(report["timings"].values())
                     yield "done", {"status": report["status"], "seconds": seconds}
-    except Exception:  # the response has begun: only an event can tell of it
+    except Exception:  # the response has begun, so the error must be sent as an event
         log.exception("an answer was not finished")
         yield "error", {"message": "The answer could not be finished: see the server's log."}
 
 
 def claim_event(released: Released, passages: list[Passage]) -> dict[str, Any]:
-    """What the page shows of a release: the text in parts, and the claims that these state."""
+    """The event for a released piece: its text in parts, and the claims stated there."""
     parts = [{"text": text, "claims": claims} for text, claims in parts_of(released)]
     return {"parts": parts, "claims": [_claim(v, passages) for v in released.verdicts]}
 
 
 def parts_of(released: Released) -> list[tuple[str, list[int]]]:
-    """The text cut where claims begin and end; the numbers of the verdicts on each part.
+    """Split the text where claims begin and end; each part has the indices of its verdicts.
 
-    A mark that the policy put in goes with the words before it. Where the policy changed the text
-    otherwise, all of it is one part.
+    A mark that the policy inserted belongs to the part before it. If the policy changed the text in
+    another way, the whole text is one part.
     """
     everyone = tuple(range(len(released.verdicts)))
     owners: list[tuple[int, ...]] = []
@@ -176,7 +176,7 @@ def _shown(stretch: Stretch | None) -> dict[str, str] | None:
 
 
 class Headers:
-    """Adds ``HEADERS`` to every response. Plain ASGI: a stream passes as it is."""
+    """Adds ``HEADERS`` to every response; plain ASGI, so that streams are not buffered."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -196,7 +196,7 @@ def main(guard: Guard, *, port: int, docs: Path | None = None) -> None:
     except (ValueError, OSError) as error:
         raise SystemExit(str(error)) from None
     rag = local_rag_chain(passages, guard.language_model, max_new_tokens=160)
-    guard.faithfulness  # noqa: B018  (loaded now, not at the first question)
+    guard.faithfulness  # noqa: B018  (load it now, not at the first question)
     app = make_app(rag, guard, examples=EXAMPLES if docs is None else ())
     uvicorn.run(app, host="127.0.0.1", port=port, limit_concurrency=32)
 

@@ -1,4 +1,4 @@
-"""Checked answers on standard output, and after them what their labels mean."""
+"""Print checked answers on standard output, followed by an explanation of their labels."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Shown:
-    """Shows answers one after the other.
+    """Prints answers one after the other and remembers which labels appeared.
 
     Args:
-        policy: says which claims count as flagged.
+        policy: decides which claims count as flagged.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -25,20 +25,21 @@ class Shown:
         self._seen: dict[tuple[Label, str | None], Verdict] = {}
 
     def __call__(self, question: str, answer: GuardedAnswer, passages: Sequence[Passage]) -> None:
-        """Show an answer, its claims and what the passages say of them."""
+        """Print an answer, its claims, and what the passages say about each claim."""
         from franq_guard.report.terminal import print_answer
 
         print_answer(output, question, answer, passages, policy=self._policy)
         for verdict in answer.verdicts:
-            # Why something is no claim is the splitter's word or the user's, and not explained.
+            # "not-a-claim" has free-text reasons (from the splitter or the user); the legend has
+            # no explanation for them.
             reason = None if verdict.label == "not-a-claim" else verdict.reason
             self._seen[verdict.label, reason] = verdict
 
     def legend(self, promise: Mapping[str, Any] | None = None) -> None:
-        """Say what the labels and reasons mean that were shown, and what the calibrator promises.
+        """Explain the labels and reasons that were printed, and the calibrator's guarantee.
 
         Args:
-            promise: of the calibrator, where the labels rest on it; see :func:`promise_of`.
+            promise: the calibrator's guarantee if the labels depend on it; see :func:`promise_of`.
         """
         from franq_guard.report.terminal import print_legend
 
@@ -46,7 +47,7 @@ class Shown:
 
 
 def promise_of(guard: Guard) -> Mapping[str, Any] | None:
-    """What the guard's calibrator promises; None where the policy has numbers of its own."""
+    """The guarantee of the guard's calibrator; None if the policy sets its own thresholds."""
     policy = guard.policy
     own = policy.threshold is not None or policy.false_below is not None
     calibrator = None if own else getattr(guard, "calibrator", None)

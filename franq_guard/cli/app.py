@@ -1,11 +1,11 @@
 """The command ``franq``: ask, calibrate, check, convert-alignscore, dataset, methods, serve.
 
-Each command is in the file of its name; ``demo``, ``bench`` and ``compare`` come with other
-distributions (see :mod:`franq_guard.cli.plugins`).
+Each command has a file of its own with the same name; ``demo``, ``bench`` and ``compare`` come from
+other distributions (see :mod:`franq_guard.cli.plugins`).
 
-Results go to standard output, progress and complaints to standard error. Exit codes: 0 all done,
-1 some row could not be read, checked or written (or a calibrator was refused), 2 wrong use or a
-command that is not installed, 141 the reader of the output went away.
+Results go to standard output, progress and errors to standard error. Exit codes: 0 success; 1 a row
+could not be read, checked or written, or no calibrator could be fitted; 2 wrong usage, or a command
+that is not installed; 141 the program reading our output closed the pipe.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def _version(wanted: bool) -> None:
 
 
 def make_app(found: Iterable[EntryPoint]) -> typer.Typer:
-    """The commands of this package and those of other distributions.
+    """Build the command line from this package's commands and those of other distributions.
 
     Args:
-        found: the entry points of the others.
+        found: entry points of the commands of other distributions.
     """
     made = typer.Typer(
         cls=commands_with(found),
@@ -70,12 +70,12 @@ app = make_app(entry_points(group=GROUP))
 
 
 def main() -> None:
-    """Run the command that the program's arguments name."""
+    """Run the command named on the command line."""
     listen()
     wait_passively()
     try:
         app()
-    except OSError as error:  # a full disk, a device that fails: nothing a traceback explains
+    except OSError as error:  # e.g. a full disk: a traceback would not help the user
         say(f"error: {error}")
         drop_output()
         raise SystemExit(1) from None

@@ -1,4 +1,4 @@
-"""``franq ask``: a question answered from a folder of text files, and the answer checked."""
+"""``franq ask``: answer a question from a folder of text files and check the answer."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def answer_all(
     as_json: bool,
     guard: Guard,
 ) -> None:
-    """Answer one question after the other and show each answer with its verdicts.
+    """Answer the questions in order and show each answer with its verdicts.
 
     Args:
-        questions: what is asked.
-        answering: from a question to its checked answer.
-        as_json: a row of JSON for each answer in place of its table.
-        guard: that checks them; its policy says which claims count as flagged.
+        questions: the questions to answer.
+        answering: answers one question and checks the answer.
+        as_json: print one JSON object per answer instead of a table.
+        guard: the guard that checks the answers; its policy decides which claims are flagged.
     """
     show = Shown(guard.policy)
     for question in questions:

@@ -1,4 +1,4 @@
-"""``franq calibrate``: a calibrator fitted on labelled answers."""
+"""``franq calibrate``: fit a calibrator on labelled answers."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from franq_guard.rows.fields import Fields
     from franq_guard.rows.lines import RowError
 
-_TOO_GOOD = 0.9995
-_FEW = 200  # claims; below it the standard error of an AUROC of .8 is above .03
+_TOO_GOOD = 0.9995  # an AUROC that is printed as 1.000
+_FEW = 200  # with fewer claims the standard error of an AUROC of 0.8 exceeds 0.03
 
 
 FileArgument = Annotated[
@@ -49,7 +49,7 @@ CheckOption = Annotated[
 ]
 FlaggedOption = Annotated[
     float | None,
-    typer.Option(help="Share of the true claims, such as 0.2: sets the threshold by a promise."),
+    typer.Option(help="Largest share of true claims to flag, such as 0.2; sets the threshold."),
 ]
 LabelsOption = Annotated[
     str,
@@ -71,7 +71,7 @@ def calibrate(
     check: CheckOption = None,
     calibration: Annotated[str, typer.Option(help="condition, global or none.")] = "condition",
     at_most_flagged: FlaggedOption = None,
-    confidence: Annotated[float, typer.Option(help="With which that is promised.")] = 0.9,
+    confidence: Annotated[float, typer.Option(help="Confidence of --at-most-flagged.")] = 0.9,
     labels: LabelsOption = "person,gold,judge",
     mapped: MapOption = None,
     plot: PlotOption = None,
@@ -99,7 +99,7 @@ def calibrate(
         _check(check, given, as_json)
         return
     if out is None:
-        fail("where shall the calibrator go? Give --out FILE, or --check MINE.json to test one")
+        fail("give --out FILE to write a calibrator, or --check MINE.json to test an existing one")
     _check_wishes(calibration, at_most_flagged, confidence, out, plot, report)
     promise = {"at_most_flagged": at_most_flagged, "confidence": confidence}
     fitted, rows, unread = _fitted(given, calibration, promise, out.stem)
@@ -112,7 +112,7 @@ def calibrate(
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """Where the labelled claims are, how to read them, and the model that scores them."""
+    """The file of labelled claims, how to read it, and which model scores the claims."""
 
     file: Path
     labels: str
@@ -120,7 +120,7 @@ class _Given:
     language_model: str | None
 
     def traces(self) -> tuple[list[Trace], list[RowError]]:
-        """The readable answers, and the rows that are none."""
+        """The readable answers, and an error for each unreadable row."""
         if self.file.is_dir():
             return _of_set(self.file, self.labels)
         return _of_rows(self.file, fields_from(self.mapped))
@@ -129,7 +129,7 @@ class _Given:
 def _fitted(
     given: _Given, calibration: str, promise: Mapping[str, Any], name: str
 ) -> tuple[Calibrator, list[dict[str, Any]], int]:
-    """The calibrator, the rows it was fitted on, and how many rows could not be read."""
+    """Fit a calibrator; return it, its training rows, and how many rows could not be read."""
     from franq_guard.calibration.fit import fit_calibrator
     from franq_guard.datasets.labelled import uniform
 
@@ -159,7 +159,7 @@ def _write(
     plot: Path | None,
     report: Path | None,
 ) -> None:
-    """The calibrator's file, and its diagram and page where they are asked for."""
+    """Write the calibrator and, if asked for, its reliability diagram and report page."""
     fitted.save(out)
     if plot is not None:
         from franq_guard.report.figures import reliability_svg
@@ -172,7 +172,7 @@ def _write(
 
 
 def _check(calibrator: Path, given: _Given, as_json: bool) -> None:
-    """Whether a calibrator still holds on labels that it has not seen."""
+    """Report whether a calibrator still fits new labels; exit with code 1 if it does not."""
     from franq_guard.calibration.holding import holding
     from franq_guard.calibration.store import Calibrator
     from franq_guard.report.figures import holding_text
@@ -198,7 +198,7 @@ def _check(calibrator: Path, given: _Given, as_json: bool) -> None:
 def _check_wishes(
     calibration: str, at_most_flagged: float | None, confidence: float, *written: Path | None
 ) -> None:
-    """What cannot work in the options, said before any model runs."""
+    """End the program if the options are invalid, before any model runs."""
     from franq_guard.calibration.store import Calibration
 
     if calibration not in get_args(Calibration):
@@ -210,7 +210,7 @@ def _check_wishes(
 
 
 def _of_set(folder: Path, labels: str) -> tuple[list[Trace], list[RowError]]:
-    """The answers of a claim set, its labels by the voices in the order that is wished."""
+    """The answers of a claim set, labelled by the sources in ``labels``, most trusted first."""
     from franq_guard.cli.dataset.sets import opened
 
     sources = [name.strip() for name in labels.split(",") if name.strip()]
@@ -221,7 +221,7 @@ def _of_set(folder: Path, labels: str) -> tuple[list[Trace], list[RowError]]:
 
 
 def _of_rows(file: Path, fields: Fields) -> tuple[list[Trace], list[RowError]]:
-    """The readable rows and the others."""
+    """The readable rows as traces, and the errors of the unreadable ones."""
     from franq_guard.rows.fields import with_row_label
     from franq_guard.rows.lines import RowError, read_traces
 
@@ -237,7 +237,7 @@ def _of_rows(file: Path, fields: Fields) -> tuple[list[Trace], list[RowError]]:
 
 
 def _check_labels(file: Path, traces: Iterable[Trace], promise: Mapping[str, Any]) -> None:
-    """Labels that cannot suffice end the program before anything is scored: that may take hours."""
+    """End the program if there are too few labels, before the scoring, which may take hours."""
     from franq_guard.calibration.fit import check_labels
     from franq_guard.datasets.labelled import label_rows
 
@@ -249,7 +249,7 @@ def _check_labels(file: Path, traces: Iterable[Trace], promise: Mapping[str, Any
 
 
 def _scored(guard: Guard, traces: list[Trace]) -> list[dict[str, Any]]:
-    """The labelled claims with their signals."""
+    """One row per labelled claim, with its signals."""
     from franq_guard.datasets.labelled import labelled_rows
 
     rows: list[dict[str, Any]] = []
@@ -264,7 +264,7 @@ def _scored(guard: Guard, traces: list[Trace]) -> list[dict[str, Any]]:
 def _origin(traces: Iterable[Trace]) -> dict[str, str]:
     """The answers' ``writer`` and the ``source`` of their log-probabilities.
 
-    "any" where a writer is not known, or they are not all alike.
+    A field is "any" if it is unknown or differs between the answers.
     """
     written = [trace.generation for trace in traces]
     writers = {generation.writer or "any" for generation in written}
@@ -277,7 +277,7 @@ def _one(values: set[str]) -> str:
 
 @contextmanager
 def _refusing() -> Iterator[None]:
-    """Labels that do not suffice for a calibrator end the program with exit code 1."""
+    """End the program with exit code 1 if the labels do not allow a calibrator to be fitted."""
     try:
         yield
     except ValueError as error:
@@ -286,7 +286,7 @@ def _refusing() -> Iterator[None]:
 
 
 def _show(fitted: Calibrator, out: Path, as_json: bool) -> None:
-    """How good the calibrator is, and how to use the file it was written to."""
+    """Show how good the calibrator is and how to use its file."""
     from franq_guard.report.figures import figures_text, promise_text
 
     if as_json:
@@ -300,7 +300,7 @@ def _show(fitted: Calibrator, out: Path, as_json: bool) -> None:
 
 
 def _warnings(figures: Mapping[str, Any]) -> Iterator[str]:
-    """What ought to make the reader doubt the figures."""
+    """Warnings about figures that are probably not reliable."""
     if (figures.get("auroc") or 0) >= _TOO_GOOD:
         yield (
             "AUROC 1.0: true and false claims are told apart without an error, which real answers "

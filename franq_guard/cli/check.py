@@ -1,4 +1,4 @@
-"""``franq check``: answers in a file checked, one after the other."""
+"""``franq check``: check the answers in a file, one after the other."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def check(
 
 
 def _done(file: Path, wishes: Wishes, *, resume: bool) -> list[Done]:
-    """What an earlier run wrote; wishes that cannot be met are said before any model is loaded."""
+    """The rows an earlier run wrote; invalid output options end the program before models load."""
     from franq_guard.cli.rows import done_in
 
     out, html = wishes.out, wishes.html
@@ -108,12 +108,13 @@ def _done(file: Path, wishes: Wishes, *, resume: bool) -> list[Done]:
 
 
 def _load(guard: Guard) -> None:
-    """The models that answers of unknown writers need; better now than in the middle of the rows.
+    """Load the models now, so that a failure to load them does not show up in the middle of a run.
 
-    What fails here for one answer would fail for all.
+    A model that cannot be loaded would make every row fail, so the program ends here instead.
     """
     try:
-        getattr(guard, "calibrator", None)  # choosing a calibrator needs the models' fingerprints
+        # Reading this property loads the models: choosing a calibrator needs their fingerprints.
+        getattr(guard, "calibrator", None)
     except Exception as error:  # a model may raise anything
         fail(f"the models cannot be loaded: {type(error).__name__}: {error}")
 
@@ -126,7 +127,11 @@ def _checked(
     wishes: Wishes,
     batch_size: int,
 ) -> int:
-    """Check the rows that are left and pass them on; how many failed, those of before included."""
+    """Check the remaining rows and write the results.
+
+    Returns:
+        The number of failed rows, including those of the run that is resumed.
+    """
     from franq_guard.cli.outlets import outlets
     from franq_guard.cli.rows import check_rows, left, total_rows
     from franq_guard.cli.tally import Tally
@@ -149,7 +154,7 @@ def _checked(
             tally.add(result)
             for place in places:
                 place.take(result)
-    for place in places:  # after the files are written
+    for place in places:  # only now are the files closed and complete
         place.end()
     for line in (*fields.told(), *tally.lines()):
         say(line)

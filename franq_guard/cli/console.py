@@ -1,4 +1,7 @@
-"""Input and output of the command line: rows and tables out, messages and progress aside."""
+"""Input and output of the command line.
+
+Results go to standard output; messages and progress go to standard error.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,8 @@ from rich.progress import (
 
 from franq_guard.report.terminal import shown
 
-_TELL_EVERY = 30.0  # seconds between lines of progress where there is no terminal
-_PIPE_CLOSED = 141  # 128 + SIGPIPE, what a shell reports of a program that wrote to a closed pipe
+_TELL_EVERY = 30.0  # seconds between progress messages if standard error is not a terminal
+_PIPE_CLOSED = 141  # 128 + SIGPIPE: the exit code shells report for a write to a closed pipe
 
 
 class _Console(Console):
@@ -38,8 +41,9 @@ class _Console(Console):
 
 
 output = _Console()
-"""Standard output, for people."""
-_aside = _Console(stderr=True)  # one console, so that messages go above a live progress line
+"""Standard output, for output that people read."""
+# One console for messages and progress: rich then prints messages above a live progress line.
+_aside = _Console(stderr=True)
 
 
 class _Said(logging.Handler):
@@ -54,24 +58,24 @@ def listen() -> None:
 
 
 def say(message: str) -> None:
-    """One line on standard error, as it is: unwrapped, without markup or control characters."""
+    """Print one line on standard error: not wrapped, no markup, control characters removed."""
     _line(_aside, message)
 
 
 def tell(message: str) -> None:
-    """The same on standard output."""
+    """Like :func:`say`, on standard output."""
     _line(output, message)
 
 
 def fail(message: str) -> NoReturn:
-    """Say what is wrong with the use of the command and end it with exit code 2."""
+    """Print an error about how the command was used and exit with code 2."""
     say(f"error: {message}")
     raise typer.Exit(2)
 
 
 @contextmanager
 def needing(install: str, *, what: str = "this command") -> Iterator[None]:
-    """Where a module is missing inside, :func:`fail` with the command that installs it."""
+    """If the block raises ``ModuleNotFoundError``, :func:`fail` with the install command."""
     try:
         yield
     except ModuleNotFoundError as missing:
@@ -79,7 +83,7 @@ def needing(install: str, *, what: str = "this command") -> Iterator[None]:
 
 
 def emit(row: Mapping[str, Any]) -> None:
-    """One line of JSON on standard output."""
+    """Print one line of JSON on standard output."""
     try:
         sys.stdout.write(json.dumps(row, allow_nan=False) + "\n")
         sys.stdout.flush()
@@ -107,13 +111,13 @@ def lines_of(file: Path) -> Iterator[Iterator[str]]:
 def counter(
     what: str, *, total: int | None = None, beside_output: bool = False
 ) -> Iterator[Callable[[int], None]]:
-    """A live count on standard error, where that is a terminal; with a total a :func:`bar`.
+    """Show a live count on standard error if it is a terminal, or a :func:`bar` given a total.
 
     Args:
-        what: is counted.
-        total: where it is known.
-        beside_output: results are printed meanwhile; on a terminal they are progress enough and a
-            live line would run into them.
+        what: what is counted.
+        total: the final count, if known.
+        beside_output: results are printed to standard output meanwhile. If that is a terminal, no
+            count is shown: the results show the progress, and a live line would mix with them.
     """
     hidden = beside_output and sys.stdout.isatty()
     if total is not None:
@@ -140,9 +144,16 @@ def _adding_up(show: Callable[[int, int], None], total: int) -> Callable[[int], 
 
 @contextmanager
 def bar(what: str, *, hidden: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """A bar with the time left on standard error: called with (done, to do).
+    """Show a progress bar with the remaining time on standard error.
 
-    Where that is no terminal, a line every half minute. ``hidden``: neither is shown.
+    If standard error is not a terminal, a line of text is printed every half minute instead.
+
+    Args:
+        what: what is counted.
+        hidden: show nothing.
+
+    Yields:
+        A function to call with (number done, total number).
     """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     started, told = time.monotonic(), time.monotonic()
@@ -164,26 +175,27 @@ def bar(what: str, *, hidden: bool = False) -> Iterator[Callable[[int, int], Non
 
 @contextmanager
 def quiet(what: str) -> Iterator[Callable[[int, int], None]]:
-    """In a :func:`bar`'s place where nothing is to be shown."""
+    """Stands in for :func:`bar` and shows nothing."""
     yield lambda done, total: None
 
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """A live line on standard error, where that is a terminal, for something that takes a while."""
+    """Show a spinner on standard error, if it is a terminal, while the block runs."""
     with _live(SpinnerColumn(), TextColumn("{task.description}", markup=False)) as progress:
         progress.add_task(shown(" ".join(what.split())), total=None)
         yield
 
 
 def drop_output() -> None:
-    """Discard what standard output still holds: flushing it at exit would fail once more."""
-    with suppress(OSError):  # standard output may be no real file
+    """Discard buffered standard output: flushing it when Python exits would fail again."""
+    with suppress(OSError):  # standard output may have been replaced by an object without a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _live(*columns: ProgressColumn, hidden: bool = False) -> Progress:
-    # rich would send standard output to the progress line's console: rows would leave their file.
+    # By default rich redirects standard output to the progress console (standard error here), so
+    # rows would not reach a file or pipe.
     return Progress(
         *columns,
         console=_aside,

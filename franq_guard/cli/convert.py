@@ -1,4 +1,4 @@
-"""``franq convert-alignscore``: a published checkpoint in the form that loads fast."""
+"""``franq convert-alignscore``: convert a published checkpoint to a format that loads faster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``franq methods``: what there is to measure uncertainty with."""
+"""``franq methods``: list the available uncertainty methods."""
 
 from __future__ import annotations
 

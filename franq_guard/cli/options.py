@@ -1,4 +1,4 @@
-"""Options that several commands share, and the guard that they describe."""
+"""Options that several commands share, and the guard built from them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ MapOption = Annotated[
 
 
 def _use(threads: int | None) -> int | None:
-    """Said once for the whole program, before torch is loaded."""
+    """Set the number of threads for the whole process; runs before torch is loaded."""
     if threads is not None:
         os.environ[SETTING] = str(threads)
     return threads
@@ -98,10 +98,10 @@ def guard_from(
     weak: str | None = None,
     evidence: bool = True,
 ) -> Guard:
-    """The guard that these options describe: offline, unless another language model is named.
+    """Build a guard from these options: offline, unless another language model is named.
 
-    A ``language_model`` that is a function is called where an answer first needs it.
-    A setting that cannot work ends the program with the reason.
+    If ``language_model`` is a function, it is called when an answer first needs the model.
+    An invalid setting ends the program with an error message.
     """
     with needing("pip install 'franq-guard[offline]'"):
         try:
@@ -113,7 +113,7 @@ def guard_from(
 
 
 def _fitted(calibrator: Path | None, *, own_threshold: bool) -> Calibrator | None:
-    """The calibrator; what it promises is said unless another threshold is in its place."""
+    """Load the calibrator and print its guarantee, unless ``--threshold`` overrides it."""
     from franq_guard.calibration.store import Calibrator
 
     fitted = Calibrator.load(calibrator) if calibrator else None
@@ -127,7 +127,7 @@ def _fitted(calibrator: Path | None, *, own_threshold: bool) -> Calibrator | Non
 def _policy(
     action: str, threshold: float | None, false_below: float | None, weak: str | None
 ) -> Policy:
-    """What is not given is the calibrator's own rule."""
+    """The policy; thresholds that are None are taken from the calibrator."""
     labels: Any = [label.strip() for label in weak.split(",") if label.strip()] if weak else WEAK
     chosen: Any = action
     return Policy(action=chosen, threshold=threshold, false_below=false_below, weak=labels)
@@ -151,7 +151,7 @@ def _guard(
 
 
 def fields_from(mapped: Sequence[str] | None) -> Fields:
-    """The names that rows have, by ``--map``; one that is wrong ends the program."""
+    """The field names of the rows, from ``--map``; an invalid mapping ends the program."""
     from franq_guard.rows.fields import Fields
 
     pairs = [item.partition("=") for item in mapped or ()]
@@ -165,7 +165,7 @@ def fields_from(mapped: Sequence[str] | None) -> Fields:
 
 
 def refuse_unwritable(*files: Path | None) -> None:
-    """End the program where a file that is asked for cannot be written."""
+    """End the program if one of the output files cannot be written."""
     for file in files:
         if file is not None and not file.parent.is_dir():
             fail(f"cannot write {file}: there is no folder {file.parent}")

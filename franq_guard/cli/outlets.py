@@ -1,4 +1,4 @@
-"""Where ``franq check`` puts its results: tables, JSON Lines, a page."""
+"""Writes the results of ``franq check``: as tables, as JSON Lines, as an HTML page."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What the user wants to have.
+    """The output options that the user chose.
 
     Attributes:
-        as_json: JSON Lines on standard output.
-        out: a file for the JSON Lines.
-        html: a file for a page.
-        with_passages: question and passages in the JSON, too.
+        as_json: write JSON Lines to standard output.
+        out: write JSON Lines to this file.
+        html: write an HTML page to this file.
+        with_passages: include question and passages in the JSON.
     """
 
     as_json: bool = False
@@ -36,7 +36,7 @@ class Wishes:
 
     @property
     def tables(self) -> bool:
-        """Whether tables are shown: where nothing else is wanted."""
+        """Whether to print tables: the default if no other output is chosen."""
         return not (self.as_json or self.out or self.html)
 
     @property
@@ -46,41 +46,41 @@ class Wishes:
 
 
 class Outlet(Protocol):
-    """Takes results one after the other."""
+    """Receives results one after the other."""
 
     def take(self, result: Checked) -> None:
-        """One more result."""
+        """Write one result."""
 
     def end(self) -> None:
-        """That was the last one."""
+        """Finish after the last result."""
 
 
 class Tables:
-    """Tables on standard output, and what their labels mean."""
+    """Prints tables on standard output, and at the end an explanation of their labels."""
 
     def __init__(self, guard: Guard) -> None:
         self._guard, self._show = guard, Shown(guard.policy)
 
     def take(self, result: Checked) -> None:
-        """Show the answer, or why there is none."""
+        """Print the answer, or the error of the row."""
         if isinstance(result.outcome, RowError):
             tell(f"line {result.outcome.line}: {result.outcome.error}")
         else:
             self._show(result.question, result.outcome, result.passages)
 
     def end(self) -> None:
-        """Say what was shown means."""
+        """Explain the labels that were printed."""
         self._show.legend(promise_of(self._guard))
 
 
 class JsonLines:
-    """JSON Lines, in a file or on standard output."""
+    """Writes JSON Lines to a file or to standard output."""
 
     def __init__(self, stream: IO[str] | None, *, with_passages: bool) -> None:
         self._stream, self._with_passages = stream, with_passages
 
     def take(self, result: Checked) -> None:
-        """Write one line and have it on the disk: a run that ends early can be resumed."""
+        """Write one line and flush it, so that a run that is interrupted can be resumed."""
         outcome = result.outcome
         if isinstance(outcome, RowError):
             row = outcome.to_dict()
@@ -93,38 +93,38 @@ class JsonLines:
             self._stream.flush()
 
     def end(self) -> None:
-        """Nothing is left to do."""
+        """Do nothing: every line is written already."""
 
 
 class Page:
-    """One page of all answers."""
+    """Writes one HTML page with all answers."""
 
     def __init__(self, page: AnswersPage, file: Path) -> None:
         self._page, self._file = page, file
 
     def take(self, result: Checked) -> None:
-        """Put the answer on the page."""
+        """Add the answer, or the error of the row, to the page."""
         if isinstance(result.outcome, RowError):
             self._page.add_error(result.outcome.line, result.outcome.error)
         else:
             self._page.add(result.outcome)
 
     def end(self) -> None:
-        """Say where the page is."""
+        """Print the path of the page."""
         say(f"page: {self._file}")
 
 
 def outlets(
     guard: Guard, file: Path, wishes: Wishes, stack: ExitStack, *, resumed: bool
 ) -> list[Outlet]:
-    """All that the user wants to have; files are closed by ``stack``.
+    """The outlets for the user's output options.
 
     Args:
-        guard: that checks.
-        file: that is checked; names the page.
-        wishes: what is wanted.
-        stack: closes files.
-        resumed: whether ``out`` is added to.
+        guard: the guard that checks the answers.
+        file: the file that is checked; its name is in the page's title.
+        wishes: the output options.
+        stack: closes the files that are opened here.
+        resumed: append to ``out`` instead of overwriting it.
     """
     made: list[Outlet] = []
     if wishes.tables:

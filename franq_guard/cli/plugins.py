@@ -1,7 +1,7 @@
-"""Commands of other distributions: named in the help, imported only when they are run.
+"""Commands of other distributions: listed in the help, imported only when they are run.
 
-A distribution offers one through an entry point of the group ``franq.commands``. The entry point's
-name is the command's; its value is a function, or a ``typer.Typer`` with commands of its own.
+A distribution adds a command through an entry point of the group ``franq.commands``. The entry
+point's name is the command's name; its value is a function, or a ``typer.Typer`` with subcommands.
 """
 
 from __future__ import annotations
@@ -23,19 +23,24 @@ GROUP = "franq.commands"
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A command of ours in another distribution: its line in the help, what to install for it."""
+    """A command of this project that another distribution provides.
+
+    Attributes:
+        help: its line in the help.
+        requirement: what to install for it, as pip takes it.
+    """
 
     help: str
     requirement: str
 
     @property
     def distribution(self) -> str:
-        """Its name without extras."""
+        """The distribution's name, without extras."""
         return self.requirement.partition("[")[0]
 
     @property
     def install(self) -> str:
-        """The command that installs it."""
+        """The shell command that installs it."""
         quoted = f"'{self.requirement}'" if "[" in self.requirement else self.requirement
         return f"pip install {quoted}"
 
@@ -53,11 +58,11 @@ KNOWN = {
 
 
 class StandIn(TyperCommand):
-    """What the help lists for a command that is imported only when it is run.
+    """Represents a command in the help; the real command is imported only when it is run.
 
     Args:
-        name: of the command.
-        entry: where the command is; None: its distribution is not installed.
+        name: name of the command.
+        entry: entry point of the command; None if its distribution is not installed.
     """
 
     def __init__(self, name: str, entry: EntryPoint | None) -> None:
@@ -65,7 +70,7 @@ class StandIn(TyperCommand):
         self._called, self._entry = name, entry
 
     def command(self) -> Any:
-        """The command itself; where it cannot be had, the program ends with the reason."""
+        """Import the real command; if that fails, end the program with the reason."""
         known = KNOWN.get(self._called)
         if self._entry is None:
             missing = KNOWN[self._called]
@@ -75,16 +80,16 @@ class StandIn(TyperCommand):
                 return _as_command(self._called, self._entry.load())
             except ModuleNotFoundError:
                 raise
-            except Exception as error:  # another's code may raise anything
+            except Exception as error:  # code of other distributions may raise anything
                 why = f"{type(error).__name__}: {error}"
                 fail(f"{self._called} cannot be loaded from {self._entry.value}: {why}")
 
 
 def commands_with(found: Iterable[EntryPoint]) -> type[TyperGroup]:
-    """A group of commands that has, besides its own, those that ``found`` offers.
+    """A class of command group that also has the commands of the entry points ``found``.
 
-    The known ones are listed even if nothing offers them. An own command goes before another's of
-    the same name.
+    The commands in ``KNOWN`` are listed even if they are not installed. If a name is taken twice,
+    the command of this package wins.
     """
     entries = {entry.name: entry for entry in found}
 
@@ -95,7 +100,7 @@ def commands_with(found: Iterable[EntryPoint]) -> type[TyperGroup]:
                 self.commands.setdefault(name, StandIn(name, entries.get(name)))
 
         def list_commands(self, ctx: Any) -> list[str]:
-            # the demo first: it is what a newcomer tries
+            # "demo" comes first: it is what new users try first.
             return sorted(super().list_commands(ctx), key=lambda name: name != "demo")
 
         def resolve_command(self, ctx: Any, args: list[str]) -> Any:

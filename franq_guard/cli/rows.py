@@ -1,4 +1,4 @@
-"""Rows of JSON in, one outcome a row out, as a stream."""
+"""Check a stream of JSON rows: one result per row, in order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from franq_guard.rows.lines import RowError
 
 
 class ChecksMany(Protocol):
-    """What is asked of a :class:`~franq_guard.Guard`."""
+    """The part of :class:`~franq_guard.Guard` that is used here."""
 
     def check_many(self, traces: Iterable[Trace], *, batch_size: int) -> Iterator[GuardedAnswer]:
         """The checked answer of each trace, in order."""
@@ -24,7 +24,7 @@ class ChecksMany(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What became of one row."""
+    """The result of one row: the checked answer, or why the row could not be read."""
 
     outcome: GuardedAnswer | RowError
     question: str = ""
@@ -32,7 +32,7 @@ class Checked:
 
     @property
     def failed(self) -> bool:
-        """Whether nothing was found out: the row was unreadable, or no claim could be checked."""
+        """Whether there is no result: the row was unreadable, or no claim could be checked."""
         if isinstance(self.outcome, RowError):
             return True
         claims = self.outcome.claims
@@ -41,7 +41,13 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A row that an earlier run wrote: the answer's own text, None where there was none."""
+    """A row that an earlier run wrote.
+
+    Attributes:
+        id: the row's id.
+        original: the answer's text before the policy; None if the row could not be read.
+        failed: whether the row counts as failed.
+    """
 
     id: str | None
     original: str | None
@@ -51,7 +57,7 @@ class Done:
 def check_rows(
     guard: ChecksMany, rows: Iterable[Trace | RowError], *, batch_size: int = 8
 ) -> Iterator[Checked]:
-    """Each row checked, in order; one that could not be read stays as it is."""
+    """Check the rows in batches and yield the results in order; read errors are passed through."""
     rows = iter(rows)
     while batch := list(islice(rows, batch_size)):
         answers = guard.check_many(
@@ -65,7 +71,10 @@ def check_rows(
 
 
 def total_rows(file: Path) -> int | None:
-    """How many rows a file of JSON Lines has; None where nobody knows before they are read."""
+    """The number of rows in a file of JSON Lines; None if it cannot be known beforehand.
+
+    That is so for standard input, a JSON array and JSON that spans several lines.
+    """
     if not file.is_file():
         return None
     with lines_of(file) as lines:
@@ -77,7 +86,7 @@ def total_rows(file: Path) -> int | None:
 
 
 def done_in(out: Path) -> list[Done]:
-    """The rows that an earlier run wrote. A last line that it did not finish is cut off."""
+    """The rows that an earlier run wrote; an unfinished last line is removed from the file."""
     text = out.read_bytes()
     whole = text[: text.rfind(b"\n") + 1]
     if len(whole) < len(text):
@@ -90,7 +99,7 @@ def done_in(out: Path) -> list[Done]:
 
 
 def left(rows: Iterator[Trace | RowError], done: Sequence[Done]) -> Iterator[Trace | RowError]:
-    """The rows after those that were done; a row that is another one ends the program."""
+    """Skip the rows that are done; end the program if they do not match those in ``done``."""
     for number, before in enumerate(done, start=1):
         row = next(rows, None)
         answer = row.generation.text if isinstance(row, Trace) else None

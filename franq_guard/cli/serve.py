@@ -1,4 +1,4 @@
-"""``franq serve``: the guarding service."""
+"""``franq serve``: run the guard as an HTTP service."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ HostOption = Annotated[
 ]
 TokenFile = Annotated[
     Path | None,
-    typer.Option(help=f"Bearer tokens that are let in, one a line; {TOKENS} may hold more."),
+    typer.Option(help=f"File of accepted bearer tokens, one a line; {TOKENS} may hold more."),
 ]
 UpstreamOption = Annotated[
     str | None,
@@ -47,13 +47,15 @@ UpstreamOption = Annotated[
 KindOption = Annotated[
     str,
     typer.Option(
-        help="openai, or vllm: it tells token ids and the prompt its model saw, and where "
-        "--calibrator weighs probabilities it scores each answer without its passages, too.",
+        help="openai, or vllm. vllm also returns token ids and the prompt its model saw; with a "
+        "--calibrator that uses probabilities it also scores each answer without its passages.",
     ),
 ]
 StreamOption = Annotated[
     str,
-    typer.Option(help="claims: each leaves with its verdict; buffer: the answer at its end."),
+    typer.Option(
+        help="claims: send each claim once it is checked; buffer: send the whole answer at the end."
+    ),
 ]
 DeadlineOption = Annotated[
     float | None,
@@ -63,11 +65,15 @@ ClosedOption = Annotated[
     str,
     typer.Option(
         metavar="ROUTES",
-        help="Routes that are closed anyway, with commas between: check, batch, litellm, chat.",
+        help="Routes that use --on-error closed in any case, separated by commas: check, batch, "
+        "litellm, chat.",
     ),
 ]
 OnErrorOption = Annotated[
-    str, typer.Option(help="Claims that could not be checked: open marks them, closed: weak.")
+    str,
+    typer.Option(
+        help="Claims that could not be checked: open marks them, closed treats them as weak."
+    ),
 ]
 
 
@@ -116,7 +122,7 @@ def serve(
 
 
 def _run(host: str, port: int, settings: ServeSettings, guard: Callable[[], Guard]) -> None:
-    """Serve until a signal ends it."""
+    """Serve until a signal stops the process."""
     with needing("pip install 'franq-guard[serve]'", what="the service"):
         from franq_guard.serve.app import create_app
         from franq_guard.serve.running import Server, is_local
@@ -128,12 +134,15 @@ def _run(host: str, port: int, settings: ServeSettings, guard: Callable[[], Guar
     server = Server(create_app(guard(), settings), host=host, port=port, listening=_listening)
     try:
         server.run()
-    except SystemExit:  # the port is taken; uvicorn has said so
+    except SystemExit:  # the port is in use; uvicorn has printed the error
         raise typer.Exit(1) from None
 
 
 def _of_upstream(settings: ServeSettings) -> Callable[[], LanguageModel] | None:
-    """The model behind the proxy, where it can score given texts; it may start after us."""
+    """A function that connects to the upstream model, or None if it cannot score given texts.
+
+    The connection is made late, because the upstream server may start after this service.
+    """
     if settings.upstream is None or settings.upstream_kind != "vllm":
         return None
 
@@ -160,7 +169,7 @@ def _settings(**given: Any) -> ServeSettings:
 
 
 def _tokens(file: Path | None) -> tuple[str, ...]:
-    """Those of the file and of the environment; messages do not repeat them."""
+    """The tokens in the environment and in ``file``; error messages never contain them."""
     given = os.environ.get(TOKENS, "").split()
     if file is not None:
         try:

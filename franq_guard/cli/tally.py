@@ -1,4 +1,4 @@
-"""What a run of ``franq check`` came to, in a few lines."""
+"""The summary at the end of a run of ``franq check``."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Tally:
     """Counts results.
 
     Args:
-        policy: says which claims count as flagged.
-        done: rows of an earlier run.
+        policy: decides which claims count as flagged.
+        done: rows of the earlier run that is resumed.
     """
 
     def __init__(self, policy: Policy, done: Sequence[Done] = ()) -> None:
@@ -26,7 +26,7 @@ class Tally:
         self._answers = self._flagged = self._empty = 0
 
     def add(self, result: Checked) -> None:
-        """Count one more result."""
+        """Count one result."""
         self.failed += result.failed
         if not isinstance(result.outcome, RowError):
             self._answers += 1
@@ -35,7 +35,7 @@ class Tally:
             self._counts.add(result.outcome)
 
     def lines(self) -> Iterator[str]:
-        """The answers and their time, then the claims by label."""
+        """The number of answers and the time they took, then the number of claims by label."""
         if self._before:
             yield f"{self._before} row(s) were done before; the counts are of the others"
         seconds = time.monotonic() - self._started

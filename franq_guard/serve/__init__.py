@@ -1,1 +1,1 @@
-"""The guarding service: checks over HTTP, for gateways and in front of language models."""
+"""The guard as an HTTP service: check routes, a gateway guardrail and a proxy for model servers."""

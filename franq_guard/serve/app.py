@@ -1,4 +1,4 @@
-"""The service as an ASGI application: the routers, the door in front of them, start and end."""
+"""The service as an ASGI application: routers, security middleware, startup and shutdown."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _RETRY_SECONDS = 5.0
 
 
 def create_app(guard: Checks, settings: ServeSettings | None = None) -> FastAPI:
-    """The service around ``guard``.
+    """Build the service around ``guard``.
 
-    Its checker is ``app.state.checker``. The models are loaded in the background once it runs.
+    Its checker is ``app.state.checker``. The models are loaded in the background after startup.
 
     Args:
-        guard: a :class:`~franq_guard.Guard`; its own deadline is better left unset, since it
-            checks every answer alone then: set the settings' instead.
-        settings: limits, tokens, upstream; default: none asked for, no upstream.
+        guard: a :class:`~franq_guard.Guard`. Set the deadline in ``settings``, not in the guard:
+            a guard with a deadline checks every answer alone, which is slower.
+        settings: limits, tokens, upstream; default: no token required, no upstream.
     """
     settings = settings or ServeSettings()
     checker = Checker(guard, settings)
@@ -45,7 +45,7 @@ def create_app(guard: Checks, settings: ServeSettings | None = None) -> FastAPI:
         summary="Tells true from false in RAG answers, claim by claim.",
         version=__version__,
         lifespan=_lifespan,
-        docs_url=None,  # pages that fetch scripts from elsewhere
+        docs_url=None,  # FastAPI's pages of documentation load scripts from another host
         redoc_url=None,
     )
     metrics = Metrics(checker)
@@ -79,7 +79,10 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def _load(checker: Checker) -> None:
-    """Until it succeeds: a file may be mounted late, a server started later."""
+    """Load the models, retrying until it succeeds.
+
+    A model file may be mounted late, or a model server started after this service.
+    """
     while not checker.ready:
         try:
             await checker.load()

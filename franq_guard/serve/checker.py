@@ -1,8 +1,8 @@
-"""Answers of many requests checked together, in one thread beside the event loop.
+"""Checks the answers of many requests together, in one worker thread next to the event loop.
 
-An idle checker waits ``window_ms`` for more answers; what arrives while it works waits for the next
-round, up to ``batch_size`` a round. Whatever fails, its answer comes back unverified: never
-unmarked, and never at the cost of another request's answer.
+An idle checker waits ``window_ms`` for more answers; answers that arrive while it works wait for
+the next round, up to ``batch_size`` a round. If a check fails, that answer is returned as
+unverified; the answers of other requests are not affected.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _log = logging.getLogger(__name__)
 
 
 class Checks(Protocol):
-    """What is asked of a :class:`~franq_guard.Guard`."""
+    """The part of :class:`~franq_guard.Guard` that is used here."""
 
     @property
     def policy(self) -> Policy:
-        """What happens to the text."""
+        """Decides how the text of an answer is changed."""
         ...
 
     def check_many(self, traces: Iterable[Trace], *, batch_size: int) -> Iterator[GuardedAnswer]:
@@ -45,9 +45,10 @@ class Checks(Protocol):
 
 @dataclass(eq=False, slots=True)
 class _Job:
-    """One answer on its way; ``due`` is a time of the event loop's clock.
+    """One answer that waits or is being checked.
 
-    ``place`` is where its request's telemetry stands: a round checks answers of many requests.
+    ``due`` is its deadline on the event loop's clock. ``place`` is the telemetry context of its
+    request, kept because one round checks answers of many requests.
     """
 
     trace: Trace
@@ -63,14 +64,14 @@ class Checker:
 
     Attributes:
         on_checked: called with each checked answer and the seconds it took, waiting included.
-        on_generated: called with the seconds the guard kept an answer back and those its model
-            took, by whoever knows both (see :meth:`generated`).
-        on_unverified: called with the route of each answer that leaves with claims which could not
-            be checked, and with the ``on_error`` that held for it (see :meth:`left`).
+        on_generated: called with the seconds by which the guard delayed an answer and the seconds
+            its model took to write it (see :meth:`generated`).
+        on_unverified: called for each answer that is sent with claims which could not be checked:
+            with its route and the ``on_error`` that applied to it (see :meth:`left`).
 
     Args:
-        guard: a :class:`~franq_guard.Guard`, or one of the same methods.
-        settings: size of the queue and of a round, the window, the deadline, what failures become.
+        guard: a :class:`~franq_guard.Guard`, or an object with the same methods.
+        settings: size of the queue and of a round, window, deadline, ``on_error``.
     """
 
     def __init__(self, guard: Checks, settings: ServeSettings) -> None:
@@ -88,14 +89,14 @@ class Checker:
 
     @property
     def waiting(self) -> int:
-        """How many answers wait; those in work do not count."""
+        """How many answers wait, without those being checked."""
         return len(self._waiting)
 
     async def load(self) -> None:
-        """Load the models, so that the first request does not wait for them.
+        """Load the models, so that the first request need not wait for them.
 
         Raises:
-            Exception: whatever loading them raises.
+            Exception: any error of loading them.
         """
         await asyncio.get_running_loop().run_in_executor(self._worker, self._load)
         self.ready = True
@@ -103,17 +104,17 @@ class Checker:
     async def check(
         self, trace: Trace, *, deadline: float | None = None, closed: bool = False
     ) -> GuardedAnswer:
-        """The checked answer of ``trace``.
+        """Check the answer of ``trace``.
 
         Args:
-            trace: what is checked.
-            deadline: seconds it may take, waiting included; the settings' where that is less.
-                Past it every claim is unverified, reason ``timeout``.
-            closed: claims that could not be checked count as weak, even where the settings say
+            trace: the answer to check.
+            deadline: seconds it may take, including the wait; the settings' deadline applies if it
+                is shorter. After it every claim is unverified, reason ``timeout``.
+            closed: treat claims that could not be checked as weak, even if the settings say
                 ``open``.
 
         Raises:
-            QueueFull: if so many wait already.
+            QueueFull: if the queue is full.
             Closing: after :meth:`drain` was called.
         """
         if self._closing:
@@ -127,22 +128,22 @@ class Checker:
     async def unverified(
         self, trace: Trace, reason: Reason, *, closed: bool = False
     ) -> GuardedAnswer:
-        """The answer of ``trace`` with every claim unverified, told to the listeners as any other.
+        """The answer of ``trace`` with every claim unverified; the listeners are called as usual.
 
-        For what cannot be checked at all, such as an answer of which no passage is known.
+        For answers that cannot be checked at all, for example because no passages are known.
         """
         started = time.perf_counter()
         answer = await asyncio.to_thread(self.guard.unverified, trace, reason)
         return self._finished(answer, started, closed)
 
     def policy(self, *, closed: bool = False) -> Policy:
-        """What happens to the text: the guard's policy, or as strict as settings or request ask."""
+        """The guard's policy, made stricter if the settings or the request ask for it."""
         policy = self.guard.policy
         strict = closed or self.settings.on_error == "closed"
         return replace(policy, on_error="closed") if strict else policy
 
     async def room(self) -> None:
-        """Wait until one more answer may wait: for callers that have time, such as a batch.
+        """Wait until the queue has room, for callers that need no reply at once, such as a batch.
 
         Raises:
             Closing: after :meth:`drain` was called.
@@ -154,20 +155,20 @@ class Checker:
             raise Closing
 
     def generated(self, guard_seconds: float, generation_seconds: float) -> None:
-        """Tell the listeners how long an answer was kept back and how long its model wrote it."""
+        """Report to the listeners how long an answer was delayed and how long writing it took."""
         for tell in self.on_generated:
             with _observing():
                 tell(guard_seconds, generation_seconds)
 
     def left(self, route: Route, answer: GuardedAnswer, policy: Policy) -> None:
-        """Tell the listeners of an answer that leaves, if claims of it could not be checked."""
+        """Report to the listeners that an answer is sent, if some claims could not be checked."""
         if any(verdict.label == "unverified" for verdict in answer.verdicts):
             for tell in self.on_unverified:
                 with _observing():
                     tell(route, policy.on_error)
 
     async def drain(self) -> None:
-        """Take nothing more, and return when all that waits or is in work is done."""
+        """Accept no more answers; return when those in the queue and in work are checked."""
         self._closing = True
         self._enough.set()
         self._tell_room()
@@ -185,7 +186,7 @@ class Checker:
                 return await job.done
         except TimeoutError:
             return await asyncio.to_thread(self.guard.unverified, trace, "timeout")
-        finally:  # also where the client went away
+        finally:  # also if the client disconnected and the request was cancelled
             with suppress(ValueError):
                 self._waiting.remove(job)
                 self._tell_room()
@@ -204,7 +205,7 @@ class Checker:
             self._room = None
 
     async def _work(self) -> None:
-        """Rounds until nothing waits."""
+        """Check in rounds until the queue is empty."""
         loop = asyncio.get_running_loop()
         await self._window()
         while self._waiting:
@@ -226,11 +227,11 @@ class Checker:
                     job.done.set_exception(error)
             return
         for job, answer in zip(batch, answers, strict=True):
-            if not job.done.done():  # its request may have gone, or its time be over
+            if not job.done.done():  # the request may be cancelled, or past its deadline
                 job.done.set_result(answer)
 
     async def _window(self) -> None:
-        """Wait for company, but not once a round is full."""
+        """Wait a moment for more answers, unless there are enough for a full round."""
         if self._closing or len(self._waiting) >= self.settings.batch_size:
             return
         with suppress(TimeoutError):
@@ -238,7 +239,7 @@ class Checker:
                 await self._enough.wait()
 
     def _check_at(self, places: Sequence[tuple[Trace, Any]]) -> list[GuardedAnswer]:
-        """In the worker."""
+        """Check in the worker thread, within the telemetry contexts of the requests."""
         with telemetry.under(places):
             return self._check([trace for trace, _ in places])
 
@@ -248,14 +249,14 @@ class Checker:
             if len(answers) != len(traces):
                 raise RuntimeError(f"{len(answers)} answers for {len(traces)} traces")
         except Exception as error:
-            if len(traces) > 1:  # one of them; the others are not to suffer from it
+            if len(traces) > 1:  # check them one by one, so that only the cause fails
                 return [answer for trace in traces for answer in self._check([trace])]
-            # The type alone: a message may hold text of the request.
+            # Only the error's type: its message may contain text of the request.
             return [self.guard.unverified(traces[0], "error", detail=type(error).__name__)]
         return answers
 
     def _finished(self, answer: GuardedAnswer, started: float, closed: bool) -> GuardedAnswer:
-        """The answer under the policy that holds for it, told to the listeners."""
+        """Apply the policy of this request to the answer and report it to the listeners."""
         policy = self.policy(closed=closed)
         if policy != self.guard.policy and answer.status != "ok":
             answer = replace(answer, text=applied(policy, answer))
@@ -272,10 +273,10 @@ class Checker:
 
 
 def applied(policy: Policy, answer: GuardedAnswer) -> str:
-    """What ``policy`` makes of a checked answer, whatever a user's action does."""
+    """The text of a checked answer under ``policy``, even if the policy's action raises."""
     try:
         return policy.apply(answer.original, answer.verdicts)
-    except Exception as error:  # a user's action
+    except Exception as error:  # the action may be the user's own function
         _log.warning("the policy's action failed: %s", type(error).__name__)
         return policy.on_failure(answer.original, answer.verdicts)
 
@@ -285,7 +286,7 @@ def _least(*seconds: float | None) -> float | None:
 
 
 def _late(job: _Job, now: float) -> bool:
-    """Whether its time ran out while it waited; its :meth:`Checker.check` tells."""
+    """Whether the deadline passed in the queue; :meth:`Checker.check` then returns the timeout."""
     return job.due is not None and job.due <= now
 
 
@@ -293,5 +294,5 @@ def _late(job: _Job, now: float) -> bool:
 def _observing() -> Iterator[None]:
     try:
         yield
-    except Exception:  # an observer must not break what it observes
+    except Exception:  # a failing listener must not break the check
         _log.warning("a listener failed", exc_info=True)

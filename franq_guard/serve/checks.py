@@ -1,4 +1,4 @@
-"""``POST /v1/check`` and ``/v1/check/batch``: answers in, verdicts out."""
+"""``POST /v1/check`` and ``POST /v1/check/batch``: check answers and return their verdicts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 def checks_router(checker: Checker, settings: ServeSettings) -> APIRouter:
-    """The two routes."""
+    """The routes for one answer and for a batch."""
     router = APIRouter(tags=["checks"])
     checks = _Checks(checker, settings)
 
@@ -88,7 +88,7 @@ def checks_router(checker: Checker, settings: ServeSettings) -> APIRouter:
 
 
 class _Checks:
-    """What the routes do."""
+    """Handles the requests of both routes."""
 
     def __init__(self, checker: Checker, settings: ServeSettings) -> None:
         self.checker, self.settings = checker, settings
@@ -98,12 +98,12 @@ class _Checks:
         return json_reply(answer.to_dict(), headers=answer_headers(answer, policy))
 
     async def many(self, request: Request) -> Response:
-        self._asked(request, {}, "batch")  # what is wrong with the headers is wrong with all
+        self._asked(request, {}, "batch")  # invalid headers fail here, once for the whole batch
         lines = await request.body()
         return StreamingResponse(self._outcomes(lines, request), media_type=JSON_LINES)
 
     async def _outcomes(self, lines: bytes, request: Request) -> AsyncIterator[str]:
-        """In order; so many are under way that every round can be full."""
+        """The result lines, in order; enough are checked at a time to fill every round."""
         under_way: deque[asyncio.Task[str]] = deque()
         try:
             for number, line in _numbered(lines):
@@ -112,7 +112,7 @@ class _Checks:
                     yield await under_way.popleft()
             while under_way:
                 yield await under_way.popleft()
-        finally:  # the client went away
+        finally:  # the client may have disconnected
             for task in under_way:
                 task.cancel()
 
@@ -135,8 +135,8 @@ class _Checks:
     async def _checked(
         self, body: bytes, request: Request, route: Route
     ) -> tuple[GuardedAnswer, Policy]:
-        """The answer and the policy that held; a batch waits for room in the queue."""
-        # Aside: given claims are looked for in the answer, which takes time.
+        """The checked answer and the policy that applied; a batch waits for room in the queue."""
+        # In a thread: locating given claims in the answer is slow and would block other requests.
         trace, deadline, closed = await asyncio.to_thread(self._read, body, request, route)
         policy = self.checker.policy(closed=closed)
         while True:
@@ -169,7 +169,7 @@ class _Checks:
 
 
 def _numbered(lines: bytes) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank, counted from 1 with the blank ones."""
+    """The lines that are not blank, with their line numbers; blank lines count."""
     at, number = 0, 0
     while at < len(lines):
         end = lines.find(b"\n", at)

@@ -1,4 +1,4 @@
-"""What ``/openapi.json`` says of requests and replies; the examples are valid and tested."""
+"""The schemas and examples of requests and replies in ``/openapi.json``; tests validate them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from franq_guard.report.words import LABEL_WORDS, REASON_WORDS
 Schema = dict[str, Any]
 
 _REFUSALS = {
-    401: ("A token is needed that the service knows.", "wrong_token"),
-    404: ("There is no such thing, or no more.", "not_found"),
+    401: ("A valid token is required.", "wrong_token"),
+    404: ("It does not exist, or no longer.", "not_found"),
     413: ("The body, the passages or the answer are too large.", "too_large"),
     422: ("The request cannot be read; the message says where.", "bad_request"),
     500: ("The service failed.", "internal"),
@@ -207,7 +207,10 @@ ANSWER_SCHEMA: Schema = {
 def _verdict_example(
     text: str, span: tuple[int, int], p: float, label: Label, **stretch: tuple[int, int]
 ) -> dict[str, Any]:
-    """As the passages alone decide; ``stretch``: characters of passage 0, evidence or against."""
+    """A verdict decided by the passages alone.
+
+    ``stretch`` gives character ranges in passage 0, by the name ``evidence`` or ``against``.
+    """
     faith, unfaith = 0.95, 0.5
     stretches = {name: {"passage": 0, "start": a, "end": b} for name, (a, b) in stretch.items()}
     return {
@@ -277,19 +280,19 @@ REQUEST_HEADERS: list[Schema] = [
 
 
 def documented(schema: Schema, example: object, *, headers: Schema | None = None) -> Schema:
-    """A reply in JSON."""
+    """The OpenAPI description of a JSON reply."""
     content = {"application/json": {"schema": schema, "example": example}}
     described = {"description": schema.get("description", "What it says."), "content": content}
     return {**described, "headers": headers} if headers else described
 
 
 def body(kind: str, schema: Schema, example: object) -> Schema:
-    """The body of a request, of the media type ``kind``."""
+    """The OpenAPI description of a request body of the media type ``kind``."""
     return {"required": True, "content": {kind: {"schema": schema, "example": example}}}
 
 
 def refusals(*statuses: int) -> dict[int | str, Schema]:
-    """The replies to requests that are refused."""
+    """The OpenAPI descriptions of the error replies with these statuses."""
     return {
         status: {
             "description": _REFUSALS[status][0],

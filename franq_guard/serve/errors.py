@@ -1,6 +1,6 @@
-"""What a request is refused with: a status, a code for programs and a message for people.
+"""Errors of the service: an HTTP status, a code for programs and a message for people.
 
-No message repeats text of the request: messages end in logs.
+No message contains text of the request, because messages end up in logs.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ class ServeError(Exception):
 
     Args:
         status: HTTP status.
-        code: one word for programs, such as ``too_many_passages``.
-        message: what is wrong.
+        code: identifier for programs, such as ``too_many_passages``.
+        message: what is wrong, for people.
         headers: sent with the reply.
     """
 
@@ -32,10 +32,10 @@ class ServeError(Exception):
 
 
 class QueueFull(ServeError):
-    """So many answers wait already that one more is refused at once.
+    """The queue is full, so the request is refused.
 
     Args:
-        retry_after: whole seconds until it is worth another try.
+        retry_after: whole seconds after which the client should try again.
     """
 
     def __init__(self, retry_after: int = 1) -> None:
@@ -48,7 +48,7 @@ class QueueFull(ServeError):
 
 
 class Closing(QueueFull):
-    """The service is shutting down: it finishes what is in work and takes nothing more."""
+    """The service is shutting down: it finishes waiting answers and accepts no new ones."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,5 +56,5 @@ class Closing(QueueFull):
 
 
 def error_body(code: str, message: str) -> dict[str, Any]:
-    """The JSON of every reply that is no answer."""
+    """The JSON body of every error reply."""
     return {"error": {"code": code, "message": message}}

@@ -1,4 +1,4 @@
-"""What ``/openapi.json`` says of the gateway's protocol."""
+"""The schemas and examples of the gateway's protocol in ``/openapi.json``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from franq_guard.serve.documents import DEADLINE, ON_ERROR, PASSAGE_SCHEMA, Sche
 
 REQUEST_SCHEMA: Schema = {
     "type": "object",
-    "description": "A question of LiteLLM's generic guardrail; fields not named here are not read.",
+    "description": "A call of LiteLLM's generic guardrail API; fields not named here are ignored.",
     "required": ["input_type"],
     "properties": {
         "input_type": {"enum": ["request", "response"]},
@@ -45,7 +45,7 @@ REQUEST_EXAMPLE = {
 }
 REPLY_SCHEMA: Schema = {
     "type": "object",
-    "description": "What the gateway is to do.",
+    "description": "What the gateway must do with the texts.",
     "required": ["action"],
     "properties": {
         "action": {"enum": ["NONE", "BLOCKED", "GUARDRAIL_INTERVENED"]},

@@ -1,7 +1,8 @@
-"""An answer that is checked again and again while it is written, by callers that keep no state.
+"""Checks an answer repeatedly while it is written, for callers that keep no state.
 
-Every time the whole text so far is checked, since nobody says which time is the last. What was
-settled keeps the verdicts it had at first: text that may have left must not change.
+Each call checks the whole text so far, because the caller does not say which call is the last.
+Claims that more text cannot change keep their first verdicts: their text may have been sent to the
+user already and must not change.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ class Settled:
     verdicts: tuple[Verdict, ...] = ()
 
     def begins(self, text: str) -> bool:
-        """Whether ``text`` goes on from it."""
+        """Whether ``text`` starts with the settled text."""
         return text.startswith(self.text)
 
 
 def settle(splitter: object, checked: GuardedAnswer, before: Settled | None) -> Settled:
-    """How much of a checked answer is settled now.
+    """The beginning of a checked answer that is settled now.
 
     Args:
-        splitter: of the guard; where it cannot tell, nothing is.
+        splitter: the guard's; without a method ``settled`` no further text is settled.
         checked: the answer so far.
-        before: what was settled the last time.
+        before: what was settled at the previous call.
     """
     text = checked.original
     known = before if before is not None and before.begins(text) else Settled()
@@ -48,7 +49,7 @@ def settle(splitter: object, checked: GuardedAnswer, before: Settled | None) -> 
 
 
 def with_settled(checked: GuardedAnswer, settled: Settled, policy: Policy) -> GuardedAnswer:
-    """The answer with the verdicts of what is settled, under the policy."""
+    """The answer with its settled verdicts restored and the policy applied."""
     if not settled.begins(checked.original):
         return checked
     rest = [v for v in checked.verdicts if _end(v) > len(settled.text)]
@@ -61,18 +62,18 @@ def with_settled(checked: GuardedAnswer, settled: Settled, policy: Policy) -> Gu
 
 def holdback(checked: GuardedAnswer, settled: Settled, policy: Policy) -> int:
     """How many characters at the end of the checked text may still change."""
-    if policy.action not in ("annotate", "filter"):  # they decide on all of the answer
+    if policy.action not in ("annotate", "filter"):  # other actions depend on the whole answer
         return len(checked.text)
     sure = policy.so_far(settled.text, settled.verdicts).rstrip()
     return len(checked.text) - _shared(sure, checked.text)
 
 
 def _shared(one: str, other: str) -> int:
-    """Characters with which both begin."""
+    """Length of the common beginning of both texts."""
     pairs: Sequence[tuple[str, str]] = list(zip(one, other, strict=False))
     return next((i for i, (a, b) in enumerate(pairs) if a != b), len(pairs))
 
 
 def _end(verdict: Verdict) -> float:
-    """Where its claim ends; one that was not found in the answer may be about all of it."""
+    """End of its claim in the text; infinite if the claim was not located in the answer."""
     return verdict.claim.spans[-1][1] if verdict.claim.spans else math.inf

@@ -1,4 +1,4 @@
-"""Whether the service lives, whether its models are loaded, and what it counted."""
+"""Routes for operators: is the service running, are its models loaded, and its metrics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def health_router(checker: Checker, metrics: Metrics) -> APIRouter:
 
     @router.get("/healthz", responses={200: documented(STATUS_SCHEMA, {"status": "ok"})})
     async def healthz() -> Response:
-        """Answers as long as the service lives."""
+        """200 as long as the service runs."""
         return JSONResponse({"status": "ok"})
 
     @router.get(
@@ -27,7 +27,7 @@ def health_router(checker: Checker, metrics: Metrics) -> APIRouter:
         },
     )
     async def readyz() -> Response:
-        """200 once the models are loaded; before that a check waits for them."""
+        """200 once the models are loaded; a check that comes earlier waits for them."""
         if checker.ready:
             return JSONResponse({"status": "ready"})
         return JSONResponse({"status": "loading"}, 503)

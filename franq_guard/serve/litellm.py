@@ -1,14 +1,15 @@
 """LiteLLM's generic guardrail protocol: ``POST /beta/litellm_basic_guardrail_api``.
 
-The gateway asks twice for each call (``mode: [pre_call, post_call]``): of the request, which alone
-brings the messages, and of the response, which brings the texts the model wrote. The passages of a
-request are kept by ``litellm_call_id`` until then.
+The gateway calls twice for each completion (``mode: [pre_call, post_call]``): with the request,
+which contains the messages, and with the response, which contains the texts the model wrote but not
+the messages. So the passages of a request are stored by ``litellm_call_id`` until its response.
 
-A stream is asked of again and again, with all of the text so far
-(``streaming_transform_mode: incremental_diff``). The gateway lets out the checked text but for the
-last ``stream_holdback_chars``, and at the end all of it, without saying which time is the last.
+For a stream the gateway calls repeatedly, each time with the whole text so far
+(``streaming_transform_mode: incremental_diff``). It sends the checked text to its client except for
+the last ``stream_holdback_chars`` characters, and all of it at the end. It does not say which call
+is the last.
 
-Looked up in October 2026 (LiteLLM 1.104); https://docs.litellm.ai/docs/adding_provider/generic_guardrail_api.
+As of October 2026 (LiteLLM 1.104); https://docs.litellm.ai/docs/adding_provider/generic_guardrail_api.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from franq_guard.serve.store import Store
 
 
 def litellm_router(checker: Checker, settings: ServeSettings) -> APIRouter:
-    """The one route."""
+    """The route of the guardrail API."""
     router = APIRouter(tags=["gateways"])
     gateway = Gateway(checker, settings)
 
@@ -70,14 +71,14 @@ def litellm_router(checker: Checker, settings: ServeSettings) -> APIRouter:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a request says about the answer to come."""
+    """Question and passages of a request, against which its answer will be checked."""
 
     question: str = ""
     passages: tuple[Passage, ...] = ()
 
     @property
     def size(self) -> int:
-        """Characters."""
+        """Number of characters."""
         return len(self.question) + sum(len(p.text) + len(p.title) for p in self.passages)
 
 
@@ -88,11 +89,11 @@ class _Strictness:
 
 
 class Gateway:
-    """Answers the gateway's two questions.
+    """Handles the gateway's calls for requests and responses.
 
     Attributes:
-        asked: passages and question of the requests that were seen, by call.
-        settled: what of their streams is settled, by call and number of the text.
+        asked: passages and question of recent requests, by call id.
+        settled: the settled text of recent streams, by call id and number of the text.
     """
 
     def __init__(self, checker: Checker, settings: ServeSettings) -> None:
@@ -106,10 +107,10 @@ class Gateway:
         self.settled: Store[Settled] = Store(kept, seconds, size=size)
 
     async def reply(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """The reply to one question of the gateway.
+        """The reply to one call of the gateway.
 
         Raises:
-            ServeError: for a request that cannot be read, is too large or has to wait.
+            ServeError: if the request is invalid or too large, or the queue is full.
         """
         kind, call = row.get("input_type"), row.get("litellm_call_id")
         if kind not in ("request", "response"):
@@ -132,7 +133,7 @@ class Gateway:
             self.asked.put(call, asked, size=asked.size)
 
     def _known(self, call: str | None, found: Asked) -> Asked:
-        """What the response itself says goes before what its request said."""
+        """Question and passages; those in the response take precedence over its request's."""
         kept = (self.asked.get(call) if call else None) or Asked()
         return Asked(found.question or kept.question, found.passages or kept.passages)
 
@@ -171,7 +172,7 @@ class Gateway:
         self, text: str, asked: Asked, key: str | None, strictness: _Strictness
     ) -> tuple[GuardedAnswer, int]:
         """The checked text, and how much of its end may still change."""
-        if not text.strip():  # a call of a tool; there is nothing to check
+        if not text.strip():  # e.g. a tool call: there is no text to check
             return GuardedAnswer(text, text, (), "unverified"), 0
         trace = Trace(asked.question, asked.passages, Generation(text), id=key)
         closed = strictness.closed
@@ -200,7 +201,7 @@ def _grown(
 
 
 def _asked_in(row: Mapping[str, Any]) -> Asked:
-    """Passages and question, of our extension in the parameters or of the messages."""
+    """Passages and question, from our extension in the parameters or from the messages."""
     parameters = _parameters(row)
     request = row.get("request_data")
     given = request if isinstance(request, Mapping) else {}
@@ -213,7 +214,7 @@ def _asked_in(row: Mapping[str, Any]) -> Asked:
 
 
 def _prompts(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The prompt of a request without messages, as a message."""
+    """The prompt of a completion request, which has no messages, as one user message."""
     texts = row.get("texts") if row.get("input_type") == "request" else None
     return [{"role": "user", "content": "\n".join(texts)}] if texts else []
 
@@ -228,7 +229,7 @@ def _are_texts(value: object) -> bool:
 
 
 def _reason(weak: list[Any], total: int) -> str:
-    """Labels and counts alone: the gateway logs it."""
+    """Why the answer was blocked; only labels and counts, because the gateway logs this."""
     counts = Counter(verdict.label for verdict in weak)
     labels = ", ".join(f"{n} {label}" for label, n in sorted(counts.items()))
     return f"franq: {len(weak)} of {total} claims: {labels}"

@@ -1,4 +1,4 @@
-"""What operators watch, as Prometheus reads it; one registry for each service, no text in it."""
+"""Prometheus metrics of the service: one registry per service, without text of requests."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ class Metrics:
     """Counts what a checker does.
 
     Args:
-        checker: is listened to.
+        checker: the checker to observe.
     """
 
     def __init__(self, checker: Checker) -> None:
         self.registry = CollectorRegistry()
         self._describe(checker)
-        # All series are there from the start: a rate over one that appears later misses its first.
+        # Create all series now: Prometheus's rate() misses the first event of a series that is
+        # only created by that event.
         for status in get_args(Status):
             self._checks.labels(status)
         for label in get_args(Label):
@@ -107,7 +108,7 @@ class Metrics:
             self._stages.labels(stage).observe(spent)
 
     def generated(self, guard_seconds: float, generation_seconds: float) -> None:
-        """Count how long the guard kept an answer back, measured by how long its model took."""
+        """Record the guard's delay relative to the time the model took to write the answer."""
         if generation_seconds > 0:
             self._ratio.observe(guard_seconds / generation_seconds)
 
@@ -116,10 +117,10 @@ class Metrics:
         self._errors.labels(code).inc()
 
     def text(self) -> bytes:
-        """All of it in Prometheus's text format (:data:`CONTENT_TYPE`)."""
+        """All metrics in Prometheus's text format (:data:`CONTENT_TYPE`)."""
         return generate_latest(self.registry)
 
 
 def _known(reason: str | None) -> str:
-    """Reasons that are none of ours do not make series without end."""
+    """The reason, or "other" if it is not one of ours, so that the number of series is bounded."""
     return reason if reason is not None and reason in get_args(Reason) else "other"

@@ -1,14 +1,14 @@
-"""The passages and the question of a chat request, wherever applications put them.
+"""Finds the passages and the question in a chat request.
 
-Passages are taken from the first of these that has any:
+Applications put them in different places. The first of these that has any passages is used:
 
 1. the extension object ``franq`` of the request: ``{"franq": {"passages": [...]}}``;
 2. ``documents: [{"title": ..., "text": ...}]``, as vLLM takes them;
 3. the messages of tools;
-4. ``<context>`` and ``<source>`` blocks of any message, as Open WebUI and many prompts have them;
-   of a context with sources inside, the sources.
+4. ``<context>`` and ``<source>`` blocks of any message, as Open WebUI and many prompts write them;
+   if a context contains sources, each source is a passage.
 
-What has another form than expected is passed over: a request is the upstream's to judge.
+Parts of an unexpected form are ignored: validating the request is up to the upstream server.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from franq_guard.records import Passage
 
 EXTENSION = "franq"
-"""The key of our own object in a request."""
+"""The key of our extension object in a request."""
 
 _TAG = re.compile(r"<(/?)(context|source)(?![\w-])([^<>]{0,500})>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"([\w-]{1,50})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
@@ -29,10 +29,10 @@ _TOOLS = ("tool", "function")
 
 
 def passages_in(body: Mapping[str, object]) -> tuple[Passage, ...]:
-    """The passages of a chat request; empty where none is found.
+    """The passages of a chat request; empty if none are found.
 
     Args:
-        body: the JSON of the request. Nothing in it can make this raise.
+        body: the JSON of the request; invalid content never raises an error.
     """
     extension, messages = extension_in(body), messages_in(body)
     sources: tuple[Iterator[Passage], ...] = (
@@ -48,7 +48,7 @@ def passages_in(body: Mapping[str, object]) -> tuple[Passage, ...]:
 
 
 def extension_in(body: Mapping[str, object]) -> Mapping[str, object]:
-    """Our own object of the request; empty where it has none."""
+    """Our extension object of the request; empty if it has none."""
     given = body.get(EXTENSION)
     return given if isinstance(given, Mapping) else {}
 
@@ -60,7 +60,7 @@ def messages_in(body: Mapping[str, object]) -> list[Mapping[str, object]]:
 
 
 def question_of(body: Mapping[str, object]) -> str:
-    """What was asked: ``question`` of our extension, else the last message of the user."""
+    """The question: ``question`` of our extension, else the user's last message."""
     given = extension_in(body).get("question")
     if isinstance(given, str) and given.strip():
         return given
@@ -68,7 +68,7 @@ def question_of(body: Mapping[str, object]) -> str:
 
 
 def question_in(messages: Iterable[object]) -> str:
-    """The last message of the user that says something besides its passages; "" if none does."""
+    """The user's last message with text other than passages, without them; "" if there is none."""
     users = [m for m in messages if isinstance(m, Mapping) and m.get("role") == "user"]
     for message in reversed(users):
         text = text_of(message.get("content"))
@@ -143,7 +143,7 @@ def _any_within(starts: list[int], block: _Block) -> bool:
 
 
 def _blocks(text: str) -> list[_Block]:
-    """Each closing tag with the last one of its kind that opened before it, in one pass."""
+    """Pair each closing tag with the last opening tag of its kind before it, in one pass."""
     opened: dict[str, re.Match[str]] = {}
     blocks: list[_Block] = []
     for tag in _TAG.finditer(text):

@@ -1,4 +1,4 @@
-"""From the bytes of a request to a trace that may be checked, and back to a reply."""
+"""Reads and validates the body of a request, and writes JSON replies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def json_of(body: bytes) -> Any:
     """The JSON of a body.
 
     Raises:
-        ServeError: 422, for what is no JSON in UTF-8 or is nested too deep.
+        ServeError: 422, if it is not JSON in UTF-8 or is nested too deep.
     """
     try:
         return json.loads(body.decode("utf-8-sig"))
@@ -48,7 +48,7 @@ def trace_of_row(row: dict[str, Any], settings: ServeSettings) -> Trace:
     """A ``franq.trace/1`` row as a trace.
 
     Raises:
-        ServeError: 413 for one over the limits, 422 for a broken one.
+        ServeError: 413 if it exceeds a limit, 422 if it is invalid.
     """
     claims = row.get("claims")
     check_size(settings, _listed(row.get("passages")), row.get("answer"), claims)
@@ -68,10 +68,10 @@ def trace_of_row(row: dict[str, Any], settings: ServeSettings) -> Trace:
 def check_size(
     settings: ServeSettings, passages: Iterable[object], answer: object, claims: object = None
 ) -> None:
-    """Refuse what is too much work; values of a wrong kind are somebody else's to refuse.
+    """Refuse answers that are too large to check; values of a wrong type are checked elsewhere.
 
     Raises:
-        ServeError: 413.
+        ServeError: 413, if a limit is exceeded.
     """
     texts = [_text(passage) for passage in passages]
     for code, what, found, most in (
@@ -95,10 +95,10 @@ def check_size(
 
 
 def deadline_of(header: str | None, field: object) -> float | None:
-    """The seconds that a request allows itself: the lesser of its header and its field.
+    """The deadline that a request asks for, in seconds: the lesser of its header and its field.
 
     Raises:
-        ServeError: 422, for what is no positive number.
+        ServeError: 422, if a value is not a positive number.
     """
     given = [_seconds(value) for value in (header, field) if value is not None]
     return min(given, default=None)
@@ -108,12 +108,12 @@ def closed_of(settings: ServeSettings, route: Route, *asked: object) -> bool:
     """Whether claims that could not be checked count as weak.
 
     Args:
-        settings: a request may be stricter than they are.
-        route: that it came in by.
-        asked: ``open``, ``closed`` or None, from wherever a request may say it.
+        settings: the service's settings; a request may only be stricter.
+        route: the route of the request.
+        asked: ``open``, ``closed`` or None, from each place where a request can set it.
 
     Raises:
-        ServeError: 422, for anything else, and for ``open`` where the settings say ``closed``.
+        ServeError: 422, for other values, and for ``open`` if the settings say ``closed``.
     """
     said = [value for value in asked if value is not None]
     if any(value not in ("open", "closed") for value in said):
@@ -125,11 +125,11 @@ def closed_of(settings: ServeSettings, route: Route, *asked: object) -> bool:
 
 
 def answer_headers(answer: GuardedAnswer, policy: Policy) -> dict[str, str]:
-    """What of an answer a proxy or a log may show: labels and reasons, never text.
+    """Reply headers that summarize an answer: labels and reasons only, because proxies log headers.
 
     Args:
-        answer: as it was checked.
-        policy: its weak labels are told, and ``unverified``.
+        answer: the checked answer.
+        policy: decides which labels are listed: its weak ones, and ``unverified``.
     """
     labels = {verdict.label for verdict in answer.verdicts}
     reasons = {v.reason or "" for v in answer.verdicts if v.label == "unverified"} - {""}
@@ -145,7 +145,7 @@ def answer_headers(answer: GuardedAnswer, policy: Policy) -> dict[str, str]:
 def json_reply(
     value: object, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """A reply in JSON; ASCII, since a text of JSON may hold what UTF-8 cannot."""
+    """A JSON reply, escaped to ASCII: texts may contain lone surrogates, invalid in UTF-8."""
     return Response(json_line(value), status, headers, media_type="application/json")
 
 
@@ -155,7 +155,7 @@ def json_line(value: object) -> str:
 
 
 def bad_request(message: str, code: str = "bad_request") -> ServeError:
-    """What is said of a request that cannot be read."""
+    """The error for an invalid request: status 422."""
     return ServeError(422, code, message)
 
 

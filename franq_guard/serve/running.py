@@ -1,4 +1,4 @@
-"""The service on a port, until it is told to stop."""
+"""Runs the service on a port until it is stopped."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from fastapi import FastAPI
 
 
 class Server(uvicorn.Server):
-    """Serves the application; at the end, what is in work is finished first.
+    """Serves the application; when stopped, it finishes the requests in work first.
 
     Args:
         app: from :func:`~franq_guard.serve.app.create_app`.
-        host: the address it listens at.
-        port: 0: any that is free.
+        host: the address to listen on.
+        port: the port to listen on; 0: any free port.
         listening: called with the service's address once it listens.
     """
 
@@ -41,7 +41,7 @@ class Server(uvicorn.Server):
         self._listening = listening
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, and tell where."""
+        """Start listening and report the address."""
         await super().startup(sockets)
         if self.started:
             found = self.servers[0].sockets[0].getsockname()
@@ -50,7 +50,7 @@ class Server(uvicorn.Server):
 
 
 def is_local(host: str) -> bool:
-    """Whether only this machine can reach what listens at ``host``."""
+    """Whether a server listening on ``host`` can be reached from this machine only."""
     if host == "localhost":
         return True
     try:

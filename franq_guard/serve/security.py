@@ -1,4 +1,4 @@
-"""Who may ask, and how much: looked at before a request's body is read or believed."""
+"""Checks the token and size of a request before its body is read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from franq_guard.serve.errors import ServeError, error_body
 from franq_guard.serve.settings import ServeSettings
 
 OPEN_PATHS = ("/healthz", "/readyz")
-"""Asked by machines that have no token; they tell nothing of any request."""
+"""Paths that need no token: health probes have none, and the replies reveal no requests."""
 BATCH_PATH = "/v1/check/batch"
 GATEWAY_PATH = "/beta/litellm_basic_guardrail_api"
 
@@ -22,29 +22,29 @@ _log = logging.getLogger(__name__)
 
 
 class Tokens:
-    """The bearer tokens that are let in; every comparison takes the same time."""
+    """The accepted bearer tokens, compared in constant time."""
 
     def __init__(self, tokens: Iterable[str]) -> None:
         self._digests = [_digest(token.encode()) for token in tokens]
 
     def let_in(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
-        """Whether the headers bring one of the tokens, or none is asked for."""
+        """Whether the headers contain a valid token, or no token is required."""
         if not self._digests:
             return True
         given = _digest(_bearer(headers))
         found = False
-        for digest in self._digests:  # all of them: the time must not tell which one it was
+        for digest in self._digests:  # no early exit: the time must not reveal which one matched
             found |= hmac.compare_digest(digest, given)
         return found
 
 
 class Door:
-    """ASGI middleware: tokens, the size of bodies, and failures without text in the logs.
+    """ASGI middleware: checks tokens and body sizes, and logs failures without request text.
 
     Args:
-        app: what is behind it.
-        settings: tokens and sizes.
-        on_error: called with the code of each refusal and failure it answers.
+        app: the application behind it.
+        settings: tokens and size limits.
+        on_error: called with the error code of each request that is refused or fails here.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Door:
         self._tokens = Tokens(settings.tokens)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the request in, or answer it here."""
+        """Pass the request on, or reply with an error."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -76,7 +76,7 @@ class Door:
                 headers={"WWW-Authenticate": "Bearer"},
             )
         for name, value in scope["headers"]:
-            # int() would take underscores and signs
+            # isdigit first: int() would also accept underscores and signs
             if name == b"content-length" and value.isdigit() and int(value) > self._most(scope):
                 raise _too_large(self._most(scope))
 
@@ -85,7 +85,7 @@ class Door:
         return self.settings.max_batch_bytes if many else self.settings.max_body_bytes
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
-        """``receive`` that stops a body without a stated length."""
+        """A ``receive`` that also limits bodies sent without a content length."""
         left = most = self._most(scope)
 
         async def limited() -> Message:
@@ -110,7 +110,7 @@ class Door:
         try:
             await self.app(scope, receive, sent)
         except Exception as error:
-            # The message of an error may hold text of the request.
+            # Only the error's type: its message may contain text of the request.
             _log.error("%s failed: %s", scope["path"], type(error).__name__)
             _log.debug("the failure", exc_info=True)
             self._on_error("internal")
@@ -121,9 +121,9 @@ class Door:
 
 
 def _bearer(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """The token of a request; gateways send theirs as ``x-api-key``.
+    """The token of a request; gateways send it as ``x-api-key``.
 
-    ``x-franq-token`` goes before all others: behind it ``Authorization`` may be the upstream's.
+    ``x-franq-token`` takes precedence: ``Authorization`` may then hold the upstream server's key.
     """
     given = list(headers)
     found = b""
@@ -140,7 +140,7 @@ def _bearer(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
 
 
 def _digest(token: bytes) -> bytes:
-    """Of one length, so that a comparison does not tell the token's."""
+    """A digest of fixed length, so that the comparison does not reveal the token's length."""
     return hashlib.sha256(token).digest()
 
 

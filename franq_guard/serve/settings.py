@@ -1,4 +1,4 @@
-"""What a service is told once, at its start: limits, tokens, the model behind it."""
+"""The settings of a service, fixed at its start: limits, tokens, the upstream server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OnError = Literal["open", "closed"]
 StreamMode = Literal["buffer", "claims"]
 UpstreamKind = Literal["openai", "vllm"]
 Route = Literal["check", "batch", "litellm", "chat"]
-"""Where answers come in: the two of ``/v1/check``, the gateway's, the proxy's."""
+"""Routes by which answers arrive: the two of ``/v1/check``, the gateway's, the proxy's."""
 
 _MIB = 1024 * 1024
 _AT_LEAST_ONE = (
@@ -35,39 +35,39 @@ class ServeSettings:
     """Limits, security and the upstream of one service; no request can change them.
 
     Attributes:
-        tokens: a request must bring one of them as its bearer token; empty: none is asked for.
-        max_body_bytes: of one request; also of one line of a batch.
-        max_batch_bytes: of all lines of a batch together; also of what a gateway sends, which may
-            hold images.
-        max_passages: of one answer.
-        max_passage_chars: of all passages of one answer together.
-        max_answer_chars: of one answer.
-        max_claims: given with one answer.
-        queue: answers that may wait; one more is refused.
+        tokens: accepted bearer tokens; empty: no token is required.
+        max_body_bytes: largest body of one request; also the largest line of a batch.
+        max_batch_bytes: largest body of a batch; also of a gateway's call, which may contain
+            images.
+        max_passages: most passages of one answer.
+        max_passage_chars: most characters of all passages of one answer together.
+        max_answer_chars: most characters of one answer.
+        max_claims: most claims given with one answer.
+        queue: most answers that may wait; further ones are refused.
         window_ms: how long an idle service waits for more answers to check together.
-        batch_size: answers that are checked together at most.
-        deadline: seconds an answer may take, waiting included, where its request names no fewer.
-            None: as long as it takes.
+        batch_size: most answers that are checked together.
+        deadline: seconds an answer may take, including the wait, unless its request sets a shorter
+            deadline. None: no limit.
         on_error: ``closed`` treats claims that could not be checked as weak. A request may ask for
-            ``closed`` where this says ``open``, never the other way round.
-        closed_routes: these are ``closed`` even where ``on_error`` is ``open``.
+            ``closed`` if this is ``open``, but not the other way round.
+        closed_routes: routes that are ``closed`` even if ``on_error`` is ``open``.
         upstream: base address of the OpenAI-compatible server behind the proxy, such as
             ``http://localhost:8000/v1``. None: no proxy.
-        upstream_kind: ``vllm`` tells token ids and the prompt that its model saw, beside
-            log-probabilities; both are asked of it then.
-        upstream_key: sent to the upstream instead of what the client sent.
-        upstream_seconds: how long the upstream may be silent.
-        ask_logprobs: ask the upstream for log-probabilities, even where the client does not.
-        stream: ``claims`` lets a claim of a stream go when it has its verdict, ``buffer`` holds the
-            whole answer back until all have.
-        reports_kept: reports of the proxy that can be fetched.
-        report_seconds: for how long.
-        messages_kept: requests of a gateway whose passages are kept until their answer comes.
-        messages_chars: characters of all these together.
-        messages_seconds: for how long.
+        upstream_kind: a ``vllm`` server can return token ids and the prompt that its model saw in
+            addition to log-probabilities; it is then asked for both.
+        upstream_key: sent to the upstream instead of the client's own key.
+        upstream_seconds: how long the upstream may send nothing before the request fails.
+        ask_logprobs: ask the upstream for log-probabilities, even if the client does not.
+        stream: ``claims`` sends each claim of a stream once it has its verdict, ``buffer`` sends
+            the answer once all claims have theirs.
+        reports_kept: most reports of the proxy that are kept for clients to fetch.
+        report_seconds: how long a report is kept.
+        messages_kept: most requests of a gateway whose passages are kept until their answer.
+        messages_chars: most characters of all these together.
+        messages_seconds: how long they are kept.
 
     Raises:
-        ValueError: for a setting that cannot work.
+        ValueError: if a setting is invalid.
     """
 
     tokens: tuple[str, ...] = field(default=(), repr=False)
@@ -96,7 +96,7 @@ class ServeSettings:
     messages_seconds: float = 900.0
 
     def closed_on(self, route: Route) -> bool:
-        """Whether claims that could not be checked count as weak there, whatever a request says."""
+        """Whether the settings make unchecked claims count as weak for every request of a route."""
         return self.on_error == "closed" or route in self.closed_routes
 
     def __post_init__(self) -> None:
@@ -128,7 +128,7 @@ def _check_routes(routes: object) -> None:
 
 
 def _check_tokens(tokens: object) -> None:
-    """The message does not repeat a token: messages end in logs."""
+    """Validate the tokens; no message contains a token, because messages end up in logs."""
     if not isinstance(tokens, tuple) or not all(isinstance(token, str) for token in tokens):
         raise ValueError("tokens must be a tuple of strings")
     if any(not token or not token.isascii() or not token.isprintable() for token in tokens):

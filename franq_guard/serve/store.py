@@ -1,4 +1,4 @@
-"""What is kept for a while: bounded in number, in size and in time."""
+"""A temporary store of values, limited in number, total size and age."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ T = TypeVar("T")
 
 
 class Store(Generic[T]):
-    """The latest values by key; for one thread.
+    """Keeps the latest values by key; not thread-safe.
 
     Args:
-        kept: values that are kept at most.
+        kept: most values to keep.
         seconds: how long a value is kept after it was put.
-        size: of all values together, in whatever :meth:`put` counts; None: not looked at.
-        clock: in seconds, never going back.
+        size: largest total size, in the unit that callers of :meth:`put` use; None: no limit.
+        clock: a monotonic clock in seconds.
     """
 
     def __init__(
@@ -37,11 +37,11 @@ class Store(Generic[T]):
 
     @property
     def size(self) -> int:
-        """Of all values together."""
+        """Total size of all values."""
         return self._size
 
     def put(self, key: str, value: T, *, size: int = 0) -> None:
-        """Keep ``value``; the oldest ones make room. One that is too large alone is not kept."""
+        """Store ``value`` and drop the oldest ones if needed; skip it if it alone is too large."""
         self._drop(key)
         if self._most is not None and size > self._most:
             return
@@ -51,7 +51,7 @@ class Store(Generic[T]):
             self._drop(next(iter(self._values)))
 
     def get(self, key: str) -> T | None:
-        """The value; None where there is none, or its time is over."""
+        """The value; None if there is none or it has expired."""
         found = self._values.get(key)
         if found is None or found[0] <= self._clock():
             self._drop(key)

@@ -20,7 +20,7 @@ OUT = Path(str(files("franq_guard.calibration"))) / "shipped"
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Build as told on the command line; prints the figures."""
+    """Build the calibrators that the command line asks for and print their figures."""
     from franq_guard.language_model.transformers.smollm2 import cache_dir
 
     parser = argparse.ArgumentParser(prog="python -m franq_bench.calibrator", description=__doc__)
@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--cache", type=Path, default=None, help="generations are kept here")
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
-        parser.error(f"--data must be the folder with the data files; {options.data} is none")
+        parser.error(f"--data: {options.data} is not a folder with the data files")
     if options.captured is None:
         for form in ("long", "short"):
             found = build_any_writer(options.data, form, seed=options.seed, progress=bar)

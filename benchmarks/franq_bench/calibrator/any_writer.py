@@ -1,10 +1,10 @@
-"""The calibrators for answers by any writer: evidence alone, with a promise, fitted again.
+"""Refits the calibrators for answers by any writer, which use evidence alone and give a guarantee.
 
-P(true) = P(faithful) * UQ_faith + (1 - P(faithful)) * .5 (arXiv 2505.21072, eq. 1). UQ_faith is
-one number, the most likely one on claims whose truth is known; UQ_unfaith is a stated prior, since
-nobody knows whether a claim is true that the passages do not state. The labelling rule keeps the
-promise of :mod:`franq_guard.calibration.promise` on claims that their passages state, of answers
-that nothing was trained or fitted on.
+P(true) = P(faithful) * UQ_faith + (1 - P(faithful)) * .5 (arXiv 2505.21072, eq. 1). UQ_faith is one
+number, the maximum-likelihood estimate on claims whose truth is known. UQ_unfaith is a fixed prior,
+because nothing is known about the truth of a claim that the passages do not state. The labelling
+rule keeps the guarantee of :mod:`franq_guard.calibration.promise`; it is tested on claims that
+their passages state, from answers that were not used for training or fitting.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ from franq_guard.policy import WEAK, Policy
 from franq_guard.records import Form
 
 PRIOR: Final = 0.5
-#: At .05 the promise allows a cut of .02, at which one changed claim in five is caught; at .1 it
-#: allows one of .28, at which five in six are (fitting fold).
+#: Largest share of stated claims that may be flagged. With .05 the highest allowed cut is .02,
+#: which catches one changed claim in five; with .1 it is .28, which catches five in six (on the
+#: fitting fold).
 ALPHA: Final = 0.1
 DELTA: Final = 0.1
 #: P(faithful) from which a claim counts as supported, from lenient to strict.
@@ -69,19 +70,20 @@ def fit(
     sources: Sequence[str],
     promised_on: Sequence[str],
 ) -> Calibrator:
-    """The calibrator of a form.
+    """Fit the calibrator of a form.
 
     Args:
         form: long or short.
         known: claims whose truth is known, with P(faithful) of each (fitting fold).
-        fitting: checked answers of the fitting fold, which contradiction and entailment are cut by.
-        stated: claims that their passages state, of the thresholds fold: the promise rests on them.
-        fingerprint: of the guard that checked them.
+        fitting: checked answers of the fitting fold; the cuts of contradiction and entailment are
+            chosen on them.
+        stated: claims that their passages state (thresholds fold); the guarantee is based on them.
+        fingerprint: fingerprint of the guard that checked them.
         sources: names and licences of the data.
         promised_on: names of the data of ``stated``.
 
     Raises:
-        PromiseRefusedError: too few claims, or no rule keeps the promise.
+        PromiseRefusedError: if there are too few claims, or no rule gives the guarantee.
     """
     truth = np.array([k.is_true for k in known], float)
     faithful = np.array([k.p_faithful for k in known], float)
@@ -111,12 +113,12 @@ def fit(
 
 
 def mixture(p_faithful: float, u: float) -> float:
-    """P(true) of a claim by the formula with the prior."""
+    """P(true) of a claim by the formula above."""
     return round(p_faithful * u + (1 - p_faithful) * PRIOR, 6)
 
 
 def uq_faith(is_true: FloatArray, p_faithful: FloatArray) -> float:
-    """The UQ_faith of greatest likelihood in the mixture, from .5 to .99.
+    """The maximum-likelihood estimate of UQ_faith, from .5 to .99.
 
     Args:
         is_true: (n,) of 0/1.
@@ -133,13 +135,13 @@ def uq_faith(is_true: FloatArray, p_faithful: FloatArray) -> float:
 
 
 def _contradiction_cut(rows: Sequence[Row]) -> float:
-    """What one in 200 stated claims is contradicted by at most, and at least .5."""
+    """The contradiction score that one in 200 stated claims exceeds, but at least .5."""
     found = [r.contradiction or 0.0 for r in rows if r.kind in ("grounded", "entailed")]
     return round(min(0.999, max(0.5, float(np.quantile(found, 1 - _FALSE_ALARM)))), 3)
 
 
 def _entailment_cut(rows: Sequence[Row]) -> float:
-    """The lowest entailment from which 95 % of the claims are stated; .9 where none is so good."""
+    """The lowest entailment score from which 95 % of the claims are stated; .9 if there is none."""
     good = np.array([r.kind in ("grounded", "entailed") for r in rows])
     scores = np.array([r.entailment or 0.0 for r in rows])
     for cut in np.arange(0.5, 0.9, 0.05):
@@ -205,10 +207,10 @@ def build(folder: Path, form: Form, *, seed: int, progress: Bar) -> Calibrator:
     """Check, fit and test for one form.
 
     Args:
-        folder: of the data.
+        folder: folder with the data.
         form: long or short.
-        seed: of every draw.
-        progress: shows the stages.
+        seed: seed of every random draw.
+        progress: shows the progress of each stage.
     """
     guard = Guard(
         faithfulness=SmallFaithfulness.bundled, franq=Calibrator.evidence(form=form), form=form

@@ -1,7 +1,8 @@
-"""The calibrator shipped for the embedded models, fitted again.
+"""Refits the calibrator for answers that the embedded models wrote.
 
-SmolLM2 answers SQuAD questions and those NQ questions whose gold passage people marked, over three
-passages that hold the gold one for some questions only. Claims are labelled by the gold aliases
+SmolLM2 answers SQuAD questions, and NQ questions whose gold passage was marked by people, from
+three passages. Only for some questions is the gold passage one of them. Claims are labelled by the
+gold aliases
 (:mod:`franq_bench.calibrator.label`). Only these rows are used: their licences (CC BY-SA, MIT) are
 share-alike or permissive.
 """
@@ -35,7 +36,7 @@ MAX_NEW_TOKENS = 64
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question with the passages to be shown and its gold answers."""
+    """One question, the passages shown with it, and its gold answers."""
 
     id: str
     text: str
@@ -44,7 +45,7 @@ class Question:
 
 
 def questions(folder: Path, *, limit: int, seed: int) -> list[Question]:
-    """Of ``limit`` questions of the fitting fold, half from each file, those that can be graded.
+    """Draw ``limit`` questions of the fitting fold, half from each file; keep the gradable ones.
 
     Raises:
         FileNotFoundError: if a data file is missing.
@@ -81,7 +82,7 @@ def _question(row: dict[str, Any], rng: random.Random) -> Question:
 def answer(
     guard: Guard, asked: Sequence[Question], store: GenerationStore, progress: Callable[[int], None]
 ) -> list[Trace]:
-    """The bundled model's own answers as traces, from the store where they are there."""
+    """The bundled model's own answers as traces; answers already stored are reused."""
     model = guard.language_model
     if model is None:
         raise ValueError("the guard has no language model")
@@ -112,14 +113,14 @@ def rows(
 
 
 def build(folder: Path, *, limit: int, seed: int, cache: Path, progress: Bar) -> Calibrator:
-    """Answer, label, fit and store; resumes where an earlier run stopped.
+    """Answer, label, fit and store; continues where an earlier run stopped.
 
     Args:
-        folder: holds :data:`FILES`.
-        limit: questions to answer.
-        seed: of their draw.
-        cache: file of the answers made before.
-        progress: shows the stages.
+        folder: contains :data:`FILES`.
+        limit: number of questions to draw.
+        seed: seed of the draw.
+        cache: file with answers of earlier runs.
+        progress: shows the progress of each stage.
     """
     guard = Guard.offline(franq=Calibrator.uncalibrated())
     asked = questions(folder, limit=limit, seed=seed)

@@ -1,8 +1,9 @@
-"""Claims whose truth people know, with passages that state them, contradict them or say nothing.
+"""Claims labelled true or false by people, with passages that state, contradict or omit them.
 
-FM2 (statements of a game, beside the sentences that decide), Factcheck-GPT (claims of ChatGPT over
-search results) and CREAK (statements about an article's subject, over what BM25 finds for them).
-Of CREAK only statements whose own article is found: over other passages nothing could be learnt.
+FM2 (statements from a game, with the sentences that decide them), Factcheck-GPT (claims of ChatGPT,
+with search results) and CREAK (statements about the subject of an article, with the passages that
+BM25 finds). CREAK statements are used only if BM25 finds a passage of their own article, because
+other passages say nothing about them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What several benchmark commands share: their options' types, models, messages and tables."""
+"""Code that several benchmark commands share: option types, models, messages and tables."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="JSON Lines instead of a table.")]
 Names = tuple[str, str | None, str]
-"""Language model, its dtype and faithfulness model: what :func:`load_models` takes."""
+"""The arguments of :func:`load_models`: language model, its dtype, faithfulness model."""
 
 
 class DType(StrEnum):
-    """Numbers the language model computes in; ``auto``: bfloat16 where the processor has it."""
+    """Data type of the language model's numbers; ``auto``: bfloat16 if the CPU supports it."""
 
     auto = "auto"
     float32 = "float32"
@@ -36,7 +36,7 @@ class DType(StrEnum):
 
 
 def existing(files: Sequence[Path]) -> None:
-    """Ends the program where a file is not there."""
+    """End the program if a file does not exist."""
     for file in files:
         if not file.is_file():
             fail(f"no such file: {file}")
@@ -44,7 +44,7 @@ def existing(files: Sequence[Path]) -> None:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Data that cannot be used and models that are not installed, as messages."""
+    """End the program with a message if the data is invalid or a model is not installed."""
     from franq_guard.faithfulness.small.minilm import WeightsError
     from franq_guard.language_model import MissingModelError
 
@@ -52,7 +52,7 @@ def explained() -> Iterator[None]:
         yield
     except (KeyError, TypeError) as error:
         fail(f"a row does not fit the documented schema: {error}")
-    # ImportError: of an extra; its message names the command that installs it.
+    # ImportError: an extra is missing; the message contains the command that installs it.
     except (ValueError, OSError, EOFError, ImportError, MissingModelError, WeightsError) as error:
         fail(str(error))
 
@@ -88,14 +88,14 @@ def load_models(language_model: str, dtype: str | None, faithfulness: str) -> Mo
 
 
 def cache_folder(*parts: str) -> Path:
-    """Where benchmarks keep what they made, unless an option says otherwise."""
+    """Default folder for cached results of benchmarks."""
     from franq_guard.language_model.transformers.smollm2 import cache_dir
 
     return cache_dir().joinpath("bench", *parts)
 
 
 def show(rows: Sequence[Mapping[str, Any]], as_json: bool = False) -> None:
-    """Rows of the same keys as a table, or as JSON Lines."""
+    """Print rows with the same keys as a table or as JSON Lines."""
     if as_json:
         for row in rows:
             emit({key: _plain(value) for key, value in row.items()})
@@ -110,13 +110,13 @@ def show(rows: Sequence[Mapping[str, Any]], as_json: bool = False) -> None:
 
 
 def show_table(table: ReportTable) -> None:
-    """A report's table; its headings between rows are left out."""
+    """Print a report's table, without the headings between its rows."""
     titles = [column.title for column in table.columns]
     show([dict(zip(titles, row, strict=True)) for row in table.shown() if len(row) > 1])
 
 
 def show_results(results: Results, out: Path, as_json: bool) -> None:
-    """Print what was found and write the report."""
+    """Print the results and write the report."""
     from franq_bench.tables.report import write_report
     from franq_bench.tables.summary import datasets_table, summary_table
 

@@ -27,12 +27,12 @@ def compare(
     html: Annotated[Path | None, typer.Option(help="Write a page with every data set.")] = None,
     dataset: Annotated[str, typer.Option(help="Shown in the tables.")] = "mean",
     shared: Annotated[
-        bool, typer.Option("--shared", help="Only the questions that both hold.")
+        bool, typer.Option("--shared", help="Only questions that both contain.")
     ] = False,
     train: Annotated[
         bool, typer.Option("--train", help="The training rows, to choose settings on.")
     ] = False,
-    resamples: Annotated[int, typer.Option(min=2, help="Of the bootstrap.")] = 1000,
+    resamples: Annotated[int, typer.Option(min=2, help="Bootstrap resamples.")] = 1000,
 ) -> None:
     """Two benchmarks side by side: B minus A, with paired bootstrap intervals."""
     from franq_bench.tables.compare import compare as differences_of
@@ -80,7 +80,7 @@ def _write(file: Path, rows: Sequence[Difference], a: Path, b: Path) -> None:
 
 
 def _results(a: Path, b: Path) -> list[Results]:
-    """The settings of both, where they are there: the comparison needs the scores alone."""
+    """The results of both runs, if they can be read; the comparison itself needs only scores."""
     from franq_bench.tables.results import Results
 
     try:

@@ -28,14 +28,14 @@ Out = Annotated[Path, typer.Option(help="Folder for results, scores and the repo
 TrainShare = Annotated[
     float, typer.Option(min=0.0, max=0.9, help="Share of the questions to calibrate on.")
 ]
-Seed = Annotated[int, typer.Option(help="Of the draw, the split and the bootstrap.")]
+Seed = Annotated[int, typer.Option(help="Seed of draw, split and bootstrap.")]
 LanguageModelOption = Annotated[str, typer.Option(help="bundled, a .gguf file, or a model folder.")]
-DTypeOption = Annotated[DType | None, typer.Option(help="Of the model and SAR's embeddings.")]
+DTypeOption = Annotated[DType | None, typer.Option(help="Data type of model and embeddings.")]
 Faithfulness = Annotated[
     str, typer.Option("--faithfulness", "--model", help="small, or an AlignScore folder.")
 ]
 CacheOption = Annotated[
-    Path | None, typer.Option(help="Where measurements are kept (they hold the data's text).")
+    Path | None, typer.Option(help="Where measurements are kept (they contain text of the data).")
 ]
 
 
@@ -60,10 +60,10 @@ def claims_factuality(
     cache: CacheOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Labelled claims of given answers, every claim-level method; FRANQ and its rivals fitted.
+    """Measure every claim-level method on labelled claims of given answers; fit FRANQ and XGBoost.
 
-    The language model did not write the answers: its probabilities stand in for the writer's. What
-    was measured is kept: a run that was stopped goes on, and a rerun takes seconds.
+    The language model did not write the answers: its probabilities are used in place of the
+    writer's. Measurements are stored: an interrupted run continues, and a rerun takes seconds.
     """
     from franq_bench.data.labelled_answers import read_labelled
     from franq_bench.long.run import Plan, unseen
@@ -87,11 +87,9 @@ def claims_factuality(
 def long_form(
     data: Annotated[list[Path], typer.Option(help="rag_qa JSONL, also .gz; several times.")],
     out: Out,
-    prompts: Annotated[int, typer.Option(min=1, help="At most so many prompts.")] = 100,
+    prompts: Annotated[int, typer.Option(min=1, help="Most prompts to use.")] = 100,
     questions: Annotated[int, typer.Option(min=1, help="Questions asked in a prompt.")] = 4,
-    supported: Annotated[
-        int, typer.Option(min=0, help="Of these, questions that passages are shown for.")
-    ] = 2,
+    supported: Annotated[int, typer.Option(min=0, help="How many of these get passages.")] = 2,
     passages: Annotated[int, typer.Option(min=0, help="Passages shown in a prompt.")] = 3,
     train_share: TrainShare = 0.4,
     seed: Seed = 0,
@@ -101,11 +99,12 @@ def long_form(
     cache: CacheOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """The model's own answers to several questions at once, claims labelled by the gold answers.
+    """Measure the methods on the model's own answers, with claims labelled by the gold answers.
 
-    Passages are shown for some of them only; gold faithfulness tells which claims they hold. A
-    small model answers two at once better than four. The set is written to OUT/traces.jsonl:
-    `franq bench claims-factuality` measures another model on it.
+    Each prompt asks several questions; passages are shown for some of them only, and gold
+    faithfulness says which claims they contain. A small model answers two questions at once better
+    than four. The set is written to OUT/traces.jsonl, so that `franq bench claims-factuality` can
+    measure another model on it.
     """
     from franq_bench.long.own import labelled, own_answers, write_traces
     from franq_bench.long.run import Plan

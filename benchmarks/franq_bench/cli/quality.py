@@ -1,4 +1,4 @@
-"""``franq bench claims`` and ``faithfulness``: how good single parts of the guard are."""
+"""``franq bench claims`` and ``faithfulness``: measure single parts of the guard."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def claims(
     llm: Annotated[bool, typer.Option(help="The bundled model as extractor, too (slow).")] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Claim splitters on a gold set; how well given claims are aligned to their responses."""
+    """Measure claim splitters on a gold set, and how well claims are aligned to responses."""
     from franq_bench.quality.splitters import alignment, gold_file, run
     from franq_guard.claims import RuleSplitter
 
@@ -63,10 +63,10 @@ def faithfulness(
     held_out: Annotated[
         bool, typer.Option(help="Only pairs the small model was not trained on.")
     ] = True,
-    seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
     as_json: JsonFlag = False,
 ) -> None:
-    """A faithfulness model on labelled pairs, per data set, beside word overlap and cosine."""
+    """Measure a faithfulness model on labelled pairs, next to word overlap and cosine baselines."""
     from franq_bench.quality.faithfulness import run
 
     existing(data)

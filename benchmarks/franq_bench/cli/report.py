@@ -1,4 +1,4 @@
-"""``franq bench report`` and ``merge``: what score matrices give, without a model."""
+"""``franq bench report`` and ``merge``: make tables from score matrices, without a model."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ def report(
         bool, typer.Option("--text/--no-text", help="Questions and answers in OUT's own page.")
     ] = True,
     html: Annotated[
-        Path | None, typer.Option(help="The page; outside OUT it never holds the data's text.")
+        Path | None,
+        typer.Option(help="The HTML page; outside OUT it never contains text of the data."),
     ] = None,
     markdown: Annotated[Path | None, typer.Option(help="Default: REPORT.md in OUT.")] = None,
     fit: Annotated[
-        bool, typer.Option("--fit", help="Fit FRANQ and XGBoost anew; rewrites OUT's results.")
+        bool, typer.Option("--fit", help="Refit FRANQ and XGBoost; rewrites the results in OUT.")
     ] = False,
-    resamples: Annotated[int, typer.Option(min=2, help="Of the bootstrap.")] = 1000,
+    resamples: Annotated[int, typer.Option(min=2, help="Bootstrap resamples.")] = 1000,
 ) -> None:
     """Tables and page of a benchmark, every figure recomputed from its scores.jsonl."""
     from franq_bench.fits.refit import refitted
@@ -49,9 +50,9 @@ def report(
 def merge(
     folders: Annotated[list[Path], typer.Argument(metavar="OUT...", help="What was written.")],
     out: Annotated[Path, typer.Option(help="Folder for results, scores and the report.")],
-    resamples: Annotated[int, typer.Option(min=2, help="Of the bootstrap.")] = 1000,
+    resamples: Annotated[int, typer.Option(min=2, help="Bootstrap resamples.")] = 1000,
 ) -> None:
-    """`franq bench short` runs of different data sets as one: means, ablations, report."""
+    """Merge `franq bench short` runs of different data sets: means, ablations, report."""
     from franq_bench.fits.merge import merged
     from franq_bench.tables.report import write_report
     from franq_bench.tables.results import Results

@@ -1,4 +1,4 @@
-"""``franq bench robustness``: the same questions with good and with spoiled passages."""
+"""``franq bench robustness``: compare the same questions with good and with spoiled passages."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Spoiled(StrEnum):
-    """What is done to the passages."""
+    """How the passages are changed: not at all, replaced or falsified."""
 
     original = "original"
     shuffled = "shuffled"
@@ -42,8 +42,8 @@ def short(
     test: Annotated[int, typer.Option(min=1, help="Test questions of each data set.")] = 300,
     passages: Annotated[int, typer.Option(min=0, help="Passages shown.")] = 5,
     samples: Annotated[int, typer.Option(min=2, help="Samples of each question.")] = 10,
-    max_new_tokens: Annotated[int, typer.Option(min=1, help="Of answers and samples.")] = 32,
-    temperature: Annotated[float, typer.Option(help="Of the samples.")] = 0.5,
+    max_new_tokens: Annotated[int, typer.Option(min=1, help="Longest answer or sample.")] = 32,
+    temperature: Annotated[float, typer.Option(help="Sampling temperature.")] = 0.5,
     retrieval: Annotated[
         Spoiled, typer.Option(help="Half of each question's passages replaced or falsified.")
     ] = Spoiled.original,
@@ -52,24 +52,24 @@ def short(
         typer.Option(help="Passages (JSONL) to search for questions that come without any."),
     ] = None,
     runtime: Annotated[bool, typer.Option(help="Measure what methods cost, too.")] = False,
-    seed: Annotated[int, typer.Option(help="Of the draw, the samples and the bootstrap.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of draw, samples, bootstrap.")] = 0,
     language_model: Annotated[
         str, typer.Option(help="bundled, a .gguf file, or a model folder.")
     ] = "bundled",
-    dtype: Annotated[DType | None, typer.Option(help="Of the model and SAR's embeddings.")] = None,
+    dtype: Annotated[DType | None, typer.Option(help="Data type of model and embeddings.")] = None,
     faithfulness: Annotated[str, typer.Option(help="small, or an AlignScore folder.")] = "small",
     shard: Annotated[
         str, typer.Option(help="i/n: make only this part's answers, for the tables later.")
     ] = "1/1",
-    workers: Annotated[int, typer.Option(min=1, help="Processes that share the work here.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="Parallel processes on this machine.")] = 1,
     cache: Annotated[
-        Path | None, typer.Option(help="Where answers are kept (they hold the data's text).")
+        Path | None, typer.Option(help="Where answers are kept (they contain text of the data).")
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Answers, samples and every method on questions with passages; FRANQ and its rivals fitted.
+    """Measure every method on questions with passages and gold answers; fit FRANQ and XGBoost.
 
-    What was made is kept: a run that was stopped goes on, and a rerun takes seconds.
+    Answers and measurements are stored: an interrupted run continues, and a rerun takes seconds.
     """
     from franq_bench.short.answers import Settings
     from franq_bench.short.run import Plan
@@ -111,7 +111,7 @@ def _results(
 
 
 def _make(plan: Plan, names: Names, cache: Path, shard: Shard) -> None:
-    """One worker's part; the first shows its progress for all, whose parts are alike."""
+    """Make one worker's part; only the first shows progress, as all parts have the same size."""
     from franq_bench.short.run import run
 
     with explained():

@@ -1,4 +1,4 @@
-"""``franq bench verdicts``: whether what the guard says of answers by any writer can be trusted."""
+"""``franq bench verdicts``: measure the guard's verdicts on answers by any writer."""
 
 from __future__ import annotations
 
@@ -16,16 +16,14 @@ _FOLDS = ("fitting", "thresholds", "test")
 def verdicts(
     data: Annotated[Path, typer.Option("--data", help="Folder with the data files.")],
     fold: Annotated[str, typer.Option(help="fitting, thresholds or test.")] = "test",
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="At most so many answers of each kind.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Of the changes and the passages' order.")] = 0,
+    limit: Annotated[int | None, typer.Option(min=1, help="Most answers of each kind.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of changes and passage order.")] = 0,
     as_json: JsonFlag = False,
 ) -> None:
-    """False alarms and catches of the default guard on answers that it did not see written.
+    """Measure false alarms and caught errors of the default guard on answers by any writer.
 
-    Answers written by people, with 1, 3 and 10 passages, as they are, with one fact changed, and
-    without the passage they rest on; claims of seven models that people labelled.
+    The data: answers written by people, with 1, 3 and 10 passages, unchanged, with one fact
+    changed, and without the passage they are based on; claims of seven models, labelled by people.
     """
     from franq_bench.verdicts.answers import clapnq, refchecker
     from franq_bench.verdicts.figures import table
@@ -35,7 +33,7 @@ def verdicts(
     if fold not in _FOLDS:
         fail(f"--fold must be one of {', '.join(_FOLDS)}, not {fold!r}")
     if not data.is_dir():
-        fail(f"--data must be the folder with the data files; {data} is none")
+        fail(f"--data: {data} is not a folder with the data files")
     with explained():
         chosen: Any = fold
         asked = [*clapnq(data, chosen, seed=seed), *refchecker(data, chosen)]

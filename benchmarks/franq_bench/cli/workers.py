@@ -1,4 +1,4 @@
-"""Work that several processes share: ``--workers``."""
+"""Divides work between several processes, for the option ``--workers``."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ Work = Callable[..., None]
 
 
 def side_by_side(work: Work, parts: Sequence[tuple[Any, ...]]) -> None:
-    """``work(*part)`` for every part, each in a process of its own with its share of the cores.
+    """Run ``work(*part)`` for every part, each in its own process with an equal share of the cores.
 
-    The first that fails ends the others and the program; its message stands above.
+    If one fails, the others and the program are ended; its error message is printed before that.
 
     Args:
-        work: a function of a module; what it gives back is lost.
-        parts: its arguments, which must pickle.
+        work: a function at the top level of a module; its return value is ignored.
+        parts: the arguments of each call; they must be picklable.
     """
-    context = multiprocessing.get_context("spawn")  # a fork would inherit torch's locked threads
-    # Inherited, not set there: unpickling the parts may import torch, which reads it once. More
-    # threads than cores wait for each other and cost a factor of four.
+    context = multiprocessing.get_context("spawn")  # after a fork, torch's locks could deadlock
+    # Set here, for the workers to inherit: torch reads it once, at import, and unpickling the parts
+    # in a worker may import torch. More threads than cores make the work about four times slower.
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, usable_cores() // len(parts))))
     running = [context.Process(target=_begin, args=(work, part), daemon=True) for part in parts]
-    # Inherited, too: Ctrl-C goes to all of them, and this one ends the others without their traces.
+    # Workers inherit this too: Ctrl-C reaches every process, but only this one handles it and ends
+    # the workers, so that they print no tracebacks.
     interrupted = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         for process in running:
@@ -45,7 +46,7 @@ def side_by_side(work: Work, parts: Sequence[tuple[Any, ...]]) -> None:
         done = [process for process in running if process.sentinel in ended]
         running = [process for process in running if process not in done]
         for process in done:
-            process.join()  # its exit code is there from now on
+            process.join()  # makes its exit code available
         if codes := [process.exitcode for process in done if process.exitcode]:
             for process in running:
                 process.terminate()
@@ -61,7 +62,7 @@ def _begin(work: Work, part: tuple[Any, ...]) -> None:
 
 
 def _end_with_the_program() -> None:
-    """None outlives the program, not even where that is killed and can end nothing any more."""
+    """Exit when the parent process ends, even if it was killed and could not end its workers."""
     if program := multiprocessing.parent_process():
         program.join()
         os._exit(1)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def files(paths: Sequence[Path]) -> list[Path]:
-    """Return the JSONL files among `paths`; a folder stands for the ones it holds."""
+    """Return the JSONL files in `paths`; for a folder, the ones it contains."""
     found: list[Path] = []
     for path in paths:
         inside = (

@@ -1,34 +1,37 @@
-"""One fold for every article, question and document of the data folder, the same for all builders.
+"""Assigns every article, question and document of the data folder to one fold, for all builders.
 
 60 % `training` of the small faithfulness model, 20 % `fitting` of calibrators, 10 % `thresholds`,
-10 % `test`. A fold belongs to everything that hangs together, not to a row: rows that share an
-article, a passage, a question or a checked claim are joined (connected components, across all
-files), and a component is put in a fold by the hash of the smallest of its keys. So the fold of a
-row changes only where new data ties its component to another one.
+10 % `test`. Related rows always get the same fold: rows of all files that share an article, a
+passage, a question or a checked claim form a connected component, and the hash of the component's
+smallest key decides its fold. So the fold of a row changes only if new data joins its component to
+another one.
 
-What ties two rows:
+Two rows are related if they share:
 
-- the text of a premise, reference or gold passage, by its first 60 letters and digits. The same
-  paragraph stands in several files with another cut or other punctuation at its end;
-- the article's title, where the data tells it: Natural Questions' gold passages recur in NQ-open,
+- the text of a premise, reference or gold passage, compared by its first 60 letters and digits,
+  because the same paragraph occurs in several files with a different end or punctuation;
+- the article's title, if the data contains it: Natural Questions' gold passages recur in NQ-open,
   RefChecker, CLAP-NQ and the search pool as other pieces of the same article, and CREAK's entities
   are titles. SQuAD's 48 articles and the answers' articles of PopQA are kept whole, too;
 - the question, except in FaithBench, where all rows ask "Summarise the passage.";
 - the claim, where several pieces of evidence are judged for it (Factcheck-GPT's claims, stances);
 - the number of the pair in NQ-Swap, whose four variants change the premise, and its question;
-- both sentences in sets made of sentence pairs whose sides change places.
+- either sentence, in sets of sentence pairs where a sentence is the premise of one row and the
+  hypothesis of another.
 
-Climate-FEVER's titles are left out: it judges five articles' sentences for each claim, which would
-chain nearly all of it, and 600 rows of other sets, into one component. Nothing is trained or fitted
-on it (its licence is unclear); its sentences and claims do not cross folds, its articles may.
+Climate-FEVER's titles are not used: each of its claims comes with sentences of five articles, which
+would join nearly all of it, and 600 rows of other sets, into one component. Nothing is trained or
+fitted on it (its licence is unclear); its sentences and claims do not cross folds, its articles
+may.
 
-A passage that is shown beside the gold one is a document of its own: it has its article's fold,
-which :meth:`Folds.of_passage` tells, but does not tie the question to it (that would put a third of
-all questions in one component). Who shows other passages takes those of the question's own fold.
+A passage that is shown in addition to the gold one counts as a separate document: it has the fold
+of its article (:meth:`Folds.of_passage`) but is not joined to the question, which would put a third
+of all questions in one component. Code that shows further passages must take them from the
+question's own fold.
 
-CLAP-NQ's answers, written by people from one passage, are what a guard's users show it. There are
-only 208, too few for a promise if 60 % went to training: no component with one of them is in
-`training`; see `SHARES_OF_RESERVED`.
+CLAP-NQ's answers, written by people from one passage, are the most like what users check. There are
+only 208, too few for a guarantee if 60 % went to training. So no component that contains one of
+them is in `training`; see `SHARES_OF_RESERVED`.
 """
 
 from __future__ import annotations
@@ -50,8 +53,8 @@ SHARES: Final[Mapping[Fold, int]] = {"training": 60, "fitting": 20, "thresholds"
 #: Sets whose components are never trained on.
 RESERVED_SETS: Final = frozenset({"clapnq-dev"})
 SHARES_OF_RESERVED: Final[Mapping[Fold, int]] = {"fitting": 25, "thresholds": 50, "test": 25}
-#: Of 1,000 salts the one whose shares come nearest to `SHARES` in the sets with few documents; only
-#: numbers of rows and components were looked at.
+#: Of 1,000 salts, the one whose folds come closest to `SHARES` in the sets with few documents. It
+#: was chosen by the numbers of rows and components alone, not by any result.
 _SALT: Final = "256"
 _LETTERS: Final = 60
 _PLAIN: Final = re.compile(r"[^a-z0-9]+")
@@ -71,7 +74,7 @@ class Folds:
     """The folds of a data folder's rows and passages.
 
     Args:
-        rows: every row of the folder, in any order; the order decides nothing.
+        rows: every row of the folder; their order does not matter.
     """
 
     def __init__(self, rows: Iterable[Row]) -> None:
@@ -100,15 +103,15 @@ class Folds:
         """The fold of a row, or of one made from the folder's questions and gold passages.
 
         Raises:
-            ValueError: the row has parts of several folds.
+            ValueError: if parts of the row are in different folds.
         """
         return self._one(keys(row))
 
     def of_passage(self, title: str, text: str) -> Fold:
-        """The fold of a passage, whoever shows it.
+        """The fold of a passage, whichever question it is shown with.
 
         Raises:
-            ValueError: the text is known from an article of another fold than the title's.
+            ValueError: if the text is known from an article whose fold differs from the title's.
         """
         return self._one(_passage_keys(title, text))
 
@@ -120,7 +123,7 @@ class Folds:
 
 
 def keys(row: Row) -> frozenset[str]:
-    """What ties a row to others: texts, articles, questions and claims; never empty."""
+    """What relates a row to others: texts, articles, questions and claims; never empty."""
     dataset = row.get("dataset", "")
     found = set(_passage_keys(row["title"], row["text"])) if "text" in row else set()
     if "premise" in row:
@@ -160,8 +163,8 @@ def _passage_keys(title: str, text: str) -> frozenset[str]:
 
 
 def text_key(text: str) -> str:
-    """What a text is known by: its first 60 letters and digits."""
-    start = _key("text", text[: 4 * _LETTERS])  # reading all of a long document takes a while
+    """The key of a text: its first 60 letters and digits."""
+    start = _key("text", text[: 4 * _LETTERS])  # a long document need not be read to its end
     size = len("text:") + _LETTERS
     return (start if len(start) >= size else _key("text", text))[:size]
 
@@ -180,7 +183,7 @@ def _draw(key: str, shares: Mapping[Fold, int]) -> Fold:
 
 
 class _Components:
-    """Sets of keys that were joined, directly or through others."""
+    """Connected components of keys (union-find)."""
 
     def __init__(self) -> None:
         self._above: dict[str, str] = {}
@@ -188,7 +191,7 @@ class _Components:
     def join(self, found: Iterable[str]) -> None:
         tops = {self._top(key) for key in found}
         for top in tops:
-            self._above[top] = min(tops)  # the smallest key stays on top: it names the component
+            self._above[top] = min(tops)  # the smallest key is the root, so it names the component
 
     def smallest(self) -> Iterator[tuple[str, str]]:
         """Every key with the smallest key of its component."""

@@ -2,15 +2,15 @@
 
 Two kinds of rows, also mixed in one file:
 
-- claim rows (``question, response, claim, label, label_kind``): the rows of one response are one
-  answer, each claim is aligned to its words. The evidence is what a RAG prompt would have shown:
-  the claims' ``passages`` in turns (the first of each claim, then the second of each, no text
-  twice), cut to a number. ``reference`` stands in for passages where the label is about it
-  (``faithfulness``); where the label is the truth, ``reference`` is what a fact-checker wrote down,
-  often the verdict itself, and is never shown.
-- ``franq.trace/1`` rows whose claims carry ``is_true`` or ``is_faithful``; they are shown all their
-  passages. ``dataset`` (else the file's name) and ``contrast`` (the rendered prompt without
-  passages) may stand beside the documented keys.
+- claim rows (``question, response, claim, label, label_kind``): the rows of one response form one
+  answer, and each claim is aligned to its words in the response. The evidence is what a RAG prompt
+  would have shown: the first passage of each claim, then the second of each and so on, without
+  repeated texts, up to a maximum number. If the label is about ``reference`` (``faithfulness``), it
+  is used as the passage. If the label is the truth, ``reference`` is a fact-checker's note, often
+  the verdict itself, and is never shown.
+- ``franq.trace/1`` rows whose claims have ``is_true`` or ``is_faithful``; all their passages are
+  shown. Besides the documented keys they may have ``dataset`` (default: the file's name) and
+  ``contrast`` (the rendered prompt without passages).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from franq_guard.rows.traces import passages_from, trace_from_dict
 __all__ = ["LabelledAnswer", "LabelledClaim", "Target", "read_labelled"]
 
 Target = Literal["factuality", "faithfulness"]
-"""What ``is_true`` of a data set says: true in the world, or entailed by the passages."""
+"""What ``is_true`` means in a data set: true in the world, or entailed by the passages."""
 
 _LABELS: Mapping[str, Mapping[str, bool]] = {
     "factuality": {"true": True, "false": False},
@@ -61,9 +61,9 @@ class LabelledAnswer:
     Args:
         id: unique in its data set.
         dataset: its name.
-        target: what ``is_true`` of the claims says.
+        target: what ``is_true`` of the claims means.
         trace: question, passages and the answer.
-        claims: those whose words were found in the answer, at least one or ``unaligned`` > 0.
+        claims: claims whose words were found in the answer; may be empty if ``unaligned`` > 0.
         unaligned: labelled claims that were left out because their words were not found.
         writer: the model that wrote the answer, where known.
     """
@@ -81,13 +81,13 @@ def read_labelled(paths: Iterable[Path], *, passages: int = 3) -> list[LabelledA
     """The labelled answers of all files, in order of their first rows.
 
     Args:
-        paths: JSONL, compressed where a name ends in ``.gz``.
+        paths: JSONL files, compressed if the name ends in ``.gz``.
         passages: how many of a claim row's passages are shown.
 
     Raises:
-        ValueError: naming file and line that does not fit; a data set with labels of both targets;
-            ids that occur twice; no labelled claim at all.
-        OSError: a file cannot be opened.
+        ValueError: if a line is invalid (the message names file and line), a data set has labels of
+            both targets, an id occurs twice, or no claim is labelled.
+        OSError: if a file cannot be opened.
     """
     groups: dict[tuple[str, ...], _Group] = {}
     found: list[LabelledAnswer | _Group] = []
@@ -124,7 +124,7 @@ class _ClaimRow:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What the rows of one answer share."""
+        """The values that all rows of one answer have in common."""
         return self.dataset, self.target, self.question, self.response, self.writer or ""
 
 
@@ -193,7 +193,7 @@ def _claim_row(row: object) -> _ClaimRow:
 
 
 def _of_trace_row(row: Mapping[str, Any], path: Path, number: int) -> Iterator[LabelledAnswer]:
-    """The answer of a trace row; none where no claim of it is labelled."""
+    """The answer of a trace row; nothing if none of its claims is labelled."""
     trace = trace_from_dict(row)
     pairs = list(zip(trace.claims or (), trace.labels, strict=True))
     known = any(label.is_true is not None for _, label in pairs)

@@ -1,7 +1,7 @@
-"""Rows of the documented JSONL schemas to labelled pairs, and their licences.
+"""Turns rows of the documented JSONL schemas into labelled pairs, and lists their licences.
 
-Only the sources named in `SOURCES` may be trained on: permissive or share-alike by the data's own
-list. Every other set is read for evaluation alone.
+Only the sources in `SOURCES` may be used for training: their licences are permissive or
+share-alike. All other sets are used for evaluation only.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class Example:
 class Question:
     """A passage, the question it answers if there is one, and other passages near it.
 
-    The others do not hold the question's answer; of the search pool's passages they are the same
-    article's.
+    The others do not contain the question's answer; for a passage of the search pool they come from
+    the same article.
     """
 
     question: str
@@ -84,11 +84,11 @@ Wanted = Callable[[Mapping[str, Any]], bool]
 
 
 def examples(paths: Sequence[Path], wanted: Wanted = lambda _: True) -> list[Example]:
-    """Read every nli row and every claim row with a faithfulness label; pass over the rest.
+    """Read every nli row and every claim row with a faithfulness label; skip all other rows.
 
     Args:
         paths: JSONL files.
-        wanted: whether a row is taken.
+        wanted: decides whether a row is used.
     """
     found = []
     for path in paths:
@@ -110,8 +110,8 @@ def _pair(row: Mapping[str, Any]) -> tuple[str, str] | None:
 def questions(paths: Sequence[Path], wanted: Wanted = lambda _: True) -> list[Question]:
     """Read the passages that pairs may be made from.
 
-    They are the gold passages that people marked in the sets of `PASSAGE_SOURCES`, with their
-    question, and the search pool's, whose other passages of the same article stand beside them.
+    These are the gold passages that people marked in the sets of `PASSAGE_SOURCES`, with their
+    questions, and the passages of the search pool, with the others of the same article.
     """
     found = []
     for path in paths:

@@ -1,6 +1,6 @@
-"""What is fitted on a score matrix: FRANQ, XGBoost and the paper's ablations; no model, no text.
+"""Fits FRANQ, XGBoost and the paper's ablations on a score matrix, without models or texts.
 
-``fitted`` fits the methods of the main tables and ``variants`` tells other ways to fit FRANQ apart
-by name; every other module makes one table or two of them. ``short_form`` and ``long_form`` say
-which tables each form of answers has; ``refit`` and ``merge`` apply them to what runs left on disk.
+``fitted`` fits the methods of the main tables, ``variants`` fits FRANQ in other, named ways; every
+other module makes one or two tables. ``short_form`` and ``long_form`` list the tables of each form
+of answers; ``refit`` and ``merge`` make them again from the files that earlier runs wrote.
 """

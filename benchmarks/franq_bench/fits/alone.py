@@ -1,8 +1,8 @@
-"""Each method alone, calibrated as FRANQ's branches are: what isotonic regression costs and gives.
+"""Calibrates each method alone, as FRANQ does in its branches: the effect of isotonic regression.
 
-Isotonic regression is flat over wide ranges of a score, and what it ties it no longer ranks; the
-fewer training rows, the wider they are. FRANQ's calibrated figures are to be read beside these, not
-only beside raw scores.
+Isotonic regression maps wide ranges of a score to one value, so rows in such a range are tied and
+no longer ranked; with fewer training rows the ranges are wider. Compare FRANQ's calibrated figures
+with these, not only with those of raw scores.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def calibrated_alone(
         resamples: of the bootstrap.
 
     Returns:
-        One table; none where some test row lacks P_faithful or condition-calibrated FRANQ.
+        One table; none if a test row lacks P_faithful or condition-calibrated FRANQ.
     """
     bare = raw(whole)
     if not measured(bare, signals[:1]) or not measured(whole, [_FRANQ]):
@@ -82,7 +82,7 @@ def _isotonic(method: str, p_faithful: str) -> Fit:
         model = franq_model(train, signals, calibration="global")
         if model is None or not test:
             return [None] * len(test)
-        # Not P(true): P * f + (1 - P) * f is f but for rounding, which would rank what f ties.
+        # Take f itself: P * f + (1 - P) * f equals it, but rounding errors would break its ties.
         return known(model.calibrator_.apply(*matrix(test, signals).T)[1])
 
     return fit

@@ -1,4 +1,4 @@
-"""P_faithful of the test rows: how methods do above and below 0.5, and what the values mean."""
+"""P_faithful of the test rows: figures of the methods above and below 0.5, and a histogram."""
 
 from __future__ import annotations
 

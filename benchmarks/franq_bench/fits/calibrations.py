@@ -41,7 +41,7 @@ def thresholded(
     resamples: int = 200,
     log_space: bool = False,
 ) -> Table:
-    """P_faithful as it is against P_faithful cut at T = 0.5, for all three calibrations.
+    """Compare P_faithful as it is with P_faithful cut at T = 0.5, for all three calibrations.
 
     Args:
         scores: raw methods, train and test rows.
@@ -106,8 +106,8 @@ def faithfulness_calibration(
 ) -> Table:
     """P_faithful calibrated to gold faithfulness against P_faithful as it is (condition FRANQ).
 
-    One thing changes at a time: gold labels first say which rows are faithful in the fit of the
-    two branches, then P_faithful is calibrated to them too.
+    One thing changes at a time: first, gold labels decide which rows count as faithful when the two
+    branches are fitted; then P_faithful is calibrated to the gold labels too.
 
     Args:
         scores: raw methods and, as :data:`~franq_bench.tables.scores.GOLD`, gold
@@ -200,7 +200,7 @@ class _Fitter:
 
 
 def _faithful_ece(rows: Scores, fitter: _Fitter) -> float | None:
-    """Mean over the data sets with a fit; None where there is none, or a row lacks P_faithful."""
+    """Mean over the data sets with a fit; None if there are none, or a row lacks P_faithful."""
     gaps = []
     for name in rows.datasets:
         train, test = rows.part(name, "train"), rows.part(name)

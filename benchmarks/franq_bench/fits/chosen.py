@@ -1,7 +1,8 @@
-"""FRANQ with signals chosen on the training rows: which serve a model best is not known before.
+"""FRANQ with signals chosen on the training rows, because the best ones differ between models.
 
-The paper takes the same three for every model. A small model's samples may say nothing where its
-token probabilities do; the choice is made by cross-validation, the test rows have no part in it.
+The paper uses the same three signals for every model. For a small model, samples may carry no
+information although token probabilities do. The choice is made by cross-validation on the training
+rows; the test rows are not used.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def _catalogue() -> list[str]:
 
 
 def _confidences(rows: Sequence[Score], names: Sequence[str]) -> list[str]:
-    """Those of the methods that give every row a confidence in [0, 1]."""
+    """The methods that give every row a confidence in [0, 1]."""
     found = {m: [row.scores.get(m) for row in rows] for m in names}
     return [m for m in names if all(v is not None and 0 <= v <= 1 for v in found[m])]
 

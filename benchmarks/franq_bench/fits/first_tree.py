@@ -1,4 +1,4 @@
-"""The first tree of the XGBoost baseline, as rules one can read."""
+"""The first tree of the XGBoost baseline, as readable rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is fitted on the training part: FRANQ with its three calibrations, and XGBoost."""
+"""The methods fitted on the training part: FRANQ with its three calibrations, and XGBoost."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ FITTED = (*FRANQ, "xgboost-franq", "xgboost-all")
 def with_fitted(
     scores: Scores, *, signals: Sequence[str] = SIGNALS, log_space: bool = False
 ) -> Scores:
-    """The matrix with the fitted methods' scores on its test rows, each data set on its own.
+    """Add the fitted methods' scores on the test rows to the matrix; fit each data set separately.
 
     Args:
-        scores: raw methods, train and test rows; what was fitted before is replaced.
+        scores: raw methods, train and test rows; scores of earlier fits are replaced.
         signals: methods that serve as P_faithful, UQ_faith and UQ_unfaith; their scores must be
             confidences in [0, 1].
         log_space: the scores of the latter two are log-probabilities instead (the long form).
@@ -57,9 +57,9 @@ def fitted_scores(
     *,
     log_space: bool = False,
 ) -> list[float | None]:
-    """P(true) of the test rows (n,) by a method of :data:`FITTED`; None where it cannot be had.
+    """P(true) of the test rows (n,) by a method of :data:`FITTED`; None if it cannot be fitted.
 
-    Training rows of one class, or none, leave nothing to fit.
+    It cannot be fitted without training rows of both classes.
     """
     labels = np.array([row.is_true for row in train], int)
     if not test or len(set(labels.tolist())) < 2:
@@ -76,7 +76,7 @@ def matrix(rows: Iterable[Score], names: Sequence[str]) -> FloatArray:
 
 
 def without(scores: Mapping[str, float | None], names: Iterable[str]) -> dict[str, float | None]:
-    """The scores less some methods."""
+    """The scores without some methods."""
     left_out = set(names)
     return {method: value for method, value in scores.items() if method not in left_out}
 

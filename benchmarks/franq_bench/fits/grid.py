@@ -1,8 +1,8 @@
-"""Which signals FRANQ should combine: every pair of uncertainties, and what P_faithful is asked.
+"""Compares the signals that FRANQ can combine: pairs of uncertainties, and inputs of P_faithful.
 
-The first is the paper's grid. The second is ours: the paper asks whether the passages entail the
-question and the answer together; the question's own words, most of which stand in the passages,
-might speak for an answer that does not.
+The first comparison is the paper's grid. The second is ours: the paper's P_faithful is of question
+and answer together. Most words of a question occur in the passages, which might raise the score of
+an answer that does not follow from them; so P_faithful of the answer alone is tried too.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ GRID = (
     "max-nli",
     "parametric-knowledge",
 )
-"""Methods tried in both places."""
+"""Methods tried both as UQ_faith and as UQ_unfaith."""
 
 _METRICS = ("prr", "pr_auc")
 _ASKED = {"faithfulness": "question and answer", "faithfulness-answer": "answer alone"}
@@ -77,7 +77,7 @@ def uq_grid(
 def faithfulness_inputs(
     scores: Scores, *, signals: Sequence[str] = SIGNALS, resamples: int = 200
 ) -> list[Table]:
-    """P_faithful of question and answer against that of the answer alone, by itself and in FRANQ.
+    """Compare P_faithful of question and answer with that of the answer alone, also within FRANQ.
 
     Args:
         scores: raw methods, train and test rows.

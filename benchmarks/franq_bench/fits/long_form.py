@@ -24,10 +24,10 @@ SIGNALS = ("faithfulness", "max-probability", "parametric-knowledge")
 """FRANQ's P_faithful, UQ_faith and UQ_unfaith in the long form (arXiv 2505.21072, section 3)."""
 
 LOGARITHMS = SIGNALS[1:]
-"""Scored by log-probabilities: the probability of a long claim has no room between 0 and 1."""
+"""Methods scored by log-probability: probabilities of long claims are too close to 0."""
 
 LOWEST = -1e9
-"""A log-probability of -inf, which JSON has no number for."""
+"""Stands for a log-probability of -inf, which JSON cannot represent."""
 
 GRID = (
     "max-probability",

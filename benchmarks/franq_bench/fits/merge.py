@@ -1,4 +1,4 @@
-"""Runs of different data sets put together: every data set may be run elsewhere, or later."""
+"""Merges runs of different data sets, which may be made on other machines or later."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from franq_bench.tables.scores import Scores
 __all__ = ["merged"]
 
 _JOINED = ("data", "gold_lost_by_cutting", "test_questions_the_small_model_was_trained_on")
-"""Settings that follow from the data."""
+"""Settings that depend on the data and so may differ between runs."""
 
 
 def merged(runs: Sequence[tuple[Results, Scores]]) -> tuple[Results, Scores]:
-    """One benchmark of several runs' data sets; means and ablations are made anew.
+    """Merge the data sets of several runs into one benchmark; means and ablations are recomputed.
 
     Args:
-        runs: of the short form, with the same settings and no data set in common.
+        runs: short-form runs with the same settings and no data set in common.
 
     Returns:
-        What one run of all data would have written, less its runtime table.
+        What one run of all data would have written, without its runtime table.
 
     Raises:
-        ValueError: where settings differ, or two runs hold the same data set.
+        ValueError: if settings differ, or two runs contain the same data set.
     """
     if not runs:
         raise ValueError("no runs to merge")

@@ -1,4 +1,4 @@
-"""What is fitted, fitted again from a score matrix: no model and no text is needed for it."""
+"""Refits the fitted methods from a score matrix, without models or texts."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ __all__ = ["refitted"]
 
 
 def refitted(results: Results, scores: Scores) -> tuple[Results, Scores]:
-    """FRANQ and XGBoost fitted anew, their figures, and the ablations.
+    """Refit FRANQ and XGBoost; recompute their figures and the ablations.
 
     Args:
-        results: of a benchmark; settings name the signals. Tables that scores do not give (runtime,
-            counts of claims) stay as they are.
-        scores: what the same run wrote.
+        results: results of a benchmark, whose settings name the signals. Tables that cannot be
+            computed from scores (runtime, counts of claims) are kept.
+        scores: the score matrix of the same run.
 
     Raises:
-        ValueError: where the settings name no signals.
+        ValueError: if the settings name no signals.
     """
     signals = results.settings.get("signals")
     if not signals:

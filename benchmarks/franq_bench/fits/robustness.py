@@ -1,4 +1,4 @@
-"""The main methods where retrieval fails: settings side by side."""
+"""Compares the main methods with good and with failed retrieval."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def robustness(
 ) -> list[Table]:
     """Mean PRR and PR-AUC of the main methods under each setting.
 
-    FRANQ stands there twice: with the pair of methods in use, and with Parametric Knowledge as
-    UQ_faith, which the paper takes where passages are corrupted. What is fitted is fitted again on
-    each setting's own training rows, and only data sets that every setting has enter the means.
+    FRANQ is listed twice: with the pair of methods in use, and with Parametric Knowledge as
+    UQ_faith, which the paper uses for corrupted passages. Fitted methods are refitted on each
+    setting's own training rows; the means are over the data sets that all settings have.
 
     Args:
         named: score matrices by setting ("original", "shuffled", "corrupted"), raw methods.

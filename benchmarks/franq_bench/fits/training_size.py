@@ -1,4 +1,4 @@
-"""How many labelled questions the fitted methods need."""
+"""Measures how many labelled questions the fitted methods need."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ def training_sizes(
 
 
 def drawn(rows: Sequence[Score], size: int, seed: int) -> tuple[Score, ...]:
-    """A seeded draw of rows with both classes; the last try where they never meet."""
+    """A seeded draw of rows with both classes; the last attempt if no draw has both."""
     chosen: tuple[Score, ...] = ()
     for attempt in range(_REDRAWS):
         order = np.random.default_rng([seed, attempt]).permutation(len(rows))
-        # Prefixes of one order: a larger draw holds the smaller one, so that sizes are comparable.
+        # The first rows of one order: larger draws include smaller ones, so sizes are comparable.
         chosen = tuple(rows[i] for i in order[:size])
         if len({row.is_true for row in chosen}) == 2:
             break

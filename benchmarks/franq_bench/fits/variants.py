@@ -1,7 +1,7 @@
-"""Ways to fit FRANQ, told apart by name and judged side by side on the same test rows.
+"""Named variants of FRANQ, evaluated on the same test rows.
 
-An ablation is a set of variants: each is fitted per data set, its P(true) stands in a score matrix
-like any method's, and the benchmark's own metrics judge it.
+An ablation is a set of variants. Each is fitted per data set; its P(true) is added to a score
+matrix like the scores of any method and evaluated with the benchmark's metrics.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ __all__ = ["Fit", "Values", "fitted", "franq", "franq_model", "judged", "known",
 
 Values = list[float | None]
 Fit = Callable[[Sequence[Score], Sequence[Score]], Values]
-"""From train and test rows of a data set to P(true) of the test rows, None where it has none."""
+"""Takes train and test rows of a data set; returns P(true) of the test rows, or None."""
 
 
 def raw(scores: Scores) -> Scores:
-    """The matrix without what was fitted and without marks."""
+    """The matrix without fitted methods and without marks."""
     left_out = (*FITTED, *MARKS)
     return Scores(tuple(replace(r, scores=without(r.scores, left_out)) for r in scores.rows))
 
 
 def fitted(scores: Scores, signals: Sequence[str] = SIGNALS) -> Scores:
-    """The matrix with the fitted methods (those there are taken), without marks."""
+    """The matrix with the fitted methods (reused if present), without marks."""
     if set(FITTED) <= set(scores.methods):
         return Scores(tuple(replace(r, scores=without(r.scores, MARKS)) for r in scores.rows))
     return with_fitted(raw(scores), signals=signals)
@@ -52,7 +52,7 @@ def franq_model(
     faithful: FloatArray | None = None,
     **options: Any,
 ) -> FranqClassifier | None:
-    """FRANQ fitted on rows; None where they are of one class, which leaves nothing to fit.
+    """FRANQ fitted on rows; None if all rows have the same label, so that nothing can be fitted.
 
     Args:
         train: raw methods.
@@ -108,6 +108,6 @@ def judged(scores: Scores, variants: Mapping[str, Fit], *, resamples: int = 0) -
 
 
 def measured(scores: Scores, methods: Iterable[str]) -> list[str]:
-    """Those of the methods that every test row has, in the order given."""
+    """The methods that have a score on every test row, in the order given."""
     tests = [row for row in scores.rows if row.split == "test"]
     return [m for m in methods if tests and all(r.scores.get(m) is not None for r in tests)]

@@ -1,4 +1,4 @@
-"""What FRANQ is compared with: gradient-boosted trees on the same signals, or on all methods."""
+"""FRANQ's baseline: gradient-boosted trees on the same signals, or on all methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims and their statistics to the score matrix: split, then every raw method's score."""
+"""Makes the score matrix from claims and their statistics: the split and all raw scores."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["claim_id", "score_rows", "splits"]
 
 
 def splits(answers: Sequence[LabelledAnswer], *, train_share: float, seed: int) -> list[Split]:
-    """The part of each answer, in order.
+    """Whether each answer belongs to the training or the test part, in order.
 
-    Drawn by question and data set: claims of one answer, and answers of several models to one
-    question, are on one side.
+    Drawn per question within each data set, so that all claims of an answer, and all models'
+    answers to a question, are in the same part.
 
     Raises:
         ValueError: if ``train_share`` is not in [0, 1).

@@ -1,4 +1,4 @@
-"""The long-form set whose labels need no judge, answered by the model that is measured."""
+"""The long-form set of the measured model's own answers, labelled without a judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``franq bench claims-factuality`` and ``long-form``: labelled claims in, results out."""
+"""``franq bench claims-factuality`` and ``long-form``: compute results from labelled claims."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ PROXY = (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be run.
+    """The settings of a run.
 
     Args:
         benchmark: the command's name.
-        data: files the answers came from, for the record.
-        limit: at most so many answers of each data set; None: all.
+        data: files the answers came from; only stored with the results.
+        limit: at most this many answers of each data set; None: all.
         train_share: share of each data set's questions that calibrations are fitted on.
-        seed: of draw, split and bootstrap.
-        white_box: whose log-probabilities are read, for the record.
-        more: further settings, for the record.
+        seed: seed of draw, split and bootstrap.
+        white_box: whose log-probabilities are used; only stored with the results.
+        more: further settings to store with the results.
     """
 
     benchmark: str
@@ -88,18 +88,18 @@ def run(
     *,
     out: Path | None = None,
 ) -> Results:
-    """Measure, fit and judge.
+    """Measure the claims, fit the methods and compute their figures.
 
     Args:
-        plan: what to run.
-        answers: with their labelled claims.
+        plan: the settings.
+        answers: answers with their labelled claims.
         models: language model, faithfulness model and embeddings.
-        cache: folder of what was measured before; it will hold text of the data.
-        progress: name of a stage -> a context that yields ``show(done, total)``.
-        out: folder of the results, which is made.
+        cache: folder with measurements of earlier runs; it will contain text of the data.
+        progress: takes the name of a stage; a context manager that yields ``show(done, total)``.
+        out: folder for the results, created if needed.
 
     Raises:
-        ValueError: for data that does not suffice.
+        ValueError: if there is too little data.
     """
     chosen = drawn(answers, limit=plan.limit, seed=plan.seed)
     usable = [answer for answer in chosen if answer.claims]

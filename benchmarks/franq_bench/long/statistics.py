@@ -1,8 +1,8 @@
-"""An answer to everything the claim-level methods read; kept on disk as soon as it is measured.
+"""Measures the statistics of an answer that claim-level methods use, and stores them at once.
 
-Teacher forcing under the RAG prompt, under the same prompt without evidence and under none; P(True)
-of each claim; NLI of alternatives; faithfulness. Methods are then functions of arrays, so that a
-rerun takes seconds.
+Teacher forcing with the RAG prompt, with the same prompt without evidence and without a prompt;
+P(True) of each claim; NLI of alternatives; faithfulness. The methods are then computed from these
+arrays, so that a rerun takes seconds.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _measured(answer: LabelledAnswer, models: Models) -> Statistics:
 
 
 def _key(answer: LabelledAnswer, models: Models) -> str:
-    """Of models, prompts, answer and claims: all that the statistics depend on."""
+    """The cache key: a digest of models, prompts, answer and claims."""
     model: LanguageModel = needed(models.language_model, "language_model")
     trace = answer.trace
     return content_key(

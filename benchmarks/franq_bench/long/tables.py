@@ -1,4 +1,4 @@
-"""Tables of the long form beside the main ones: what was judged, and unfaithful claims only."""
+"""Further tables of the long form: the data that was used, and figures on unfaithful claims."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from franq_guard.report.tables import Cell, Column, Table
 __all__ = ["UNFAITHFUL", "claims_table", "has_gold", "unfaithful_rows", "unfaithful_tables"]
 
 UNFAITHFUL = 0.5
-"""A claim with P(faithful) below this counts as unfaithful where there is no gold label."""
+"""Without a gold label, a claim with P(faithful) below this counts as unfaithful."""
 
 _MEANS = {
     "factuality": "true in the world",
@@ -53,8 +53,8 @@ def unfaithful_tables(
 ) -> Iterator[Table]:
     """Every method on the unfaithful test claims of each data set that has true and false ones.
 
-    Faithful claims are left out by the gold label where every test claim of the data set has one
-    beside the label to be told, else where P(faithful) is at least :data:`UNFAITHFUL`.
+    Faithful claims are left out: by the gold label if every test claim of the data set has one in
+    addition to the label that is predicted, else if P(faithful) is at least :data:`UNFAITHFUL`.
     """
     for name, members in _by_dataset(answers).items():
         rows = scores.part(name).rows

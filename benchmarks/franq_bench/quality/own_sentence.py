@@ -1,4 +1,4 @@
-"""Whether claims say what their own sentence says: counts, and what a person should read."""
+"""Measures whether a sentence entails its own claims, and lists claims that people should read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from franq_guard.claims import RuleSplitter
 from franq_guard.datasets.jsonl import json_rows
 
 CLEAR = 0.8
-"""A claim whose own sentence entails it with less than this is to be read."""
+"""A claim that its sentence entails with a lower score is listed for people to read."""
 _FIELDS = ("answer", "response", "hypothesis")
 
 
@@ -42,7 +42,7 @@ class OwnSentenceRow:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A claim for a person to read: ``score`` says how well the sentence entails it."""
+    """A claim for a person to read; ``score``: how strongly the sentence entails it."""
 
     sentence: str
     claim: str

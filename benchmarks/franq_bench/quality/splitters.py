@@ -1,4 +1,4 @@
-"""How well a splitter finds claims, and how well claims find their words in an answer.
+"""Measures how well splitters find claims, and how well claims are located in an answer.
 
 The gold file is JSONL, one answer per line: ``{id, split, register?, question?, answer, sentences:
 [[start, end]], claims: [{spans: [[start, end]], not_a_claim?}]}``. Claims are what a careful reader
@@ -48,7 +48,7 @@ class ClaimsRow:
 
 @dataclass(frozen=True, slots=True)
 class AlignmentRow:
-    """How claim texts were found in their responses.
+    """How well claim texts were located in their responses.
 
     ``aligned`` is the share with a score of at least ``threshold``; ``worst`` holds the (score,
     claim, response) of the lowest scores.
@@ -62,7 +62,7 @@ class AlignmentRow:
 
 
 def gold_file() -> Path:
-    """The gold set that comes along: answers written for it, parts "dev" and "test"."""
+    """The gold set of this package: answers written for it, in the parts "dev" and "test"."""
     return Path(str(files("franq_bench") / "gold" / "claims.jsonl"))
 
 

@@ -1,4 +1,4 @@
-"""A question to all that the language model gives for it: answer, samples, P(True), re-scorings."""
+"""Everything the language model computes for a question: answer, samples, P(True), re-scorings."""
 
 from __future__ import annotations
 
@@ -69,17 +69,17 @@ class Answered:
 
 
 def answer_key(model: LanguageModel, question: Question, settings: Settings) -> str:
-    """Names the result of :func:`answer`: model, prompts and settings, nothing else."""
+    """The cache key of :func:`answer`: it depends on model, prompts and settings only."""
     prompts = [asdict(answer_prompt(question)), asdict(titles_prompt(question))]
     truth = asdict(truth_prompt(question, ""))
     return content_key(model.fingerprint, prompts, truth, asdict(settings))
 
 
 def answer(model: LanguageModel, question: Question, settings: Settings) -> Answered:
-    """Everything the model is asked about one question.
+    """Compute everything for one question.
 
-    A transformers model reads the passages once for all of it; any other is asked through its
-    protocol.
+    A transformers model reads the passages only once; other models are called through the
+    language-model protocol.
     """
     prompt = model.render(answer_prompt(question))
     if isinstance(model, TransformersModel):

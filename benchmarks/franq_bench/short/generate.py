@@ -1,4 +1,4 @@
-"""The expensive part: every question answered once, kept on disk as soon as it is."""
+"""The expensive part: answers every question once and stores each answer at once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def answers_of(
         questions: in the order they are worked on.
         settings: of the answers.
         cache: where answers are kept.
-        shard: only this part is made; others' answers are in the result where the cache has them.
+        shard: make only this part; the result also has the other parts' answers from the cache.
         progress: called with (made, to make) at the start and after every question.
     """
     keys = {question.id: answer_key(model, question, settings) for question in questions}
@@ -49,7 +49,7 @@ def answers_of(
 
 
 def in_proportion(*parts: Sequence[Question]) -> list[Question]:
-    """All parts' questions, evenly mixed, so that a run stopped early has some of everything."""
+    """The questions of all parts, evenly mixed, so that a run stopped early has some of each."""
     placed = [
         ((at + 0.5) / len(part), number, question)
         for number, part in enumerate(parts)

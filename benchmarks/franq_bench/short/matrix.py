@@ -1,4 +1,4 @@
-"""Answers, their grades and statistics to the score matrix of every raw method."""
+"""Makes the score matrix of all raw methods from answers, their grades and statistics."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def score_rows(
 
 
 def confidences(statistics: Statistics) -> dict[str, float | None]:
-    """Every method's value, higher = more likely true; None where there was nothing to measure.
+    """The score of every method, higher = more likely true; None if it could not be measured.
 
-    A confidence in [0, 1] where the method's scale has one, else the negative uncertainty.
+    A confidence in [0, 1] if the method has such a scale, else the negative uncertainty.
     """
     found = compute(NAMES, statistics)
     samples = len(statistics.samples.texts) if statistics.samples else 0

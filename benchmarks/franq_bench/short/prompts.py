@@ -1,7 +1,7 @@
 """The prompts of the short form, in our own words, after the paper's (arXiv 2505.21072, App. B).
 
-All of a question's prompts begin alike, so that a model that keeps its cache reads the passages
-once: the answer's prompt and P(True)'s share all but their last lines.
+All prompts of a question begin with the same text, so that a model with a prompt cache reads the
+passages once: the prompts for the answer and for P(True) differ only in their last lines.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ def answer_prompt(question: Question) -> Prompt:
 
 
 def titles_prompt(question: Question) -> Prompt:
-    """The same without what the passages say, titles left in: for Parametric Knowledge."""
+    """The same prompt with the titles but without the passages' texts, for Parametric Knowledge."""
     titles = "\n".join(_headed(i, p) for i, p in enumerate(question.passages, 1))
     return Prompt("", f"{_context(titles)}\n{_ask(question)}")
 
 
 def truth_prompt(question: Question, answer: str) -> Prompt:
-    """P(True)'s question about an answer."""
+    """The prompt that asks the model whether an answer is true, for P(True)."""
     return Prompt("", p_true_question(question.question.strip(), answer, passages=_block(question)))
 
 

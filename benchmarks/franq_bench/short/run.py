@@ -1,4 +1,4 @@
-"""``franq bench short``: questions in, a folder of results out."""
+"""``franq bench short``: answer questions, measure every method, write a folder of results."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ Retrieval = Literal["original", "shuffled", "corrupted"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be run.
+    """The settings of a run.
 
     Args:
         data: ``rag_qa`` JSONL files.
         train: training questions of each data set.
         test: test questions of each data set.
-        passages: the first so many are shown.
+        passages: how many passages of each question are shown, from the first.
         retrieval: "shuffled" and "corrupted" spoil half of each question's passages
             (:mod:`franq_guard.datasets.perturbation`).
-        seed: of the draw, the spoiling, the samples and the bootstrap.
+        seed: seed of the draw, the spoiling, the samples and the bootstrap.
         settings: how answers are made.
         pool: passages to search for questions that come without any.
         runtime: measure what methods cost, too.
         signals: methods that serve as P_faithful, UQ_faith and UQ_unfaith; None: the paper's, which
-            takes Parametric Knowledge as UQ_faith where the retrieval is corrupted.
+            uses Parametric Knowledge as UQ_faith if the retrieval is corrupted.
     """
 
     data: tuple[Path, ...]
@@ -84,7 +84,7 @@ class Drawn:
 
     @property
     def all(self) -> list[Question]:
-        """In the order they are worked on: a bit of every data set's training and test part."""
+        """In the order of work: training and test questions of all data sets, mixed."""
         names = sorted({question.dataset for question in (*self.train, *self.test)})
         parts = [(name, part) for name in names for part in (self.train, self.test)]
         return in_proportion(*([q for q in part if q.dataset == name] for name, part in parts))
@@ -100,22 +100,22 @@ def run(
     out: Path | None = None,
     grader: Grader = grade_by_alias,
 ) -> Results | None:
-    """Answer, measure, grade, fit and judge.
+    """Answer and grade the questions, measure and fit the methods, compute their figures.
 
     Args:
-        plan: what to run.
+        plan: the settings.
         models: language model, faithfulness model and embeddings.
-        cache: folder of what was made before; it will hold text of the data.
-        progress: name of a stage -> a context that yields ``show(done, total)``.
-        shard: only this part's answers and statistics are made; the tables need all of them.
-        out: folder of the results, which is made.
-        grader: tells whether an answer is right.
+        cache: folder with results of earlier runs; it will contain text of the data.
+        progress: takes the name of a stage; a context manager that yields ``show(done, total)``.
+        shard: make only this part's answers and statistics; the tables need all parts.
+        out: folder for the results, created if needed.
+        grader: decides whether an answer is right.
 
     Returns:
-        The results; None for one shard of several.
+        The results; None if only one of several shards was made.
 
     Raises:
-        ValueError: for data that does not fit or does not suffice.
+        ValueError: if the data is invalid or there is too little of it.
     """
     questions = drawn(plan)
     model = models.language_model

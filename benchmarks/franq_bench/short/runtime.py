@@ -1,4 +1,4 @@
-"""What the main methods cost: time beyond writing the answer, time to fit, size when stored."""
+"""The cost of the main methods: time beyond writing the answer, time to fit, size when stored."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""An answered question to everything its methods read: NLI, similarity, faithfulness; kept on disk.
+"""Measures the statistics that methods use (NLI, similarity, faithfulness) and stores them.
 
-Methods are then functions of arrays, so that a method that was mended is recomputed in seconds.
+The methods are computed from these arrays, so that a corrected method is recomputed in seconds.
 """
 
 from __future__ import annotations

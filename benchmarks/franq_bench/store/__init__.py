@@ -1,1 +1,1 @@
-"""What costly steps made, kept on disk: a run that was stopped goes on where it was."""
+"""Stores the results of expensive steps on disk, so that an interrupted run can continue."""

@@ -1,8 +1,8 @@
-"""Results of costly steps on disk, by content: a run that was killed goes on where it was.
+"""Stores the results of expensive steps on disk, so that a run that was killed can continue.
 
-A cache is a folder of append-only JSONL files. Each process writes a file of its own and reads
-those of all, so shards that ran side by side are merged by being in one folder. It may hold text of
-the data: keep it out of what is published.
+A cache is a folder of append-only JSONL files. Each process writes its own file and reads all
+files, so the results of processes that ran in parallel are combined by using one folder. A cache
+may contain text of the data: do not publish it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class Cache:
-    """Rows by key. A line torn by a kill, or damaged otherwise, is passed over and made again."""
+    """Values by key; a line that is incomplete or damaged is ignored and computed again."""
 
     def __init__(self, folder: Path, *, part: str = "1-of-1") -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -32,7 +32,7 @@ class Cache:
         return self._rows[key]
 
     def __setitem__(self, key: str, row: Any) -> None:
-        """Keep a JSON value; on disk before this returns."""
+        """Store a JSON value; it is on disk when this returns."""
         self._append(json.dumps({"key": key, "row": row}) + "\n")
         self._rows[key] = row
 
@@ -51,5 +51,5 @@ class Cache:
 
 
 def content_key(*content: Any) -> str:
-    """A digest of JSON values: the key of what depends on them and nothing else."""
+    """A digest of JSON values: the cache key of a result that depends on them alone."""
     return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()

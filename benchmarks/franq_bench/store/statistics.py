@@ -1,4 +1,4 @@
-"""Statistics as JSON values, for the cache of measurements."""
+"""Converts statistics to and from JSON values, for the cache of measurements."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["from_json", "to_json"]
 
 
 def to_json(statistics: Statistics) -> dict[str, Any]:
-    """As JSON values; what was not measured is left out."""
+    """The statistics as JSON values, without those that were not measured."""
     return _packed(statistics)
 
 
 def from_json(row: Mapping[str, Any]) -> Statistics:
-    """What :func:`to_json` wrote."""
+    """Read what :func:`to_json` wrote."""
     values = {name: _unpacked(value) for name, value in row.items() if name != "samples"}
     if "samples" in row:
         of_samples = {name: _unpacked(value) for name, value in row["samples"].items()}

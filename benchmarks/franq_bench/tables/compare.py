@@ -1,7 +1,7 @@
-"""Two benchmarks of the same questions side by side: differences with paired bootstrap intervals.
+"""Compares two benchmarks of the same questions: differences with paired bootstrap intervals.
 
-The questions are resampled, and both benchmarks judged on the same ones: what makes a question hard
-for both cancels. The answers, and so the labels, may differ: two models may be compared.
+Each bootstrap resample of the questions is used for both benchmarks, so that the difficulty of the
+questions cancels out. The answers and their labels may differ, so two models can be compared.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Difference:
 
     @property
     def clear(self) -> bool:
-        """Whether the interval leaves zero out."""
+        """Whether the interval excludes zero."""
         return self.low is not None and self.high is not None and self.low * self.high > 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class Difference:
 
 
 def compare(a: Scores, b: Scores, *, resamples: int = 1000, seed: int = 0) -> list[Difference]:
-    """Differences of every method that both hold, on the test part of every data set.
+    """Differences of every method that both contain, on the test part of every data set.
 
     Args:
         a: with the same test ids as ``b``: see :func:`pair`.
@@ -91,7 +91,7 @@ def compare(a: Scores, b: Scores, *, resamples: int = 1000, seed: int = 0) -> li
 
 
 def training_rows(scores: Scores) -> Scores:
-    """The training rows in the test rows' place: settings are chosen on them."""
+    """The training rows marked as test rows, to compare settings without using the test rows."""
     return Scores(tuple(replace(r, split="test") for r in scores.rows if r.split == "train"))
 
 
@@ -99,7 +99,7 @@ def pair(a: Scores, b: Scores) -> tuple[Scores, Scores]:
     """The test rows that both hold, by data set and id.
 
     Raises:
-        ValueError: where there is none.
+        ValueError: if there are no common test rows.
     """
     both = _keys(a) & _keys(b)
     if not both:
@@ -132,7 +132,7 @@ def comparison_sections(
 
 
 def difference_text(row: Difference) -> str:
-    """A difference with its interval, starred where that leaves zero out: +.05 [.01, .09] *."""
+    """A difference with its interval, and a star if that excludes zero: +.05 [.01, .09] *."""
     if row.difference is None:
         return "-"
     shown = number(row.difference)

@@ -1,4 +1,4 @@
-"""What a benchmark found, in words: the heading, the first paragraph, what the figures mean."""
+"""The findings of a benchmark in words: heading, first paragraph, explanation of the figures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from franq_guard.report.tables import number
 __all__ = ["EXPLAINED", "findings", "heading", "too_few"]
 
 _ROUGH = 0.03
-"""From this standard error on, the methods that people compare lie within chance of each other."""
+"""With this standard error or a larger one, differences between usual methods may be chance."""
 _NAMED = 3
 _KINDS = {"long": "claims of long answers", "short": "short answers"}
 EXPLAINED = (

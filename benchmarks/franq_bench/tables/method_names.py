@@ -1,4 +1,4 @@
-"""What a benchmark's methods are called in tables, and the order and families they stand in."""
+"""The titles, order and families of a benchmark's methods in tables."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _KNOWN = {method.name: (method.title, method.family) for method in methods()} | 
 
 
 def title(name: str) -> str:
-    """A method's title as in the paper's tables; a variant is told apart; unknown names stay."""
+    """A method's title as in the paper's tables, with its variant; unknown names are unchanged."""
     if name in _MARKS:
         return _MARKS[name]
     known = _KNOWN.get(name, (name, ""))[0]

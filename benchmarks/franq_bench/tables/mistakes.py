@@ -1,4 +1,4 @@
-"""The worst mistakes of a method: what it was sure of and is false, what it doubted and is true."""
+"""The worst mistakes of a method: false rows with high scores, true rows with low scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mistakes as HTML, part of a benchmark's page; everything of the data is escaped."""
+"""The worst mistakes as HTML for a benchmark's page; all text of the data is escaped."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class WorstMistakes:
         )
 
     def markdown(self) -> str:
-        """Nothing: the data's text stands in the page only."""
+        """Empty: text of the data is shown on the HTML page only."""
         return ""
 
 

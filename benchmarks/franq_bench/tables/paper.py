@@ -1,4 +1,4 @@
-"""The figures that the FRANQ paper reports, to stand beside ours; they are for other models."""
+"""The figures of the FRANQ paper, shown next to ours; they are for other models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a benchmark found: ``results.json`` of a folder, and its rows recomputed from the scores."""
+"""The results of a benchmark: ``results.json``, and its rows recomputed from the scores."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Everything ``results.json`` holds."""
+    """The contents of ``results.json``."""
 
     settings: Mapping[str, Any]
     versions: Mapping[str, Any]
@@ -134,9 +134,9 @@ def metric_rows(
 ) -> list[Row]:
     """Every method on the test part of every data set, then the means over the data sets.
 
-    A method that was not measured on every test row of a data set has None there: it must not be
-    judged on fewer rows than its rivals. The mean is over the data sets where a metric is defined
-    (both classes are there); its standard error takes the data sets as independent.
+    A method that was not measured on every test row of a data set has None there, so that all
+    methods are compared on the same rows. The mean is over the data sets where a metric is defined
+    (both classes occur); its standard error treats the data sets as independent.
 
     Args:
         scores: the matrix, or its rows as ``scores.jsonl`` holds them.

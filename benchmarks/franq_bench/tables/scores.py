@@ -1,6 +1,6 @@
-"""The score matrix of a benchmark: which question or claim was true, and what each method said.
+"""The score matrix of a benchmark: the label of each question or claim and each method's score.
 
-It holds identifiers, labels and numbers, no text: every table can be recomputed from it.
+It contains identifiers, labels and numbers, no text; every table can be recomputed from it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ GOLD = "gold-faithful"
 TRAINED_ON = "passage-trained-on"
 """Key of 1 where the small faithfulness model was trained on a row's gold passage, else 0."""
 MARKS = (GOLD, TRAINED_ON)
-"""What rows carry beside methods' scores: never a method, never a feature."""
+"""Keys of a row's ``scores`` that are not methods and must not be used as features."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class Scores:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """In the order of their first mention; :data:`MARKS` are none."""
+        """The methods, in the order of their first mention, without :data:`MARKS`."""
         found = dict.fromkeys(method for row in self.rows for method in row.scores)
         return tuple(method for method in found if method not in MARKS)
 
@@ -158,7 +158,7 @@ class Scores:
 
     def groups(self) -> NDArray[np.int64]:
         """(n,): number of each row's answer, from 0; a row without ``group`` stands alone."""
-        # The flag keeps an id that equals another row's group apart from it.
+        # The flag distinguishes an id from an equal group name of another row.
         keys = [(r.group is None, r.id if r.group is None else r.group) for r in self.rows]
         numbers = {key: at for at, key in enumerate(dict.fromkeys(keys))}
         return np.array([numbers[key] for key in keys], np.int64)

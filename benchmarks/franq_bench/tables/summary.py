@@ -42,7 +42,7 @@ PRIMARY = "franq-condition"
 
 
 def form_of(results: Results) -> str:
-    """Long where the settings say so, else short: which of the paper's tables stand beside."""
+    """The form of the answers, from the settings; it decides which of the paper's tables apply."""
     return "long" if results.settings.get("form") == "long" else "short"
 
 
@@ -148,7 +148,7 @@ def settings_table(values: Mapping[str, Any], name: str, heading: str) -> Table:
 
 
 def unmeasured(scores: Scores) -> str:
-    """Which methods were not judged because some test rows lack them; empty where none."""
+    """Lists methods without figures because some test rows lack their scores; may be empty."""
     parts = []
     for name in scores.datasets:
         test = scores.part(name).rows

@@ -23,7 +23,7 @@ from franq_bench.training.recipe import Recipe
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Train as told on the command line; returns the exit code."""
+    """Train with the options of the command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m franq_bench.training", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder of JSONL files")
     parser.add_argument("--out", type=Path, required=True, help="folder for checkpoints")
@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
-        parser.error(f"--data must be the folder with the data files; {options.data} is none")
+        parser.error(f"--data: {options.data} is not a folder with the data files")
     import torch
 
     from franq_bench.training.export import export, refit

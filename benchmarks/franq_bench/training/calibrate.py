@@ -34,7 +34,7 @@ _KINDS: Final = {
 #: Passages beside the one a pair was labelled with -> share of the grounded and generated pairs.
 _BESIDE: Final = {0: 0.5, 2: 0.3, 9: 0.2}
 _LONGEST: Final = 2500
-"""Characters; a longer document stands alone, as it does where it comes from."""
+"""Characters; a longer document is used without further passages, as in its source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def held_back(
 
 
 def _shown(row: Example, pool: Sequence[Question], rng: random.Random) -> tuple[str, ...]:
-    """The premise among the nearest of 200 passages drawn by chance, as retrieval would find."""
+    """The premise with the most similar of 200 random passages, as a retriever would return."""
     count = rng.choices(list(_BESIDE), list(_BESIDE.values()))[0]
     if not count or kind(row.dataset) == "generic" or len(row.premise) > _LONGEST or not pool:
         return (row.premise,)
@@ -107,11 +107,11 @@ def fit_rows(
 ) -> tuple[tuple[float, ...], float]:
     """Return weights and intercept of a logistic regression on the blend's inputs.
 
-    Of an unsupported claim of several sentences the least supported one carries the label; of a
-    supported claim every sentence does. No weight may have the wrong sign (`_sign`), so that what
-    supports a claim never counts against it. The penalty is strong, because a weight has to suit
-    data sets that are not among these; a second fit without penalty on the resulting score alone
-    undoes the shrinking of the probabilities towards the middle.
+    For an unsupported claim of several sentences, the label applies to its least supported
+    sentence; for a supported claim it applies to every sentence. No weight may have the wrong sign
+    (`_sign`), so that support for a claim never lowers its score. The penalty is strong, because
+    the weights must also work on other data sets. It shrinks the probabilities towards the middle;
+    a second fit, without penalty and on the resulting score alone, undoes that.
 
     Args:
         rows: inputs (m, len(INPUTS)), see `SmallFaithfulness.pieces`.
@@ -178,7 +178,7 @@ def _bounded(
 
 
 def _shares(datasets: Sequence[str]) -> Floats:
-    """Weigh rows so that a set counts by the root of its size: small sets are heard, too."""
+    """Weight rows so that each set counts by the square root of its size, to help small sets."""
     size = Counter(datasets)
     found = [_KINDS[kind(d)][1] * (100 / size[d]) ** 0.5 for d in datasets]
     return np.array(found, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""From a training run to the shipped files: averaged weights, calibrated, quantised."""
+"""Makes the shipped files from a training run: averages, quantises and calibrates the weights."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def export(
 ) -> str:
     """Write weight file and manifest into `folder`; returns the SHA-256.
 
-    The file is written twice: calibration is fitted on the quantised network, as it will run.
-    `examples` and `questions` are the fitting fold's.
+    The file is written twice: first without calibration, which is then fitted on the quantised
+    network, because that is the network users run. `examples` and `questions` are those of the
+    fitting fold.
     """
     torch.set_grad_enabled(False)
     storage.save(folder, tensors, plain())
@@ -44,7 +45,7 @@ def refit(
     seed: int,
     report: Callable[[str], None],
 ) -> str:
-    """Fit the blend of the weights in `folder` again, write both into `out`; returns the SHA-256.
+    """Refit the blend of the model in `folder`, write the model to `out`; returns the SHA-256.
 
     The network stays as it is, byte for byte. `examples` and `questions` are the fitting fold's.
     """

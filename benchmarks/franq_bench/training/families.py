@@ -1,4 +1,4 @@
-"""Families of data sets: a model trained without one of them shows what it does on new sources."""
+"""Families of data sets. A model trained without one of them is tested on it as a new source."""
 
 from __future__ import annotations
 

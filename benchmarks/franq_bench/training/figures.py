@@ -26,7 +26,7 @@ from franq_guard.faithfulness.small.model import SmallFaithfulness
 from franq_guard.metrics.measures import auroc, ece, reliability
 from franq_guard.metrics.plots import reliability_plot, to_svg
 
-#: Rows whose data sets were trained on; the others' label rates are unknown to the calibration.
+#: Data sets that were trained on; calibration has not seen the share of labels in the others.
 TRAINED: Final = frozenset(bench.GROUNDED) - {"healthver", "climate-fever"}
 _THREE_WAY: Final = ("mnli-dev", "snli-dev", "snli-test", "fm2", "fever-symmetric", "scitail-dev")
 
@@ -76,8 +76,8 @@ def calibration(model: bench.Scorer, pairs: Sequence[Example], folder: Path) -> 
 def drift(model: SmallFaithfulness, pairs: Sequence[Example]) -> dict[str, Any]:
     """Return mean scores, and the share above .5, of each pair shown beside other pairs' premises.
 
-    By the number of passages: a best-of-many score must not rise with what says nothing about the
-    claim.
+    By the number of passages: the score is the best over all passages and must not rise because
+    irrelevant ones are added.
     """
     short = [e for e in pairs if len(e.premise) < 1000]
     found: dict[str, Any] = {}
@@ -138,7 +138,7 @@ def speed(weights: Path | None, repeats: int = 5) -> dict[str, float]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure the shipped (or another) model as told on the command line."""
+    """Measure the shipped model, or the one that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder of JSONL files")
     parser.add_argument("--without", choices=FAMILIES, help="only the family that was left out")

@@ -1,7 +1,7 @@
 """Labelled pairs made from passages: changed sentences, left-out sentences, questions with answers.
 
 A changed pair comes with its mirror image, so that neither the claim alone nor the passage alone
-tells the label: (passage, sentence) and (changed passage, changed sentence) are supported,
+reveals the label: (passage, sentence) and (changed passage, changed sentence) are supported,
 (passage, changed sentence) and (changed passage, sentence) are not. What is asked is the sentence,
 or one of the claims that the guard would split it into.
 """
@@ -45,7 +45,7 @@ def _of_group(
 ) -> list[Example]:
     order = list(group)
     found: list[Example] = []
-    barren = 0  # rounds that made nothing, which on few questions is chance
+    barren = 0  # rounds without a new pair; with few questions some occur by chance
     while len(found) < count and barren < 50:
         rng.shuffle(order)
         before = len(found)
@@ -96,7 +96,7 @@ def _changed(
     else:
         other, shown = f"{left} {changed} {right}".strip(), f"{left} {sentence} {right}".strip()
     dataset = f"generated-{kind}"
-    same = rng.random()  # both are rewritten alike, or the rewriting would tell them apart
+    same = rng.random()  # rewrite both alike: the rewriting must not reveal the label
     claims = [
         perturb.rewrite(text, random.Random(same))  # noqa: S311
         for text in (sentence, changed)

@@ -1,4 +1,4 @@
-"""Examples to encoder inputs: the same chunks and features in training as in scoring."""
+"""Turns examples into encoder inputs, with the same chunks and features as in scoring."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def draw(examples: Sequence[Example], *, seed: int) -> list[Example]:
 def make_items(examples: Sequence[Example], tokenizer: Tokenizer, *, seed: int) -> list[Item]:
     """Choose a chunk of each premise, and the claim or a sentence of it, and encode them.
 
-    The chunk that shares most with the claim is taken: for a supported claim the likely evidence,
-    for another the hardest chunk; now and then another chunk stands in for the latter.
+    The chunk that shares most words with the claim is used: for a supported claim it is likely the
+    evidence, for other claims the hardest chunk. For some of the latter another chunk is used.
     """
     rng = random.Random(seed)  # noqa: S311 - no secret
     texts = [_choose(e, tokenizer, rng) for e in examples]

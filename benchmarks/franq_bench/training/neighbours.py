@@ -1,8 +1,9 @@
-"""Pairs whose claim is told by another passage, about the same thing or about a similar one.
+"""Pairs whose claim comes from another passage, about the same subject or a similar one.
 
-Hard to tell from supported claims by overlap: a sentence of another part of the same article, a
-sentence of the passage joined with one of another part, and a sentence told of another subject. A
-pronoun at the start of a sentence stands for the article's subject often enough to teach that, too.
+They are hard to distinguish from supported claims by word overlap: a sentence of another part of
+the same article, a sentence of the passage joined with one of another part, and a sentence with
+another subject. A pronoun at the start of a sentence mostly refers to the article's subject, so it
+is replaced in some pairs to teach that, too.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def pairs(question: Question, others: Sequence[Question], rng: random.Random) ->
 
 
 def _whole_sentences(text: str) -> list[str]:
-    """The sentences of 6 to 40 words that begin and end as such; passages are cut anywhere."""
+    """The complete sentences of 6 to 40 words; passages may begin and end inside a sentence."""
     found = [text[a:b] for a, b in sentences(text)]
     return [s for s in found if s[:1].isupper() and s[-1:] == "." and 6 <= len(s.split()) <= 40]
 
@@ -104,7 +105,7 @@ def _one_subject(passage: str, title: str) -> bool:
 
 
 def _plain(title: str) -> str:
-    """A title without what only tells articles of one name apart."""
+    """A title without the part that only distinguishes articles of the same name."""
     return re.sub(r"\s*\([^()]*\)$", "", title).strip()
 
 

@@ -2,8 +2,8 @@
 
 Breaking: another figure, name, unit, a negation, an opposite, two roles swapped. Harmless: a
 parenthesis or an opening phrase left out, a figure or date written another way, common synonyms.
-Both are rules on plain text; what they change is a sentence's relation to its passage, which is why
-a pair is also used the other way round (`generate`): a changed passage with the original sentence.
+Both are rules on plain text. They change how a sentence relates to its passage, so a pair is also
+used the other way round (`generate`): a changed passage with the original sentence.
 """
 
 from __future__ import annotations

@@ -47,9 +47,9 @@ _LARGEST_ODDS: Final = 8.0
 def fit(reads: Sequence[Read], names: Sequence[Input], strength: float) -> tuple[Floats, float]:
     """Return weights and intercept of a logistic regression.
 
-    Only pairs of sets that may be trained on are taken (`pairs.SOURCES`). The penalty is strong, so
-    that no set's own ways are learned; a second fit without penalty on the resulting score alone
-    undoes the shrinking of the probabilities towards the middle.
+    Only pairs of sets that may be trained on are used (`pairs.SOURCES`). The penalty is strong, so
+    that peculiarities of single sets are not learned. It shrinks the probabilities towards the
+    middle; a second fit, without penalty and on the resulting score alone, undoes that.
 
     Args:
         reads: pairs with their numbers.
@@ -203,7 +203,7 @@ def cost(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Read, fit and measure as told on the command line; returns the exit code."""
+    """Read, fit and measure with the options of the command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m franq_bench.training.reader",
                                      description=__doc__)  # fmt: skip
     parser.add_argument("--data", type=Path, required=True, help="folder of JSONL files")
@@ -212,7 +212,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--test", type=int, default=100, help="pairs of a set to measure on")
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
-        parser.error(f"--data must be the folder with the data files; {options.data} is none")
+        parser.error(f"--data: {options.data} is not a folder with the data files")
     import torch
 
     torch.set_num_threads(1)

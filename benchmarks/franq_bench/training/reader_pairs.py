@@ -1,7 +1,7 @@
-"""What the reader is fitted and measured on: numbers of labelled pairs, and no text of theirs.
+"""The numbers that the reader is fitted and measured on: scores of labelled pairs, without texts.
 
-The costly part of `python -m franq_bench.training.reader`. Every pair is on disk as soon as it is
-read, so a run that was stopped goes on where it was.
+The expensive part of `python -m franq_bench.training.reader`. Every pair is stored as soon as it is
+read, so that an interrupted run can continue.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Read:
 
 
 def drawn(data: Path, pairs: Mapping[Fold, int], *, seed: int = 0) -> dict[Fold, list[Example]]:
-    """Return labelled pairs of some folds, by chance the same at every call.
+    """Return labelled pairs of some folds, drawn at random but the same at every call.
 
     Args:
         data: folder of JSONL files.
@@ -77,7 +77,7 @@ def numbers(
     cache: Path,
     report: Report,
 ) -> list[Read]:
-    """Return what is known of each pair, read now where it is not in the folder `cache` yet."""
+    """Return the numbers of each pair; those that are not in the folder `cache` are computed."""
     read, scores = Cache(cache / "likelihoods"), Cache(cache / "small")
     read_keys = [_key(language_model.fingerprint, pair) for pair in pairs]
     score_keys = [_key(small.fingerprint, pair) for pair in pairs]

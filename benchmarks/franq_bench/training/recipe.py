@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """What decides the trained weights, beside the data.
+    """The settings that decide the trained weights, besides the data.
 
-    The rates rise for the first `warm_up` share of the run and then fall to nothing.
+    The learning rates rise during the first `warm_up` share of the run and then fall to zero.
     """
 
     epochs: int = 1

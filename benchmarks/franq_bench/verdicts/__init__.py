@@ -1,1 +1,1 @@
-"""Whether verdicts on answers by any writer can be trusted: what is flagged, what is caught."""
+"""Measures verdicts on answers by any writer: false alarms and caught errors."""

@@ -44,7 +44,7 @@ class Asked:
         group: the question; answers of one question are not independent.
         passages: how many are shown.
         trace: the answer with its passages.
-        told: claims of it that the kind says nothing of (of a changed answer, the unchanged ones).
+        told: claims that are not counted under the kind (the unchanged claims of a changed answer).
         change: the kind of fact that was changed.
     """
 
@@ -106,7 +106,7 @@ def refchecker(folder: Path, fold: Fold) -> list[Asked]:
 
 
 def fact_of(claim: str) -> str:
-    """The kind of fact a claim is told apart by: date, number, name, or relation."""
+    """The kind of fact that a claim is about: date, number, name, or relation."""
     if _DATE.search(claim):
         return "date"
     if perturb.NUMBER.search(claim):

@@ -1,4 +1,4 @@
-"""What a reader of marked answers wants to know, with errors: false alarms, and what is caught."""
+"""The figures that matter to a reader of marked answers: false alarms and caught errors."""
 
 from __future__ import annotations
 

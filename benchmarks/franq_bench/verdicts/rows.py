@@ -1,4 +1,4 @@
-"""Checked answers as rows of numbers, one per claim: what thresholds and figures are made from."""
+"""Checked answers as rows of numbers, one per claim, to compute thresholds and figures from."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Row:
 def rows_of(
     guard: Guard, asked: Sequence[Asked], progress: Callable[[int], None] | None = None
 ) -> list[Row]:
-    """Check the answers; a row per claim that the answer's kind says something of."""
+    """Check the answers; return a row for each claim that counts under the answer's kind."""
     found: list[Row] = []
     checked = guard.check_many([one.trace for one in asked], progress=progress)
     for one, answer in zip(asked, checked, strict=True):

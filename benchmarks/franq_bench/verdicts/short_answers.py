@@ -1,4 +1,4 @@
-"""Short answers, right and wrong, over passages that state the right one."""
+"""Right and wrong short answers, with passages that state the right one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``franq dataset agree``: one voice against another, and rates corrected for a judge's errors."""
+"""``franq dataset agree``: compare two sources of labels; correct rates for a judge's errors."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 def agree(
     folder: SetArgument,
     judge: Annotated[
-        str, typer.Option("--judge", help="The voice that is tested: judge, or judge:NAME.")
+        str, typer.Option("--judge", help="The labels to test: judge, or judge:NAME.")
     ] = "judge",
     against: Annotated[
-        str, typer.Option("--against", help="The voice that is trusted: person, gold or edit.")
+        str, typer.Option("--against", help="The labels to trust: person, gold or edit.")
     ] = "person",
     confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.9,
     as_json: JsonFlag = False,
 ) -> None:
     """Compare a judge with people: accuracy, Cohen's kappa, confusion, corrected rates.
 
-    The rates rest on those votes alone that are about claims drawn at random (half of what `franq
-    dataset review` shows); other sources are taken as they are.
+    The rates use only votes on claims that were drawn at random (half of those that `franq dataset
+    review` shows); the labels of other sources are all used.
     """
     from franq_guard.datasets.agreeing import agreement, corrected_rate, counted, votes
     from franq_guard.datasets.agreeing.agreement import ANSWERS

@@ -1,4 +1,4 @@
-"""``franq dataset annotate``: the claims of a set labelled by a language model."""
+"""``franq dataset annotate``: have a language model label the claims of a set."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def annotate(
 ) -> None:
     """Have a language model label each claim: faithful to the passages? true?
 
-    Every label needs a quote that really stands in a passage; what cannot be checked is "not
-    judged". Run it again to go on after a stop and to ask again for what was not judged. A judge
+    Every label needs a quote that a passage really contains; without one the claim is "not
+    judged". Run the command again to continue, or to retry claims that were not judged. A judge
     makes mistakes: let people check a sample (`franq dataset review`) and compare (`franq dataset
     agree`).
     """

@@ -1,4 +1,4 @@
-"""``franq dataset build``: answers of a model to questions about documents, as a claim set."""
+"""``franq dataset build``: make a claim set from a model's answers to questions on documents."""
 
 from __future__ import annotations
 
@@ -85,13 +85,13 @@ def build(
 
 @dataclass(slots=True)
 class _Material:
-    """The passages of the documents and what is asked about them."""
+    """The passages of the documents and the questions about them."""
 
     passages: list[Passage]
     questions: list[MadeQuestion]
 
     def make_questions(self, model: LanguageModel | None, limit: int, seed: int) -> None:
-        """Questions by rules; with a model its own first, for as many passages as are asked for."""
+        """Make questions by rules, preceded by the model's own for ``limit`` passages if given."""
         from franq_guard.datasets.building.questions import about, by_model, by_rules
         from franq_guard.datasets.entities import Pool
         from franq_guard.datasets.questions import digest
@@ -107,7 +107,10 @@ class _Material:
             fail("no question can be made from these documents: give some with --questions FILE")
 
     def draw(self, limit: int, seed: int) -> None:
-        """At most ``limit`` questions, drawn by themselves: a longer run holds the shorter one."""
+        """Keep at most ``limit`` questions, drawn at random.
+
+        The draw depends on each question's id alone, so a larger ``limit`` only adds questions.
+        """
         from franq_guard.datasets.questions import digest
 
         ranked = sorted(self.questions, key=lambda q: digest(seed, "draw", q.id))
@@ -121,7 +124,7 @@ def _material(documents: Path | None, questions: Path | None, words: int) -> _Ma
     try:
         with needing("pip install 'franq-guard[documents]'", what="a PDF"):
             found = read_folder(documents, words=words) if documents else ()
-        # Small models repeat titles, and a file's name says nothing: it stays in the id.
+        # The title is only the file's name (kept in the id); small models copy it into answers.
         passages = [replace(passage, title="") for passage in found]
         if questions is None:
             return _Material(passages, [])

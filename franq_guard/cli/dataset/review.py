@@ -42,10 +42,10 @@ def review(
 ) -> None:
     """Check claims one by one: do the passages state it, is it true?
 
-    Opens a page on this machine; its address holds a secret, so that nobody else votes. Every vote
-    is kept at once: close the page and go on later. Half of the claims are drawn at random, so
-    that `franq dataset agree` can estimate honest rates; of the others those that decide most come
-    first.
+    Serves a page on this machine; its address contains a secret, so that nobody else can vote.
+    Every vote is saved at once: you can close the page and continue later. Half of the claims are
+    drawn at random, so that `franq dataset agree` can estimate unbiased rates; the other half
+    starts with the claims whose votes matter most.
     """
     claims = opened(folder)
     if csv_out is not None:
@@ -82,7 +82,7 @@ def _read(claims: ClaimSet, file: Path, reviewer: str | None) -> None:
 
 
 def _evidence() -> FindEvidence:
-    """The small faithfulness model's stretch for a claim."""
+    """A function that finds the evidence for a claim with the small faithfulness model."""
     from franq_guard.faithfulness.small.model import SmallFaithfulness
 
     install = "pip install 'franq-guard[offline]', or use --no-evidence"

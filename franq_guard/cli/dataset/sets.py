@@ -1,4 +1,4 @@
-"""The claim set that a command names."""
+"""Opens the claim set that is named on the command line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SetArgument = Annotated[
 
 
 def opened(folder: Path) -> ClaimSet:
-    """The set in ``folder``; where there is none, or no answer in it, the program ends."""
+    """Open the set in ``folder``; end the program if there is none or it has no answers."""
     from franq_guard.datasets.claim_set import ClaimSet
 
     try:

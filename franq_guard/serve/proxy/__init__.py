@@ -1,4 +1,4 @@
-"""An OpenAI-compatible door in front of any OpenAI-compatible model: its answers leave checked."""
+"""A proxy for OpenAI-compatible model servers that checks their answers before it returns them."""
 
 from franq_guard.serve.proxy.routes import proxy_router
 

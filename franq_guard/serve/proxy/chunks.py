@@ -1,4 +1,4 @@
-"""The chunks of a streamed reply: of what the upstream sends, only what may leave, once it may."""
+"""The chunks of a streamed reply: text is passed on to the client only after it was checked."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _HEAD = tuple(name for name in HEAD if name != "usage")
 _CALLS = ("tool_calls", "function_call")
 _END = ("finish_reason", "stop_reason")
 _MOST = 128
-"""Choices of one reply."""
+"""Most choices of one reply that are accepted."""
 
 
 @dataclass
 class _Choice:
-    """One choice so far."""
+    """What has arrived of one choice so far."""
 
     outlets: dict[str, Outlet] = field(default_factory=dict)
     end: dict[str, Any] = field(default_factory=dict)
@@ -48,10 +48,10 @@ class Choices:
     """All choices of one streamed reply.
 
     Args:
-        judge: checks them.
+        judge: checks the texts.
         chat: the request.
-        outlet: makes the way out of one text, of which so much is told.
-        kind: of the upstream.
+        outlet: makes the outlet of one text, given what the upstream reported about it so far.
+        kind: which kind of server the upstream is.
     """
 
     def __init__(
@@ -71,20 +71,20 @@ class Choices:
 
     @property
     def finished(self) -> bool:
-        """Whether the upstream said of every choice why it stopped."""
+        """Whether the upstream has sent a finish reason for every choice."""
         choices = self._choices.values()
         return bool(choices) and all(choice.end.get("finish_reason") for choice in choices)
 
     def feed(self, chunk: Mapping[str, Any]) -> Iterator[Chunk]:
-        """A chunk of the upstream in, what may leave now out.
+        """Take a chunk of the upstream; yield the chunks that can be sent to the client now.
 
         Raises:
-            MalformedError: for a chunk of another form.
+            MalformedError: if the chunk is not of the expected form.
             ServeError: if a text is too long.
         """
         self._head |= only(chunk, _HEAD)
         self._usage = chunk.get("usage") or self._usage
-        if not self._choices:  # vLLM tells of the prompt in the first chunk alone
+        if not self._choices:  # only vLLM's first chunk contains the prompt
             self._told = told_by(self._kind, chunk)
             self._of_prompt = of_prompt(self._chat, chunk)
         choices = chunk.get("choices") or []
@@ -94,15 +94,15 @@ class Choices:
             yield from self._item(item)
 
     def checked(self) -> Iterator[Chunk]:
-        """What was checked meanwhile."""
+        """The text whose check has finished since the last call."""
         for (index, name), outlet in self._places():
             yield from self._text(index, name, outlet.feed(""))
 
     async def rest(self) -> AsyncIterator[Chunk]:
-        """What leaves once the upstream is done, choice by choice.
+        """The remaining text once the upstream has finished, choice by choice.
 
         Raises:
-            ServeError: if too many answers wait.
+            ServeError: if the queue is full.
         """
         for _, outlet in self._places():
             outlet.end()
@@ -112,7 +112,7 @@ class Choices:
                     yield chunk
 
     async def settled(self) -> AsyncIterator[Chunk]:
-        """The claims under check when the upstream broke off."""
+        """The claims that were being checked when the upstream's stream failed."""
         for (index, name), outlet in self._places():
             async for text in outlet.settled():
                 for chunk in self._text(index, name, text):
@@ -124,7 +124,7 @@ class Choices:
         return {place: answer for place, answer in found if answer is not None}
 
     def last(self, report: Mapping[str, Any]) -> Iterator[Chunk]:
-        """Why each choice stopped; the last such chunk has the report. Then usage, if asked for."""
+        """The finish reason of each choice, the last with the report; then usage, if requested."""
         answers = self.answers()
         ends = [self._end(index, answers) for index in sorted(self._choices)]
         final = ends[-1] if ends else self._made([])
@@ -158,7 +158,7 @@ class Choices:
             self._keep_tokens(choice, item)
         for name in TEXTS:
             piece = text_of(delta.get(name))
-            # A piece without text may have tokens: parts of a character or of a stop string.
+            # A delta without text may have tokens, e.g. part of a character or of a stop string.
             tokens = tokens_of(item) if name == "content" and name in delta else []
             if piece or tokens:
                 outlet = self._outlet_of(choice, name)
@@ -174,7 +174,7 @@ class Choices:
         return choice.outlets[name]
 
     def _keep_tokens(self, choice: _Choice, item: Mapping[str, Any]) -> None:
-        """They may leave only once it is known that the text leaves as it is."""
+        """Keep the tokens back: they may be sent only if the policy leaves the text unchanged."""
         ids, logprobs = item.get("token_ids"), item.get("logprobs")
         if self._chat.wants("return_token_ids") and isinstance(ids, list):
             choice.token_ids += ids

@@ -1,4 +1,4 @@
-"""The texts of replies to their verdicts: as a whole through the checker, or claim by claim."""
+"""Checks the texts of replies: whole texts through the checker, streams claim by claim."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Judge:
 
     Args:
         checker: checks whole texts, together with those of other requests.
-        settings: limits; ``on_error``.
+        settings: limits and ``on_error``.
 
     Raises:
-        ValueError: where streams are to leave claim by claim and the guard cannot do that.
+        ValueError: if streams are to be sent claim by claim and the guard cannot do that.
     """
 
     def __init__(self, checker: Checker, settings: ServeSettings) -> None:
@@ -40,10 +40,10 @@ class Judge:
             check_streamable(cast("Guard", checker.guard))
 
     async def whole(self, chat: ChatRequest, text: str, told: Told) -> GuardedAnswer:
-        """The checked text; without passages it is unverified, reason ``no_evidence``.
+        """Check a whole text; without passages it is unverified, reason ``no_evidence``.
 
         Raises:
-            ServeError: if it is too long, or too many answers wait.
+            ServeError: if it is too long, or the queue is full.
         """
         self.limit(text)
         if not chat.passages:
@@ -53,7 +53,7 @@ class Judge:
         return await self.checker.check(trace, deadline=chat.deadline, closed=chat.closed)
 
     def stream(self, chat: ChatRequest, told: Told, id: str) -> ClaimStream:
-        """A text that is still being written; ``told`` grows with it."""
+        """Start checking a text that is still being written; ``told`` is updated meanwhile."""
         guard = self._guard(chat)
         prompt = cache(lambda: _prompt(guard, chat, told))
 
@@ -68,7 +68,7 @@ class Judge:
         """Refuse a text that is too long to be checked.
 
         Raises:
-            ServeError: see above.
+            ServeError: 413, if it is too long.
         """
         if len(text) > self._settings.max_answer_chars:
             most = self._settings.max_answer_chars
@@ -77,11 +77,11 @@ class Judge:
             )
 
     def tell(self, answer: GuardedAnswer, seconds: float) -> None:
-        """Tell the checker's listeners of an answer that was checked beside it."""
+        """Report an answer to the checker's listeners that was checked without the checker."""
         for listener in self.checker.on_checked:
             try:
                 listener(answer, seconds)
-            except Exception:  # an observer must not break what it observes
+            except Exception:  # a failing listener must not break the check
                 _log.warning("a listener failed", exc_info=True)
 
     def _guard(self, chat: ChatRequest) -> Guard:
@@ -101,7 +101,7 @@ def _trace(
     id: str | None = None,
     prompt: Callable[[], str | None] | None = None,
 ) -> Trace:
-    """What is known of ``text``; a prompt only where a language model will read it."""
+    """The trace of ``text``; with a prompt only if a language model will score the text."""
     made = told.generation(text, None, ids=_reads_ids(guard, told))
     if guard.choice.reads(made):
         made = replace(made, prompt=prompt() if prompt else _prompt(guard, chat, told))
@@ -109,11 +109,11 @@ def _trace(
 
 
 def _prompt(guard: Guard, chat: ChatRequest, told: Told) -> str | None:
-    """The prompt as its model saw it where that is told, else as the guard's would be asked."""
+    """The prompt its model saw, if the upstream reported it; else the guard's prompt for it."""
     return told.prompt if told.holds(chat.passages) else chat.prompt(guard)
 
 
 def _reads_ids(guard: Guard, told: Told) -> bool:
-    """Whether the guard's language model is the one that wrote: ids are of its vocabulary."""
+    """Whether the guard's language model wrote the text; only then can it use the token ids."""
     model = guard.loaded_language_model
     return model is not None and told.writer == model.fingerprint

@@ -1,4 +1,4 @@
-"""How one text of a stream leaves: as a whole once it is checked, or claim by claim."""
+"""Sends one text of a stream to the client: as a whole once it is checked, or claim by claim."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from franq_guard.serve.proxy.request import ChatRequest
 from franq_guard.serve.proxy.told import Told
 
 _PARTS = 64
-"""A stream is looked through anew for settled claims each time it has grown by one of as many
-parts: so a long one is not looked through for every few characters."""
+"""A stream is searched for settled claims each time it has grown by one part in this many, so that
+a long text is not searched again after every few characters."""
 
 
 class Outlet(Protocol):
-    """A text on its way out; nothing of it leaves unchecked."""
+    """Takes one text of a stream and returns it once it is checked."""
 
     told: Told
-    """What the upstream told beside the text so far."""
+    """What the upstream reported about the text so far, such as its tokens."""
     answer: GuardedAnswer | None
-    """The checked text, once :meth:`rest` is over; None where there were no words."""
+    """The checked text, after :meth:`rest` has ended; None if the text is blank."""
 
     def feed(self, piece: str) -> str:
-        """More text in ("" to look again), what may leave now out."""
+        """Add text ("" adds nothing) and return the text that can be sent now."""
 
     def end(self) -> None:
-        """The text is over."""
+        """Note that the text is complete."""
 
     def rest(self) -> AsyncIterator[str]:
-        """What leaves after :meth:`end`."""
+        """The remaining checked text; call it after :meth:`end`."""
 
     def settled(self) -> AsyncIterator[str]:
-        """What was being checked when the text broke off."""
+        """The claims that were being checked when the upstream's stream failed."""
 
     def close(self) -> None:
-        """Stop checking; nothing more leaves."""
+        """Cancel the checks and discard text that was not sent."""
 
 
 class Whole:
-    """Holds the text back until it is over and checked."""
+    """Holds the text back until it is complete and checked."""
 
     def __init__(self, judge: Judge, chat: ChatRequest, told: Told) -> None:
         self.told = told
@@ -52,7 +52,7 @@ class Whole:
         self._check: asyncio.Task[GuardedAnswer] | None = None
 
     def feed(self, piece: str) -> str:
-        """Nothing leaves.
+        """Add text; always returns "".
 
         Raises:
             ServeError: if the text is too long.
@@ -62,34 +62,34 @@ class Whole:
         return ""
 
     def end(self) -> None:
-        """Have it checked."""
+        """Start the check."""
         if self._text.strip():
             work = self._judge.whole(self._chat, self._text, self.told)
             self._check = asyncio.create_task(work)
 
     async def rest(self) -> AsyncIterator[str]:
-        """All of the checked text.
+        """The whole checked text.
 
         Raises:
-            ServeError: if too many answers wait.
+            ServeError: if the queue is full.
         """
         if self._check is not None:
             self.answer = await self._check
             yield self.answer.text
 
     async def settled(self) -> AsyncIterator[str]:
-        """Nothing: a part of an answer is none."""
+        """Nothing: an incomplete answer is not checked as a whole."""
         return
         yield
 
     def close(self) -> None:
-        """Nobody waits for the check any more."""
+        """Cancel the check."""
         if self._check is not None and not self._check.cancel() and not self._check.cancelled():
-            self._check.exception()  # seen, even where another choice's failure was told
+            self._check.exception()  # retrieved, or asyncio warns
 
 
 class Claims:
-    """Lets each claim out once it has its verdict."""
+    """Returns each claim once it has its verdict."""
 
     def __init__(self, judge: Judge, chat: ChatRequest, told: Told, id: str) -> None:
         self.told = told
@@ -99,7 +99,7 @@ class Claims:
         self._stream = judge.stream(chat, self.told, id)
 
     def feed(self, piece: str) -> str:
-        """The claims that are checked by now.
+        """Add text and return the claims that have been checked by now.
 
         Raises:
             ServeError: if the text is too long.
@@ -113,14 +113,14 @@ class Claims:
         return self._stream.feed(held)
 
     def end(self) -> None:
-        """Have the last claims checked."""
+        """Start the check of the last claims."""
         self._ended = time.perf_counter()
         if self._text.strip():
             self._late = self._stream.feed(self._held)
             self._stream.end()
 
     async def rest(self) -> AsyncIterator[str]:
-        """The last claims, as each is checked."""
+        """The last claims, each as soon as its check is done."""
         if not self._text.strip():
             return
         if self._late:
@@ -133,10 +133,10 @@ class Claims:
             yield self._stream.rest
 
     async def settled(self) -> AsyncIterator[str]:
-        """The claims under check, as each is checked."""
+        """The claims that are being checked, each as soon as its check is done."""
         async for text in aremaining(self._stream):
             yield text
 
     def close(self) -> None:
-        """Stop the checks."""
+        """Cancel the checks."""
         self._stream.close()

@@ -1,4 +1,4 @@
-"""A reply that comes as a whole: its texts checked, all else of it known or left out."""
+"""A reply that is not streamed: its texts are checked, other fields passed on only if known."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from franq_guard.serve.settings import UpstreamKind
 TEXTS = ("content", "refusal")
 """Fields of a message whose text is checked."""
 HEAD = ("id", "object", "created", "model", "system_fingerprint", "service_tier", "usage")
-"""What passes of a reply besides its choices."""
+"""Fields of a reply that are passed on, besides its choices."""
 UNTOUCHED = ("role", "tool_calls", "function_call")
-"""What passes of a message besides its texts. All else may hold text that nobody checked, such as
-the model's reasoning or audio, and is left out."""
+"""Fields of a message that are passed on, besides its texts. All others are left out: they may
+contain unchecked text, such as the model's reasoning, or audio."""
 REASONING = ("reasoning", "reasoning_content")
-"""Fields of a message whose text is left out; its tokens are among those of the choice."""
+"""Fields of a message whose text is left out, although its tokens are among the choice's tokens."""
 OF_CHOICE = ("index", "finish_reason", "stop_reason")
 
 
@@ -40,7 +40,7 @@ async def guarded_reply(
     """The upstream's completion with checked texts, and the report on them.
 
     Raises:
-        ServeError: if it is no completion, a text is too long, or too many answers wait.
+        ServeError: if it is not a completion, a text is too long, or the queue is full.
     """
     completion = _completion(body)
     choices = completion["choices"]
@@ -67,12 +67,12 @@ async def guarded_reply(
 
 
 def only(item: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """What ``item`` has of ``names``."""
+    """The fields ``names`` of ``item``, as far as it has them."""
     return {name: item[name] for name in names if name in item}
 
 
 def text_of(value: Any) -> str:
-    """A text, or the texts of a list of parts; empty for anything else."""
+    """The text of a string or of a list of parts; "" for anything else."""
     if isinstance(value, list):
         parts = [part.get("text") for part in value if isinstance(part, Mapping)]
         return "".join(part for part in parts if isinstance(part, str))
@@ -80,18 +80,18 @@ def text_of(value: Any) -> str:
 
 
 def of_prompt(chat: ChatRequest, reply: Mapping[str, Any]) -> dict[str, Any]:
-    """What a reply tells of the client's own prompt, where the client itself asked for it."""
+    """The reply's fields about the prompt (tokens, log-probabilities) that the client asked for."""
     return only(reply, tuple(told for asked, told in OF_PROMPT.items() if chat.wants(asked)))
 
 
 def unchanged(answers: Mapping[Place, GuardedAnswer], index: int) -> bool:
-    """Whether the texts of a choice leave as the model wrote them: only then may its tokens."""
+    """Whether the policy left the texts of a choice unchanged; only then may tokens be sent."""
     found = [answer for (i, _), answer in answers.items() if i == index]
     return all(answer.text == answer.original for answer in found)
 
 
 def _completion(body: bytes) -> dict[str, Any]:
-    """A completion whose choices have messages, and numbers of their own."""
+    """Read a completion and number its choices."""
     try:
         found = read_json(body)
     except MalformedError as error:
@@ -126,5 +126,5 @@ def _choice(
 
 
 def _blank(value: Any) -> str | None:
-    """A text without words, as one; None for what is no text."""
+    """A text without words, as it is; None for a value that is not text."""
     return value if isinstance(value, str) else None

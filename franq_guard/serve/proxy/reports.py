@@ -20,8 +20,8 @@ class Report:
 
     Attributes:
         answers: the checked texts. A reply of tool calls alone has none.
-        policy: its weak labels are warned of, and ``unverified``.
-        id: hard to guess, so that only who got the reply can ask for its report.
+        policy: decides which labels are warned of: its weak ones, and ``unverified``.
+        id: hard to guess, so that only the client that got the reply can fetch its report.
     """
 
     answers: Mapping[Place, GuardedAnswer]
@@ -30,7 +30,7 @@ class Report:
 
     @property
     def status(self) -> Status | Literal["none"]:
-        """``none`` without any text; else as of one answer with all the claims."""
+        """``none`` if there is no text; else the status over the claims of all texts."""
         found = {answer.status for answer in self.answers.values()}
         if not found:
             return "none"
@@ -59,7 +59,7 @@ class Report:
         }
 
     def headers(self) -> dict[str, str]:
-        """Labels only, never text."""
+        """Reply headers: labels and reasons only, because proxies may log headers."""
         found = {
             "x-franq-status": self.status,
             "x-franq-warnings": ",".join(self.warnings),

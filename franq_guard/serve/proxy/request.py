@@ -1,4 +1,4 @@
-"""A chat request: what is forwarded, and what its answer is checked against."""
+"""A chat request: the part that is forwarded, and what its answer is checked against."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class ChatRequest:
     """One request of ``/v1/chat/completions``.
 
     Attributes:
-        body: as it is forwarded: all of it but our own object.
-        question: what was asked.
-        passages: what the answer is checked against.
-        deadline: seconds that checking may take, where the request names any.
+        body: the body that is forwarded: without our extension object.
+        question: the user's question.
+        passages: the passages that the answer is checked against.
+        deadline: seconds that checking may take; None if the request sets no deadline.
         closed: claims that could not be checked count as weak.
     """
 
@@ -47,18 +47,18 @@ class ChatRequest:
 
     @property
     def model(self) -> str:
-        """The model's name; "" without one."""
+        """The model's name; "" if there is none."""
         name = self.body.get("model")
         return name if isinstance(name, str) else ""
 
     @property
     def stream(self) -> bool:
-        """Whether the answer is to come as events."""
+        """Whether the client asks for a stream of events."""
         return self.body.get("stream") is True
 
     @property
     def wants_usage(self) -> bool:
-        """Whether a stream is to end with a chunk of usage."""
+        """Whether the client asks for a last chunk with the token usage."""
         options = self.body.get("stream_options")
         return isinstance(options, Mapping) and options.get("include_usage") is True
 
@@ -68,18 +68,18 @@ class ChatRequest:
         return bool(self.body.get("logprobs"))
 
     def wants(self, name: str) -> bool:
-        """Whether the client itself asked for it; 0 asks for ``prompt_logprobs``."""
+        """Whether the client itself asked for field ``name``; ``prompt_logprobs: 0`` counts."""
         value = self.body.get(name)
         return value is not None and value is not False
 
     def payload(self, added: Iterable[str] = ()) -> bytes:
-        """What is sent to the upstream.
+        """The body to send to the upstream.
 
         Args:
-            added: what is asked for besides.
+            added: fields to set to true in addition.
 
         Raises:
-            ServeError: for a body nested too deeply.
+            ServeError: if the body is nested too deeply.
         """
         try:
             return to_json({**self.body, **dict.fromkeys(added, True)})
@@ -87,10 +87,10 @@ class ChatRequest:
             raise bad_request(str(error)) from None
 
     def prompt(self, guard: Guard) -> str | None:
-        """The messages as the guard's own model would be asked.
+        """The messages in the chat template of the guard's own model.
 
-        None where they do not hold the passages (``documents``, our own object): the guard's own
-        prompt, which does, is nearer to what the model saw then.
+        None if they do not contain the passages (which came in ``documents`` or our extension): the
+        guard's own prompt contains them and is closer to what the model saw.
         """
         texts = "\n".join(text for _, text in self._texts)
         if not all(passage.text in texts for passage in self.passages):

@@ -1,4 +1,4 @@
-"""Replies to clients that may leave at any moment, and what must end then."""
+"""Replies to clients that may disconnect at any moment; work for such a client is cancelled."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from starlette.types import Receive, Scope, Send
 Result = TypeVar("Result")
 
 _STALLED = 60.0
-"""Seconds for which a client may leave a piece unread; after that it counts as gone."""
+"""If a client does not read for this many seconds, it counts as disconnected."""
 
 
 class ClientGoneError(Exception):
-    """Nobody waits for the reply any more."""
+    """The client disconnected before the reply was ready."""
 
 
 async def unless_gone(receive: Receive, work: Coroutine[Any, Any, Result]) -> Result:
-    """The result of ``work``, which is cancelled when the client leaves.
+    """The result of ``work``, which is cancelled if the client disconnects.
 
     Raises:
-        ClientGoneError: when it left.
-        Exception: whatever ``work`` raises.
+        ClientGoneError: if it disconnected.
+        Exception: any error of ``work``.
     """
     task = asyncio.create_task(work)
     gone = asyncio.create_task(_gone(receive))
@@ -39,12 +39,12 @@ async def unless_gone(receive: Receive, work: Coroutine[Any, Any, Result]) -> Re
 
 
 class EventStream(Response):
-    """Server-sent events, until they end or the client leaves.
+    """Sends server-sent events until they end or the client disconnects.
 
     Args:
-        events: what is sent; ended early where the client leaves.
-        cleanup: closed in every case, once nothing more is sent.
-        headers: of the reply.
+        events: the events to send; closed early if the client disconnects.
+        cleanup: always closed after the last event.
+        headers: headers of the reply.
     """
 
     media_type = "text/event-stream"

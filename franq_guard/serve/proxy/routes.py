@@ -28,7 +28,7 @@ from franq_guard.serve.settings import ServeSettings
 from franq_guard.serve.store import Store
 
 _GONE = 499
-"""What is written down for a client that left; nobody reads it."""
+"""Status of the reply if the client has disconnected (nginx's "client closed request")."""
 _CHAT = {
     "type": "object",
     "description": "As the upstream takes it; `franq` is taken out before.",
@@ -53,8 +53,8 @@ def proxy_router(checker: Checker, settings: ServeSettings) -> APIRouter:
     """The proxy in front of ``settings.upstream``.
 
     Raises:
-        ValueError: without an upstream, or where ``settings.stream`` is ``claims`` and the guard
-            cannot let an answer go claim by claim.
+        ValueError: without an upstream, or if ``settings.stream`` is ``claims`` and the guard
+            cannot check an answer claim by claim.
     """
     if settings.upstream is None:
         raise ValueError("the proxy needs settings.upstream")
@@ -76,7 +76,7 @@ def proxy_router(checker: Checker, settings: ServeSettings) -> APIRouter:
 
 
 class Proxy:
-    """What the routes share."""
+    """Handles the requests; shared by all routes of the proxy."""
 
     def __init__(self, checker: Checker, settings: ServeSettings) -> None:
         self._checker, self._settings = checker, settings
@@ -87,7 +87,7 @@ class Proxy:
 
     @asynccontextmanager
     async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
-        """Closes the connections at the end."""
+        """Close the connections when the service stops."""
         yield
         await self._upstream.close()
 
@@ -139,7 +139,7 @@ class Proxy:
         response: httpx.Response,
         cleanup: AsyncExitStack,
     ) -> Response:
-        """Events of the reply; whoever sends them takes over what is to be closed after them."""
+        """The reply as events; the response closes ``cleanup`` after the last one."""
         id = new_id()
 
         def outlet(told: Told) -> Outlet:
@@ -160,7 +160,7 @@ class Proxy:
         return EventStream(events, cleanup.pop_all(), headers)
 
     def _kept(self, report: Report) -> dict[str, Any]:
-        """The report as JSON, which can be asked for from now on."""
+        """Store the report, so that clients can fetch it, and return it as JSON."""
         made = report.to_dict()
         for answer in report.answers.values():
             self._checker.left("chat", answer, report.policy)
@@ -169,10 +169,10 @@ class Proxy:
 
     @contextmanager
     def _place(self) -> Iterator[None]:
-        """A place among the requests under way: as many as answers may wait.
+        """Count this request among those in work, which are limited to the size of the queue.
 
         Raises:
-            QueueFull: where there is none, or so many answers wait already.
+            QueueFull: if the limit is reached or the queue is full.
         """
         most = self._settings.queue
         if self._under_way >= most or self._checker.waiting >= most:
@@ -185,7 +185,7 @@ class Proxy:
 
 
 async def _unchanged(response: httpx.Response) -> Response:
-    """What the upstream replied, as it came."""
+    """The upstream's reply, unchanged."""
     raw = await read(response)
     kind = response.headers.get("content-type")
     return Response(raw, response.status_code, passed_back(response), kind)

@@ -1,4 +1,4 @@
-"""A reply that comes as events: read as it is written, let out as it is checked."""
+"""A streamed reply: events are read from the upstream and sent on once their text is checked."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Answers = Mapping[Place, GuardedAnswer]
 _log = logging.getLogger(__name__)
 
 _TICK = 0.05
-"""Seconds after which checked claims leave even though the upstream is silent."""
+"""How often, in seconds, checked claims are sent while the upstream sends nothing."""
 
 
 class UpstreamError(Exception):
-    """An error that the upstream told in the middle of its stream."""
+    """An error event in the middle of the upstream's stream."""
 
     def __init__(self, error: Any) -> None:
         super().__init__("the upstream told an error")
@@ -40,16 +40,16 @@ async def guarded_events(
     report: Callable[[Answers], Mapping[str, Any]],
     on_error: Callable[[str], object],
 ) -> AsyncGenerator[bytes, None]:
-    """What the client gets, for a stream of ``upstream``.
+    """The events for the client, made from the stream of ``upstream``.
+
+    If anything fails, the claims that are being checked are sent first, then an event with the
+    error. Nothing follows it: no unchecked text and no ``[DONE]``.
 
     Args:
-        upstream: its reply, of which nothing was read yet.
-        choices: checks it.
+        upstream: its reply, not read yet.
+        choices: checks the reply.
         report: makes the report of the checked texts.
         on_error: called with the code of a failure.
-
-    Whatever fails, an event with the error is the last: nothing unchecked follows it, and no end
-    mark either. Claims that were under check then have left before it.
     """
     try:
         try:
@@ -76,12 +76,12 @@ async def guarded_events(
 
 
 async def _read(upstream: httpx.Response, choices: Choices) -> AsyncGenerator[bytes, None]:
-    """What may leave while the upstream writes.
+    """The events that can be sent while the upstream still writes.
 
     Raises:
-        httpx.HTTPError: if it breaks off.
-        MalformedError: if it cannot be read, or is over too early.
-        UpstreamError: if it tells of an error.
+        httpx.HTTPError: if the connection fails.
+        MalformedError: if the stream cannot be read, or ends too early.
+        UpstreamError: if the upstream sends an error.
         ServeError: if a text is too long.
     """
     async with aclosing(_events(upstream)) as events:
@@ -90,12 +90,12 @@ async def _read(upstream: httpx.Response, choices: Choices) -> AsyncGenerator[by
                 return
             for chunk in choices.checked() if data is None else choices.feed(_chunk(data)):
                 yield event(chunk)
-    if not choices.finished:  # some servers send no end mark, but all say why they stopped
+    if not choices.finished:  # some servers send no [DONE], but all send finish reasons
         raise MalformedError("it ended before the answer did")
 
 
 async def _events(upstream: httpx.Response) -> AsyncGenerator[str | None, None]:
-    """The data of each event; None whenever nothing came for a moment."""
+    """The data of each event; None each time nothing arrived for a moment."""
     events = Events()
     async with aclosing(_with_ticks(upstream.aiter_bytes())) as pieces:
         async for piece in pieces:
@@ -118,7 +118,7 @@ def _chunk(data: str) -> dict[str, Any]:
 
 
 async def _with_ticks(source: AsyncIterator[bytes]) -> AsyncGenerator[bytes | None, None]:
-    """The pieces of ``source``; None whenever it was silent for a moment."""
+    """The pieces of ``source``; None each time nothing arrived for a moment."""
     coming: asyncio.Task[bytes | None] | None = None
     try:
         while True:
@@ -142,7 +142,7 @@ async def _next(source: AsyncIterator[bytes]) -> bytes | None:
 
 
 def _refusal(error: Exception) -> ServeError:
-    """What a failure is told as; no message repeats text of the answer."""
+    """The error reported to the client for a failure; it never contains text of the answer."""
     if isinstance(error, ServeError):
         return error
     if isinstance(error, httpx.HTTPError):

@@ -1,4 +1,4 @@
-"""What an upstream tells beside the text it wrote: tokens, the prompt its model saw, the model."""
+"""What an upstream reports besides its text: tokens, the prompt its model saw, the model."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ ADDED: Mapping[UpstreamKind, tuple[str, ...]] = {
     "openai": ("logprobs",),
     "vllm": ("logprobs", "return_token_ids", "return_prompt_text"),
 }
-"""What is asked of the upstream beside what the client asks. ``prompt_logprobs`` is not among them:
-it would score the question and the passages, which no method reads, and vLLM's cache of prompts
-serves no request that asks for it. It is asked for where an answer is scored a second time, without
-its passages (:class:`~franq_guard.language_model.server.model.ServerModel`)."""
+"""Fields that the proxy adds to a client's request. ``prompt_logprobs`` is not among them: no
+method uses the scores of question and passages, and vLLM does not use its prompt cache for such
+requests. It is requested only when an answer is scored a second time, without its passages
+(:class:`~franq_guard.language_model.server.model.ServerModel`)."""
 OF_PROMPT = {
     "return_token_ids": "prompt_token_ids",
     "return_prompt_text": "prompt_text",
     "prompt_logprobs": "prompt_logprobs",
 }
-"""Wishes of a client, and what vLLM then tells of the prompt: beside the choices."""
+"""Request fields, and the field about the prompt that vLLM adds to its reply for each."""
 
 
 @dataclass
 class Told:
-    """What was told of one text so far.
+    """What the upstream has reported about one text so far.
 
     Attributes:
-        tokens: those of the text, perhaps with others around it.
-        prompt: the string that the model saw; None where it is not told.
-        writer: fingerprint of the model, where it can be known.
+        tokens: the tokens of the text, possibly with others around it.
+        prompt: the string that the model saw; None if it is not reported.
+        writer: fingerprint of the model, if it can be known.
     """
 
     tokens: list[ServerToken] = field(default_factory=list)
@@ -42,24 +42,24 @@ class Told:
     writer: str | None = None
 
     def generation(self, text: str, prompt: str | None, *, ids: bool) -> Generation:
-        """``text`` as the model wrote it.
+        """``text`` with its tokens.
 
         Args:
-            text: of which these are the tokens.
-            prompt: what it is taken to have seen.
-            ids: keep the tokens' ids: only the model that wrote the text can read them.
+            text: the text of these tokens.
+            prompt: the prompt that the model presumably saw.
+            ids: keep the token ids; they are valid only for the model that wrote the text.
         """
-        told = tuple(self.tokens)  # a stream adds to them meanwhile
+        told = tuple(self.tokens)  # a copy: the stream may add tokens meanwhile
         tokens = told if ids else [replace(token, id=-1) for token in told]
         return replace(server_generation(text, prompt, tokens), writer=self.writer)
 
     def holds(self, passages: Sequence[Passage]) -> bool:
-        """Whether the told prompt has all of them: a template may leave ``documents`` out."""
+        """Whether the reported prompt contains all passages: a template may drop ``documents``."""
         return self.prompt is not None and all(p.text in self.prompt for p in passages)
 
 
 def told_by(kind: UpstreamKind, reply: Mapping[str, Any]) -> Told:
-    """What a reply, or a chunk of one, tells of its prompt and its model."""
+    """What a reply, or a chunk of one, reports about its prompt and its model."""
     prompt, model = reply.get("prompt_text"), reply.get("model")
     named = kind == "vllm" and isinstance(model, str) and model
     return Told(
@@ -69,7 +69,7 @@ def told_by(kind: UpstreamKind, reply: Mapping[str, Any]) -> Told:
 
 
 def tokens_of(choice: Mapping[str, Any]) -> list[ServerToken]:
-    """The tokens of a choice, or of a piece of one; none where they cannot be read."""
+    """The tokens of a choice, or of a part of one; empty if they cannot be read."""
     try:
         tokens = from_logprobs(choice.get("logprobs"))
     except (TypeError, ValueError):

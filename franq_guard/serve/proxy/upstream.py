@@ -1,4 +1,4 @@
-"""The model server behind the proxy: the one host that is asked, whatever a request says."""
+"""The client of the model server behind the proxy; a request cannot choose another host."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _PASSED_ON = ("openai-organization", "openai-project", "x-request-id", "tracepar
 _PASSED_BACK = ("x-request-id", "openai-processing-ms", "openai-version", "retry-after")
 _LARGEST = 64 * 1024 * 1024
 _REFUSALS = (400, 403, 422)
-"""Statuses of servers that do not know ``logprobs``; OpenAI says 403 for models that tell none."""
+"""Statuses of servers that do not support ``logprobs``; OpenAI sends 403 for such models."""
 _REMEMBERED = 256
 
 
 class Upstream:
-    """One client with its connections; no redirect is followed, no proxy of the environment used.
+    """An HTTP client; it follows no redirects and ignores proxy settings in the environment.
 
-    The key: ``settings.upstream_key`` where there is one; else what the client sent as its own
-    ``Authorization``, unless that is one of our tokens, which no other server is to see.
+    It sends ``settings.upstream_key`` if set; else the client's own ``Authorization`` header,
+    unless that holds one of our tokens, which must not reach another server.
     """
 
     def __init__(self, settings: ServeSettings) -> None:
@@ -39,20 +39,20 @@ class Upstream:
             self._client = None
 
     async def models(self, headers: Mapping[str, str]) -> httpx.Response:
-        """What the upstream lists; to be read and closed.
+        """The upstream's list of models; the caller reads and closes the response.
 
         Raises:
-            ServeError: where it cannot be reached.
+            ServeError: if it cannot be reached.
         """
         return await self._send("GET", "models", headers)
 
     async def chat(self, chat: ChatRequest, headers: Mapping[str, str]) -> httpx.Response:
-        """The reply to ``chat``, with log-probabilities where it has them; to be read and closed.
+        """The reply to ``chat``, with log-probabilities if available; the caller closes it.
 
-        A model whose server refuses to tell them is not asked for them again.
+        If the server refuses them for a model, they are not requested again for that model.
 
         Raises:
-            ServeError: where the upstream cannot be reached.
+            ServeError: if the upstream cannot be reached.
         """
         added = self._added(chat)
         response = await self._chat(chat, headers, added)
@@ -66,7 +66,7 @@ class Upstream:
         return response
 
     def _added(self, chat: ChatRequest) -> list[str]:
-        """What is asked for besides what the client asks; nothing where that was refused before."""
+        """The fields to add to the client's request; none if the server refused them before."""
         if not self._settings.ask_logprobs or chat.model in self._refused:
             return []
         wished = ADDED[self._settings.upstream_kind]
@@ -98,7 +98,7 @@ class Upstream:
         seconds = self._settings.upstream_seconds
         return httpx.AsyncClient(
             limits=httpx.Limits(
-                max_connections=self._settings.queue + 16,  # what else asks: lists of models
+                max_connections=self._settings.queue + 16,  # plus requests for the list of models
                 max_keepalive_connections=64,
             ),
             timeout=httpx.Timeout(seconds, connect=min(5.0, seconds), pool=min(5.0, seconds)),
@@ -123,7 +123,7 @@ async def read(response: httpx.Response) -> bytes:
     """The whole body; the response is closed.
 
     Raises:
-        ServeError: where it breaks off, or does not end within 64 MiB.
+        ServeError: if the connection fails, or the body exceeds 64 MiB.
     """
     body = bytearray()
     try:
@@ -139,20 +139,20 @@ async def read(response: httpx.Response) -> bytes:
 
 
 def _as_read(response: httpx.Response, body: bytes) -> httpx.Response:
-    """The response with the body that was read, so that it can be read again."""
+    """A copy of the response with the given body, so that it can be read again."""
     coded = ("content-encoding", "content-length", "transfer-encoding")
     headers = {name: value for name, value in response.headers.items() if name not in coded}
     return httpx.Response(response.status_code, headers=headers, content=body)
 
 
 def passed_back(response: httpx.Response) -> dict[str, str]:
-    """The headers of an upstream's reply that the client gets too."""
+    """The headers of an upstream's reply that are passed on to the client."""
     names = [n for n in response.headers if n in _PASSED_BACK or n.startswith("x-ratelimit-")]
     return {name: response.headers[name] for name in names}
 
 
 def failure(error: httpx.HTTPError) -> ServeError:
-    """What a failed exchange with the upstream is told as; its message names no address."""
+    """The error reported to the client if the upstream fails; it does not reveal the address."""
     kind = type(error).__name__
     if isinstance(error, httpx.PoolTimeout):
         return QueueFull()
@@ -164,6 +164,6 @@ def failure(error: httpx.HTTPError) -> ServeError:
 
 
 def base_url(upstream: str) -> str:
-    """With a version: ``http://host:8000`` means ``http://host:8000/v1``."""
+    """The address with a path: ``http://host:8000`` becomes ``http://host:8000/v1``."""
     base = upstream.rstrip("/")
     return base if httpx.URL(base).path.strip("/") else f"{base}/v1"

@@ -1,4 +1,4 @@
-"""JSON and server-sent events on the wire: read with distrust, written in plain ASCII."""
+"""Reads JSON and server-sent events strictly and writes them in ASCII."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ _LONGEST = 8 * 1024 * 1024
 
 
 class MalformedError(ValueError):
-    """Bytes that are not what the protocol says."""
+    """Data that violates the protocol."""
 
 
 def read_json(raw: bytes | str) -> Any:
     """The value in ``raw``.
 
     Raises:
-        MalformedError: for invalid UTF-8, no JSON, a number that JSON lacks, too deep a nesting.
+        MalformedError: for invalid UTF-8 or JSON, NaN or infinity, or too deep nesting.
     """
     try:
         return json.loads(raw, parse_constant=_no_number)
     except RecursionError:
         raise MalformedError("the JSON is nested too deeply") from None
-    except ValueError:  # its message may repeat text
+    except ValueError:  # its message may contain text of the body
         raise MalformedError("not valid JSON in UTF-8") from None
 
 
 def to_json(value: Any) -> bytes:
-    """``value`` as JSON; escaped, so that half a surrogate pair cannot break the reply.
+    """``value`` as JSON, escaped to ASCII because UTF-8 cannot encode lone surrogates.
 
     Raises:
-        MalformedError: for a value nested too deeply.
+        MalformedError: if the value is nested too deeply.
     """
     try:
         return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
@@ -55,9 +55,9 @@ def done() -> bytes:
 
 
 class Events:
-    """The data of server-sent events out of bytes that come in any pieces.
+    """Parses server-sent events from bytes that arrive in pieces of any size.
 
-    Lines may end in LF, CRLF or CR; comments and fields other than ``data`` are left out.
+    Lines may end in LF, CRLF or CR; comments and fields other than ``data`` are ignored.
     """
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class Events:
             self._size = len(rest) + sum(map(len, self._data))
 
     def end(self) -> Iterator[str]:
-        """The event that was under way when the bytes ended.
+        """The last event, if the bytes ended without the blank line after it.
 
         Raises:
             MalformedError: as :meth:`feed`.

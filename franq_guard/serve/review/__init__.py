@@ -1,4 +1,4 @@
-"""The page on which people check claims: ``app`` answers, ``page.html`` shows."""
+"""The web page on which people check claims: ``app`` is the server, ``page.html`` the page."""
 
 from franq_guard.serve.review.app import review_app
 

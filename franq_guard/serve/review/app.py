@@ -1,4 +1,4 @@
-"""The review of a claim set over HTTP, for browsers on this machine."""
+"""Serves the review of a claim set to browsers on this machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from franq_guard.datasets.reviewing import Card, Review
 
 _HEADERS = {
     "Cache-Control": "no-store",
-    "Referrer-Policy": "no-referrer",  # the address holds the token
+    "Referrer-Policy": "no-referrer",  # the address contains the token
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; "
@@ -24,7 +24,7 @@ _HEADERS = {
 
 
 class Vote(BaseModel):
-    """What the page sends when a person has decided."""
+    """A person's vote on a claim, as the page sends it."""
 
     answer: str = Field(min_length=1, max_length=500)
     claim: int = Field(ge=0)
@@ -33,11 +33,11 @@ class Vote(BaseModel):
 
 
 def review_app(review: Review, token: str) -> FastAPI:
-    """The application: every request must bring ``token`` in its address.
+    """Build the application; the address of every request must contain ``token``.
 
     Args:
-        review: what is reviewed; its votes are on disk when a request is answered.
-        token: secret; who knows it may vote.
+        review: the review; votes are written to disk before the reply is sent.
+        token: a secret; everyone who knows it can vote.
     """
     app = FastAPI(title="franq dataset review", openapi_url=None)
     app.state.review, app.state.token = review, token
@@ -80,7 +80,7 @@ def next_claim(reviewer: Reviewer, review: Reviewed) -> dict[str, Any]:
 
 @_routes.post("/vote")
 def vote(reviewer: Reviewer, review: Reviewed, said: Vote) -> dict[str, Any]:
-    """Keep a vote; what judges said of the claim, and the next one."""
+    """Store a vote; reply with the judges' labels of the claim, and the next claim."""
     key = (said.answer, said.claim)
     try:
         review.vote(reviewer, key, faithfulness=said.faithfulness, factuality=said.factuality)
