@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from franq_guard.calibration.classifier import FranqClassifier as FranqClassifier
     from franq_guard.calibration.fit import TooFewLabelsError as TooFewLabelsError
     from franq_guard.calibration.fit import fit_calibrator as fit_calibrator
+    from franq_guard.calibration.mixture import FranqMixture as FranqMixture
     from franq_guard.calibration.promise import PromiseRefusedError as PromiseRefusedError
     from franq_guard.calibration.store import Calibrator as Calibrator
     from franq_guard.calibration.store import Knots as Knots
@@ -24,6 +25,7 @@ __all__, __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "FranqClassifier": "classifier",
+        "FranqMixture": "mixture",
         "TooFewLabelsError fit_calibrator": "fit",
         "Calibrator Knots": "store",
         "PromiseRefusedError": "promise",
