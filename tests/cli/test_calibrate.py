@@ -209,7 +209,7 @@ def test_a_calibrator_is_checked_on_new_labels(run, tmp_path):
 def test_to_fit_or_to_check_is_said(run, tmp_path):
     result = run("calibrate", a_set(tmp_path / "set", 2))
     assert result.exit_code == 2
-    assert "Give --out FILE, or --check" in result.stderr
+    assert "give --out FILE to write a calibrator, or --check MINE.json" in result.stderr
     result = run("calibrate", tmp_path / "set", "--check", tmp_path / "nowhere.json")
     assert result.exit_code == 2
 

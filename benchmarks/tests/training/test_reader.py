@@ -146,4 +146,4 @@ def test_figures_name_every_choice():
 def test_a_wrong_folder_ends_with_a_message(tmp_path, capsys):
     with pytest.raises(SystemExit):
         reader.main(["--data", str(tmp_path / "none"), "--out", str(tmp_path)])
-    assert "--data must be the folder" in capsys.readouterr().err
+    assert "is not a folder with the data files" in capsys.readouterr().err

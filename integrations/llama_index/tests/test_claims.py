@@ -406,7 +406,8 @@ def test_memory_and_threads_stay_flat():
     assert alive() == kept
     # What a run keeps grows at every step; a list or dictionary of ours that doubles does so once.
     growth = [(after - before) / 20 for before, after in pairwise(sizes)]
-    assert min(growth) < 256  # bytes a run; one kept trace is over 1,000
+    # Bounded caches still take in a few texts: where a stream is cut depends on the threads.
+    assert min(growth) < 512  # bytes a run; one kept trace is over 1,000
 
 
 def test_answers_that_do_not_stream_are_as_ever():
