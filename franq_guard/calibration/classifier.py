@@ -9,10 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 try:
-    from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.isotonic import IsotonicRegression
-    from sklearn.utils import Tags
-    from sklearn.utils.multiclass import check_classification_targets, type_of_target
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
     raise ImportError(
@@ -20,6 +17,7 @@ except ImportError as error:
     ) from error
 
 from franq_guard.calibration.store import Calibration, Calibrator, Interpolation, Knots
+from franq_guard.calibration.true_or_false import TrueOrFalse
 from franq_guard.franq import FloatArray
 from franq_guard.records import Form
 
@@ -28,7 +26,7 @@ BoolArray = NDArray[np.bool_]
 __all__ = ["FranqClassifier"]
 
 
-class FranqClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class FranqClassifier(TrueOrFalse):
     """P(claim is true) from (P(faithful), UQ_faith, UQ_unfaith), arXiv 2505.21072.
 
     ``X`` is (n, 3): P(faithful) in [0, 1], UQ_faith, UQ_unfaith; the UQ columns are
@@ -86,14 +84,6 @@ class FranqClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.calibrate_faithfulness = calibrate_faithfulness
         self.min_per_class = min_per_class
 
-    def __sklearn_tags__(self) -> Tags:
-        """Two classes; NaN allowed; P(true) can only rise with the signals, whatever the data."""
-        tags: Tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = True
-        tags.input_tags.allow_nan = True
-        return tags
-
     def fit(self, X: ArrayLike, y: ArrayLike, faithful: ArrayLike | None = None) -> FranqClassifier:
         """Fit the curves.
 
@@ -123,12 +113,6 @@ class FranqClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         data = validate_data(self, X, dtype=float, ensure_all_finite=False, reset=False)
         p_true = self.calibrator_.apply(*self._signals(data).T)[0]
         return np.column_stack([1 - p_true, p_true])
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The greater label where P(true) >= 0.5, else the smaller one, (n,)."""
-        proba = self.predict_proba(X)
-        labels: NDArray[Any] = self.classes_[(proba[:, 1] >= 0.5).astype(int)]
-        return labels
 
     def to_calibrator(
         self,
@@ -161,18 +145,6 @@ class FranqClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if np.any(uq == np.inf) or (not self.log_space and np.any(uq == -np.inf)):
             raise ValueError("X contains infinity; only log_space allows it, and only -inf")
         return data
-
-    def _encode(self, labels: NDArray[Any]) -> FloatArray:
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is "
-                f"{type_of_target(labels)}."
-            )
-        if len(self.classes_) < 2:
-            raise ValueError("labels of one class only: calibration needs true and false claims")
-        return np.asarray(codes, float)
 
     def _calibrator(
         self, signals: FloatArray, is_true: FloatArray, gold: BoolArray | None

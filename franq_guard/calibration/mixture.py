@@ -17,14 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 
 try:
     from scipy.optimize import minimize
-    from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.model_selection import GroupKFold
-    from sklearn.utils import Tags
-    from sklearn.utils.multiclass import check_classification_targets, type_of_target
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
     raise ImportError("FranqMixture needs scikit-learn: pip install 'franq-guard[fit]'") from error
 
+from franq_guard.calibration.true_or_false import TrueOrFalse
 from franq_guard.franq import FloatArray
 
 Sign = Literal[-1, 0, 1]
@@ -60,7 +58,7 @@ class Branch:
         return _sigmoid(self.intercept + scaled @ np.array(self.weights))
 
 
-class FranqMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class FranqMixture(TrueOrFalse):
     """P(claim is true) from P(faithful) and named signals, each branch a ridge logistic function.
 
     ``X`` is (n, 1 + k): P(faithful) in [0, 1], then k signals in any unit. P(faithful) should come
@@ -108,14 +106,6 @@ class FranqMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.folds = folds
         self.min_effective = min_effective
 
-    def __sklearn_tags__(self) -> Tags:
-        """Two classes; NaN allowed."""
-        tags: Tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = True
-        tags.input_tags.allow_nan = True
-        return tags
-
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> FranqMixture:
         """Fit both branches.
 
@@ -157,30 +147,12 @@ class FranqMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         p_true = self.floor_ + (1 - 2 * self.floor_) * mixed
         return np.column_stack([1 - p_true, p_true])
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The greater label where P(true) >= 0.5, else the smaller one, (n,)."""
-        proba = self.predict_proba(X)
-        labels: NDArray[Any] = self.classes_[(proba[:, 1] >= 0.5).astype(int)]
-        return labels
-
     def _split(self, data: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Check the data and return P(faithful) (n,) and the signals (n, k)."""
         p_faithful = data[:, 0]
         if np.any((p_faithful < 0) | (p_faithful > 1)):
             raise ValueError("column 0 of X, P(faithful), must lie in [0, 1]")
         return p_faithful, data[:, 1:]
-
-    def _encode(self, labels: NDArray[Any]) -> FloatArray:
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is "
-                f"{type_of_target(labels)}."
-            )
-        if len(self.classes_) < 2:
-            raise ValueError("labels of one class only: a fit needs true and false claims")
-        return np.asarray(codes, float)
 
     def _settings(self, count: int) -> _Settings:
         """The columns and bounds of the two branches, checked against ``count`` signals."""

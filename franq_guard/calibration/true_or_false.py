@@ -1,0 +1,56 @@
+"""What the two FRANQ classifiers share: a claim is true or false, and a signal may be missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils import Tags
+    from sklearn.utils.multiclass import check_classification_targets, type_of_target
+except ImportError as error:
+    raise ImportError(
+        "FRANQ's classifiers need scikit-learn: pip install 'franq-guard[fit]'"
+    ) from error
+
+from franq_guard.franq import FloatArray
+
+
+class TrueOrFalse(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A scikit-learn classifier with ``predict_proba`` (n, 2): P(false) and P(true)."""
+
+    classes_: NDArray[Any]
+
+    def __sklearn_tags__(self) -> Tags:
+        """Two classes; NaN allowed; the form of P(true) is given, so it cannot fit any data."""
+        tags: Tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """P(false) and P(true) of each claim, (n, 2)."""
+        raise NotImplementedError
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The greater label where P(true) >= 0.5, else the smaller one, (n,)."""
+        proba = self.predict_proba(X)
+        labels: NDArray[Any] = self.classes_[(proba[:, 1] >= 0.5).astype(int)]
+        return labels
+
+    def _encode(self, labels: NDArray[Any]) -> FloatArray:
+        """The labels as 0 and 1; which label is which is kept in ``classes_``."""
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is "
+                f"{type_of_target(labels)}."
+            )
+        if len(self.classes_) < 2:
+            raise ValueError("labels of one class only: calibration needs true and false claims")
+        return np.asarray(codes, float)
