@@ -108,7 +108,9 @@ def holding(calibrator: Calibrator, rows: Iterable[Mapping[str, Any]]) -> Holdin
 
 def _at_least(k: int, n: int, share: float) -> float:
     """P(X >= k) for X of n, each with probability ``share``."""
-    return math.fsum(math.comb(n, i) * share**i * (1 - share) ** (n - i) for i in range(k, n + 1))
+    from scipy.stats import binom
+
+    return float(binom.sf(k - 1, n, share))
 
 
 def _spiegelhalter(truth: FloatArray, p: FloatArray) -> float:

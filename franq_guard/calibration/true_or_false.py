@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ except ImportError as error:
 from franq_guard.franq import FloatArray
 
 
-class TrueOrFalse(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TrueOrFalse(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A scikit-learn classifier with ``predict_proba`` (n, 2): P(false) and P(true)."""
 
     classes_: NDArray[Any]
@@ -32,9 +33,9 @@ class TrueOrFalse(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         return tags
 
+    @abstractmethod
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """P(false) and P(true) of each claim, (n, 2)."""
-        raise NotImplementedError
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The greater label where P(true) >= 0.5, else the smaller one, (n,)."""

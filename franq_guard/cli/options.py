@@ -144,7 +144,7 @@ def _guard(
 
     others: dict[str, Any] = {} if evidence else {"evidence": False}
     if isinstance(language_model, str):
-        others["language_model"] = _language_model(language_model)
+        others["language_model"] = loaded_language_model(language_model)
     elif language_model is not None:
         others["language_model"] = language_model
     return Guard.offline(policy=settings, franq=fitted, **others)
@@ -173,7 +173,8 @@ def refuse_unwritable(*files: Path | None) -> None:
             fail(f"cannot write {file}: it is a folder")
 
 
-def _language_model(where: str) -> LanguageModel:
+def loaded_language_model(where: str) -> LanguageModel:
+    """The model that ``--language-model`` names; a server's key is read from FRANQ_API_KEY."""
     from franq_guard.language_model.loading import language_model_from
 
     with working(f"loading {where}"):

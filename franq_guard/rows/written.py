@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from franq_guard.records import Claim, ClaimLabel, Generation, Passage, Token, Trace
+from franq_guard.records import Claim, ClaimLabel, Generation, Token, Trace
 
 
 def trace_to_dict(trace: Trace) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def trace_to_dict(trace: Trace) -> dict[str, Any]:
         "schema": "franq.trace/1",
         "id": trace.id,
         "question": trace.question,
-        "passages": [_passage(passage) for passage in trace.passages],
+        "passages": [passage.to_dict() for passage in trace.passages],
         "answer": trace.generation.text,
         "prompt": trace.generation.prompt,
         "contrast": trace.contrast_prompt,
@@ -37,10 +37,6 @@ def trace_to_dict(trace: Trace) -> dict[str, Any]:
 
 def _known(row: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in row.items() if value is not None}
-
-
-def _passage(passage: Passage) -> dict[str, Any]:
-    return _known({"id": passage.id, "title": passage.title or None, "text": passage.text})
 
 
 def _tokens(generation: Generation) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from franq_guard.cli.console import bar, emit, fail, needing, tell, working
-from franq_guard.cli.options import JsonFlag
+from franq_guard.cli.options import JsonFlag, loaded_language_model
 
 if TYPE_CHECKING:
     from franq_guard.datasets.building import Recipe
@@ -137,13 +137,10 @@ def _material(documents: Path | None, questions: Path | None, words: int) -> _Ma
 
 
 def _model(where: str) -> LanguageModel:
-    import os
-
-    from franq_guard.language_model.loading import language_model_from
-
+    """The model that answers; one that cannot be had ends the program with the reason."""
     try:
-        with needing("pip install 'franq-guard[offline]'"), working(f"loading {where}"):
-            return language_model_from(where, api_key=os.environ.get("FRANQ_API_KEY"))
+        with needing("pip install 'franq-guard[offline]'"):
+            return loaded_language_model(where)
     except (ValueError, OSError, RuntimeError) as error:
         fail(str(error))
 
