@@ -179,7 +179,9 @@ def _check(calibrator: Path, given: _Given, as_json: bool) -> None:
 
     try:
         fitted = Calibrator.load(calibrator)
-    except (ValueError, OSError) as error:
+    except OSError as error:
+        fail(f"cannot read {calibrator}: {error.strerror}")
+    except ValueError as error:
         fail(str(error))
     traces, _ = given.traces()
     guard = guard_from(language_model=given.language_model)

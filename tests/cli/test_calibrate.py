@@ -212,6 +212,7 @@ def test_to_fit_or_to_check_is_said(run, tmp_path):
     assert "give --out FILE to write a calibrator, or --check MINE.json" in result.stderr
     result = run("calibrate", tmp_path / "set", "--check", tmp_path / "nowhere.json")
     assert result.exit_code == 2
+    assert "cannot read" in result.stderr
 
 
 def test_the_report_is_one_page_with_the_worst_mistakes(run, tmp_path):

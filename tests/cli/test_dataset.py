@@ -49,6 +49,22 @@ def test_annotate_keeps_labels_and_says_what_was_not_judged(run, folder, scripte
     assert (labels.count("true"), labels.count("false")) == (4, 2)
 
 
+def test_ctrl_c_keeps_what_was_judged_and_says_how_to_go_on(run, folder, monkeypatch):
+    replies = [FAITHFUL, KeyboardInterrupt()]
+
+    def ask(request):
+        said = replies.pop(0)
+        if isinstance(said, KeyboardInterrupt):
+            raise said
+        return said
+
+    monkeypatch.setattr(asking, "ask_from", lambda where, **settings: asking.Asked("m", ask))
+    result = run("dataset", "annotate", folder, "--judge", "bundled")
+    assert result.exit_code == 130
+    assert "run the same command again to go on" in result.stderr
+    assert len(ClaimSet(folder).judgements()) == 1
+
+
 def test_agree_shows_what_people_say_of_the_judge(run, folder):
     claims = ClaimSet(folder)
     for i, (judge, person) in enumerate(zip("ttffff", "tttffu", strict=True)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from franq_guard.cli.console import bar, emit, fail, say, tell, working
-from franq_guard.cli.dataset.sets import SetArgument, opened
+from franq_guard.cli.dataset.sets import SetArgument, opened, resumable
 from franq_guard.cli.options import JsonFlag
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def annotate(
     claims = opened(folder)
     asked = _judge(judge)
     voice = Judge(name or asked.name, asked.ask, parallel=asked.parallel)
-    with bar("claims judged") as show:
+    with resumable(), bar("claims judged") as show:
         done = run(claims, voice, limit=limit, progress=show)
     _tell(done, voice.source, folder, as_json)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from franq_guard.cli.console import bar, emit, fail, needing, tell, working
+from franq_guard.cli.dataset.sets import resumable
 from franq_guard.cli.options import JsonFlag, loaded_language_model
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def _run(
 ) -> None:
     from franq_guard.datasets.building import build as write
 
-    with bar("answers") as show:
+    with resumable(), bar("answers") as show:
         written = write(made, planned, asked.passages, model, recipe, progress=show)
     _tell(made, written, as_json)
 
