@@ -6,7 +6,7 @@ READY := .venv/.ready
 DATA ?= ../shared/data
 
 .PHONY: demo test test-portable test-slow test-llamacpp test-litellm test-evaluators test-wheels \
-	test-versions check-dockerfile check-browser docs check-docs bench-evaluators \
+	test-versions check-dockerfile check-types-strict check-browser docs check-docs bench-evaluators \
 	check recalibrate calibrator small-model small-model-blend bench-verdicts bench bench-service bench-faithfulness \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
@@ -132,6 +132,13 @@ check: $(READY)           ## lint, types and the order of the rooms
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# It comes as a package, and needs node (or fetches one).
+PYRIGHT := .venv-pyright
+check-types-strict: $(READY)  ## what users write, by pyright's strict mode (mypy's is in check)
+	$(PYTHON) -m venv $(PYRIGHT)
+	$(PYRIGHT)/bin/pip install -q pyright==1.1.414
+	$(PYRIGHT)/bin/pyright --pythonpath $(BIN)/python
 
 recalibrate: $(READY)     ## refit the shipped calibrators from DATA (needed when scores or claims move)
 	$(BIN)/python -m franq_bench.calibrator --data $(DATA)
