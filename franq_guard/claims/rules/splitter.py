@@ -119,6 +119,9 @@ class RuleSplitter:
             if end <= after:
                 reader.passed(text)
                 continue
+            if stated.is_markup(start, end):
+                yield Unit((start, end), ())
+                continue
             why = stated.why_nothing(start, end) or reason(text)
             claims: tuple[Claim, ...] = (Claim(text, ((start, end),), not_a_claim=why),)
             if why is None:

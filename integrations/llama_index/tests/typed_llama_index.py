@@ -1,7 +1,7 @@
 """What users write, under mypy --strict: a wrong mode, option or use of a result shows there.
 
-``make check`` reads it, and ``make check-types-strict`` by pyright; nothing runs it. What is ignored
-for pyright are LlamaIndex's own types: partially unknown, or deprecated in one of two overloads.
+``make check`` reads it, and ``make check-types-strict`` by pyright; nothing runs it. What is
+ignored for pyright are LlamaIndex's own types: partially unknown, or deprecated in an overload.
 """
 
 from __future__ import annotations
