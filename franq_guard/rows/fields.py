@@ -71,7 +71,7 @@ class Fields:
             found["passages"] = [found["passages"]]
         return found
 
-    def told(self) -> list[str]:
+    def notes(self) -> list[str]:
         """One line that lists the fields read under other names; empty if there were none."""
         pairs = ", ".join(f"{ours} from {theirs}" for ours, theirs in self.used.items())
         return [f"fields read: {pairs}"] if pairs else []
