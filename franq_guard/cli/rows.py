@@ -33,10 +33,7 @@ class Checked:
     @property
     def failed(self) -> bool:
         """Whether there is no result: the row was unreadable, or no claim could be checked."""
-        if isinstance(self.outcome, RowError):
-            return True
-        claims = self.outcome.claims
-        return bool(claims) and all(_is_failure(v.label, v.reason) for v in claims)
+        return isinstance(self.outcome, RowError) or self.outcome.failed
 
 
 @dataclass(frozen=True, slots=True)
