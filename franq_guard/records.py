@@ -330,13 +330,6 @@ class GuardedAnswer:
         return tuple(v for v in self.verdicts if v.label in self.weak)
 
     @property
-    def failed(self) -> bool:
-        """Whether it has claims and none could be checked, because of an error or a timeout."""
-        return bool(self.claims) and all(
-            v.label == "unverified" and v.reason in ("error", "timeout") for v in self.claims
-        )
-
-    @property
     def score(self) -> float | None:
         """The lowest P(true) of its claims: an answer is only as good as its weakest claim.
 

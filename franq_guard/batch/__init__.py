@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from franq_guard.basics.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from franq_guard.batch.dataset import DatasetSettings, Report, check_dataset
+    from franq_guard.batch.dataset import Report, check_dataset
     from franq_guard.batch.schema import RESULTS
+    from franq_guard.batch.settings import DatasetSettings
     from franq_guard.batch.tables import check_batch
 
 __all__ = ["RESULTS", "DatasetSettings", "Report", "check_batch", "check_dataset"]
@@ -20,8 +21,9 @@ __all__ = ["RESULTS", "DatasetSettings", "Report", "check_batch", "check_dataset
 _, __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "DatasetSettings Report check_dataset": "dataset",
+        "DatasetSettings": "settings",
         "RESULTS": "schema",
+        "Report check_dataset": "dataset",
         "check_batch": "tables",
     },
 )

@@ -34,8 +34,8 @@ from franq_guard.rows.fields import Fields
 from franq_guard.rows.lines import RowError, trace_of_line
 
 if TYPE_CHECKING:
-    from franq_guard.batch.dataset import DatasetSettings, Pass
     from franq_guard.batch.outputs import Outputs
+    from franq_guard.batch.settings import DatasetSettings, Pass
     from franq_guard.guard import Guard
 
 __all__ = ["packed", "run_pass", "started"]
@@ -109,7 +109,9 @@ def run_pass(
         "threads": settings.threads,
         "batch_size": min(settings.batch_size, go.batch_rows),
     }
-    read = ray.data.read_datasource(_Rows(sources, Fields(fields).columns), num_cpus=_LITTLE)
+    read = ray.data.read_datasource(
+        _Rows(sources, Fields(fields).columns), num_cpus=_LITTLE, override_num_blocks=len(sources)
+    )
     with warnings.catch_warnings():
         # Ray 2.60 has no other way to limit the retries, and says that this one will end with 2.64.
         warnings.simplefilter("ignore", RayDeprecationWarning)

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from franq_guard.records import GuardedAnswer, Verdict
+from franq_guard.report.counts import check_failed
 from franq_guard.rows.lines import RowError
 
 __all__ = ["PLACE", "RESULTS", "results_table"]
@@ -94,7 +95,7 @@ def _row(result: GuardedAnswer | RowError) -> dict[str, Any]:
         "calibrator": result.calibrator,
         "likelihoods": result.likelihoods,
         "timings": [(stage, float(spent)) for stage, spent in result.timings.items()],
-        "error": "the check failed: no claim could be checked" if result.failed else None,
+        "error": "the check failed: no claim could be checked" if check_failed(result) else None,
     }
 
 

@@ -24,47 +24,57 @@ from franq_guard.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from franq_guard.batch.dataset import DatasetSettings, Report
+    from franq_guard.batch.dataset import Report
+    from franq_guard.batch.settings import DatasetSettings
     from franq_guard.guard import Guard
 
 _SHOWN = 5  # different errors in the summary
 
 
+PathsArgument = Annotated[
+    list[str],
+    typer.Argument(help="Files of Parquet or JSON Lines, or folders of them; also s3://."),
+]
+OutOption = Annotated[
+    str,
+    typer.Option("--out", help="Folder for the results; a killed run's, to go on with it."),
+]
+AddressOption = Annotated[
+    str | None, typer.Option(help="Of a Ray cluster; default: Ray is started on this machine.")
+]
+ActorsOption = Annotated[
+    int | None, typer.Option(min=1, help="Processes that check; default: as many as fit.")
+]
+GpusOption = Annotated[float, typer.Option(min=0, help="GPUs of each actor, also a fraction.")]
+CoresOption = Annotated[int, typer.Option(min=1, help="Threads, and cores, of each actor.")]
+BatchRowsOption = Annotated[int, typer.Option(min=1, help="Rows that an actor gets at a time.")]
+BatchSizeOption = Annotated[int, typer.Option(min=1, help="Answers scored together.")]
+FileRowsOption = Annotated[
+    int, typer.Option(min=1, help="Rows of a file of results; a killed run loses unwritten ones.")
+]
+EvidenceOption = Annotated[
+    bool, typer.Option(help="Look for the words in the passages that bear on each claim.")
+]
+CalibratorOption = Annotated[Path | None, typer.Option(help="From franq calibrate.")]
+
+
 def check_dataset(
-    paths: Annotated[
-        list[str],
-        typer.Argument(help="Files of Parquet or JSON Lines, or folders of them; also s3://."),
-    ],
-    out: Annotated[
-        str,
-        typer.Option("--out", help="Folder for the results; a killed run's, to go on with it."),
-    ],
-    address: Annotated[
-        str | None,
-        typer.Option(help="Of a Ray cluster; default: Ray is started on this machine."),
-    ] = None,
-    num_actors: Annotated[
-        int | None, typer.Option(min=1, help="Processes that check; default: as many as fit.")
-    ] = None,
-    num_gpus: Annotated[
-        float, typer.Option(min=0, help="GPUs of each actor, also a fraction.")
-    ] = 0.0,
-    threads: Annotated[int, typer.Option(min=1, help="Threads, and cores, of each actor.")] = 1,
-    batch_rows: Annotated[int, typer.Option(min=1, help="Rows that an actor gets at a time.")] = 32,
-    batch_size: Annotated[int, typer.Option(min=1, help="Answers scored together.")] = 8,
-    file_rows: Annotated[
-        int,
-        typer.Option(min=1, help="Rows of a file of results; a killed run loses unwritten ones."),
-    ] = 1000,
-    evidence: Annotated[
-        bool, typer.Option(help="Look for the words in the passages that bear on each claim.")
-    ] = True,
+    paths: PathsArgument,
+    out: OutOption,
+    address: AddressOption = None,
+    num_actors: ActorsOption = None,
+    num_gpus: GpusOption = 0.0,
+    threads: CoresOption = 1,
+    batch_rows: BatchRowsOption = 32,
+    batch_size: BatchSizeOption = 8,
+    file_rows: FileRowsOption = 1000,
+    evidence: EvidenceOption = True,
     mapped: MapOption = None,
     policy: PolicyOption = "annotate",
     threshold: ThresholdOption = None,
     false_below: FalseBelowOption = None,
     weak: WeakOption = None,
-    calibrator: Annotated[Path | None, typer.Option(help="From franq calibrate.")] = None,
+    calibrator: CalibratorOption = None,
     language_model: ModelOption = None,
 ) -> None:
     """Check a data set on many processes or machines, with Ray Data; results as Parquet.
@@ -74,7 +84,7 @@ def check_dataset(
     command goes on with a run that was killed. At the end standard error has the counts.
     """
     with needing("pip install 'franq-guard[offline,ray]'"):
-        from franq_guard.batch.dataset import DatasetSettings
+        from franq_guard.batch.settings import DatasetSettings
     settings = DatasetSettings(
         address=address,
         num_actors=num_actors,

@@ -10,10 +10,10 @@ pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
 from pyarrow import fs  # noqa: E402
 
-from franq_guard.batch.dataset import DatasetSettings  # noqa: E402
 from franq_guard.batch.inputs import READ, Source, read_source, sources_in  # noqa: E402
 from franq_guard.batch.outputs import Outputs  # noqa: E402
 from franq_guard.batch.schema import PLACE, results_table  # noqa: E402
+from franq_guard.batch.settings import DatasetSettings  # noqa: E402
 from franq_guard.rows.lines import RowError  # noqa: E402
 
 ROWS = [{"question": f"Which {n}?", "passages": ["é"], "answer": "That."} for n in range(300)]

@@ -32,6 +32,7 @@ class Job:
         code = self.process.wait(timeout=900)
         assert code in (0, 1), self.messages[-6000:]
         said = self._said.read_text()
+        assert said.strip() or not code, self.messages[-6000:]
         return json.loads(said) if said.strip() else code
 
     def pids(self):
