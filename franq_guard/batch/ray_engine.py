@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["packed", "run_pass", "started"]
 
-_ASIDE = 2  # cores, on paper: the actor that leaves out rows that are done, reading and writing
+_ASIDE = 3  # cores, on paper: leaving out rows that are done, cutting batches, reading and writing
 _LITTLE = 0.1  # the share of a core that reading and writing take
 _RETRIES = 2  # how often a batch is tried again after its process ended
 _EVERY = 5.0  # seconds between two counts of the rows done
