@@ -5,9 +5,10 @@ DEMO_READY := .venv/.ready-for-the-demo
 READY := .venv/.ready
 DATA ?= ../shared/data
 
-.PHONY: demo test test-portable test-slow test-llamacpp test-litellm test-evaluators test-wheels \
-	test-versions check-dockerfile check-types-strict check-browser docs check-docs bench-evaluators \
-	check recalibrate calibrator small-model small-model-blend bench-verdicts bench bench-service bench-faithfulness \
+.PHONY: demo test test-portable test-slow test-llamacpp test-litellm test-ray test-evaluators \
+	test-wheels test-versions check-dockerfile check-types-strict check-browser docs check-docs \
+	check recalibrate calibrator small-model small-model-blend bench-verdicts bench bench-service \
+	bench-evaluators bench-faithfulness bench-ray \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
 PROJECTS := pyproject.toml benchmarks/pyproject.toml integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
@@ -65,6 +66,20 @@ $(LITELLM)/.ready: tests/litellm/requirements.txt
 
 test-litellm: $(READY) $(LITELLM)/.ready  ## LiteLLM's own proxy with our guardrail (700 MB of packages)
 	$(BIN)/pytest -m litellm tests/litellm
+
+RAY := .venv-ray
+$(RAY)/.ready: $(READY) tests/ray_data/requirements.txt
+	$(BIN)/python -m venv $(RAY)
+	$(BESIDE) $(RAY)
+	$(RAY)/bin/pip install -q -c constraints.txt -r tests/ray_data/requirements.txt
+	touch $@
+
+test-ray: $(RAY)/.ready   ## data sets through Ray Data on 2 actors, with kills in between
+	OMP_NUM_THREADS=1 $(RAY)/bin/python -m pytest -m ray tests/ray_data
+
+ROWS ?= 1000
+bench-ray: $(RAY)/.ready  ## ROWS small answers through Ray Data with a kill in between: the counts
+	$(RAY)/bin/python benchmarks/speed/dataset.py --rows $(ROWS)
 
 # The packages of .venv stay visible in this one, too.
 EVALUATORS := .venv-evaluators
