@@ -11,8 +11,10 @@ from franq_guard.claims.rules.asides import without_asides, without_examples
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.context import Reader
 from franq_guard.claims.rules.coordination import coordinated, independent
+from franq_guard.claims.rules.dependents import dependents
 from franq_guard.claims.rules.enumeration import enumerated
 from franq_guard.claims.rules.gapping import gapped
+from franq_guard.claims.rules.joined import joined
 from franq_guard.claims.rules.lexer import Word, lex
 from franq_guard.claims.rules.nonclaims import reason
 from franq_guard.claims.rules.render import as_sentence, emphasis, plain, render
@@ -27,6 +29,8 @@ _STAGES: tuple[Callable[[Clause], list[Clause]], ...] = (
     coordinated,
     without_asides,
     without_examples,
+    dependents,
+    joined,
     enumerated,
 )
 _MAX_WORDS = 150
