@@ -1,7 +1,5 @@
 """The notebooks run, and the outputs that are stored in them are what they print today."""
 
-import pytest
-
 from .notebooks import code_cells, read, run
 from .test_code import NUMBER, assert_alike
 
@@ -21,8 +19,3 @@ def check(name):
 
 def test_the_first_check(shared_models):
     check("first_check.ipynb")
-
-
-@pytest.mark.slow
-def test_calibrating_on_documents(shared_models):
-    check("calibrate_on_your_documents.ipynb")
