@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -22,6 +22,8 @@ from franq_guard import Passage
 from franq_guard.capture.evidence import passages_of, usual_passages
 from franq_guard.capture.marked import without_written
 from franq_guard.capture.matching import call_that_wrote, same_text
+from franq_guard.capture.server_logprobs import GrowingServerText
+from franq_guard.language_model.server.tokens import from_logprobs
 from langchain_franq._evidence import (
     FoundFor,
     artifact_passages,
@@ -39,8 +41,8 @@ class ModelRun:
     """One language model run: the ``prompt`` string or the ``messages`` it was given, its ``text``.
 
     ``model`` is the class name of the LangChain model; ``info`` is its generation info and
-    response metadata, where servers put log-probabilities. Until the run has ``ended``, ``text``
-    and ``info`` are what it has streamed so far; None before that.
+    response metadata, where servers put log-probabilities, once the run has ``ended``. Until then
+    ``text`` is what it has streamed so far. ``told`` has the log-probabilities of a stream.
     """
 
     model: str
@@ -49,6 +51,7 @@ class ModelRun:
     text: str | None = None
     info: Mapping[str, Any] | None = None
     ended: bool = False
+    told: GrowingServerText = field(default_factory=GrowingServerText)
 
     @property
     def seen(self) -> str:
@@ -174,10 +177,7 @@ class Capture(BaseCallbackHandler):
         run = self._models.get(run_id)
         if run is None:
             return
-        sent = (getattr(chunk, "generation_info", None) or {}).get("logprobs")
-        if sent:
-            known = {} if run.info is None else run.info["logprobs"]
-            run.info = {"logprobs": _added(known, sent)}
+        run.told.add(from_logprobs((getattr(chunk, "generation_info", None) or {}).get("logprobs")))
         # Set last, so that a check in another thread has the probabilities of all text it reads.
         run.text = (run.text or "") + (chunk.text if chunk is not None else str(token))
 
@@ -363,14 +363,6 @@ class Capture(BaseCallbackHandler):
 def _text_of_tool(output: Any) -> str | None:
     text = output.text if isinstance(output, ToolMessage) else output
     return str(text) if isinstance(text, str) else None
-
-
-def _added(known: dict[str, list[Any]], sent: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """A server's log-probabilities so far, with those of one more chunk appended."""
-    for name, value in sent.items():
-        if isinstance(value, list):
-            known.setdefault(name, []).extend(value)
-    return known
 
 
 def _class_name(serialized: dict[str, Any] | None) -> str:
