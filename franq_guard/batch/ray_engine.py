@@ -42,6 +42,7 @@ __all__ = ["packed", "run_pass", "started"]
 
 _ASIDE = 3  # cores, on paper: leaving out rows that are done, cutting batches, reading and writing
 _LITTLE = 0.1  # the share of a core that reading and writing take
+_STARTS = 3  # how often Ray is started before we give up
 _RETRIES = 2  # how often a batch is tried again after its process ended
 _EVERY = 5.0  # seconds between two counts of the rows done
 _ENDED = "the process that checked this row ended each time: out of memory, or a crash of a library"
@@ -64,13 +65,14 @@ def started(settings: DatasetSettings) -> Iterator[int]:
 
     Raises:
         ConnectionError: if there is no cluster at the address.
+        RuntimeError: if Ray cannot be started on this machine.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if settings.address is None:
         actors = settings.num_actors or max(1, usable_cores() // settings.threads)
         cores = actors * settings.threads + _ASIDE
-        ray.init(num_cpus=cores, include_dashboard=False, **options)
+        _start_here(num_cpus=cores, include_dashboard=False, **options)
     else:
         ray.init(address=settings.address, **options)
         actors = settings.num_actors or _that_fit(ray.cluster_resources(), settings)
@@ -78,6 +80,18 @@ def started(settings: DatasetSettings) -> Iterator[int]:
         yield actors
     finally:
         ray.shutdown()
+
+
+def _start_here(**options: Any) -> None:
+    """Start Ray; it gives its own processes half a minute, which a busy machine may need twice."""
+    for attempt in range(1, _STARTS + 1):
+        try:
+            ray.init(**options)
+            return
+        except Exception as error:  # Ray raises no class of its own here
+            ray.shutdown()
+            if attempt == _STARTS:
+                raise RuntimeError(f"Ray did not start: {error}") from error
 
 
 def _that_fit(resources: Mapping[str, float], settings: DatasetSettings) -> int:
@@ -200,7 +214,7 @@ class _Checker:
     ) -> None:
         os.environ[SETTING] = str(threads)
         wait_passively()  # before torch is loaded, and so before the guard is
-        self._guard: Guard | None = None if guard is None else cloudpickle.loads(guard).warm()
+        self._guard: Guard | None = None if guard is None else _loaded(guard)
         self._fields, self._batch_size = Fields(fields), batch_size
 
     def __call__(self, table: pa.Table) -> pa.Table:
@@ -212,3 +226,10 @@ class _Checker:
             results = results_table(checked_rows(self._guard, traces, batch_size=self._batch_size))
         columns = [*table.select(PLACE.names).columns, *results.columns]
         return pa.Table.from_arrays(columns, schema=pa.schema([*PLACE, *results.schema]))
+
+
+def _loaded(packed: bytes) -> Guard:
+    """The guard with the models that given answers need; others are loaded by a row that asks."""
+    guard: Guard = cloudpickle.loads(packed)
+    _ = guard.calibrator  # choosing it needs the models' fingerprints
+    return guard
