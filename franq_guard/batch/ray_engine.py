@@ -42,6 +42,7 @@ __all__ = ["packed", "run_pass", "started"]
 
 _ASIDE = 3  # cores, on paper: leaving out rows that are done, cutting batches, reading and writing
 _LITTLE = 0.1  # the share of a core that reading and writing take
+_STARTS = 3  # how often Ray is started before we give up
 _RETRIES = 2  # how often a batch is tried again after its process ended
 _EVERY = 5.0  # seconds between two counts of the rows done
 _ENDED = "the process that checked this row ended each time: out of memory, or a crash of a library"
@@ -60,17 +61,23 @@ def packed(guard: Guard) -> bytes:
 def started(settings: DatasetSettings) -> Iterator[int]:
     """Ray, on this machine or on the cluster named; yields the number of actors.
 
+    A Ray that the application has started is used and left running.
+
     Ray's reports of its use are switched off, unless ``RAY_USAGE_STATS_ENABLED`` is set.
 
     Raises:
         ConnectionError: if there is no cluster at the address.
+        RuntimeError: if Ray cannot be started on this machine.
     """
+    if ray.is_initialized():  # the application's own: it stays as it is
+        yield settings.num_actors or _that_fit(ray.cluster_resources(), settings)
+        return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if settings.address is None:
         actors = settings.num_actors or max(1, usable_cores() // settings.threads)
         cores = actors * settings.threads + _ASIDE
-        ray.init(num_cpus=cores, include_dashboard=False, **options)
+        _start_here(address="local", num_cpus=cores, include_dashboard=False, **options)
     else:
         ray.init(address=settings.address, **options)
         actors = settings.num_actors or _that_fit(ray.cluster_resources(), settings)
@@ -78,6 +85,18 @@ def started(settings: DatasetSettings) -> Iterator[int]:
         yield actors
     finally:
         ray.shutdown()
+
+
+def _start_here(**options: Any) -> None:
+    """Start Ray; it gives its own processes half a minute, which a busy machine may need twice."""
+    for attempt in range(1, _STARTS + 1):
+        try:
+            ray.init(**options)
+            return
+        except Exception as error:  # Ray raises no class of its own here
+            ray.shutdown()
+            if attempt == _STARTS:
+                raise RuntimeError(f"Ray did not start: {error}") from error
 
 
 def _that_fit(resources: Mapping[str, float], settings: DatasetSettings) -> int:
@@ -102,32 +121,15 @@ def run_pass(
     Raises:
         RuntimeError: if the actors cannot start, for example because a model cannot be loaded.
     """
-    _configure(outputs)
     checker = {
         "guard": go.guard,
         "fields": dict(fields),
         "threads": settings.threads,
         "batch_size": min(settings.batch_size, go.batch_rows),
     }
-    read = ray.data.read_datasource(
-        _Rows(sources, Fields(fields).columns), num_cpus=_LITTLE, override_num_blocks=len(sources)
-    )
-    with warnings.catch_warnings():
-        # Ray 2.60 has no other way to limit the retries, and says that this one will end with 2.64.
-        warnings.simplefilter("ignore", RayDeprecationWarning)
-        checked = read.repartition(target_num_rows_per_block=go.batch_rows).map_batches(
-            _Checker,
-            batch_size=go.batch_rows,
-            batch_format="pyarrow",
-            compute=ActorPoolStrategy(size=actors),
-            fn_constructor_kwargs=checker,
-            num_cpus=settings.threads,
-            num_gpus=settings.num_gpus,
-            max_task_retries=_RETRIES,
-        )
     try:
-        with _counted(outputs, progress):
-            checked.write_parquet(
+        with _configured(outputs), _counted(outputs, progress):
+            _checked(go, sources, settings, checker, actors).write_parquet(
                 outputs.rows,
                 min_rows_per_file=settings.file_rows,
                 ray_remote_args={"num_cpus": _LITTLE},
@@ -137,16 +139,55 @@ def run_pass(
         raise RuntimeError(f"Ray ended the run: {said[-1].strip() if said else error!r}") from error
 
 
-def _configure(outputs: Outputs) -> None:
-    kept = CheckpointConfig("key", outputs.checkpoint, delete_checkpoint_on_success=False)
-    kept.checkpoint_actor_pool_max_size = 1
-    context = DataContext.get_current()
-    context.checkpoint_config = kept
-    context.enable_progress_bars = False
+def _checked(
+    go: Pass,
+    sources: Sequence[Source],
+    settings: DatasetSettings,
+    checker: Mapping[str, Any],
+    actors: int,
+) -> ray.data.Dataset:
+    """The rows read and checked; nothing is done before they are written."""
+    columns = Fields(checker["fields"]).columns
+    read = ray.data.read_datasource(
+        _Rows(sources, columns), num_cpus=_LITTLE, override_num_blocks=len(sources)
+    )
+    with warnings.catch_warnings():
+        # Ray 2.60 has no other way to limit the retries, and says that this one will end with 2.64.
+        warnings.simplefilter("ignore", RayDeprecationWarning)
+        return read.repartition(target_num_rows_per_block=go.batch_rows).map_batches(
+            _Checker,
+            batch_size=go.batch_rows,
+            batch_format="pyarrow",
+            compute=ActorPoolStrategy(size=actors),
+            fn_constructor_kwargs=checker,
+            num_cpus=settings.threads,
+            num_gpus=settings.num_gpus,
+            max_task_retries=_RETRIES,
+        )
+
+
+@contextmanager
+def _configured(outputs: Outputs) -> Iterator[None]:
+    """Ray Data's settings for one pass; afterwards they are what they were."""
     for handler in logging.getLogger("ray.data").handlers:
         if isinstance(handler, logging.StreamHandler):  # the other one writes Ray's own log file
             handler.setLevel(logging.ERROR)
-    context.max_errored_blocks = -1  # without limit: the next pass tries their rows again
+    kept = CheckpointConfig("key", outputs.checkpoint, delete_checkpoint_on_success=False)
+    kept.checkpoint_actor_pool_max_size = 1
+    context = DataContext.get_current()
+    wanted = {
+        "checkpoint_config": kept,
+        "enable_progress_bars": False,
+        "max_errored_blocks": -1,  # without limit: the next pass tries their rows again
+    }
+    before = {name: getattr(context, name) for name in wanted}
+    try:
+        for name, value in wanted.items():
+            setattr(context, name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(context, name, value)
 
 
 @contextmanager
@@ -200,7 +241,7 @@ class _Checker:
     ) -> None:
         os.environ[SETTING] = str(threads)
         wait_passively()  # before torch is loaded, and so before the guard is
-        self._guard: Guard | None = None if guard is None else cloudpickle.loads(guard).warm()
+        self._guard: Guard | None = None if guard is None else _loaded(guard)
         self._fields, self._batch_size = Fields(fields), batch_size
 
     def __call__(self, table: pa.Table) -> pa.Table:
@@ -212,3 +253,10 @@ class _Checker:
             results = results_table(checked_rows(self._guard, traces, batch_size=self._batch_size))
         columns = [*table.select(PLACE.names).columns, *results.columns]
         return pa.Table.from_arrays(columns, schema=pa.schema([*PLACE, *results.schema]))
+
+
+def _loaded(packed: bytes) -> Guard:
+    """The guard with the models that given answers need; others are loaded by a row that asks."""
+    guard: Guard = cloudpickle.loads(packed)
+    _ = guard.calibrator  # choosing it needs the models' fingerprints
+    return guard

@@ -20,6 +20,9 @@ class Job:
         self.marks.mkdir(exist_ok=True)
         path = os.pathsep.join([str(HERE), str(ROOT), os.environ.get("PYTHONPATH", "")])
         env = {**os.environ, "PYTHONPATH": path, "FRANQ_TEST_MARKS": str(self.marks)}
+        # A busy machine is slow enough: no spare processes, and none that lets others go first.
+        env |= {"RAY_prestart_worker_first_driver": "0", "RAY_worker_niceness": "0"}
+        env |= {"RAY_worker_register_timeout_seconds": "300"}
         self._said = folder / "said"
         with self._said.open("wb") as said, (folder / "messages").open("ab") as messages:
             self.process = subprocess.Popen(
