@@ -34,6 +34,7 @@ _NO_ADDITION = word_set(
 _SCOPE = word_set("mainly mostly especially particularly notably chiefly primarily")
 _COMPARED = word_set("more less longer fewer higher lower earlier later better faster")
 _MAX_GAPPED = 7
+_FRONTED = w.PREPOSITIONS | w.SUBORDINATORS | w.CONTRASTS | {"just", "even"}
 _NO_SUBJECT = w.COORDINATORS | w.SUBORDINATORS | w.PREPOSITIONS - {"of"} | {"or", "no", "none"}
 
 
@@ -80,9 +81,7 @@ def _addition(clause: Clause) -> int | None:
         return None
     for k in range(len(frame) - _MIN_WORDS - 1, 1, -1):
         if frame[k].is_comma and clause.can_cut(k):
-            main = verb_before(frame, k)
-            sure = main is not None and closed(frame[:k]) and _is_addition(frame, k, main)
-            return k if sure else None
+            return k if _is_addition(frame, k) and closed(frame[:k]) else None
     return None
 
 
@@ -117,19 +116,31 @@ def _belongs(inside: Sequence[Word]) -> bool:
     return ends and inside[0].is_word and not any(x.low in w.COORDINATORS for x in inside)
 
 
-def _is_addition(frame: Sequence[Word], comma: int, main: int) -> bool:
+def _is_addition(frame: Sequence[Word], comma: int) -> bool:
     tail = frame[comma + 1 :]
     if any(x.index < 0 for x in tail) or sum(x.is_word for x in tail) < _MIN_WORDS:
         return False
     if tail[0].low in w.COORDINATORS | {"or"}:
         return False
-    return (
-        _relative(tail, frame, comma)
-        or _participle(tail, frame, comma)
+    if _relative(tail, frame, comma):
+        return verb_before(frame, comma) is not None
+    without_verb = (
+        _participle(tail, frame, comma)
         or _scope(tail)
-        or _noun(tail, frame, comma, main)
-        or _gapped(tail, frame, comma, main)
+        or _noun(tail, frame, comma)
+        or _gapped(tail, frame, comma)
     )
+    if not without_verb:
+        return False
+    main = main_verb(frame, subject_start(frame))
+    return _hidden_verb(frame, comma) if main is None else main < comma
+
+
+def _hidden_verb(frame: Sequence[Word], comma: int) -> bool:
+    """Whether the verb is before ``comma`` although it looks like a noun: "It flowers in May"."""
+    if frame[0].low in _FRONTED or any(x.is_comma for x in frame[:comma]):
+        return False
+    return not verbs.is_ed_form(frame[comma + 1].low) and verb_before(frame, comma) is not None
 
 
 def _relative(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool:
@@ -183,20 +194,20 @@ def _scope(tail: Sequence[Word]) -> bool:
     return tail[0].low in _COMPARED and tail[1].low == "than"
 
 
-def _noun(tail: Sequence[Word], frame: Sequence[Word], comma: int, main: int) -> bool:
+def _noun(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool:
     """ ", a post he held until 1999", ", the seat of the council"."""
     if tail[0].low not in {"a", "an", "the", "one"} or not tail[1].is_word or tail[1].is_name:
         return False
     superlative = tail[0].low == "the" and tail[1].low.endswith("st")
-    listed = any(x.is_comma for x in frame[main:comma])
+    listed = any(x.is_comma for x in frame[subject_start(frame) : comma])
     return not (listed or superlative) and not any(
         x.low in w.COORDINATORS | {"or"} and not x.shielded for x in tail
     )
 
 
-def _gapped(tail: Sequence[Word], frame: Sequence[Word], comma: int, main: int) -> bool:
+def _gapped(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool:
     """ "Acrylic paint dries in an hour, oil paint in a day."."""
     if len(tail) > _MAX_GAPPED or tail[0].is_name or any(x.is_comma for x in frame[:comma]):
         return False
     second = next((k for k, x in enumerate(tail) if x.low in w.PREPOSITIONS), 0)
-    return second > 0 and tail[second].low in {x.low for x in frame[main + 1 : comma]}
+    return second > 0 and tail[second].low in {x.low for x in frame[_MIN_WORDS:comma]}

@@ -40,7 +40,7 @@ def joined(clause: Clause) -> list[Clause]:
         if frame[k].low != "and" or frame[k].shielded:
             continue
         k -= frame[k - 1].is_comma
-        if not clause.can_cut(k) or not closed(frame[:k]) or unfinished(frame):
+        if not clause.can_cut(k) or _incomplete(frame, k):
             return [clause]
         main = _verb(frame, k)
         if main is None or not _free(frame, main, k):
@@ -55,6 +55,15 @@ def joined(clause: Clause) -> list[Clause]:
             return [*joined(left), right]
         return [clause]
     return [clause]
+
+
+def _incomplete(frame: Sequence[Word], k: int) -> bool:
+    """Whether the words before ``k`` or the clause lack something: "takes in and cares for"."""
+    if frame[0].low in {"just", "like", "as"} or frame[k - 1].low in w.PREPOSITIONS:
+        return True
+    if any(x.text == ":" and not x.shielded for x in frame[:k]):
+        return True
+    return not closed(frame[:k]) or unfinished(frame)
 
 
 def _verb(frame: Sequence[Word], k: int) -> int | None:
@@ -99,7 +108,9 @@ def _mirrored(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     tail = frame[body:]
     if frame[k].is_comma or not (opens_noun_phrase(tail[0]) or tail[0].low in {"again", "hers"}):
         return False
-    if any(x.is_comma or x.low in w.COORDINATORS for x in tail):
+    if (tail[0].is_name and frame[k - 1].is_name) or any(
+        x.is_comma or x.low in w.COORDINATORS for x in tail
+    ):
         return False
     second = next((j for j, x in enumerate(tail) if x.low in w.PREPOSITIONS), 0)
     return second > 0 and tail[second].low in {x.low for x in frame[main + 1 : k]} - {"of"}
