@@ -7,7 +7,7 @@ DATA ?= ../shared/data
 
 .PHONY: demo test test-portable test-slow test-llamacpp test-litellm test-evaluators test-wheels \
 	test-versions check-dockerfile check-browser docs check-docs bench-evaluators \
-	check recalibrate calibrator small-model small-model-blend bench-verdicts bench bench-service bench-faithfulness \
+	check recalibrate calibrator small-model small-model-blend bench-verdicts bench bench-service bench-throughput bench-faithfulness \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
 PROJECTS := pyproject.toml benchmarks/pyproject.toml integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
@@ -156,6 +156,9 @@ bench: $(READY)           ## the guard's extra time as a ratio to plain generati
 bench-service: $(READY)   ## the service and the proxy beside the bare work (6 minutes)
 	$(BIN)/python benchmarks/speed/service_load.py
 	$(BIN)/python benchmarks/speed/proxy_overhead.py
+
+bench-throughput: $(READY)  ## rows a second of given and captured answers, beside the encoder's floor
+	$(BIN)/python benchmarks/speed/throughput.py --captured 4
 
 bench-faithfulness: $(READY)  ## AlignScore against a restatement of the original procedure
 	$(BIN)/python benchmarks/speed/alignscore.py

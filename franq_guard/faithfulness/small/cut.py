@@ -19,7 +19,7 @@ Texts = tuple[str, ...]
 
 NEAREST: Final = 2
 """How many sentences of the context are compared with a claim at most."""
-SHARE: Final = 0.5
+SHARE: Final = 0.4
 """A text is read if its overlap with the claim is at least this share of the highest one."""
 
 
