@@ -26,10 +26,10 @@ def test_a_product_is_within_the_rounding_of_weights_and_activations(shape):
     x, weight = torch.randn(*rows, inside), torch.randn(outside, inside)
     bias = torch.randn(outside)
     found = Int8Linear(weight, bias)(x)
-    # Each factor is off by at most half a step, 1/254 of its row's largest value.
+    # Off by at most half a step: an activation 1/126, a weight 1/254 of its row's largest value.
     largest, heaviest = x.abs().amax(-1, keepdim=True), weight.abs().amax(1)
-    off = (x.abs().sum(-1, keepdim=True) * heaviest + largest * weight.abs().sum(1)) / 254
-    off = off + inside * largest * heaviest / 254**2
+    off = x.abs().sum(-1, keepdim=True) * heaviest / 254 + largest * weight.abs().sum(1) / 126
+    off = off + inside * largest * heaviest / (254 * 126)
     assert bool(((found - (x @ weight.T + bias)).abs() <= off + 1e-3).all())
 
 

@@ -1,7 +1,7 @@
 """The encoder's matrix products in int8, for processors that do not multiply bfloat16.
 
 The weights are stored as int8 and used as they are. Each token's activations are scaled to [-1, 1]
-and rounded to 8 bits, so that a token's result does not depend on the other tokens of its batch.
+and rounded to 7 bits, so that a token's result does not depend on the other tokens of its batch.
 Sums are whole numbers, hence the same in any order.
 """
 
@@ -17,8 +17,11 @@ from torch import Tensor, nn
 from franq_guard.faithfulness.small.encoder import HIDDEN, Encoder, Layer
 
 _STEPS: Final = 127
-_ZERO: Final = 128
-"""The unsigned byte that stands for 0."""
+"""Of a weight's largest value."""
+_ACTIVATION_STEPS: Final = 63
+_ZERO: Final = 64
+"""Activations are bytes from 1 to 127, 64 for 0: AVX2 adds pairs of products in 16 bits, which
+8-bit activations would overflow."""
 _SMALLEST: Final = 1e-12
 
 
@@ -57,7 +60,7 @@ class Int8Linear(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Map (..., in) to (..., out)."""
         largest = x.abs().amax(dim=-1, keepdim=True).clamp_min(_SMALLEST)
-        made: Tensor = self._multiply(x / largest, 1 / _STEPS, _ZERO, self._packed)
+        made: Tensor = self._multiply(x / largest, 1 / _ACTIVATION_STEPS, _ZERO, self._packed)
         return made.mul_(largest).add_(self.bias)
 
 
