@@ -64,19 +64,16 @@ class Layer(nn.Module):
         out: Tensor = self.norm_output(x + functional.dropout(inner, dropout, self.training))
         return out
 
-    def query(self, x: Tensor) -> Tensor:
-        """Map (b, t, 384) to the queries of all heads side by side, (b, t, 384)."""
-        return functional.linear(x, self.qkv.weight[:HIDDEN], self.qkv.bias[:HIDDEN])
-
-    def key_and_value(self, x: Tensor) -> Tensor:
-        """Map (b, t, 384) to keys, then values, (b, t, 768)."""
-        return functional.linear(x, self.qkv.weight[HIDDEN:], self.qkv.bias[HIDDEN:])
-
     def _heads(self, x: Tensor, first: int | None) -> tuple[Tensor, Tensor, Tensor]:
         """Queries (b, 12, first, 32) of the first tokens, keys and values (b, 12, t, 32) of all."""
-        q = self.query(x[:, :first]).unflatten(2, (HEADS, -1)).transpose(1, 2)
-        k, v = self.key_and_value(x).unflatten(2, (2, HEADS, -1)).permute(2, 0, 3, 1, 4)
-        return q, k, v
+        if first is None:
+            q, k, v = self.qkv(x).unflatten(2, (3, HEADS, -1)).permute(2, 0, 3, 1, 4)
+            return q, k, v
+        weight, bias = self.qkv.weight, self.qkv.bias
+        q = functional.linear(x[:, :first], weight[:HIDDEN], bias[:HIDDEN])
+        both = functional.linear(x, weight[HIDDEN:], bias[HIDDEN:])
+        k, v = both.unflatten(2, (2, HEADS, -1)).permute(2, 0, 3, 1, 4)
+        return q.unflatten(2, (HEADS, -1)).transpose(1, 2), k, v
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from franq_guard.basics.numbers import DTYPES, chosen_dtype
+from franq_guard.basics.numbers import DTYPES, Dtype, chosen_dtype
 from franq_guard.faithfulness.small import blend
 from franq_guard.faithfulness.small.cut import (
     Cut,
@@ -85,19 +85,13 @@ class SmallFaithfulness:
 
     @classmethod
     def bundled(
-        cls,
-        *,
-        dtype: Literal["auto", "float32", "bfloat16", "int8"] = "auto",
-        threads: int | None = None,
-        weights: Path | None = None,
+        cls, *, dtype: Dtype = "auto", threads: int | None = None, weights: Path | None = None
     ) -> SmallFaithfulness:
         """Load the shipped weights; needs no internet access.
 
         Args:
             dtype: "auto" uses bfloat16 where the CPU multiplies it natively, else float32; the
-                model card states what bfloat16 changes. "int8" is faster than float32 on x86
-                processors without native bfloat16 and changes a score by a few thousandths;
-                elsewhere it is "auto". Not part of the fingerprint.
+                model card states what bfloat16 changes. Not part of the fingerprint.
             threads: number of torch threads, for the whole process; None does not change it. Small
                 inputs always run on one thread (:mod:`franq_guard.basics.threads`).
             weights: another folder written by the training command.
@@ -108,17 +102,14 @@ class SmallFaithfulness:
         import torch
 
         from franq_guard.faithfulness.small import storage
-        from franq_guard.faithfulness.small.int8 import in_int8, int8_works
         from franq_guard.faithfulness.small.minilm import Embedder, load_minilm
 
-        if dtype not in (*DTYPES, "int8"):
-            raise ValueError(f"dtype must be auto, float32, bfloat16 or int8, not {dtype!r}")
+        if dtype not in DTYPES:
+            raise ValueError(f"dtype must be auto, float32 or bfloat16, not {dtype!r}")
         if threads is not None:
             torch.set_num_threads(threads)
         network, blend, digest = storage.load(weights or storage.FOLDER)
-        if dtype == "int8" and int8_works():
-            network = in_int8(network)
-        elif chosen_dtype("auto" if dtype == "int8" else dtype) == "bfloat16":
+        if chosen_dtype(dtype) == "bfloat16":
             network = network.to(torch.bfloat16)
         name = f"small-{digest[:16]}"
         return cls(network, load_minilm()[1], blend, name=name, embed=Embedder())
