@@ -8,6 +8,10 @@ it in a single point. `written/*.txt` is written for these two. A block is one c
     + a claim that the passages entail
     - a claim that they contradict
     0 a claim that they neither state nor contradict
+
+The contradicted claims of a block share more words with the passage than the entailed ones, on
+purpose. So that no model learns to distrust shared words, some sentences of the passage are added
+as they stand, as entailed claims.
 """
 
 from __future__ import annotations
@@ -21,32 +25,50 @@ from typing import Final
 
 from franq_bench.data.folds import Fold
 from franq_bench.data.pairs import Example
+from franq_guard.faithfulness.small.chunks import sentences
 
 FOLDER: Final = Path(str(files("franq_bench.data"))) / "written"
 _BLANK: Final = re.compile(r"\n\s*\n")
 _LABELS: Final = {"+": 0, "0": 1, "-": 2}
-#: Per cent of the blocks in `training` and `fitting`; the rest is `test`.
-_TRAINING: Final = 80
-_FITTING: Final = 10
+#: Per cent of the blocks of a file in `training`; the others are in `fitting`.
+_TRAINING: Final = 88
+_TEST: Final = "-test"
+#: Sentences of a block's passages that are added as entailed claims (not in the test fold).
+_COPIED: Final = 3
 
 
 def written(fold: Fold, folder: Path = FOLDER) -> list[Example]:
     """Return the pairs of the blocks in `fold`; data set: "written-" and the file's name.
 
-    A block's fold follows from the hash of its passages, so that no passage is in two folds.
+    Files whose name ends in "-test" are the test fold. The fold of another file's block follows
+    from the hash of its passages, so that no passage is in two folds.
 
     Raises:
         ValueError: a block cannot be read; the message names file and block.
     """
-    return [
-        example
-        for path in sorted(folder.glob("*.txt"))
-        for passage, claims in _blocks(path)
-        if _fold(passage) == fold
-        for example in (
-            Example(f"written-{path.stem}", passage, claim, label) for label, claim in claims
-        )
-    ]
+    found = []
+    for path in sorted(folder.glob("*.txt")):
+        dataset = f"written-{path.stem.removesuffix(_TEST)}"
+        for passage, claims in _blocks(path):
+            if _fold(path, passage) == fold:
+                copied = [] if fold == "test" else _sentences(passage)
+                found += [
+                    Example(dataset, passage, claim, label)
+                    for label, claim in (*claims, *((0, sentence) for sentence in copied))
+                ]
+    return found
+
+
+def _sentences(passage: str) -> list[str]:
+    """Some statements of the passage, word for word: those with the smallest hashes."""
+    spans = [span for text in passage.split("\n") for span in _statements(text)]
+    return sorted(spans, key=_digest)[:_COPIED]
+
+
+def _statements(text: str) -> Iterator[str]:
+    for start, end in sentences(text):
+        if len(text[start:end].split()) >= 5 and not text[start:end].endswith("?"):
+            yield text[start:end]
 
 
 def _blocks(path: Path) -> Iterator[tuple[str, list[tuple[int, str]]]]:
@@ -64,8 +86,11 @@ def _blocks(path: Path) -> Iterator[tuple[str, list[tuple[int, str]]]]:
         yield "\n".join(passages), [(_LABELS[c[0]], c[2:].strip()) for c in claims]
 
 
-def _fold(passage: str) -> Fold:
-    place = int(hashlib.sha256(passage.encode()).hexdigest()[:8], 16) % 100
-    if place < _TRAINING:
-        return "training"
-    return "fitting" if place < _TRAINING + _FITTING else "test"
+def _fold(path: Path, passage: str) -> Fold:
+    if path.stem.endswith(_TEST):
+        return "test"
+    return "training" if _digest(passage) % 100 < _TRAINING else "fitting"
+
+
+def _digest(text: str) -> int:
+    return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16)

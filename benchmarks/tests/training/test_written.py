@@ -12,13 +12,21 @@ FOLDS = ("training", "fitting", "thresholds", "test")
 
 def test_a_block_is_read_with_its_passages_and_labels(tmp_path):
     text = "# diary | rain\nP: It rained.\nP: Ada slept.\n+ Ada slept - at home.\n- It was dry.\n"
-    (tmp_path / "diary.txt").write_text(text + "0 Ada dreamt.\n\n\n", encoding="utf-8")
-    found = [e for fold in FOLDS for e in written(fold, tmp_path)]
+    (tmp_path / "diary-test.txt").write_text(text + "0 Ada dreamt.\n\n\n", encoding="utf-8")
+    found = written("test", tmp_path)
     assert [(e.dataset, e.premise, e.hypothesis, e.label) for e in found] == [
         ("written-diary", "It rained.\nAda slept.", "Ada slept - at home.", 0),
         ("written-diary", "It rained.\nAda slept.", "It was dry.", 2),
         ("written-diary", "It rained.\nAda slept.", "Ada dreamt.", 1),
     ]
+
+
+def test_sentences_of_the_passage_are_entailed_claims_in_training(tmp_path):
+    passage = "It rained all day long. Did Ada sleep? She slept. The roof of the mill leaked."
+    (tmp_path / "diary.txt").write_text(f"# a | b\nP: {passage}\n- It was dry.", encoding="utf-8")
+    found = {(e.hypothesis, e.label) for fold in FOLDS for e in written(fold, tmp_path)}
+    copied = {("It rained all day long.", 0), ("The roof of the mill leaked.", 0)}
+    assert found == {("It was dry.", 2), *copied}
 
 
 @pytest.mark.parametrize(
@@ -33,14 +41,15 @@ def test_a_block_that_cannot_be_read_is_named(tmp_path, block):
 def test_no_passage_is_in_two_folds_and_all_files_are_among_the_sources():
     texts = [{e.premise for e in written(fold)} for fold in FOLDS]
     assert sum(map(len, texts)) == len(set().union(*texts))
-    assert len(texts[0]) > 6 * len(texts[1]) > 0
-    assert {f"written-{p.stem}" for p in FOLDER.glob("*.txt")} <= set(SOURCES)
+    assert len(texts[0]) > 4 * len(texts[1]) > 0
+    assert {f"written-{p.stem.removesuffix('-test')}" for p in FOLDER.glob("*.txt")} <= set(SOURCES)
 
 
 def test_the_labels_of_every_file_are_balanced():
     for path in FOLDER.glob("*.txt"):
-        labels = [e.label for f in FOLDS for e in written(f) if e.dataset.endswith(path.stem)]
-        assert 0.35 < labels.count(0) / len(labels) < 0.55
+        end = path.stem.removesuffix("-test")
+        labels = [e.label for f in FOLDS for e in written(f) if e.dataset.endswith(end)]
+        assert 0.35 < labels.count(0) / len(labels) < 0.65
 
 
 def test_of_other_peoples_sets_only_a_share_is_drawn_again():
