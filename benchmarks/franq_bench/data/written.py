@@ -8,10 +8,6 @@ it in a single point. `written/*.txt` is written for these two. A block is one c
     + a claim that the passages entail
     - a claim that they contradict
     0 a claim that they neither state nor contradict
-
-The contradicted claims of a block share more words with the passage than the entailed ones, on
-purpose. So that no model learns to distrust shared words, some sentences of the passage are added
-as they stand, as entailed claims.
 """
 
 from __future__ import annotations
@@ -25,7 +21,6 @@ from typing import Final
 
 from franq_bench.data.folds import Fold
 from franq_bench.data.pairs import Example
-from franq_guard.faithfulness.small.chunks import sentences
 
 FOLDER: Final = Path(str(files("franq_bench.data"))) / "written"
 _BLANK: Final = re.compile(r"\n\s*\n")
@@ -33,8 +28,6 @@ _LABELS: Final = {"+": 0, "0": 1, "-": 2}
 #: Per cent of the blocks of a file in `training`; the others are in `fitting`.
 _TRAINING: Final = 88
 _TEST: Final = "-test"
-#: Sentences of a block's passages that are added as entailed claims (not in the test fold).
-_COPIED: Final = 3
 
 
 def written(fold: Fold, folder: Path = FOLDER) -> list[Example]:
@@ -46,29 +39,13 @@ def written(fold: Fold, folder: Path = FOLDER) -> list[Example]:
     Raises:
         ValueError: a block cannot be read; the message names file and block.
     """
-    found = []
-    for path in sorted(folder.glob("*.txt")):
-        dataset = f"written-{path.stem.removesuffix(_TEST)}"
-        for passage, claims in _blocks(path):
-            if _fold(path, passage) == fold:
-                copied = [] if fold == "test" else _sentences(passage)
-                found += [
-                    Example(dataset, passage, claim, label)
-                    for label, claim in (*claims, *((0, sentence) for sentence in copied))
-                ]
-    return found
-
-
-def _sentences(passage: str) -> list[str]:
-    """Some statements of the passage, word for word: those with the smallest hashes."""
-    spans = [span for text in passage.split("\n") for span in _statements(text)]
-    return sorted(spans, key=_digest)[:_COPIED]
-
-
-def _statements(text: str) -> Iterator[str]:
-    for start, end in sentences(text):
-        if len(text[start:end].split()) >= 5 and not text[start:end].endswith("?"):
-            yield text[start:end]
+    return [
+        Example(f"written-{path.stem.removesuffix(_TEST)}", passage, claim, label)
+        for path in sorted(folder.glob("*.txt"))
+        for passage, claims in _blocks(path)
+        if _fold(path, passage) == fold
+        for label, claim in claims
+    ]
 
 
 def _blocks(path: Path) -> Iterator[tuple[str, list[tuple[int, str]]]]:
@@ -89,8 +66,5 @@ def _blocks(path: Path) -> Iterator[tuple[str, list[tuple[int, str]]]]:
 def _fold(path: Path, passage: str) -> Fold:
     if path.stem.endswith(_TEST):
         return "test"
-    return "training" if _digest(passage) % 100 < _TRAINING else "fitting"
-
-
-def _digest(text: str) -> int:
-    return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16)
+    place = int(hashlib.sha256(passage.encode()).hexdigest()[:8], 16) % 100
+    return "training" if place < _TRAINING else "fitting"

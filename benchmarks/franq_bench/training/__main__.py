@@ -22,6 +22,7 @@ from franq_bench.data.folds import Fold, Folds
 from franq_bench.data.pairs import SOURCES, Example, Question, examples, questions
 from franq_bench.data.written import written
 from franq_bench.quality.faithfulness import group
+from franq_bench.training.balance import balanced
 from franq_bench.training.families import FAMILIES
 from franq_bench.training.recipe import FIRST, SECOND
 
@@ -111,7 +112,7 @@ def _fold_reader(
 
     def read(fold: Fold) -> tuple[list[Example], list[Question]]:
         pairs = examples(paths, lambda row: wanted(row["dataset"]) and folds.of(row) == fold)
-        pairs += written(fold)
+        pairs += balanced(written(fold), seed=FIRST.seed)
         return pairs, questions(paths, lambda row: folds.of(row) == fold)
 
     return read

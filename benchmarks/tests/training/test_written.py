@@ -2,9 +2,10 @@
 
 import pytest
 
-from franq_bench.data.pairs import SOURCES
+from franq_bench.data.pairs import SOURCES, Example
 from franq_bench.data.written import FOLDER, written
 from franq_bench.training import perturb
+from franq_bench.training.balance import balanced
 from franq_bench.training.items import draw
 
 FOLDS = ("training", "fitting", "thresholds", "test")
@@ -21,12 +22,18 @@ def test_a_block_is_read_with_its_passages_and_labels(tmp_path):
     ]
 
 
-def test_sentences_of_the_passage_are_entailed_claims_in_training(tmp_path):
-    passage = "It rained all day long. Did Ada sleep? She slept. The roof of the mill leaked."
-    (tmp_path / "diary.txt").write_text(f"# a | b\nP: {passage}\n- It was dry.", encoding="utf-8")
-    found = {(e.hypothesis, e.label) for fold in FOLDS for e in written(fold, tmp_path)}
-    copied = {("It rained all day long.", 0), ("The roof of the mill leaked.", 0)}
-    assert found == {("It was dry.", 2), *copied}
+def test_shared_words_do_not_speak_against_a_claim():
+    passage = "It rained all day long. Did Ada sleep? The roof of the Harrow mill leaked."
+    claims = [Example("written-diary", passage, "The day was dry.", 2)]
+    claims += [Example("written-diary", "Tom swam.", f"Tom swam {n} miles.", 1) for n in range(9)]
+    claims.append(Example("fm2", "Left alone.", "Left alone.", 0))
+    added = balanced(claims, seed=3)[len(claims) :]
+    said = {e.hypothesis.lower().rstrip(".") for e in added if e.premise == passage and not e.label}
+    assert said == {"it rained all day long", "the roof of the harrow mill leaked"}
+    foreign = [e for e in added if e.premise == passage and e.label]
+    assert len(foreign) == 3
+    assert all(e.hypothesis.startswith("Tom swam") and e.label == 1 for e in foreign)
+    assert all(e.premise != "Left alone." for e in added)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +61,7 @@ def test_the_labels_of_every_file_are_balanced():
 
 def test_of_other_peoples_sets_only_a_share_is_drawn_again():
     rows = [e for f in FOLDS for e in written(f)][:40]
-    others = [type(rows[0])("fm2", f"P{i}", f"C{i}", 0) for i in range(40)]
+    others = [Example("fm2", f"P{i}", f"C{i}", 0) for i in range(40)]
     drawn = draw(rows + others, seed=1, repeated=0.2)
     assert sum(e.dataset == "fm2" for e in drawn) == 20  # 2.5 * 40 * 0.2
     assert sum(e.dataset != "fm2" for e in drawn) == len(rows)
