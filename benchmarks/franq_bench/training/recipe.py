@@ -33,5 +33,5 @@ class Recipe:
 #: pairs, beside enough of everything else that nothing is unlearnt.
 FIRST: Final = Recipe()
 SECOND: Final = Recipe(
-    generated=4_000, repeated=0.5, written=True, rate=6e-5, head_rate=1.2e-4, seed=21
+    generated=3_000, repeated=0.4, written=True, rate=6e-5, head_rate=1.2e-4, seed=21
 )
