@@ -184,7 +184,7 @@ def _participle(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool
 
 
 def _scope(tail: Sequence[Word]) -> bool:
-    """As in ", mainly in India", ", up 12% from 2020", ", longer than anyone", ", three in front"."""
+    """As in ", mainly in India", ", up 12% from 2020", ", longer than anyone"."""
     if tail[0].low in _SCOPE:
         return True
     if tail[0].low in {"up", "down"}:
