@@ -1,8 +1,8 @@
 """`python -m franq_bench.training --data PATH --out DIR`: train in two runs, then export.
 
-The first run starts from MiniLM, the second from the weights of the first (`recipe`). With
-`--second-only` the second starts from the shipped network; with `--blend-only` the shipped network
-is kept, and only its blend is fitted again.
+The first run starts from MiniLM, the second from the weights of the first (`recipe`); the model is
+the mean of the two. With `--second-only` the second starts from the shipped network; with
+`--blend-only` the shipped network is kept, and only its blend is fitted again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from franq_bench.data.written import written
 from franq_bench.quality.faithfulness import group
 from franq_bench.training.balance import balanced
 from franq_bench.training.families import FAMILIES
-from franq_bench.training.recipe import FIRST, SECOND
+from franq_bench.training.recipe import FIRST, SECOND, Recipe
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -70,28 +70,36 @@ def main(arguments: list[str] | None = None) -> int:
 def _train(
     out: Path, rows: Sequence[Example], asked: Sequence[Question], *, from_shipped: bool
 ) -> dict[str, Tensor]:
-    """Train both runs, or only the second one from the shipped network; return the tensors."""
+    """Train both runs, or only the second one from the shipped network; return the tensors.
+
+    These are the means of the weights before and after the second run: so the model keeps what it
+    was good at on other data (Wortsman et al., arXiv 2109.01903).
+    """
     from franq_bench.training.loop import Trainer, train
     from franq_guard.faithfulness.small import storage
     from franq_guard.faithfulness.small.encoder import from_minilm
     from franq_guard.faithfulness.small.minilm import load_minilm
 
     tensors, tokenizer = load_minilm()
-    if from_shipped:
-        network = storage.load_network(storage.FOLDER)
-    else:
-        network = from_minilm(tensors, seed=FIRST.seed)
-    for name, recipe in (("first", FIRST), ("second", SECOND)):
-        if name == "first" and from_shipped:
-            continue
+
+    def run(name: str, recipe: Recipe) -> dict[str, Tensor]:
         (out / name).mkdir(parents=True, exist_ok=True)
         settings = json.dumps(asdict(recipe), indent=1)
         (out / name / "recipe.json").write_text(settings, encoding="utf-8")
         trainer = Trainer(network, recipe, out / name)
         used = [e for e in rows if recipe.written or not e.dataset.startswith("written-")]
         train(trainer, used, asked, tokenizer, _report)
-        network.load_state_dict(trainer.averaged(), strict=False)
-    return trainer.averaged()
+        return trainer.averaged()
+
+    if from_shipped:
+        network = storage.load_network(storage.FOLDER)
+        before = {n: p.detach().clone() for n, p in network.named_parameters() if p.requires_grad}
+    else:
+        network = from_minilm(tensors, seed=FIRST.seed)
+        before = run("first", FIRST)
+        network.load_state_dict(before, strict=False)
+    after = run("second", SECOND)
+    return {name: (tensor + after[name]) / 2 for name, tensor in before.items()}
 
 
 def _texts(pairs: Sequence[Example], passages: Sequence[Question]) -> list[str]:
