@@ -78,6 +78,8 @@ def assert_same_at_every_part(tokenizer, ids, ends):
     running = RunningAnswer(encoder, call, PROMPT)
     for end in ends:
         call.known = upto = complete(encoder, ids[:end])
+        if end - upto > 3:
+            continue  # no character has so many bytes
         whole = RecordedAnswer(encoder, *call.so_far()[0]) if upto else None
         call.known = end
         text = whole.text if whole else ""

@@ -16,7 +16,7 @@ from franq_guard.records import Generation, Token
 _CONTEXT = 4
 """How many tokens before the new ones are decoded with them, for the blank between two words."""
 _BYTES = 4
-"""How many tokens at the end may be part of one character (UTF-8 has up to four bytes)."""
+"""A character has up to so many bytes (UTF-8), so fewer tokens than this may wait for its rest."""
 _INCOMPLETE = "\ufffd"
 
 
@@ -85,22 +85,27 @@ class RunningAnswer:
         return RecordedAnswer(self._encoder, self._asked.prompt_ids, (), None, self._text + rest)
 
     def _decode(self) -> str | None:
-        """Decode the new tokens; returns what stands for a character that is not complete yet.
+        """Decode the new tokens; returns the text of those that are part of a character.
 
         None if the tokens cannot be told from the text.
         """
-        new = self._read[len(self._tokens) :]
+        new = [token.id for token in self._read[len(self._tokens) :]]
         if not new:
             return ""
         context = [token.id for token in self._tokens[self._context() :]]
         before = self._encoder.text(context) if context else ""
-        for waiting in range(min(len(new), _BYTES)):
-            ids = [token.id for token in new[: len(new) - waiting]]
-            both = self._encoder.text([*context, *ids])
-            if not both.endswith(_INCOMPLETE):
-                self._spelled = both.startswith(before) and self._add(ids, both[len(before) :])
-                return ("" if not waiting else _INCOMPLETE) if self._spelled else None
-        return _INCOMPLETE if len(new) < _BYTES else None
+        both = everything = self._encoder.text([*context, *new])
+        ids = new
+        while ids and both.endswith(_INCOMPLETE):
+            ids = ids[:-1]
+            if len(new) - len(ids) == _BYTES:
+                return None
+            both = self._encoder.text([*context, *ids]) if ids else before
+        self._spelled = both.startswith(before) and (not ids or self._add(ids, both[len(before) :]))
+        if not self._spelled:
+            return None
+        # Some decoders change the whole character, and those before it, while a byte is missing.
+        return everything[len(both) :] if everything.startswith(both) else _INCOMPLETE
 
     def _context(self) -> int:
         """The first token to decode together with new ones; it begins a character."""
