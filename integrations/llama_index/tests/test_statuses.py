@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from threading import Event
 
 import pytest
 from llama_index.core.base.response.schema import Response
@@ -111,6 +112,28 @@ def test_a_fault_of_the_guard_is_a_reason_and_the_answer_stays_marked(fault, way
     assert text == "The tower of run 7 is tall [unverified]. It has 7 steps [unverified]."
     assert (report["original"], report["status"]) == (said("run 7"), "unverified")
     assert reasons(report) == {("unverified", REASONS[fault])}
+
+
+@pytest.mark.parametrize("way", ["query", "chat", "agent"])
+def test_a_check_that_hangs_is_left_at_its_deadline(way):
+    go, ended = Event(), Event()
+
+    def hang():
+        assert go.wait(30)
+        ended.set()
+
+    guard = Guard(
+        language_model=FakeLanguageModel(),
+        faithfulness=FakeFaithfulness(fail=hang),
+        franq=Calibrator.uncalibrated(),
+        deadline=0.2,
+    )
+    text, report = run_once(way, guard)
+    assert not ended.is_set()
+    go.set()
+    assert ended.wait(30)
+    assert text == "The tower of run 7 is tall [unverified]. It has 7 steps [unverified]."
+    assert reasons(report) == {("unverified", "timeout")}
 
 
 @pytest.mark.parametrize("way", WAYS)
