@@ -12,7 +12,7 @@ import numpy as np
 
 from franq_bench.fits.fitted import FITTED, FRANQ, SIGNALS, classifier, matrix
 from franq_bench.short.answers import Settings
-from franq_bench.short.prompts import answer_prompt, titles_prompt
+from franq_bench.short.prompts import answer_prompt, without_passages
 from franq_bench.short.statistics import NAMES
 from franq_bench.tables.method_names import title
 from franq_bench.tables.scores import MARKS, Score, Scores
@@ -119,7 +119,7 @@ def _written(
         question.passages,
         answer,
         tuple(samples),
-        contrast_prompt=model.render(titles_prompt(question)),
+        contrast_prompt=model.render(without_passages(question)),
     )
     return trace, between - start, end - between
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from franq_bench.tables import paper
-from franq_bench.tables.findings import EXPLAINED, findings, heading, too_few
+from franq_bench.tables.findings import EXPLAINED, findings, heading, titles_shown, too_few
 from franq_bench.tables.method_names import main, title
 from franq_bench.tables.mistakes import read_answers, worst
 from franq_bench.tables.mistakes_html import WorstMistakes, style
@@ -111,9 +111,8 @@ def _other_figures(stored: Sequence[Row], computed: Sequence[Row]) -> list[str]:
 def sections(results: Results, scores: Scores) -> Iterator[Section]:
     """The report without the data's text."""
     tables = (summary_table(results), datasets_table(results))
-    yield Section(
-        "Summary", (Note(findings(results), main=True), *too_few(results), *tables, *EXPLAINED)
-    )
+    minded = (*too_few(results), *titles_shown(results))
+    yield Section("Summary", (Note(findings(results), main=True), *minded, *tables, *EXPLAINED))
     note = unmeasured(scores)
     for metric in METRICS:
         table = main_table(results, metric)
