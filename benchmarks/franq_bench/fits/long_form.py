@@ -12,6 +12,7 @@ from franq_bench.fits.calibrations import (
     has_gold,
     thresholded,
 )
+from franq_bench.fits.fallback import fallback_table
 from franq_bench.fits.first_tree import first_tree
 from franq_bench.fits.grid import uq_grid
 from franq_bench.fits.training_size import training_sizes
@@ -59,7 +60,8 @@ def ablation_tables(
     if {row.split for row in scores.rows} != {"train", "test"}:
         return []
     options: Any = {"signals": signals, "log_space": True}
-    tables = uq_grid(_in_logarithms(scores), methods=GRID, **options)
+    tables = [fallback_table(scores, **options)]
+    tables += uq_grid(_in_logarithms(scores), methods=GRID, **options)
     tables.append(thresholded(scores, resamples=resamples, **options))
     if has_gold(scores):
         tables.append(faithfulness_calibration(scores, resamples=resamples, **options))

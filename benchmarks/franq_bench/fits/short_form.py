@@ -19,6 +19,7 @@ from franq_bench.fits.calibrations import (
     thresholded,
 )
 from franq_bench.fits.chosen import chosen_table
+from franq_bench.fits.fallback import fallback_table
 from franq_bench.fits.first_tree import first_tree
 from franq_bench.fits.fitted import SIGNALS
 from franq_bench.fits.grid import faithfulness_inputs, uq_grid
@@ -61,7 +62,8 @@ def ablation_tables(
         return [histogram]
     whole = fitted(scores, signals)
     options: Any = {"signals": signals, "resamples": resamples}
-    tables = [*uq_grid(scores, signals=signals), *faithfulness_inputs(scores, **options)]
+    tables = [fallback_table(scores, signals=signals)]
+    tables += [*uq_grid(scores, signals=signals), *faithfulness_inputs(scores, **options)]
     tables += [*chosen_table(scores, **options), *calibrated_alone(whole, **options)]
     tables.append(thresholded(scores, **options))
     if has_gold(scores):

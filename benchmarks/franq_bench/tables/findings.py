@@ -96,7 +96,7 @@ def titles_shown(results: Results) -> Iterator[Banner]:
     if of_short and "parametric_knowledge_prompt" not in results.settings:
         yield Banner(
             "Parametric Knowledge of this run was scored with the passages' titles still in the "
-            "prompt, and a title often is the answer. Its rows, and every row made from it (XGBoost "
-            "of all features; FRANQ where it is one of the signals), are doubtful until the run is "
-            "made again: the prompt is now the question alone."
+            "prompt, and a title often is the answer. Its rows, and every row made from it "
+            "(XGBoost of all features; FRANQ where it is one of the signals), are doubtful until "
+            "the run is made again: the prompt is now the question alone."
         )
