@@ -11,6 +11,7 @@ from franq_guard.report.tables import Table
 __all__ = ["fallback_named"]
 
 _TABLE = "fallback"
+_OWN_FITS = ("training-size-pr-auc", "training-size-prr", "training-size-ece")
 _SHOWN = title("franq-condition").lower()
 
 
@@ -23,6 +24,11 @@ def fallback_named(table: Table, results: Results) -> Table:
     said = next((made.note for made in results.tables if made.name == _TABLE), "")
     shown = [table.title, table.note, *(column.title for column in table.columns)]
     shown += [str(cell) for row in table.rows for cell in row[:1]]
-    if not said or said in table.note or not any(_SHOWN in text.lower() for text in shown):
+    if (
+        not said
+        or table.name in _OWN_FITS
+        or said in table.note
+        or not any(_SHOWN in text.lower() for text in shown)
+    ):
         return table
     return replace(table, note=f"{table.note} {said}".strip())

@@ -19,7 +19,7 @@ from franq_bench.tables.scores import Scores
 from franq_guard.franq import FloatArray
 from franq_guard.report.tables import Cell, Column, Table, number
 
-__all__ = ["drawn_means", "significance"]
+__all__ = ["difference_with_interval", "drawn_means", "significance"]
 
 _NAMES = {"pr_auc": "PR-AUC", "prr": "PRR", "auroc": "ROC-AUC", "ece": "ECE"}
 _OWN = "franq-"
@@ -90,7 +90,7 @@ def _lines(
         lines.append((
             title(method),
             figures[method],
-            _with_interval(gap, drawn[method] - drawn[best]),
+            difference_with_interval(gap, drawn[method] - drawn[best]),
             f"{place[method]} of {len(figures)} {_interval(ranks[method], digits=0)}".strip(),
         ))  # fmt: skip
     return lines
@@ -105,7 +105,8 @@ def _ranks(drawn: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
     return dict(zip(drawn, better, strict=True))
 
 
-def _with_interval(gap: float, drawn: FloatArray) -> str:
+def difference_with_interval(gap: float, drawn: FloatArray) -> str:
+    """A difference and the 95 % interval of its resamples (B,); a star where it excludes zero."""
     low, high = _ends(drawn)
     clear = " *" if math.isfinite(low) and low * high > 0 else ""
     sign = "" if gap < 0 else "+"
