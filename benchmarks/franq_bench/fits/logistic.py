@@ -1,7 +1,8 @@
 """Two ways to combine FRANQ's signals by logistic functions: in the formula, and by adding them up.
 
 Both take the signals on a scale without bounds: log-odds, or log-probabilities as they are. Rows
-that lack a signal are left out of the fit and have no prediction.
+that lack a signal are left out of the fit and have no prediction; where the others are of one class
+or none, nothing is fitted and no row has a prediction.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -42,17 +43,23 @@ class LearnedFranq:
     """
 
     def __init__(self, log_space: bool = False) -> None:
-        self.log_space = log_space
+        self.log_space, self.fitted = log_space, False
         self.mixture = FranqMixture(faith=(0,), unfaith=(1,), signs=(1, 1))
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> LearnedFranq:
         """Fit on X (n, 3) and labels y (n,) of 0/1; returns itself."""
-        self.mixture.fit(self._features(X), y)
+        features, labels = self._features(X), np.asarray(y)
+        self.fitted = _two_classes(features, labels)
+        if self.fitted:
+            self.mixture.fit(features, labels)
         return self
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """P(false) and P(true), (n, 2); NaN where a signal is missing."""
-        return self.mixture.predict_proba(self._features(X))
+        features = self._features(X)
+        if not self.fitted:
+            return np.full((len(features), 2), np.nan)
+        return self.mixture.predict_proba(features)
 
     def to_json(self) -> str:
         """The fitted numbers."""
@@ -71,22 +78,22 @@ class AdditiveLogistic:
     """
 
     def __init__(self, log_space: bool = False) -> None:
-        self.log_space = log_space
+        self.log_space, self.fitted = log_space, False
         self.model: Pipeline = make_pipeline(StandardScaler(), LogisticRegression())
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> AdditiveLogistic:
         """Fit on X (n, 3) and labels y (n,) of 0/1; returns itself."""
         features, labels = self._features(X), np.asarray(y)
-        known = ~np.isnan(features).any(axis=1)
-        if len(set(labels[known].tolist())) < 2:
-            raise ValueError("no two classes among the rows that have every signal")
-        self.model.fit(features[known], labels[known])
+        self.fitted = _two_classes(features, labels)
+        if self.fitted:
+            known = ~np.isnan(features).any(axis=1)
+            self.model.fit(features[known], labels[known])
         return self
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """P(false) and P(true), (n, 2); NaN where a signal is missing."""
         features = self._features(X)
-        known = ~np.isnan(features).any(axis=1)
+        known = ~np.isnan(features).any(axis=1) & self.fitted
         found = np.full((len(features), 2), np.nan)
         if known.any():
             found[known] = self.model.predict_proba(features[known])
@@ -102,6 +109,12 @@ class AdditiveLogistic:
         signals: Any = np.asarray(X, float)
         odds = unbounded(signals[:, :1], log_space=False)
         return np.column_stack([odds, unbounded(signals[:, 1:], self.log_space)])
+
+
+def _two_classes(features: FloatArray, labels: NDArray[Any]) -> bool:
+    """Whether the rows that have every signal are of two classes."""
+    known = ~np.isnan(features).any(axis=1)
+    return len(set(labels[known].tolist())) == 2
 
 
 def unbounded(values: FloatArray, log_space: bool) -> FloatArray:

@@ -166,7 +166,8 @@ def _line(
         if own is None or base is None or name == _BASE:
             cells.append(None)
         else:
-            spread = np.asarray(means[metric][name] - means[metric][_BASE], float)
+            drawn = means[metric]
+            spread = drawn[name] - drawn[_BASE] if drawn else np.empty(0)
             cells.append(difference_with_interval(own - base, spread))
     return tuple(cells)
 

@@ -78,7 +78,7 @@ def _lines(
     sign = -1 if metric == "ece" else 1
     own = [method for method in order(figures) if method.startswith(_OWN)]
     others = [method for method in figures if method not in own]
-    if not own or not others:
+    if not own or not others or not drawn:
         return []
     best = max(others, key=lambda method: sign * figures[method])
     ranks = _ranks({m: sign * drawn[m] for m in figures})
