@@ -1,6 +1,7 @@
 """Fallback, learned FRANQ and the additive logistic, and one thing changed at a time."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -41,12 +42,15 @@ def test_fallback_is_named_with_its_counts():
 
 
 def test_the_papers_rule_uses_the_condition_however_few_its_rows_are():
-    train = made({(1.0, 1): 20, (1.0, 0): 4, (0.1, 1): 5, (0.1, 0): 6})
+    train = made({(1.0, 1): 20, (1.0, 0): 4, (0.1, 1): 5, (0.1, 0): 25})
     test = made({(1.0, 1): 3}, split="test")
     alone = fitted_scores("franq-condition-alone", train, test)
     # P_faithful is 1: the faithful branch alone. Its own rows: all below .3 false, above .7 true
     assert alone == [1.0, 1.0, 1.0]
-    assert fitted_scores("franq-condition", train, test) != alone
+    # a test row between the two: the own curve rises over other rows than the curve of all
+    between = [replace(test[0], scores={P: 1.0, FAITH: 0.4, UNFAITH: 0.4})]
+    own = fitted_scores("franq-condition-alone", train, between)[0]
+    assert own != fitted_scores("franq-condition", train, between)[0]
 
 
 def test_every_table_with_condition_calibrated_franq_names_the_fallback():
