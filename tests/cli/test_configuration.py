@@ -92,7 +92,7 @@ def test_only_what_is_chosen_changes_the_guard(offline):
     offline(usual)
     assert guard_from(chosen=Configuration()) is usual
     chosen = Configuration(form="short", uq_faith="sar", faithfulness="small", strict=True)
-    guard = guard_from(chosen=chosen, language_model=FakeLanguageModel)
+    guard = guard_from(chosen=chosen, language_model=FakeLanguageModel())
     assert (guard.form, guard.strict) == ("short", True)
     assert guard.components.uq_faith == "sar"
 
@@ -146,13 +146,11 @@ def test_a_calibrator_of_another_pair_warns_or_is_an_error_and_says_what_to_do(c
 @pytest.mark.parametrize("form", ["long", "short"])
 def test_calibrate_fits_for_the_form_and_models_chosen(command, monkeypatch, tmp_path, form):
     """What README says of a short-form guard and of another faithfulness model."""
-    fakes = {
-        "franq_guard.faithfulness.loading.faithfulness_from": lambda *_, **__: FakeFaithfulness()
-    }
-    for name, fake in fakes.items():
-        monkeypatch.setattr(name, fake)
     monkeypatch.setattr(
-        "franq_guard.language_model.transformers.smollm2.load_bundled", FakeLanguageModel
+        "franq_guard.faithfulness.loading.faithfulness_from", lambda *_, **__: FakeFaithfulness()
+    )
+    monkeypatch.setattr(
+        "franq_guard.language_model.transformers.smollm2.load_bundled", lambda: FakeLanguageModel()
     )
     file, out = tmp_path / "rows.jsonl", tmp_path / "mine.json"
     file.write_text("\n".join(_labelled(24)))
