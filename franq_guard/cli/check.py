@@ -201,7 +201,7 @@ def _checked(
                 place.take(result)
     for place in places:  # only now are the files closed and complete
         place.end()
-    for line in (*fields.told(), *tally.lines()):
+    for line in (*fields.notes(), *tally.lines()):
         say(line)
     return tally.failed
 

@@ -73,8 +73,8 @@ def label_rows(traces: Iterable[Trace]) -> Iterator[dict[str, Any]]:
     for number, trace in enumerate(traces):
         for label in trace.labels:
             if label.is_true is not None:
-                told = {"group": _group(number, trace), "is_true": label.is_true}
-                yield told if label.trusted else {**told, "trusted": False}
+                row = {"group": _group(number, trace), "is_true": label.is_true}
+                yield row if label.trusted else {**row, "trusted": False}
 
 
 def _group(number: int, trace: Trace) -> str:

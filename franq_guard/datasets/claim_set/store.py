@@ -122,7 +122,7 @@ class ClaimSet:
         voices: dict[tuple[str, int], list[ClaimJudgement]] = {}
         for said in self.judgements():
             voices.setdefault((said.answer, said.claim), []).append(said)
-        people = any(said.kind == "person" for heard in voices.values() for said in heard)
+        people = any(said.kind == "person" for given in voices.values() for said in given)
         trusted = ("person",) if people else ("gold", "judge")
         return [_with_labels(trace, voices, sources, trusted) for trace in self.answers()]
 
@@ -134,15 +134,15 @@ def _with_labels(
     trusted: Sequence[str],
 ) -> Trace:
     said = [voices.get((trace.id or "", i), ()) for i in range(len(trace.claims or ()))]
-    return replace(trace, labels=tuple(_label(heard, sources, trusted) for heard in said))
+    return replace(trace, labels=tuple(_label(given, sources, trusted) for given in said))
 
 
 def _label(
-    heard: Sequence[ClaimJudgement], sources: Sequence[str], trusted: Sequence[str]
+    given: Sequence[ClaimJudgement], sources: Sequence[str], trusted: Sequence[str]
 ) -> ClaimLabel:
-    chosen = any(said.kind == "person" and said.version == CHOSEN for said in heard)
-    is_true, source = _first_known(sources, [(v, v.is_true) for v in heard])
-    is_faithful, _ = _first_known(sources, [(v, v.is_faithful) for v in heard])
+    chosen = any(said.kind == "person" and said.version == CHOSEN for said in given)
+    is_true, source = _first_known(sources, [(v, v.is_true) for v in given])
+    is_faithful, _ = _first_known(sources, [(v, v.is_faithful) for v in given])
     return ClaimLabel(
         is_true, is_faithful, trusted=source.partition(":")[0] in trusted and not chosen
     )
