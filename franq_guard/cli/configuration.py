@@ -252,7 +252,7 @@ def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in values.items():
         if key not in kinds:
             raise ValueError(f"unknown setting {key!r}; known: {', '.join(kinds)}")
-        wanted = {"bool": bool, "float": (int, float)}.get(kinds[key], str)
+        wanted: Any = {"bool": bool, "float": (int, float)}.get(kinds[key], str)
         if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
             raise ValueError(f"{key} must be {kinds[key]}, not {value!r}")
     return dict(values)

@@ -155,7 +155,8 @@ def test_calibrate_fits_for_the_form_and_models_chosen(command, monkeypatch, tmp
     file, out = tmp_path / "rows.jsonl", tmp_path / "mine.json"
     file.write_text("\n".join(_labelled(24)))
     words = ["--faithfulness", "alignscore-base", "--form", form, "--threshold-faithful", "0.6"]
-    result = command("calibrate", file, "--out", out, *words)
+    method = "discrete-semantic-entropy" if form == "short" else "max-probability"
+    result = command("calibrate", file, "--out", out, *words, "--uq-faith", method)
     assert result.exit_code == 0, result.stderr
     fitted = Calibrator.load(out)
     assert fitted.form == form
@@ -165,7 +166,9 @@ def test_calibrate_fits_for_the_form_and_models_chosen(command, monkeypatch, tmp
     assert (tmp_path / "mine.json.settings.json").is_file()
     guard = guard_from(
         calibrator=out,
-        chosen=Configuration(faithfulness="alignscore-base", form=form, strict=True),
+        chosen=Configuration(
+            faithfulness="alignscore-base", form=form, uq_faith=method, strict=True
+        ),
     )
     assert guard.calibrator.name == "mine"  # strict: it fits this set-up
     assert command("calibrate", file, "--out", out, "--form", "auto").exit_code == 2
@@ -175,4 +178,5 @@ def _labelled(count):
     for i in range(count):
         answer = f"Town {i} is in Italy." if i % 2 else f"Town {i} is on the moon."
         row = {"id": str(i), "question": "Where?", "passages": [f"Town {i} is in Italy."]}
-        yield json.dumps(row | {"answer": answer, "is_true": i % 2 == 1})
+        samples = [{"text": f"Town {i + k} is in Italy."} for k in range(3)]
+        yield json.dumps(row | {"answer": answer, "is_true": i % 2 == 1, "samples": samples})
