@@ -8,7 +8,7 @@ DATA ?= ../shared/data
 .PHONY: demo test test-portable test-slow test-llamacpp test-litellm test-ray test-evaluators \
 	test-wheels test-versions check-dockerfile check-types-strict check-browser docs check-docs \
 	check recalibrate calibrator small-model small-model-blend bench-verdicts bench bench-service \
-	bench-evaluators bench-faithfulness bench-ray \
+	bench-evaluators bench-faithfulness bench-throughput bench-ray \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
 PROJECTS := pyproject.toml benchmarks/pyproject.toml integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
@@ -178,6 +178,9 @@ bench: $(READY)           ## the guard's extra time as a ratio to plain generati
 bench-service: $(READY)   ## the service and the proxy beside the bare work (6 minutes)
 	$(BIN)/python benchmarks/speed/service_load.py
 	$(BIN)/python benchmarks/speed/proxy_overhead.py
+
+bench-throughput: $(READY)  ## rows a second of given and captured answers, beside the encoder's floor
+	$(BIN)/python benchmarks/speed/throughput.py --captured 4
 
 bench-faithfulness: $(READY)  ## AlignScore against a restatement of the original procedure
 	$(BIN)/python benchmarks/speed/alignscore.py

@@ -24,8 +24,10 @@ from franq_guard.franq import FloatArray
 from franq_guard.label_rule import LabelRule
 from franq_guard.records import Form
 
-MIN_PER_CLASS = 20
-"""Fewest true and fewest false claims a calibrator is fitted on."""
+MIN_PER_CLASS = 5
+"""Fewest true and fewest false claims a calibrator is fitted on: one for each fold."""
+FEW_PER_CLASS = 20
+"""With fewer of either, ``franq calibrate`` warns and says how wide the figures' errors are."""
 MIN_ANSWERS = 10
 """Fewest answers they must come from: claims of one answer are not independent."""
 MIN_UNSUPPORTED = 10
@@ -33,6 +35,7 @@ MIN_UNSUPPORTED = 10
 FOLDS = 5
 
 __all__ = [
+    "FEW_PER_CLASS",
     "FOLDS",
     "MIN_ANSWERS",
     "MIN_PER_CLASS",
@@ -150,6 +153,7 @@ def fit_calibrator(
     log_space: bool = True,
     interpolation: Interpolation = "linear",
     form: Form = "long",
+    faithful_threshold: float = 0.5,
     name: str = "custom",
     fingerprint: Mapping[str, Any] | None = None,
     at_most_flagged: float | None = None,
@@ -167,6 +171,7 @@ def fit_calibrator(
         log_space: the UQ columns are log-probabilities (long form).
         interpolation: of the curves.
         form: "long" or "short".
+        faithful_threshold: P(faithful) above which a claim counts as faithful.
         name: of the calibrator.
         fingerprint: the models and settings that produced the signals; training size, date and
             library versions are added if they are missing.
@@ -189,7 +194,12 @@ def fit_calibrator(
     kept = _kept(data, at_most_flagged is not None)
     fitted_on = data.only(~kept)
     _check_size(fitted_on, kept=len(np.unique(data.groups[kept])))
-    model = FranqClassifier(calibration, log_space=log_space, interpolation=interpolation)
+    model = FranqClassifier(
+        calibration,
+        log_space=log_space,
+        interpolation=interpolation,
+        faithful_threshold=faithful_threshold,
+    )
     found = figures(fitted_on, p_true := out_of_fold(model, fitted_on))
     model.fit(fitted_on.signals, fitted_on.is_true, fitted_on.faithful)
     found["fallback"] = list(model.fallback_)

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from franq_guard.cli.configuration import (
+    ClaimsOption,
+    ConfigOption,
+    Configuration,
+    FaithfulAboveOption,
+    FaithfulnessOption,
+    FormOption,
+    NliOption,
+    UqFaithOption,
+    UqUnfaithOption,
+    configured,
+    write_settings,
+)
 from franq_guard.cli.console import counter, emit, fail, lines_of, say, tell, working
 from franq_guard.cli.options import (
     JsonFlag,
@@ -77,14 +90,25 @@ def calibrate(
     plot: PlotOption = None,
     report: ReportOption = None,
     language_model: ModelOption = None,
+    config: ConfigOption = None,
+    faithfulness: FaithfulnessOption = None,
+    nli: NliOption = None,
+    claims: ClaimsOption = None,
+    form: FormOption = None,
+    uq_faith: UqFaithOption = None,
+    uq_unfaith: UqUnfaithOption = None,
+    threshold_faithful: FaithfulAboveOption = None,
     threads: ThreadsOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Fit a calibrator on labelled answers and say how good it is on answers it did not see.
 
     A row is question, passages, answer, and claims with is_true; a row with
-    an is_true of its own is an answer of one claim. It takes 20 true and 20
+    an is_true of its own is an answer of one claim. It takes 5 true and 5
     false claims of 10 answers at least, and a few hundred to be worth it.
+
+    The calibrator is for the models, methods and form of the options or of
+    --config; --form short is for answers of one claim.
 
     With --at-most-flagged half of the answers (by a hash of their id) set
     the threshold and the others fit the curves. The share of true claims
@@ -94,16 +118,31 @@ def calibrate(
     Unreadable rows are left out; the calibrator is still written, but the
     exit code is 1.
     """
-    given = _Given(file, labels, mapped, language_model)
+    chosen = configured(
+        config,
+        language_model=language_model,
+        faithfulness=faithfulness,
+        nli=nli,
+        claims=claims,
+        form=form,
+        uq_faith=uq_faith,
+        uq_unfaith=uq_unfaith,
+        threshold_faithful=threshold_faithful,
+    )
+    chosen = replace(chosen, calibration=None, calibrator=None)  # what is fitted here
+    given = _Given(file, labels, mapped, chosen)
     if check is not None:
         _check(check, given, as_json)
         return
     if out is None:
         fail("give --out FILE to write a calibrator, or --check MINE.json to test an existing one")
+    if chosen.form == "auto":
+        fail("a calibrator is for one form: give --form long or --form short")
     _check_wishes(calibration, at_most_flagged, confidence, out, plot, report)
     promise = {"at_most_flagged": at_most_flagged, "confidence": confidence}
     fitted, rows, unread = _fitted(given, calibration, promise, out.stem)
     _write(fitted, rows, out, plot, report)
+    write_settings(out, chosen, fitted.fingerprint)
     _show(fitted, out, as_json)
     if unread:
         say(f"{unread} row(s) could not be read and were left out")
@@ -112,12 +151,12 @@ def calibrate(
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The file of labelled claims, how to read it, and which model scores the claims."""
+    """The file of labelled claims, how to read it, and the guard that scores the claims."""
 
     file: Path
     labels: str
     mapped: list[str] | None
-    language_model: str | None
+    chosen: Configuration
 
     def traces(self) -> tuple[list[Trace], list[RowError]]:
         """The readable answers, and an error for each unreadable row."""
@@ -135,15 +174,19 @@ def _fitted(
 
     traces, broken = given.traces()
     _check_labels(given.file, traces, promise)
-    guard = guard_from(language_model=given.language_model)
+    guard = guard_from(chosen=given.chosen)
     with working("loading the models"):
         fingerprint = {**guard.fingerprint, **_origin(traces)}
     rows = uniform(_scored(guard, traces))
-    chosen: Any = calibration
+    kind: Any = calibration
+    form: Any = given.chosen.form
     with _refusing():
         fitted = fit_calibrator(
             rows,
-            calibration=chosen,
+            calibration=kind,
+            form=form,
+            log_space=form == "long",
+            faithful_threshold=given.chosen.threshold_faithful,
             name=name,
             fingerprint=fingerprint,
             source=given.file.name,
@@ -184,7 +227,7 @@ def _check(calibrator: Path, given: _Given, as_json: bool) -> None:
     except ValueError as error:
         fail(str(error))
     traces, _ = given.traces()
-    guard = guard_from(language_model=given.language_model)
+    guard = guard_from(chosen=given.chosen)
     try:
         found = holding(fitted, _scored(guard, traces))
     except ValueError as error:
@@ -303,13 +346,36 @@ def _show(fitted: Calibrator, out: Path, as_json: bool) -> None:
 
 def _warnings(figures: Mapping[str, Any]) -> Iterator[str]:
     """Warnings about figures that are probably not reliable."""
+    from franq_guard.calibration.fit import FEW_PER_CLASS
+
     if (figures.get("auroc") or 0) >= _TOO_GOOD:
         yield (
             "AUROC 1.0: true and false claims are told apart without an error, which real answers "
             "never are. Were the false ones made up, or the labels taken from the scores?"
+        )
+    rarest = _rarest(figures)
+    if rarest < FEW_PER_CLASS:
+        yield (
+            f"only {rarest} claims of the rarer label: AUROC {_width(figures, 'auroc')}, PR-AUC "
+            f"{_width(figures, 'pr_auc')}, ECE {_width(figures, 'ece')} (± a standard error). "
+            f"From {FEW_PER_CLASS} on the curves are less a matter of chance."
         )
     if figures["n"] < _FEW:
         yield (
             f"fitted on {figures['n']} claims only: the curves and figures are rough. Label "
             f"{_FEW} or more before you rely on them."
         )
+
+
+def _rarest(figures: Mapping[str, Any]) -> int:
+    """How many claims have the rarer of the two labels."""
+    true = round(figures["n"] * figures["share_true"])
+    return int(min(true, figures["n"] - true))
+
+
+def _width(figures: Mapping[str, Any], name: str) -> str:
+    """A figure with its standard error."""
+    value, error = figures.get(name), figures.get(f"{name}_se")
+    if value is None:
+        return "not defined"
+    return f"{value:.2f} ± {error:.2f}" if error is not None else f"{value:.2f}"

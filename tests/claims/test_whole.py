@@ -128,6 +128,8 @@ def test_a_sure_pronoun_is_named_and_the_span_stays():
     assert full(answer)["She died in 1852."] == "Ada Lovelace died in 1852."
     film = "Blade Runner is a 1982 film. The film was directed by Ridley Scott."
     assert list(full(film).values()) == ["Blade Runner was directed by Ridley Scott."]
+    hub = "Petra is an ancient city in Jordan. It was a hub for trade."
+    assert list(full(hub).values()) == ["Petra was a hub for trade."]
     aside = "Marie Curie, who was born in Warsaw, won in 1903. She moved to Paris."
     assert full(aside) == {"She moved to Paris.": "Marie Curie moved to Paris."}
 
@@ -142,6 +144,7 @@ def test_a_sure_pronoun_is_named_and_the_span_stays():
         "Ada Lovelace was a writer.\n\nShe died in 1852.",
         "Ada Lovelace left; he stayed with Tom. He died.",
         "Ada Lovelace's father was a poet. He died in 1824.",
+        "Here is a short summary of the text. This summary covers the main points.",
     ],
 )
 def test_an_unsure_one_is_not(answer):

@@ -104,14 +104,14 @@ def _interrupting(clause: Clause) -> tuple[int, int] | None:
 
 
 def _names_some(inside: Sequence[Word]) -> bool:
-    """ "such as X", "above all the berries", "mainly the young ones"."""
+    """Whether it is "such as X", "above all the berries", "mainly the young ones"."""
     if [x.low for x in inside[:2]] in (["such", "as"], ["above", "all"]):
         return len(inside) > _MIN_WORDS
     return inside[0].low in _SCOPE
 
 
 def _belongs(inside: Sequence[Word]) -> bool:
-    """ "Orrin's rivals": a noun phrase with a possessive, and no list."""
+    """Whether it is "Orrin's rivals": a noun phrase with a possessive, and no list."""
     ends = inside[0].low.endswith(("'s", "s'")) or inside[0].low in w.POSSESSIVES
     return ends and inside[0].is_word and not any(x.low in w.COORDINATORS for x in inside)
 
@@ -144,7 +144,7 @@ def _hidden_verb(frame: Sequence[Word], comma: int) -> bool:
 
 
 def _relative(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool:
-    """ ", which ...", ", most of whom ...", ", in which ...".
+    """Whether it is ", which ...", ", most of whom ...", ", in which ...".
 
     Not if it is about something further away: "Cells were taken from the marrow, which were".
     """
@@ -172,7 +172,7 @@ def _distant(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool:
 
 
 def _participle(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool:
-    """ ", replacing the kuna", ", compared with 35%"."""
+    """Whether it is ", replacing the kuna", ", compared with 35%"."""
     k = after_adverbs(tail, 0)
     low = tail[k].low
     if low in _NO_ADDITION or tail[k].is_name or k + 1 >= len(tail) or not tail[k + 1].is_word:
@@ -184,7 +184,7 @@ def _participle(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool
 
 
 def _scope(tail: Sequence[Word]) -> bool:
-    """ ", mainly in India", ", up 12% from 2020", ", longer than anyone", ", three in front"."""
+    """Whether it is ", mainly in India", ", up 12% from 2020" or ", longer than anyone"."""
     if tail[0].low in _SCOPE:
         return True
     if tail[0].low in {"up", "down"}:
@@ -195,7 +195,7 @@ def _scope(tail: Sequence[Word]) -> bool:
 
 
 def _noun(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool:
-    """ ", a post he held until 1999", ", the seat of the council"."""
+    """Whether it is ", a post he held until 1999", ", the seat of the council"."""
     if tail[0].low not in {"a", "an", "the", "one"} or not tail[1].is_word or tail[1].is_name:
         return False
     superlative = tail[0].low == "the" and tail[1].low.endswith("st")
@@ -206,7 +206,7 @@ def _noun(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool:
 
 
 def _gapped(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool:
-    """ "Acrylic paint dries in an hour, oil paint in a day."."""
+    """Whether it is "Acrylic paint dries in an hour, oil paint in a day."."""
     if len(tail) > _MAX_GAPPED or tail[0].is_name or any(x.is_comma for x in frame[:comma]):
         return False
     second = next((k for k, x in enumerate(tail) if x.low in w.PREPOSITIONS), 0)
