@@ -91,7 +91,8 @@ def passes(name: str, setting: Setting, uv: str) -> bool:
     if setting.models:
         add_models(folder)
     print(f"== {name}: {', '.join(versions(folder))}", flush=True)
-    tests = [folder / "bin" / "python", "-m", "pytest", "-n", "2", "--dist", "loadfile"]
+    pytest = [folder / "bin" / "python", "-m", "pytest", "-p", "tests.versions.names"]
+    tests = [*pytest, "-n", "2", "--dist", "loadfile"]
     # Warnings of versions that the tests were not written with are no failures.
     env = {**os.environ, "OMP_NUM_THREADS": "1"}
     env.pop("PYTHONPATH", None)

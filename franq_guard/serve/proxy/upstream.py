@@ -17,6 +17,8 @@ _LARGEST = 64 * 1024 * 1024
 _REFUSALS = (400, 403, 422)
 """Statuses of servers that do not support ``logprobs``; OpenAI sends 403 for such models."""
 _REMEMBERED = 256
+_CONNECT = 5.0
+"""Seconds to connect, so that a missing server is noticed soon."""
 
 
 class Upstream:
@@ -101,7 +103,9 @@ class Upstream:
                 max_connections=self._settings.queue + 16,  # plus requests for the list of models
                 max_keepalive_connections=64,
             ),
-            timeout=httpx.Timeout(seconds, connect=min(5.0, seconds), pool=min(5.0, seconds)),
+            timeout=httpx.Timeout(
+                seconds, connect=min(_CONNECT, seconds), pool=min(_CONNECT, seconds)
+            ),
             follow_redirects=False,
             trust_env=False,
         )

@@ -31,6 +31,7 @@ from langchain_franq._evidence import (
     passages_of_turns,
     quoted,
     step_passages,
+    without_joined,
 )
 
 _CODE = re.compile(r"```.*?```", re.DOTALL)
@@ -224,7 +225,7 @@ class Capture(BaseCallbackHandler):
             self.retrieved()
             or passages_of([artifact_passages(made) for _, made in self._tool_outputs])
             or self.but_written(usual_passages(output, given))
-            or self.but_written(passages_of(self._steps))
+            or self.but_written(without_joined(passages_of(self._steps)))
             or self._but_itself(passages_of(list(self._tool_texts())), answer)
             or self._but_itself(self._of_turns(messages_in(output, given), known), answer)
             or self._quoted(answer, given)

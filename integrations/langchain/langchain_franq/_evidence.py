@@ -20,6 +20,7 @@ FoundFor = Callable[[str], Sequence[Passage] | None]
 """Gives what a tool found for a text that a model in it wrote; None for any other text."""
 
 _QUOTED = 80  # characters: a shorter text may be in a prompt by chance
+_BETWEEN = 60  # characters beside each document in a joined text: its number, its title
 
 
 _OWN_ANSWER = "Returning structured response:"  # create_agent's message with its model's answer
@@ -83,6 +84,23 @@ def step_passages(output: Any) -> list[Passage]:
     ):
         return passages_of(output)
     return usual_passages(output) if isinstance(output, dict) else []
+
+
+def without_joined(passages: Sequence[Passage]) -> list[Passage]:
+    """The passages without texts that only join others of them.
+
+    A step may join the documents of the step before for the prompt; they would count twice.
+    """
+    texts = [passage.text.strip() for passage in passages]
+    return [passage for passage in passages if not _joins(passage.text, texts)]
+
+
+def _joins(text: str, texts: Iterable[str]) -> bool:
+    parts = sorted((t for t in texts if t in text and t != text.strip()), key=len, reverse=True)
+    rest = text
+    for part in parts:
+        rest = rest.replace(part, "")
+    return bool(parts) and len("".join(rest.split())) <= _BETWEEN * len(parts)
 
 
 def quoted(texts: Iterable[str], prompt: str, but: Callable[[str], bool]) -> list[Passage]:

@@ -8,9 +8,8 @@ import gc
 import logging
 import re
 import threading
-import time
 import tracemalloc
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import reduce
 from itertools import pairwise
 from uuid import uuid4
@@ -25,6 +24,7 @@ from franq_guard.calibration import Calibrator
 from franq_guard.datasets.demo import corpus, questions
 from franq_guard.language_model import TransformersModel
 from franq_guard.language_model.transformers.prompt_cache import PromptCache
+from franq_guard.streaming import ClaimStream
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 from langchain_franq import FactualityError, FranqMiddleware, guard_chain, guard_node
 from langchain_franq._capture import Capture, ModelRun
@@ -123,20 +123,27 @@ def chunks_of(chain, value, way):
     return asyncio.run(streamed())
 
 
-def slowly(chain, pause=0.02):
-    """The chain with each chunk of the answer a little later, so that checks are done between."""
+@pytest.fixture
+def slowly(monkeypatch):
+    """``slowly(chain)``: the chain, whose next chunk comes once all checks so far are done."""
+    checks, submit = [], ClaimStream._submit
+
+    def kept(stream, *args, **kwargs):
+        checks.append(submit(stream, *args, **kwargs))
+        return checks[-1]
 
     def late(chunks):
         for chunk in chunks:
-            time.sleep(pause)
+            wait(checks, 60)
             yield chunk
 
     async def alate(chunks):
         async for chunk in chunks:
-            await asyncio.sleep(pause)
+            await asyncio.to_thread(wait, checks, 60)
             yield chunk
 
-    return chain | RunnableGenerator(late, alate)
+    monkeypatch.setattr(ClaimStream, "_submit", kept)
+    return lambda chain: chain | RunnableGenerator(late, alate)
 
 
 WAYS = pytest.mark.parametrize("way", ["stream", "astream"])
@@ -146,7 +153,7 @@ ACTIONS = pytest.mark.parametrize("action", ["annotate", "filter"])
 @WAYS
 @ACTIONS
 @pytest.mark.parametrize("model", [LongLLM(), LongChat()])
-def test_sentences_leave_while_the_model_writes(way, action, model):
+def test_sentences_leave_while_the_model_writes(way, action, model, slowly):
     chain = guard_chain(slowly(lcel(model)), guard_of(action), stream="claims")
     chunks = chunks_of(chain, question(7), way)
     assert "".join(chunks) == wanted(7, action)
@@ -155,9 +162,9 @@ def test_sentences_leave_while_the_model_writes(way, action, model):
 
 
 @WAYS
-def test_a_sentence_has_left_before_the_last_one_is_written(way):
+def test_a_sentence_has_left_before_the_last_one_is_written(way, slowly):
     LOG.written = ""
-    chain = guard_chain(slowly(lcel(LongLLM()), 0.1), guard_of(), stream="claims")
+    chain = guard_chain(slowly(lcel(LongLLM())), guard_of(), stream="claims")
     if way == "stream":
         stream = chain.stream(question(7))
         next(stream)
@@ -179,7 +186,7 @@ def test_a_sentence_has_left_before_the_last_one_is_written(way):
 @WAYS
 @pytest.mark.parametrize("model", [LongLLM(), LongChat()])
 @pytest.mark.parametrize("parse", [True, False])
-def test_no_character_leaves_before_its_check(way, model, parse):
+def test_no_character_leaves_before_its_check(way, model, parse, slowly):
     """The scorer is held at its second call: only the first sentence may be out by then."""
     go, calls, seen = threading.Event(), [], []
 
@@ -187,12 +194,12 @@ def test_no_character_leaves_before_its_check(way, model, parse):
         calls.append(1)
         if len(calls) == 2:
             seen.append(True)
+            threading.Timer(0.5, go.set).start()
             assert go.wait(30)
 
     chain = guard_chain(
         slowly(lcel(model, parse=parse)), guard_of("filter", fail=hold), stream="claims"
     )
-    threading.Timer(1.5, go.set).start()
     shown = ""
     early = []
 
@@ -219,7 +226,7 @@ def test_no_character_leaves_before_its_check(way, model, parse):
 
 
 @WAYS
-def test_messages_add_up_to_the_guarded_message(way):
+def test_messages_add_up_to_the_guarded_message(way, slowly):
     chain = guard_chain(slowly(lcel(LongChat(), parse=False)), guard_of(), stream="claims")
     chunks = chunks_of(chain, question(7), way)
     whole = reduce(lambda a, b: a + b, chunks)
@@ -314,7 +321,7 @@ def test_it_stops_where_a_claim_must_not_pass(way):
 
 
 @WAYS
-def test_log_probabilities_of_a_server_are_read_as_they_come(way):
+def test_log_probabilities_of_a_server_are_read_as_they_come(way, slowly):
     chain = guard_chain(
         slowly(lcel(LongChat(logprobs=True), parse=False)), guard_of(), stream="claims"
     )
@@ -376,7 +383,7 @@ def test_outputs_that_cannot_be_told_yet_leave_at_the_end(way):
     assert chunk["franq"]["original"] == "Purple zebras sing. They do."
 
 
-def test_an_exception_in_the_chain_is_the_callers():
+def test_an_exception_in_the_chain_is_the_callers(slowly):
     def broken(chunks):
         for i, chunk in enumerate(chunks):
             if i == 30:
@@ -432,7 +439,7 @@ def test_a_scorer_that_fails_or_hangs_never_breaks_the_stream(way, on_error):
 
 
 @WAYS
-def test_an_abandoned_stream_leaves_nothing_behind(way):
+def test_an_abandoned_stream_leaves_nothing_behind(way, slowly):
     checked = []
     chain = guard_chain(
         slowly(lcel(LongLLM())), guard_of(), stream="claims", on_claim=checked.append
@@ -454,19 +461,24 @@ def test_an_abandoned_stream_leaves_nothing_behind(way):
     assert len(checked) == 1
 
 
-def test_a_cancelled_task_leaves_the_guard_usable():
+def test_a_cancelled_task_leaves_the_guard_usable(slowly):
     chain = guard_chain(slowly(lcel(LongLLM())), guard_of(), stream="claims")
 
-    async def read(run):
-        return "".join([chunk async for chunk in chain.astream(question(run))])
+    async def read(run, begun):
+        shown = ""
+        async for chunk in chain.astream(question(run)):
+            shown += chunk
+            begun.set()
+        return shown
 
     async def main():
-        task = asyncio.create_task(read(1))
-        await asyncio.sleep(0.5)
+        begun = asyncio.Event()
+        task = asyncio.create_task(read(1, begun))
+        await begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        return await read(2)
+        return await read(2, begun)
 
     assert asyncio.run(main()) == wanted(2)
     no_threads()

@@ -102,6 +102,33 @@ def test_a_search_in_a_lambda(kind, key):
         assert sorted("\n\n".join(passages).split("\n\n")) == sorted(TEXTS)
 
 
+@pytest.mark.parametrize("numbered", [False, True])
+def test_documents_that_a_step_joins_for_the_prompt_count_once(numbered):
+    guard = ScriptedGuard()
+
+    def joined(found):
+        texts = [document.page_content for document in found]
+        return "\n".join(f"[{i}] {text}" if numbered else text for i, text in enumerate(texts, 1))
+
+    search = RunnableLambda(SEARCHES["documents"]) | joined
+    found = {"context": search, "question": RunnablePassthrough()}
+    run_ways(
+        guard_chain(found | PromptTemplate.from_template(TEMPLATE) | ScriptedLLM(), guard), ASKED
+    )
+    assert texts(guard) == BOTH * 3
+
+
+def test_a_document_that_holds_another_one_is_kept():
+    guard = ScriptedGuard()
+    more = "Its bells were cast in a foundry at the river, and each of them has a name of its own."
+    longer = f"{TEXTS[0]} {more}"
+    search = RunnableLambda(lambda q: [Document(TEXTS[0]), Document(longer)])
+    found = {"found": search, "question": RunnablePassthrough()}
+    write = RunnableLambda(lambda v: f"{longer} {v['question']}") | ScriptedLLM()
+    guard_chain(found | write, guard).invoke(ASKED)
+    assert texts(guard) == [sorted([TEXTS[0], longer])]
+
+
 def test_a_rewritten_question_is_no_evidence():
     guard = ScriptedGuard()
     rewritten = RunnableLambda(lambda q: ScriptedLLM().invoke(f"{q} run 7") * 2)

@@ -10,7 +10,7 @@ import re
 import threading
 import time
 import tracemalloc
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import pairwise
 
 import pytest
@@ -31,6 +31,7 @@ from franq_guard.calibration import Calibrator
 from franq_guard.datasets.demo import corpus, questions
 from franq_guard.language_model import TransformersModel
 from franq_guard.language_model.transformers.prompt_cache import PromptCache
+from franq_guard.streaming import ClaimStream
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 from llama_index_franq import FactualityError, guard_agent, guard_chat_engine, guard_query_engine
 from llama_index_franq._capture import Capture, ModelRun
@@ -42,7 +43,7 @@ from .test_concurrency import alive
 
 RUNS = 200
 FALSE = "Purple zebras sing loud tunes there at midnight."
-PAUSES: dict[str, float] = {"": 0.0}
+CHECKS: list[Future[object]] = []
 
 
 def told(prompt: str) -> str:
@@ -58,7 +59,7 @@ def told(prompt: str) -> str:
 
 def words(text):
     for word in re.findall(r"\s*\S+", text):
-        time.sleep(PAUSES[""])
+        wait(CHECKS, 60)
         yield word
 
 
@@ -94,11 +95,17 @@ class LongChat(ScriptedChat):
 
 
 @pytest.fixture
-def slow():
-    """Words come a little later, so that checks are done between."""
-    PAUSES[""] = 0.03
+def slow(monkeypatch):
+    """The next word comes once all checks so far are done."""
+    submit = ClaimStream._submit
+
+    def kept(stream, *args, **kwargs):
+        CHECKS.append(submit(stream, *args, **kwargs))
+        return CHECKS[-1]
+
+    monkeypatch.setattr(ClaimStream, "_submit", kept)
     yield
-    PAUSES[""] = 0.0
+    CHECKS.clear()
 
 
 @pytest.fixture(autouse=True)
@@ -166,11 +173,11 @@ def test_no_character_leaves_before_its_check(way, slow):
     def hold():
         calls.append(1)
         if len(calls) == 2:
+            threading.Timer(0.5, go.set).start()
             assert go.wait(30)
 
     guard = guard_of("filter", fail=hold)
     engine = guard_query_engine(rag(LongLLM(), streaming=True), guard, stream="claims")
-    threading.Timer(2.5, go.set).start()
     shown = ""
     if way == "sync":
         for piece in engine.query(question(7)).response_gen:

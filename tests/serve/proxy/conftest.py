@@ -13,6 +13,7 @@ import uvicorn
 from franq_guard import Guard, Policy
 from franq_guard.calibration import Calibrator
 from franq_guard.serve.app import create_app
+from franq_guard.serve.proxy import upstream as upstream_module
 from franq_guard.serve.settings import ServeSettings
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
@@ -117,8 +118,12 @@ class Proxied:
 
 
 @pytest.fixture
-def proxied():
-    """``proxied(guard, **settings)``: a running proxy and its upstream."""
+def proxied(monkeypatch):
+    """``proxied(guard, **settings)``: a running proxy and its upstream.
+
+    On a busy machine 200 connections at once may take more than the usual seconds.
+    """
+    monkeypatch.setattr(upstream_module, "_CONNECT", 60.0)
     with contextlib.ExitStack() as stack:
 
         def start(guard=None, **settings):
