@@ -132,7 +132,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
         parent_run_id: UUID | None = None,
         **about: Any,
     ) -> None:
-        """Likewise."""
+        """A tool is called; what a model inside it writes is kept apart."""
         self._begin("on_tool_start", serialized, input_str, run_id, parent_run_id, about)
 
     def on_retriever_start(
@@ -144,7 +144,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
         parent_run_id: UUID | None = None,
         **about: Any,
     ) -> None:
-        """Likewise."""
+        """A search begins."""
         self._begin("on_retriever_start", serialized, query, run_id, parent_run_id, about)
 
     def on_llm_start(
@@ -156,7 +156,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
         parent_run_id: UUID | None = None,
         **about: Any,
     ) -> None:
-        """Likewise."""
+        """A model is about to write; its prompts are kept."""
         self._begin("on_llm_start", serialized, prompts, run_id, parent_run_id, about)
 
     def on_chat_model_start(
@@ -168,7 +168,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
         parent_run_id: UUID | None = None,
         **about: Any,
     ) -> None:
-        """Likewise."""
+        """A chat model is about to write; its messages are kept."""
         self._begin("on_chat_model_start", serialized, messages, run_id, parent_run_id, about)
 
     def on_llm_new_token(self, token: Any, *, run_id: UUID, **about: Any) -> None:
