@@ -58,14 +58,10 @@ def explained() -> Iterator[None]:
 
 
 def scorer(model: str) -> FaithfulnessModel:
-    """The faithfulness model that ``small`` or a folder names."""
-    if model == "small":
-        from franq_guard.faithfulness import SmallFaithfulness
+    """The faithfulness model that the option names, as for ``franq check --faithfulness``."""
+    from franq_guard.faithfulness.loading import faithfulness_from
 
-        return SmallFaithfulness.bundled()
-    from franq_guard.faithfulness import AlignScore
-
-    return AlignScore.from_checkpoint(Path(model))
+    return faithfulness_from(model)
 
 
 def load_models(language_model: str, dtype: str | None, faithfulness: str) -> Models:

@@ -31,9 +31,7 @@ TrainShare = Annotated[
 Seed = Annotated[int, typer.Option(help="Seed of draw, split and bootstrap.")]
 LanguageModelOption = Annotated[str, typer.Option(help="bundled, a .gguf file, or a model folder.")]
 DTypeOption = Annotated[DType | None, typer.Option(help="Data type of model and embeddings.")]
-Faithfulness = Annotated[
-    str, typer.Option("--faithfulness", "--model", help="small, or an AlignScore folder.")
-]
+Faithfulness = Annotated[str, typer.Option("--faithfulness", "--model", help="As for franq check.")]
 CacheOption = Annotated[
     Path | None, typer.Option(help="Where measurements are kept (they contain text of the data).")
 ]

@@ -57,7 +57,7 @@ def short(
         str, typer.Option(help="bundled, a .gguf file, or a model folder.")
     ] = "bundled",
     dtype: Annotated[DType | None, typer.Option(help="Data type of model and embeddings.")] = None,
-    faithfulness: Annotated[str, typer.Option(help="small, or an AlignScore folder.")] = "small",
+    faithfulness: Annotated[str, typer.Option(help="As for franq check.")] = "small",
     shard: Annotated[
         str, typer.Option(help="i/n: make only this part's answers, for the tables later.")
     ] = "1/1",
