@@ -148,7 +148,7 @@ def test_figures_to_doubt_are_said(run, tmp_path):
 def test_figures_as_they_ought_to_be_have_no_warning():
     from franq_guard.cli.calibrate import _warnings
 
-    assert list(_warnings({"auroc": 0.93, "n": 200})) == []
+    assert list(_warnings({"auroc": 0.93, "n": 200, "share_true": 0.4})) == []
 
 
 def a_set(folder, count, *, voter="person:ada"):
