@@ -168,9 +168,9 @@ def fit_calibrator(
     Args:
         rows: see :func:`labelled`.
         calibration: "condition", "global" or "none".
-        log_space: the UQ columns are log-probabilities (long form).
         interpolation: of the curves.
         form: "long" or "short".
+        log_space: the UQ columns are log-probabilities (long form).
         faithful_threshold: P(faithful) above which a claim counts as faithful.
         name: of the calibrator.
         fingerprint: the models and settings that produced the signals; training size, date and
@@ -181,12 +181,10 @@ def fit_calibrator(
 
     Returns:
         The calibrator. :func:`figures` documents its figures and
-        :mod:`franq_guard.calibration.thresholds` its ``promise``; ``labels.threshold`` is the
-        threshold.
+        :mod:`franq_guard.calibration.thresholds` its ``promise``.
 
     Raises:
-        TooFewLabelsError: with fewer than ``MIN_PER_CLASS`` true or false claims or fewer than
-            ``MIN_ANSWERS`` answers to fit on.
+        TooFewLabelsError: with fewer than ``MIN_PER_CLASS`` of a label or ``MIN_ANSWERS`` answers.
         PromiseRefusedError: the claims kept for the threshold do not allow the promise.
         ValueError: on a row that cannot be used.
     """
@@ -194,17 +192,12 @@ def fit_calibrator(
     kept = _kept(data, at_most_flagged is not None)
     fitted_on = data.only(~kept)
     _check_size(fitted_on, kept=len(np.unique(data.groups[kept])))
-    model = FranqClassifier(
-        calibration,
-        log_space=log_space,
-        interpolation=interpolation,
-        faithful_threshold=faithful_threshold,
-    )
+    options: dict[str, Any] = {"log_space": log_space, "interpolation": interpolation}
+    model = FranqClassifier(calibration, faithful_threshold=faithful_threshold, **options)
     found = figures(fitted_on, p_true := out_of_fold(model, fitted_on))
     model.fit(fitted_on.signals, fitted_on.is_true, fitted_on.faithful)
     found["fallback"] = list(model.fallback_)
-    n_train = len(fitted_on.is_true)
-    known_for = {"form": form, "n_train": n_train, **_provenance(), **(fingerprint or {})}
+    known_for = {"form": form, "n_train": found["n"], **_provenance(), **(fingerprint or {})}
     made = model.to_calibrator(form=form, name=name, fingerprint=known_for, figures=found)
     made = dataclasses.replace(made, labels=_label_rule(fitted_on, p_true))
     if at_most_flagged is None:

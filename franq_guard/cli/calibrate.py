@@ -10,19 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from franq_guard.cli.configuration import (
-    ClaimsOption,
-    ConfigOption,
-    Configuration,
-    FaithfulAboveOption,
-    FaithfulnessOption,
-    FormOption,
-    NliOption,
-    UqFaithOption,
-    UqUnfaithOption,
-    configured,
-    write_settings,
-)
+from franq_guard.cli.configuration import Configuration, with_set_up, write_settings
 from franq_guard.cli.console import counter, emit, fail, lines_of, say, tell, working
 from franq_guard.cli.options import (
     JsonFlag,
@@ -78,7 +66,9 @@ ReportOption = Annotated[
 ]
 
 
+@with_set_up
 def calibrate(
+    chosen: Configuration,
     file: FileArgument,
     out: OutOption = None,
     check: CheckOption = None,
@@ -90,14 +80,6 @@ def calibrate(
     plot: PlotOption = None,
     report: ReportOption = None,
     language_model: ModelOption = None,
-    config: ConfigOption = None,
-    faithfulness: FaithfulnessOption = None,
-    nli: NliOption = None,
-    claims: ClaimsOption = None,
-    form: FormOption = None,
-    uq_faith: UqFaithOption = None,
-    uq_unfaith: UqUnfaithOption = None,
-    threshold_faithful: FaithfulAboveOption = None,
     threads: ThreadsOption = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -118,17 +100,7 @@ def calibrate(
     Unreadable rows are left out; the calibrator is still written, but the
     exit code is 1.
     """
-    chosen = configured(
-        config,
-        language_model=language_model,
-        faithfulness=faithfulness,
-        nli=nli,
-        claims=claims,
-        form=form,
-        uq_faith=uq_faith,
-        uq_unfaith=uq_unfaith,
-        threshold_faithful=threshold_faithful,
-    )
+    chosen = replace(chosen, language_model=language_model or chosen.language_model)
     chosen = replace(chosen, calibration=None, calibrator=None)  # what is fitted here
     given = _Given(file, labels, mapped, chosen)
     if check is not None:

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from franq_guard.cli.configuration import (
-    CalibrationOption,
-    ClaimsOption,
-    ConfigOption,
-    FaithfulAboveOption,
-    FaithfulnessOption,
-    FormOption,
-    NliOption,
-    StrictFlag,
-    UqFaithOption,
-    UqUnfaithOption,
-    configured,
-    write_settings,
-)
+from franq_guard.cli.configuration import Configuration, with_set_up, write_settings
 from franq_guard.cli.console import counter, fail, lines_of, say, working
 from franq_guard.cli.options import (
     FalseBelowOption,
@@ -47,7 +35,9 @@ if TYPE_CHECKING:
     from franq_guard.rows.lines import RowError
 
 
+@with_set_up
 def check(
+    chosen: Configuration,
     file: Annotated[Path, typer.Argument(help="Rows to check; - reads standard input.")],
     as_json: JsonFlag = False,
     out: Annotated[
@@ -73,58 +63,27 @@ def check(
     batch_size: Annotated[int, typer.Option(min=1, help="Answers scored together.")] = 8,
     calibrator: Annotated[Path | None, typer.Option(help="From franq calibrate.")] = None,
     language_model: ModelOption = None,
-    config: ConfigOption = None,
-    faithfulness: FaithfulnessOption = None,
-    nli: NliOption = None,
-    claims: ClaimsOption = None,
-    form: FormOption = None,
-    uq_faith: UqFaithOption = None,
-    uq_unfaith: UqUnfaithOption = None,
-    calibration: CalibrationOption = None,
-    threshold_faithful: FaithfulAboveOption = None,
-    strict: StrictFlag = None,
     threads: ThreadsOption = None,
 ) -> None:
     """Check answers in a file: JSON Lines or a JSON array of question, passages, answer.
 
     The field names of RAGAS, LangSmith and LettuceDetect are understood, too; --map names others.
 
-    Rows are read, checked and written as a stream. A broken row is reported
-    in its place and the rest is still done; the exit code is 1 then, and
-    also where an answer's check failed. At the end standard error has the
-    number of claims by label.
+    Rows are read, checked and written as a stream. A broken row is reported in
+    its place and the rest is still done; the exit code is 1 then, and also where
+    a check failed. At the end standard error has the number of claims by label.
 
-    --config takes the models and methods from one file, such as
-    examples/paper.toml; options given beside it win. Beside --out, a file
-    .settings.json says what was in force.
+    --config takes models and methods from one file, such as examples/paper.toml;
+    options beside it win. Beside --out, .settings.json says what was in force.
     """
     from franq_guard.cli.outlets import Wishes
 
     wishes = Wishes(as_json, out, html, with_passages)
     done = _done(file, wishes, resume=resume)
     fields = fields_from(mapped)
-    chosen = configured(
-        config,
-        language_model=language_model,
-        calibrator=None if calibrator is None else str(calibrator),
-        faithfulness=faithfulness,
-        nli=nli,
-        claims=claims,
-        form=form,
-        uq_faith=uq_faith,
-        uq_unfaith=uq_unfaith,
-        calibration=calibration,
-        threshold_faithful=threshold_faithful,
-        strict=strict,
-    )
-    guard = guard_from(
-        policy,
-        threshold,
-        false_below=false_below,
-        weak=weak,
-        evidence=evidence,
-        chosen=chosen,
-    )
+    chosen = _in_force(chosen, calibrator, language_model)
+    options: dict[str, Any] = {"false_below": false_below, "weak": weak, "evidence": evidence}
+    guard = guard_from(policy, threshold, chosen=chosen, **options)
     with working("loading the models"):
         _load(guard)
     failed = _checked(guard, file, fields, done, wishes, batch_size)
@@ -133,6 +92,17 @@ def check(
     if failed:
         say(f"{failed} row(s) could not be checked")
         raise typer.Exit(1)
+
+
+def _in_force(
+    chosen: Configuration, calibrator: Path | None, language_model: str | None
+) -> Configuration:
+    """The set-up with the two options that other commands have, too."""
+    return replace(
+        chosen,
+        calibrator=chosen.calibrator if calibrator is None else str(calibrator),
+        language_model=language_model or chosen.language_model,
+    )
 
 
 def _done(file: Path, wishes: Wishes, *, resume: bool) -> list[Done]:

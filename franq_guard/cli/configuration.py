@@ -5,11 +5,12 @@ An option that is given wins over the file; what neither names has its default h
 
 from __future__ import annotations
 
+import inspect
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from functools import partial
+from functools import partial, wraps
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,10 +23,7 @@ if TYPE_CHECKING:
     from franq_guard.calibration.store import Calibrator
     from franq_guard.claims import ClaimSplitter
 
-__all__ = ["CalibrationOption", "ClaimsOption", "ConfigOption", "Configuration",
-           "FaithfulAboveOption", "FaithfulnessOption", "FormOption", "NliOption", "StrictFlag",
-           "UqFaithOption", "UqUnfaithOption", "configured", "versions",
-           "write_settings"]  # fmt: skip
+__all__ = ["Configuration", "configured", "versions", "with_set_up", "write_settings"]
 
 ConfigOption = Annotated[
     Path | None,
@@ -87,6 +85,19 @@ StrictFlag = Annotated[
     typer.Option("--strict", help="A calibrator that was fitted for something else is an error."),
 ]
 
+_OPTIONS: dict[str, Any] = {
+    "config": ConfigOption,
+    "faithfulness": FaithfulnessOption,
+    "nli": NliOption,
+    "claims": ClaimsOption,
+    "form": FormOption,
+    "uq_faith": UqFaithOption,
+    "uq_unfaith": UqUnfaithOption,
+    "calibration": CalibrationOption,
+    "threshold_faithful": FaithfulAboveOption,
+    "strict": StrictFlag,
+}
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _PACKAGES = ("franq-guard", "torch", "transformers", "numpy", "scikit-learn")
 _CALIBRATIONS = ("none", "global", "condition")
 
@@ -195,6 +206,27 @@ class Configuration:
         key = os.environ.get("FRANQ_API_KEY")
         asked = ask_from(where, api_key=key) if where else ask_own()
         return LLMSplitter(asked.ask, name=asked.name)
+
+
+def with_set_up(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of the set-up; it gets what they say as ``chosen``."""
+    own = inspect.signature(command, eval_str=True).parameters
+    kept = [p.replace(kind=_KEYWORD) for name, p in own.items() if name != "chosen"]
+    added = [
+        inspect.Parameter(name, _KEYWORD, default=None, annotation=option)
+        for name, option in _OPTIONS.items()
+        if name not in own
+    ]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        setting = {p.name: given.pop(p.name) for p in added}
+        command(**given, chosen=configured(setting.pop("config"), **setting))
+
+    parameters = [*kept, *added]
+    vars(run)["__signature__"] = inspect.Signature(parameters)
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run
 
 
 def configured(file: Path | None, **given: Any) -> Configuration:
