@@ -49,6 +49,14 @@ def build(
     limit: Annotated[int, typer.Option(min=1, help="Questions at most, drawn.")] = 200,
     form: Annotated[str, typer.Option(help="long: sentences; short: a few words.")] = "long",
     k: Annotated[int, typer.Option("-k", min=1, help="Passages shown with a question.")] = 3,
+    show: Annotated[
+        str,
+        typer.Option(
+            "--show",
+            help="mixed: half of the questions see the right passage, the others do not; "
+            "retrieved: each sees what the search finds, as in your application.",
+        ),
+    ] = "mixed",
     words: Annotated[int, typer.Option(min=20, help="Of a passage, at most.")] = 100,
     retrieval: Annotated[str, typer.Option(help="bm25 or dense (the bundled MiniLM).")] = "bm25",
     ask_model: Annotated[
@@ -63,16 +71,20 @@ def build(
 ) -> None:
     """Make a claim set: questions about your documents, answered by your model, split into claims.
 
-    Half of the questions are shown the passage that answers them, the others are not; some
-    statements are made false on purpose. Run it again with the same options to go on after a stop.
+    Half of the questions are shown the passage that answers them, the others are not (unless --show
+    says otherwise); some statements are made false on purpose. Run it again with the same options
+    to go on after a stop.
     """
     if documents is None and questions is None:
         fail("what is asked about? Give --documents DIR, --questions FILE, or both")
     if form not in ("long", "short"):
         fail(f"--form must be long or short, not {form!r}")
+    if show not in ("mixed", "retrieved"):
+        fail(f"--show must be mixed or retrieved, not {show!r}")
     from franq_guard.datasets.building import Recipe
 
-    recipe = Recipe(form=form, k=k, samples=samples, edits=edits, seed=seed)  # type: ignore[arg-type]
+    chosen: dict[str, Any] = {"form": form, "show": show}
+    recipe = Recipe(**chosen, k=k, samples=samples, edits=edits, seed=seed)
     asked = _material(documents, questions, words)
     model = _model(language_model)
     if questions is None:

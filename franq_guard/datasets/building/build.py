@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from franq_guard.claims.rules.splitter import RuleSplitter
 from franq_guard.datasets.building.edits import Edit, one_edit
 from franq_guard.datasets.building.questions import MadeQuestion
-from franq_guard.datasets.building.showing import Search, Showing, showing_for, shown
+from franq_guard.datasets.building.showing import Search, Show, Showing, showing_for, shown
 from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
 from franq_guard.datasets.entities import Pool
 from franq_guard.datasets.long_form.labels import label
@@ -31,6 +31,7 @@ class Recipe:
     Args:
         form: ``long``: full sentences, split into claims; ``short``: a few words, one claim.
         k: number of passages shown.
+        show: ``mixed`` (good and bad retrieval) or ``retrieved`` (what the search finds).
         max_new_tokens: maximum length of an answer.
         samples: additional answers to each question, sampled at temperature 1 (signals of the short
             form).
@@ -45,6 +46,7 @@ class Recipe:
     samples: int = 0
     edits: float = 0.25
     seed: int = 0
+    show: Show = "mixed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ def _planned(
     recipe: Recipe,
     pool: Pool,
 ) -> Iterator[Planned]:
-    showing = showing_for(question, recipe.seed)
+    showing = showing_for(question, recipe.seed, recipe.show)
     seen = shown(question, passages, search, showing, k=recipe.k)
     yield Planned(question.id, question, seen, showing)
     drawn = int(digest(recipe.seed, "edits", question.id)[:8], 16) / 16**8
