@@ -133,11 +133,13 @@ class ClaimLabel:
 
     ``trusted``: whether a guarantee may be based on the label (given by a person); otherwise it is
     used only for fitting (given by a judge model, or a statement made false on purpose).
+    ``source``: who gave ``is_true``, such as "person" or "judge:NAME", where that is known.
     """
 
     is_true: bool | None = None
     is_faithful: bool | None = None
     trusted: bool = True
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

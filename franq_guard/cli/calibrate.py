@@ -58,6 +58,15 @@ LabelsOption = Annotated[
         "made false on purpose (edit) are no answers of your model: left out by default."
     ),
 ]
+WeightOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--weight",
+        metavar="SOURCE=NUMBER",
+        help="How much the labels of a source count in the fit, such as judge=0.5; may be "
+        "repeated. Others count 1.",
+    ),
+]
 PlotOption = Annotated[Path | None, typer.Option(help="Reliability diagram as SVG.")]
 ReportOption = Annotated[
     Path | None,
@@ -69,10 +78,14 @@ def calibrate(
     file: FileArgument,
     out: OutOption = None,
     check: CheckOption = None,
-    calibration: Annotated[str, typer.Option(help="condition, global or none.")] = "condition",
+    calibration: Annotated[
+        str,
+        typer.Option(help="condition, global or none (the paper's), or learned (logistic curves)."),
+    ] = "condition",
     at_most_flagged: FlaggedOption = None,
     confidence: Annotated[float, typer.Option(help="Confidence of --at-most-flagged.")] = 0.9,
     labels: LabelsOption = "person,gold,judge",
+    weight: WeightOption = None,
     mapped: MapOption = None,
     plot: PlotOption = None,
     report: ReportOption = None,
@@ -101,8 +114,9 @@ def calibrate(
     if out is None:
         fail("give --out FILE to write a calibrator, or --check MINE.json to test an existing one")
     _check_wishes(calibration, at_most_flagged, confidence, out, plot, report)
+    way = {"calibration": calibration, "weights": _weights(weight)}
     promise = {"at_most_flagged": at_most_flagged, "confidence": confidence}
-    fitted, rows, unread = _fitted(given, calibration, promise, out.stem)
+    fitted, rows, unread = _fitted(given, way, promise, out.stem)
     _write(fitted, rows, out, plot, report)
     _show(fitted, out, as_json)
     if unread:
@@ -127,7 +141,7 @@ class _Given:
 
 
 def _fitted(
-    given: _Given, calibration: str, promise: Mapping[str, Any], name: str
+    given: _Given, way: Mapping[str, Any], promise: Mapping[str, Any], name: str
 ) -> tuple[Calibrator, list[dict[str, Any]], int]:
     """Fit a calibrator; return it, its training rows, and how many rows could not be read."""
     from franq_guard.calibration.fit import fit_calibrator
@@ -139,14 +153,14 @@ def _fitted(
     with working("loading the models"):
         fingerprint = {**guard.fingerprint, **_origin(traces)}
     rows = uniform(_scored(guard, traces))
-    chosen: Any = calibration
     with _refusing():
         fitted = fit_calibrator(
             rows,
-            calibration=chosen,
             name=name,
             fingerprint=fingerprint,
             source=given.file.name,
+            compare=True,
+            **way,
             **promise,
         )
     return fitted, rows, len(broken)
@@ -201,14 +215,33 @@ def _check_wishes(
     calibration: str, at_most_flagged: float | None, confidence: float, *written: Path | None
 ) -> None:
     """End the program if the options are invalid, before any model runs."""
-    from franq_guard.calibration.store import Calibration
+    from franq_guard.calibration.store import AnyCalibration
 
-    if calibration not in get_args(Calibration):
-        fail(f"--calibration must be condition, global or none, not {calibration!r}")
+    if calibration not in get_args(AnyCalibration):
+        fail(f"--calibration must be learned, condition, global or none, not {calibration!r}")
     for option, share in (("at-most-flagged", at_most_flagged), ("confidence", confidence)):
         if share is not None and not 0 < share < 1:
             fail(f"--{option} must lie between 0 and 1, not {share}")
     refuse_unwritable(*written)
+
+
+def _weights(given: list[str] | None) -> dict[str, float]:
+    """The weights of sources of labels; one that cannot be read ends the program."""
+    from franq_guard.datasets.claim_set.records import KINDS
+
+    found = {}
+    for text in given or ():
+        source, _, number = text.rpartition("=")
+        try:
+            found[source] = float(number)
+        except ValueError:
+            fail(f"--weight must be SOURCE=NUMBER, such as judge=0.5, not {text!r}")
+        if source.partition(":")[0] not in KINDS or not 0 <= found[source] < float("inf"):
+            fail(
+                f"--weight {text}: a source is {', '.join(KINDS)} (or judge:NAME), a weight 0 or "
+                "more"
+            )
+    return found
 
 
 def _of_set(folder: Path, labels: str) -> tuple[list[Trace], list[RowError]]:
@@ -289,13 +322,16 @@ def _refusing() -> Iterator[None]:
 
 def _show(fitted: Calibrator, out: Path, as_json: bool) -> None:
     """Show how good the calibrator is and how to use its file."""
-    from franq_guard.report.figures import figures_text, promise_text
+    from franq_guard.report.figures import compared_text, figures_text, promise_text
 
     if as_json:
         emit({**fitted.figures, "promise": fitted.promise})
     else:
         tell(figures_text(fitted.figures))
+        tell(f"\n{compared_text(fitted)}")
         tell(f"\n{promise_text(fitted)}")
+    for missing in fitted.figures.get("not_done", ()):
+        say(f"not done: {missing}")
     for warning in _warnings(fitted.figures):
         say(f"warning: {warning}")
     say(f"written to {out}; use it with --calibrator or Guard(franq=Calibrator.load(...))")

@@ -35,6 +35,7 @@ def claim_rows(
                 "is_true": label.is_true,
                 **({} if label.is_faithful is None else {"is_faithful": label.is_faithful}),
                 **({} if label.trusted else {"trusted": False}),
+                **({} if label.source is None else {"source": label.source}),
             }
 
 
@@ -73,8 +74,12 @@ def label_rows(traces: Iterable[Trace]) -> Iterator[dict[str, Any]]:
     for number, trace in enumerate(traces):
         for label in trace.labels:
             if label.is_true is not None:
-                told = {"group": _group(number, trace), "is_true": label.is_true}
-                yield told if label.trusted else {**told, "trusted": False}
+                yield {
+                    "group": _group(number, trace),
+                    "is_true": label.is_true,
+                    **({} if label.trusted else {"trusted": False}),
+                    **({} if label.source is None else {"source": label.source}),
+                }
 
 
 def _group(number: int, trace: Trace) -> str:

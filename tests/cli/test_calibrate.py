@@ -40,7 +40,7 @@ def test_calibrate_fits_stores_and_reports(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--calibration", "bogus"], "condition, global or none, not 'bogus'"),
+        (["--calibration", "bogus"], "learned, condition, global or none, not 'bogus'"),
         (["--at-most-flagged", "20"], "--at-most-flagged must lie between 0 and 1, not 20"),
         (["--confidence", "1"], "--confidence must lie between 0 and 1, not 1"),
         (["--plot", "absent/plot.svg"], "no folder absent"),

@@ -66,6 +66,10 @@ def build(
     edits: Annotated[
         float, typer.Option(min=0, max=1, help="Share of the questions with an edited statement.")
     ] = 0.25,
+    edits_by: Annotated[
+        str,
+        typer.Option("--edits-by", help="Who edits: rules, or model (checked to be one edit)."),
+    ] = "rules",
     seed: Annotated[int, typer.Option(help="Of all that is drawn.")] = 0,
     as_json: JsonFlag = False,
 ) -> None:
@@ -77,13 +81,13 @@ def build(
     """
     if documents is None and questions is None:
         fail("what is asked about? Give --documents DIR, --questions FILE, or both")
-    if form not in ("long", "short"):
-        fail(f"--form must be long or short, not {form!r}")
-    if show not in ("mixed", "retrieved"):
-        fail(f"--show must be mixed or retrieved, not {show!r}")
+    _one_of("form", form, "long", "short")
+    _one_of("show", show, "mixed", "retrieved")
+    _one_of("edits-by", edits_by, "rules", "model")
     from franq_guard.datasets.building import Recipe
+    from franq_guard.datasets.building import build as write
 
-    chosen: dict[str, Any] = {"form": form, "show": show}
+    chosen: dict[str, Any] = {"form": form, "show": show, "edits_by": edits_by}
     recipe = Recipe(**chosen, k=k, samples=samples, edits=edits, seed=seed)
     asked = _material(documents, questions, words)
     model = _model(language_model)
@@ -92,8 +96,17 @@ def build(
     asked.draw(limit, seed)
     with needing("pip install 'franq-guard[cli]'"):
         search = _search(asked.passages, retrieval, k)
-    made, planned = _begin(out, asked, search, recipe, model)
-    _run(made, planned, asked, model, recipe, as_json)
+    made = _begin(out, asked, recipe, model)
+    with resumable():
+        planned, dropped = _planned(made, asked, search, recipe, model)
+        with bar("answers") as progress:
+            written = write(made, planned, asked.passages, model, recipe, progress=progress)
+    _tell(made, written, dropped, as_json)
+
+
+def _one_of(option: str, value: str, first: str, second: str) -> None:
+    if value not in (first, second):
+        fail(f"--{option} must be {first} or {second}, not {value!r}")
 
 
 @dataclass(slots=True)
@@ -169,35 +182,33 @@ def _search(passages: Sequence[Passage], retrieval: str, k: int) -> Search:
     fail(f"--retrieval must be bm25 or dense, not {retrieval!r}")
 
 
-def _begin(
-    out: Path, asked: _Material, search: Search, recipe: Recipe, model: LanguageModel
-) -> tuple[ClaimSet, list[Planned]]:
-    from franq_guard.datasets.building.build import plan, settings
+def _begin(out: Path, asked: _Material, recipe: Recipe, model: LanguageModel) -> ClaimSet:
+    from franq_guard.datasets.building.build import settings
     from franq_guard.datasets.claim_set import ClaimSet
 
     try:
-        made = ClaimSet.create(out, settings(recipe, asked.passages, model))
+        return ClaimSet.create(out, settings(recipe, asked.passages, model))
     except (ValueError, OSError) as error:
         fail(str(error))
-    return made, plan(asked.questions, asked.passages, search, recipe)
 
 
-def _run(
-    made: ClaimSet,
-    planned: Sequence[Planned],
-    asked: _Material,
-    model: LanguageModel,
-    recipe: Recipe,
-    as_json: bool,
-) -> None:
-    from franq_guard.datasets.building import build as write
+def _planned(
+    made: ClaimSet, asked: _Material, search: Search, recipe: Recipe, model: LanguageModel
+) -> tuple[list[Planned], Counter[str]]:
+    """Every answer of the set, and why edits by the model were dropped."""
+    from franq_guard.datasets.building.build import plan
+    from franq_guard.datasets.building.rewrites import Rewrites
+    from franq_guard.language_model.asking import asked as asked_of
 
-    with resumable(), bar("answers") as show:
-        written = write(made, planned, asked.passages, model, recipe, progress=show)
-    _tell(made, written, as_json)
+    if recipe.edits_by == "rules":
+        return plan(asked.questions, asked.passages, search, recipe), Counter()
+    rewrites = Rewrites(asked_of(model).ask, made.folder / "rewrites.jsonl")
+    with working("the model changes facts"):
+        rows = plan(asked.questions, asked.passages, search, recipe, change=rewrites.edit)
+    return rows, rewrites.dropped
 
 
-def _tell(made: ClaimSet, written: int, as_json: bool) -> None:
+def _tell(made: ClaimSet, written: int, dropped: Counter[str], as_json: bool) -> None:
     answers, said = made.answers(), made.judgements()
     row: dict[str, Any] = {
         "folder": str(made.folder),
@@ -205,6 +216,7 @@ def _tell(made: ClaimSet, written: int, as_json: bool) -> None:
         "written": written,
         "claims": sum(c.not_a_claim is None for t in answers for c in t.claims or ()),
         "labels": dict(Counter(f"{s.kind} {s.factuality}" for s in said)),
+        "edits_dropped": dict(dropped),
     }
     if as_json:
         emit(row)
@@ -215,4 +227,6 @@ def _tell(made: ClaimSet, written: int, as_json: bool) -> None:
     )
     for name, count in sorted(row["labels"].items()):
         tell(f"  {count} labelled {name}")
+    for why, count in dropped.most_common():
+        tell(f"  {count} edits of the model dropped: {why}")
     tell("next: franq dataset annotate, franq dataset review, franq calibrate")

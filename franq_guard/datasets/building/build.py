@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from franq_guard.claims.rules.splitter import RuleSplitter
@@ -20,6 +21,8 @@ from franq_guard.records import Claim, Generation, Passage, Trace
 if TYPE_CHECKING:
     from franq_guard.language_model.base import LanguageModel
 
+Change = Callable[[str], Edit | None]
+"""From a sentence to one edit that makes it false; None if there is none."""
 _ONE_LINE = "\nAnswer in a few words, on one line."
 _GOLD_RULE, _EDIT_RULE = "gold.v1", "edit.v1"
 
@@ -37,6 +40,7 @@ class Recipe:
             form).
         edits: share of the questions for which a sentence of the documents is added as an answer,
             once unchanged and once with one fact changed.
+        edits_by: who changes the fact: ``rules`` or a language ``model``.
         seed: seed of everything that is drawn at random.
     """
 
@@ -47,6 +51,7 @@ class Recipe:
     edits: float = 0.25
     seed: int = 0
     show: Show = "mixed"
+    edits_by: Literal["rules", "model"] = "rules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +67,21 @@ class Planned:
 
 
 def plan(
-    questions: Sequence[MadeQuestion], passages: Sequence[Passage], search: Search, recipe: Recipe
+    questions: Sequence[MadeQuestion],
+    passages: Sequence[Passage],
+    search: Search,
+    recipe: Recipe,
+    *,
+    change: Change | None = None,
 ) -> list[Planned]:
-    """Every answer that the set will contain, in order; nothing is written yet."""
-    pool = Pool(passage.text for passage in passages)
-    return [row for q in questions for row in _planned(q, passages, search, recipe, pool)]
+    """Every answer that the set will contain, in order; nothing is written yet.
+
+    ``change`` makes the edits; None: the rules of :func:`~.edits.one_edit`.
+    """
+    if change is None:
+        pool = Pool(passage.text for passage in passages)
+        change = partial(one_edit, pool=pool, seed=recipe.seed)
+    return [row for q in questions for row in _planned(q, passages, search, recipe, change)]
 
 
 def build(
@@ -117,14 +132,14 @@ def _planned(
     passages: Sequence[Passage],
     search: Search,
     recipe: Recipe,
-    pool: Pool,
+    change: Change,
 ) -> Iterator[Planned]:
     showing = showing_for(question, recipe.seed, recipe.show)
     seen = shown(question, passages, search, showing, k=recipe.k)
     yield Planned(question.id, question, seen, showing)
     drawn = int(digest(recipe.seed, "edits", question.id)[:8], 16) / 16**8
-    edit = one_edit(question.sentence, pool, seed=recipe.seed) if question.sentence else None
-    if edit and drawn < recipe.edits:
+    wanted = bool(question.sentence) and drawn < recipe.edits
+    if wanted and (edit := change(question.sentence)):
         beside = shown(question, passages, search, "gold", k=recipe.k)
         stated, changed = f"{question.id}-stated", f"{question.id}-changed"
         yield Planned(stated, question, beside, "gold", given=edit.original)
@@ -186,8 +201,14 @@ def _of_edit(row: Planned, trace: Trace) -> Iterator[ClaimJudgement]:
         elif any(
             a < row.edit.start + len(row.edit.new) and row.edit.start < b for a, b in claim.spans
         ):
+            against = "unfaithful-neutral" if row.edit.adds else "unfaithful-contra"
             yield ClaimJudgement(
-                row.id, index, "edit", "unfaithful-contra", "false", version=_EDIT_RULE
+                row.id,
+                index,
+                "edit",
+                against,  # type: ignore[arg-type]
+                "false",
+                version=f"{_EDIT_RULE}-{row.edit.kind}",
             )
 
 
