@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from franq_guard.franq import FloatArray
 from franq_guard.label_rule import LabelRule
 from franq_guard.records import Form
 
+About = Literal["true", "stated"]
 MIN_PER_CLASS = 20
 """Fewest true and fewest false claims a calibrator is fitted on."""
 MIN_ANSWERS = 10
@@ -34,8 +35,11 @@ MIN_UNSUPPORTED = 10
 MIN_REAL = 30
 """Fewest labels of real answers that set the level of P(true), if edits are used, too."""
 FOLDS = 5
+ABOUT: Mapping[str, str] = {"true": "true claims", "stated": "true claims that the passages state"}
+"""What a promise can be about, and its name in the calibrator."""
 
 __all__ = [
+    "ABOUT",
     "FOLDS",
     "MIN_ANSWERS",
     "MIN_PER_CLASS",
@@ -70,6 +74,7 @@ def check_labels(
     *,
     at_most_flagged: float | None = None,
     confidence: float = 0.9,
+    about: About = "true",
 ) -> None:
     """Reject labels that are too few, before time is spent on scoring.
 
@@ -77,6 +82,7 @@ def check_labels(
         rows: ``is_true`` and ``group`` of each claim, as for :func:`fit_calibrator`.
         at_most_flagged: as for :func:`fit_calibrator`.
         confidence: as for :func:`fit_calibrator`.
+        about: as for :func:`fit_calibrator`.
 
     Raises:
         TooFewLabelsError: too few claims or answers to fit on.
@@ -86,9 +92,9 @@ def check_labels(
     kept = _kept(data, at_most_flagged is not None)
     _check_size(data.only(~kept), kept=len(np.unique(data.groups[kept])))
     if at_most_flagged is not None:
-        drawn = len(np.unique(data.groups[kept & data.trusted & (data.is_true == 1)]))
+        drawn = len(np.unique(data.groups[kept & data.trusted & (passing(data, about) == 1)]))
         try:
-            check_enough(drawn, at_most_flagged, 1 - confidence)
+            check_enough(drawn, at_most_flagged, 1 - confidence, of=ABOUT[about])
         except PromiseRefusedError as error:
             raise _of_half(error, data.only(kept)) from None
 
@@ -104,6 +110,7 @@ def fit_calibrator(
     fingerprint: Mapping[str, Any] | None = None,
     at_most_flagged: float | None = None,
     confidence: float = 0.9,
+    about: About = "true",
     source: str = "labelled rows",
     weights: Mapping[str, float] | None = None,
     compare: bool = False,
@@ -124,6 +131,9 @@ def fit_calibrator(
             library versions are added if they are missing.
         at_most_flagged: largest share of the true claims that may be flagged; None: no promise.
         confidence: the confidence of that promise.
+        about: whether the promise is about all true claims or about those that the passages state.
+            A guard flags claims that the passages do not state whatever the threshold, so where
+            retrieval often fails only the second promise can be made.
         source: a name for the labelled data, stored with the promise.
         weights: how much a label counts in the fit, by its source ("judge:NAME") or kind of source
             ("judge"); others count 1. A promise never depends on them.
@@ -168,9 +178,15 @@ def fit_calibrator(
     if at_most_flagged is None:
         return made
     delta = round(1 - confidence, 12)
+    known = kept & data.trusted & ~np.isnan(passing(data, about))
     return _promised(
-        made, data.only(kept & data.trusted), source, alpha=at_most_flagged, delta=delta
+        made, data.only(known), source, about=about, alpha=at_most_flagged, delta=delta
     )
+
+
+def passing(data: Labelled, about: About) -> FloatArray:
+    """Which claims (n,) a promise wants unflagged: 1; the others 0, NaN where that is not known."""
+    return data.is_true if about == "true" else data.stated
 
 
 def _kept(data: Labelled, promise: bool) -> NDArray[np.bool_]:
@@ -188,24 +204,31 @@ def _label_rule(data: Labelled, p_true: FloatArray) -> LabelRule:
 
 
 def _promised(
-    made: Calibrator, data: Labelled, source: str, *, alpha: float, delta: float
+    made: Calibrator,
+    data: Labelled,
+    source: str,
+    *,
+    alpha: float,
+    delta: float,
+    about: About = "true",
 ) -> Calibrator:
     """The calibrator with the threshold set on these claims, which were not used to fit it."""
     rule = made.labels
     try:
         found = promised_threshold(
-            data.is_true,
+            passing(data, about),
             made.apply(*data.signals.T)[0],
             answers=data.answers.tolist(),
             always=flagged_always(data, rule),
             alpha=alpha,
             delta=delta,
+            of=ABOUT[about],
         )
     except PromiseRefusedError as error:
         raise _of_half(error, data) from None
     below = None if rule.false_below is None else min(rule.false_below, found.value)
     labels = dataclasses.replace(rule, threshold=found.value, false_below=below)
-    promise = found.to_dict(of="true claims", data=source)
+    promise = found.to_dict(of=ABOUT[about], data=source)
     return dataclasses.replace(made, labels=labels, promise=promise)
 
 

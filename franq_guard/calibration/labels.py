@@ -22,7 +22,8 @@ class Labelled(NamedTuple):
     ``groups`` are the numbers of the answers, ``answers`` their names. ``nli`` (n, 2) is the
     highest P(contradiction) and P(entailment) of any passage, NaN where unknown. ``trusted``:
     whether a promise may be based on the label. ``sources``: who gave the label, "" where that is
-    not known; ``weights``: how much the claim counts in a fit.
+    not known; ``weights``: how much the claim counts in a fit; ``stated``: whether the claim is
+    true and the passages state it, NaN where that is not known.
     """
 
     signals: FloatArray
@@ -34,6 +35,7 @@ class Labelled(NamedTuple):
     trusted: NDArray[np.bool_]
     sources: NDArray[np.str_]
     weights: FloatArray
+    stated: FloatArray
 
     @property
     def real(self) -> NDArray[np.bool_]:
@@ -53,6 +55,7 @@ class Labelled(NamedTuple):
             trusted=self.trusted[chosen],
             sources=self.sources[chosen],
             weights=self.weights[chosen],
+            stated=self.stated[chosen],
         )
 
 
@@ -66,7 +69,8 @@ def labelled(
             where unknown), ``is_true`` (0/1), ``is_faithful`` (0/1, in all rows or in none),
             ``group`` (the answer it is from; absent: an answer of its own); ``contradiction`` and
             ``entailment`` (numbers; absent where unknown); ``trusted`` (false: no promise is based
-            on the label; absent: true); ``source`` (who gave the label, such as "judge:NAME").
+            on the label; absent: true); ``source`` (who gave the label, such as "judge:NAME");
+            ``stated`` (0/1, true and stated by the passages; absent where unknown).
         weights: of sources, or of their kinds (the part before a colon); absent ones count 1.
 
     Raises:
@@ -74,12 +78,13 @@ def labelled(
     """
     table = list(rows)
     signals = np.full((len(table), 3), np.nan)
-    labels, nli = np.empty((len(table), 2)), np.full((len(table), 2), np.nan)
+    labels, nli = np.empty((len(table), 3)), np.full((len(table), 2), np.nan)
     for i, row in enumerate(table):
         try:
             signals[i] = [_number(row.get(k)) for k in ("p_faithful", "uq_faith", "uq_unfaith")]
             nli[i] = [_number(row.get(k)) for k in ("contradiction", "entailment")]
-            labels[i] = _label(row, "is_true"), _label(row, "is_faithful", optional=True)
+            others = (_label(row, key, optional=True) for key in ("is_faithful", "stated"))
+            labels[i] = _label(row, "is_true"), *others
         except (TypeError, ValueError) as error:
             raise ValueError(f"row {i + 1}: {error}") from error
     gold = ~np.isnan(labels[:, 1])
@@ -102,6 +107,7 @@ def labelled(
         trusted,
         np.array(sources, np.str_),
         counts,
+        labels[:, 2],
     )
 
 

@@ -51,6 +51,14 @@ FlaggedOption = Annotated[
     float | None,
     typer.Option(help="Largest share of true claims to flag, such as 0.2; sets the threshold."),
 ]
+AboutOption = Annotated[
+    str,
+    typer.Option(
+        "--promise",
+        help="What --at-most-flagged is about: true (all true claims), or stated (those that the "
+        "passages state: a claim that they do not state is flagged in any case).",
+    ),
+]
 LabelsOption = Annotated[
     str,
     typer.Option(
@@ -84,6 +92,7 @@ def calibrate(
     ] = "condition",
     at_most_flagged: FlaggedOption = None,
     confidence: Annotated[float, typer.Option(help="Confidence of --at-most-flagged.")] = 0.9,
+    about: AboutOption = "true",
     labels: LabelsOption = "person,gold,judge",
     weight: WeightOption = None,
     mapped: MapOption = None,
@@ -113,9 +122,11 @@ def calibrate(
         return
     if out is None:
         fail("give --out FILE to write a calibrator, or --check MINE.json to test an existing one")
+    if about not in ("true", "stated"):
+        fail(f"--promise must be true or stated, not {about!r}")
     _check_wishes(calibration, at_most_flagged, confidence, out, plot, report)
     way = {"calibration": calibration, "weights": _weights(weight)}
-    promise = {"at_most_flagged": at_most_flagged, "confidence": confidence}
+    promise = {"at_most_flagged": at_most_flagged, "confidence": confidence, "about": about}
     fitted, rows, unread = _fitted(given, way, promise, out.stem)
     _write(fitted, rows, out, plot, report)
     _show(fitted, out, as_json)

@@ -12,6 +12,7 @@ from franq_guard.calibration.fit import (
     fit_calibrator,
     labelled,
 )
+from franq_guard.calibration.holding import holding
 from franq_guard.calibration.promise import PromiseRefusedError
 from franq_guard.calibration.store import Calibrator, Knots
 from franq_guard.calibration.thresholds import promised_threshold, sets_the_threshold
@@ -253,3 +254,27 @@ def test_over_a_thousand_draws_the_promise_is_broken_no_more_often_than_was_said
     assert broken <= delta + 2 * math.sqrt(delta * (1 - delta) / draws)
     assert refused < draws / 50  # too many unsupported claims in the half that is left
     assert np.mean(shares) > alpha / 3  # a threshold worth having
+
+
+def test_a_promise_about_stated_claims_holds_where_passages_often_lack_the_truth():
+    table = rows(240, 3)
+    for i, row in enumerate(table):
+        lacking = i % 3 == 0
+        row |= {"stated": bool(row["is_true"]) and not lacking}
+        if lacking:
+            row["p_faithful"] = 0.1  # the passages do not state it: flagged whatever the threshold
+    with pytest.raises(PromiseRefusedError, match="`unsupported`"):
+        fit_calibrator(table, at_most_flagged=0.3)
+    fitted = fit_calibrator(table, at_most_flagged=0.3, about="stated")
+    assert fitted.promise["of"] == "true claims that the passages state"
+    kept = [r for r in table if sets_the_threshold(f"={r['group']}")]
+    stated = [r for r in kept if r["stated"]]
+    assert fitted.promise["n"] == len({r["group"] for r in stated})
+    found = holding(fitted, stated + [r for r in kept if not r["stated"]])
+    assert found.true <= len(stated)
+    assert found.promise_broken is False
+    # A claim of which nobody said whether the passages state it counts for neither.
+    for row in stated[3:]:
+        del row["stated"]
+    with pytest.raises(PromiseRefusedError, match="3 answers with a true claim that the passages"):
+        fit_calibrator(table, at_most_flagged=0.3, about="stated")

@@ -39,8 +39,12 @@ class Rewrites:
     def __init__(self, ask: Callable[[str], str], file: Path) -> None:
         self._ask, self._file = ask, file
         self._replies = {row["sentence"]: row["reply"] for row in whole_rows(file)}
-        self.dropped: Counter[str] = Counter()
-        """Why replies were not used, and how many; filled by :meth:`edit`."""
+        self._dropped: dict[str, str] = {}
+
+    @property
+    def dropped(self) -> Counter[str]:
+        """Why replies to :meth:`edit` were not used, and how many."""
+        return Counter(self._dropped.values())
 
     def edit(self, sentence: str) -> Edit | None:
         """The model's edit of a sentence, or None if its reply fails a check."""
@@ -51,7 +55,7 @@ class Rewrites:
         made = checked_edit(sentence, self._replies[sentence])
         if isinstance(made, Edit):
             return made
-        self.dropped[made] += 1
+        self._dropped[sentence] = made
         return None
 
 
