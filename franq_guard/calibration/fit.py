@@ -35,7 +35,10 @@ MIN_UNSUPPORTED = 10
 MIN_REAL = 30
 """Fewest labels of real answers that set the level of P(true), if edits are used, too."""
 FOLDS = 5
-ABOUT: Mapping[str, str] = {"true": "true claims", "stated": "true claims that the passages state"}
+ABOUT: Mapping[About, str] = {
+    "true": "true claims",
+    "stated": "true claims that the passages state",
+}
 """What a promise can be about, and its name in the calibrator."""
 
 __all__ = [
@@ -117,8 +120,8 @@ def fit_calibrator(
 ) -> Calibrator:
     """Fit on labelled claims; the figures are cross-validated over whole answers.
 
-    With ``at_most_flagged``, half of the answers (chosen by a hash of their names) are kept out of
-    the fit and its figures. They are used to set the threshold; nothing is fitted afterwards.
+    With ``at_most_flagged``, half of the answers (by a hash of their names) are kept out of the fit
+    and its figures. They are used to set the threshold; nothing is fitted afterwards.
 
     Args:
         rows: see :func:`labelled`.
@@ -127,22 +130,13 @@ def fit_calibrator(
         interpolation: of the curves.
         form: "long" or "short".
         name: of the calibrator.
-        fingerprint: the models and settings that produced the signals; training size, date and
-            library versions are added if they are missing.
+        fingerprint: models and settings of the signals; size, date and versions are added.
         at_most_flagged: largest share of the true claims that may be flagged; None: no promise.
         confidence: the confidence of that promise.
-        about: whether the promise is about all true claims or about those that the passages state.
-            A guard flags claims that the passages do not state whatever the threshold, so where
-            retrieval often fails only the second promise can be made.
+        about: whether the promise is about all true claims or those that the passages state.
         source: a name for the labelled data, stored with the promise.
-        weights: how much a label counts in the fit, by its source ("judge:NAME") or kind of source
-            ("judge"); others count 1. A promise never depends on them.
+        weights: how much a label counts in the fit, by source ("judge:NAME") or kind ("judge").
         compare: also measure the other calibrations on the same claims.
-
-    Returns:
-        The calibrator. :func:`figures` documents its figures and
-        :mod:`franq_guard.calibration.thresholds` its ``promise``; ``labels.threshold`` is the
-        threshold.
 
     Raises:
         TooFewLabelsError: with fewer than ``MIN_PER_CLASS`` true or false claims or fewer than
@@ -154,34 +148,32 @@ def fit_calibrator(
     kept = _kept(data, at_most_flagged is not None)
     fitted_on = data.only(~kept)
     _check_size(fitted_on, kept=len(np.unique(data.groups[kept])))
-    if calibration == "learned":
-        _check_real(fitted_on)
     ways = {
         way: fit_by(way, log_space=log_space, interpolation=interpolation)
-        for way in (get_args(AnyCalibration) if compare else (calibration,))
+        for way in get_args(AnyCalibration)
     }
-    p_true = out_of_fold(ways[calibration], fitted_on)
-    found = _measured(fitted_on, p_true)
-    if compare:
-        found["compared"] = _compared(ways, fitted_on)
-    fitted = ways[calibration](fitted_on)
-    found |= {"fallback": list(fitted.fallback), "not_done": list(fitted.not_done)}
-    n_train = len(fitted_on.is_true)
-    made = dataclasses.replace(
-        fitted.calibrator,
-        form=form,
-        name=name,
-        fingerprint={"form": form, "n_train": n_train, **_provenance(), **(fingerprint or {})},
-        figures=found,
-        labels=_label_rule(fitted_on, p_true),
-    )
+    if calibration == "learned":
+        _check_real(fitted_on)
+    made = _fitted(fitted_on, ways[calibration], ways if compare else {})
+    known_for = {"form": form, "n_train": len(fitted_on.is_true), **_provenance()}
+    known_for |= fingerprint or {}
+    made = dataclasses.replace(made, form=form, name=name, fingerprint=known_for)
     if at_most_flagged is None:
         return made
-    delta = round(1 - confidence, 12)
     known = kept & data.trusted & ~np.isnan(passing(data, about))
-    return _promised(
-        made, data.only(known), source, about=about, alpha=at_most_flagged, delta=delta
-    )
+    alpha, delta = at_most_flagged, round(1 - confidence, 12)
+    return _promised(made, data.only(known), source, about=about, alpha=alpha, delta=delta)
+
+
+def _fitted(data: Labelled, fit: Fit, others: Mapping[AnyCalibration, Fit]) -> Calibrator:
+    """The fit with its figures (those of other fits, too) and its labelling rule."""
+    p_true = out_of_fold(fit, data)
+    fitted, found = fit(data), _measured(data, p_true)
+    found |= {"fallback": list(fitted.fallback), "not_done": list(fitted.not_done)}
+    if others:
+        found["compared"] = _compared(others, data)
+    labels = _label_rule(data, p_true)
+    return dataclasses.replace(fitted.calibrator, figures=found, labels=labels)
 
 
 def passing(data: Labelled, about: About) -> FloatArray:

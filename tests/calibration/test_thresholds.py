@@ -256,25 +256,36 @@ def test_over_a_thousand_draws_the_promise_is_broken_no_more_often_than_was_said
     assert np.mean(shares) > alpha / 3  # a threshold worth having
 
 
+def retrieved(n=240):
+    """Every third question gets no passage that helps: its claim, true or not, is not stated."""
+    rng = np.random.default_rng(5)
+    for i in range(n):
+        lacking, score = i % 3 == 0, rng.uniform(0.01, 1)
+        true = i % 9 == 0 if lacking else score > 0.4
+        yield {
+            "p_faithful": 0.1 if lacking else 0.9,
+            "uq_faith": math.log(score),
+            "uq_unfaith": -3.0,
+            "is_true": bool(true),
+            "stated": bool(true and not lacking),
+            "group": str(i),
+        }
+
+
 def test_a_promise_about_stated_claims_holds_where_passages_often_lack_the_truth():
-    table = rows(240, 3)
-    for i, row in enumerate(table):
-        lacking = i % 3 == 0
-        row |= {"stated": bool(row["is_true"]) and not lacking}
-        if lacking:
-            row["p_faithful"] = 0.1  # the passages do not state it: flagged whatever the threshold
+    table = list(retrieved())
     with pytest.raises(PromiseRefusedError, match="`unsupported`"):
-        fit_calibrator(table, at_most_flagged=0.3)
-    fitted = fit_calibrator(table, at_most_flagged=0.3, about="stated")
+        fit_calibrator(table, at_most_flagged=0.15)  # 27 of 123 true claims are not stated
+    fitted = fit_calibrator(table, at_most_flagged=0.15, about="stated")
     assert fitted.promise["of"] == "true claims that the passages state"
-    kept = [r for r in table if sets_the_threshold(f"={r['group']}")]
-    stated = [r for r in kept if r["stated"]]
-    assert fitted.promise["n"] == len({r["group"] for r in stated})
-    found = holding(fitted, stated + [r for r in kept if not r["stated"]])
-    assert found.true <= len(stated)
-    assert found.promise_broken is False
-    # A claim of which nobody said whether the passages state it counts for neither.
+    kept = [row for row in table if sets_the_threshold(f"={row['group']}")]
+    stated = [row for row in kept if row["stated"]]
+    assert fitted.promise["n"] == len(stated)
+    found = holding(fitted, kept)
+    assert found.true == len(stated)
+    assert not found.promise_broken
+    # A true claim of which nobody said whether the passages state it does not count.
     for row in stated[3:]:
         del row["stated"]
     with pytest.raises(PromiseRefusedError, match="3 answers with a true claim that the passages"):
-        fit_calibrator(table, at_most_flagged=0.3, about="stated")
+        fit_calibrator(table, at_most_flagged=0.15, about="stated")

@@ -189,7 +189,7 @@ def test_build_counts_the_models_edits_that_were_dropped(run, tmp_path, monkeypa
     words = ("--documents", tmp_path, "--out", tmp_path / "set", "--edits", 1)
     result = run("dataset", "build", *words, "--edits-by", "model")
     assert result.exit_code == 0, result.output
-    assert "2 edits of the model dropped: no JSON with one sentence" in result.stdout
+    assert "1 edits of the model dropped: no JSON with one sentence" in result.stdout
     assert "labelled edit" not in result.stdout
 
 

@@ -24,52 +24,61 @@ if TYPE_CHECKING:
     from franq_guard.records import Passage
 
 
+DocumentsOption = Annotated[
+    Path | None,
+    typer.Option("--documents", help="Folder of .txt, .md, .html, .pdf and .jsonl documents."),
+]
+QuestionsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--questions",
+        help="A .txt file with a question a line, or JSON Lines: question, answers, passages. "
+        "Default: questions made from the documents.",
+    ),
+]
+WriterOption = Annotated[
+    str,
+    typer.Option(
+        "--language-model",
+        metavar="bundled|FILE.gguf|FOLDER|URL[#NAME]",
+        help="Who answers: yours, so that the calibrator fits it.",
+    ),
+]
+ShowOption = Annotated[
+    str,
+    typer.Option(
+        "--show",
+        help="mixed: half of the questions see the right passage, the others do not; "
+        "retrieved: each sees what the search finds, as in your application.",
+    ),
+]
+AskModelOption = Annotated[
+    bool, typer.Option("--ask-model", help="The model writes questions, too (checked).")
+]
+EditsOption = Annotated[
+    float, typer.Option(min=0, max=1, help="Share of the questions with an edited statement.")
+]
+EditsByOption = Annotated[
+    str,
+    typer.Option("--edits-by", help="Who edits: rules, or model (checked to be one edit)."),
+]
+
+
 def build(
     out: Annotated[Path, typer.Option("--out", help="Folder of the set; resumed where it exists.")],
-    documents: Annotated[
-        Path | None,
-        typer.Option("--documents", help="Folder of .txt, .md, .html, .pdf and .jsonl documents."),
-    ] = None,
-    questions: Annotated[
-        Path | None,
-        typer.Option(
-            "--questions",
-            help="A .txt file with a question a line, or JSON Lines: question, answers, passages. "
-            "Default: questions made from the documents.",
-        ),
-    ] = None,
-    language_model: Annotated[
-        str,
-        typer.Option(
-            "--language-model",
-            metavar="bundled|FILE.gguf|FOLDER|URL[#NAME]",
-            help="Who answers: yours, so that the calibrator fits it.",
-        ),
-    ] = "bundled",
+    documents: DocumentsOption = None,
+    questions: QuestionsOption = None,
+    language_model: WriterOption = "bundled",
     limit: Annotated[int, typer.Option(min=1, help="Questions at most, drawn.")] = 200,
     form: Annotated[str, typer.Option(help="long: sentences; short: a few words.")] = "long",
     k: Annotated[int, typer.Option("-k", min=1, help="Passages shown with a question.")] = 3,
-    show: Annotated[
-        str,
-        typer.Option(
-            "--show",
-            help="mixed: half of the questions see the right passage, the others do not; "
-            "retrieved: each sees what the search finds, as in your application.",
-        ),
-    ] = "mixed",
+    show: ShowOption = "mixed",
     words: Annotated[int, typer.Option(min=20, help="Of a passage, at most.")] = 100,
     retrieval: Annotated[str, typer.Option(help="bm25 or dense (the bundled MiniLM).")] = "bm25",
-    ask_model: Annotated[
-        bool, typer.Option("--ask-model", help="The model writes questions, too (checked).")
-    ] = False,
+    ask_model: AskModelOption = False,
     samples: Annotated[int, typer.Option(min=0, help="More answers to each question.")] = 0,
-    edits: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of the questions with an edited statement.")
-    ] = 0.25,
-    edits_by: Annotated[
-        str,
-        typer.Option("--edits-by", help="Who edits: rules, or model (checked to be one edit)."),
-    ] = "rules",
+    edits: EditsOption = 0.25,
+    edits_by: EditsByOption = "rules",
     seed: Annotated[int, typer.Option(help="Of all that is drawn.")] = 0,
     as_json: JsonFlag = False,
 ) -> None:
