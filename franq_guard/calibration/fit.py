@@ -148,21 +148,23 @@ def fit_calibrator(
     kept = _kept(data, at_most_flagged is not None)
     fitted_on = data.only(~kept)
     _check_size(fitted_on, kept=len(np.unique(data.groups[kept])))
-    ways = {
-        way: fit_by(way, log_space=log_space, interpolation=interpolation)
-        for way in get_args(AnyCalibration)
-    }
+    ways = _ways(log_space, interpolation)
     if calibration == "learned":
         _check_real(fitted_on)
     made = _fitted(fitted_on, ways[calibration], ways if compare else {})
     known_for = {"form": form, "n_train": len(fitted_on.is_true), **_provenance()}
-    known_for |= fingerprint or {}
+    known_for.update(fingerprint or {})
     made = dataclasses.replace(made, form=form, name=name, fingerprint=known_for)
     if at_most_flagged is None:
         return made
     known = kept & data.trusted & ~np.isnan(passing(data, about))
     alpha, delta = at_most_flagged, round(1 - confidence, 12)
     return _promised(made, data.only(known), source, about=about, alpha=alpha, delta=delta)
+
+
+def _ways(log_space: bool, interpolation: Interpolation) -> dict[AnyCalibration, Fit]:
+    ways: tuple[AnyCalibration, ...] = get_args(AnyCalibration)
+    return {way: fit_by(way, log_space=log_space, interpolation=interpolation) for way in ways}
 
 
 def _fitted(data: Labelled, fit: Fit, others: Mapping[AnyCalibration, Fit]) -> Calibrator:

@@ -355,6 +355,12 @@ def _warnings(figures: Mapping[str, Any]) -> Iterator[str]:
             "AUROC 1.0: true and false claims are told apart without an error, which real answers "
             "never are. Were the false ones made up, or the labels taken from the scores?"
         )
+    if set(figures.get("sources", ())) == {"edit"}:
+        yield (
+            "all labels are of statements that were made from documents. How often your model is "
+            "wrong does not show in them, and its probabilities of text it did not write mean "
+            "little: P(true) will be off on real answers. Vote on 30 of them or more."
+        )
     if figures["n"] < _FEW:
         yield (
             f"fitted on {figures['n']} claims only: the curves and figures are rough. Label "

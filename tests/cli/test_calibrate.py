@@ -149,6 +149,15 @@ def test_figures_to_doubt_are_said(run, tmp_path):
     assert "warning: fitted on 60 claims only" in said
 
 
+def test_labels_from_documents_alone_are_warned_of():
+    from franq_guard.cli.calibrate import _warnings
+
+    figures = {"auroc": 0.9, "n": 500, "sources": {"edit": {}}}
+    (said,) = _warnings(figures)
+    assert "Vote on 30 of them" in said
+    assert not list(_warnings(figures | {"sources": {"edit": {}, "person": {}}}))
+
+
 def test_figures_as_they_ought_to_be_have_no_warning():
     from franq_guard.cli.calibrate import _warnings
 
