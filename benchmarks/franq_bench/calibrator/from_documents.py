@@ -23,6 +23,7 @@ from franq_guard import metrics
 from franq_guard.calibration.fit import flagged_always, out_of_fold
 from franq_guard.calibration.fitting import Fit, fit_by, learned
 from franq_guard.calibration.labels import Labelled, labelled
+from franq_guard.calibration.store import AnyCalibration
 from franq_guard.cli.console import tell
 from franq_guard.datasets.building import Recipe, build
 from franq_guard.datasets.building.build import plan
@@ -40,6 +41,7 @@ from franq_guard.records import Passage
 REAL = 30
 """Labels of real answers that set the level in the third row of the table."""
 _SCORES = Path(__file__).parents[2] / "results" / "long-form" / "scores.jsonl"
+_WAYS: tuple[AnyCalibration, ...] = ("condition", "learned")
 _SIGNALS = {
     "p_faithful": "faithfulness",
     "uq_faith": "max-probability",
@@ -91,7 +93,7 @@ def quality(data: Labelled, p_true: FloatArray, fitted: Any) -> dict[str, float]
 def compared(made: Sequence[Mapping[str, Any]], real: Sequence[Mapping[str, Any]]) -> Any:
     """Rows of the table: how it was fitted, and its quality on the real answers."""
     edits, answers = labelled(made), labelled(real)
-    for way in ("condition", "learned"):
+    for way in _WAYS:
         alone = fit_by(way)(edits).calibrator
         name = f"documents alone, {way}"
         yield name, quality(answers, alone.apply(*answers.signals.T)[0], alone)
@@ -102,7 +104,7 @@ def compared(made: Sequence[Mapping[str, Any]], real: Sequence[Mapping[str, Any]
     left = answers.only(rest)
     name = f"learned, level from {REAL} real answers"
     yield name, quality(left, both.apply(*left.signals.T)[0], both)
-    for way in ("condition", "learned"):
+    for way in _WAYS:
         fit: Fit = fit_by(way)
         name = f"real answers, {way}"
         yield name, quality(answers, out_of_fold(fit, answers), fit(answers).calibrator)
