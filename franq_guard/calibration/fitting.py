@@ -56,8 +56,8 @@ def fit_by(
 def learned(data: Labelled, *, log_space: bool = True) -> Fitted:
     """Both uncertainties as logistic functions, fitted together.
 
-    The slopes are fitted to all claims. If some are statements made for the fit (source ``edit``),
-    the level of P(true) is then fitted again to the claims of real answers alone.
+    The slopes are fitted to all claims. If some are not of the model's own answers (their source is
+    ``edit`` or ``public``), the level of P(true) is then fitted again to its own answers alone.
 
     Raises:
         ValueError: if no claim has all signals, or no claim of a real answer has.

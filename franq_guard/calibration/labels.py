@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from franq_guard.franq import FloatArray
 
-MADE = "edit"
-"""The source of statements that were made for the fit; no model wrote them as an answer."""
+MADE, PUBLIC = "edit", "public"
+"""Sources of labels that are not of the model's own answers: statements that were made for the fit,
+and answers of other data."""
 
-__all__ = ["MADE", "Labelled", "labelled"]
+__all__ = ["MADE", "PUBLIC", "Labelled", "labelled"]
 
 
 class Labelled(NamedTuple):
@@ -39,8 +40,8 @@ class Labelled(NamedTuple):
 
     @property
     def real(self) -> NDArray[np.bool_]:
-        """Claims (n,) of answers that a model wrote, not of statements made for the fit."""
-        written: NDArray[np.bool_] = self.sources != MADE
+        """Claims (n,) of the model's own answers, not of edits or of public data."""
+        written: NDArray[np.bool_] = ~np.isin(self.sources, (MADE, PUBLIC))
         return written
 
     def only(self, chosen: NDArray[np.bool_]) -> Labelled:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -24,7 +24,7 @@ from franq_guard.cli.options import (
 if TYPE_CHECKING:
     from franq_guard.calibration.store import Calibrator
     from franq_guard.guard import Guard
-    from franq_guard.records import Trace
+    from franq_guard.records import ClaimLabel, Trace
     from franq_guard.rows.fields import Fields
     from franq_guard.rows.lines import RowError
 
@@ -75,6 +75,14 @@ WeightOption = Annotated[
         "repeated. Others count 1.",
     ),
 ]
+SlopesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--slopes-from",
+        help="More labelled rows, such as public data, for --calibration learned: they tell how "
+        "much a signal says, but not how often claims are true.",
+    ),
+]
 PlotOption = Annotated[Path | None, typer.Option(help="Reliability diagram as SVG.")]
 ReportOption = Annotated[
     Path | None,
@@ -95,6 +103,7 @@ def calibrate(
     about: AboutOption = "true",
     labels: LabelsOption = "person,gold,judge",
     weight: WeightOption = None,
+    slopes_from: SlopesOption = None,
     mapped: MapOption = None,
     plot: PlotOption = None,
     report: ReportOption = None,
@@ -116,7 +125,7 @@ def calibrate(
     Unreadable rows are left out; the calibrator is still written, but the
     exit code is 1.
     """
-    given = _Given(file, labels, mapped, language_model)
+    given = _Given(file, labels, mapped, language_model, slopes_from)
     if check is not None:
         _check(check, given, as_json)
         return
@@ -124,6 +133,8 @@ def calibrate(
         fail("give --out FILE to write a calibrator, or --check MINE.json to test an existing one")
     if about not in ("true", "stated"):
         fail(f"--promise must be true or stated, not {about!r}")
+    if slopes_from is not None and calibration != "learned":
+        fail("--slopes-from needs --calibration learned: other curves have no slope of their own")
     _check_wishes(calibration, at_most_flagged, confidence, out, plot, report)
     way = {"calibration": calibration, "weights": _weights(weight)}
     promise = {"at_most_flagged": at_most_flagged, "confidence": confidence, "about": about}
@@ -143,12 +154,27 @@ class _Given:
     labels: str
     mapped: list[str] | None
     language_model: str | None
+    slopes: Path | None = None
+
+    def others(self) -> list[Trace]:
+        """Answers of other data; their labels count for the slopes alone."""
+        if self.slopes is None:
+            return []
+        traces, _ = _of_rows(self.slopes, fields_from(self.mapped))
+        return [
+            replace(trace, id=f"public {i}", labels=_public(trace))
+            for i, trace in enumerate(traces)
+        ]
 
     def traces(self) -> tuple[list[Trace], list[RowError]]:
         """The readable answers, and an error for each unreadable row."""
         if self.file.is_dir():
             return _of_set(self.file, self.labels)
         return _of_rows(self.file, fields_from(self.mapped))
+
+
+def _public(trace: Trace) -> tuple[ClaimLabel, ...]:
+    return tuple(replace(label, trusted=False, source="public") for label in trace.labels)
 
 
 def _fitted(
@@ -163,7 +189,7 @@ def _fitted(
     guard = guard_from(language_model=given.language_model)
     with working("loading the models"):
         fingerprint = {**guard.fingerprint, **_origin(traces)}
-    rows = uniform(_scored(guard, traces))
+    rows = uniform(_scored(guard, [*traces, *given.others()]))
     with _refusing():
         fitted = fit_calibrator(
             rows,

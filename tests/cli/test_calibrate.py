@@ -44,6 +44,7 @@ def test_calibrate_fits_stores_and_reports(run, tmp_path):
         (["--at-most-flagged", "20"], "--at-most-flagged must lie between 0 and 1, not 20"),
         (["--confidence", "1"], "--confidence must lie between 0 and 1, not 1"),
         (["--promise", "all"], "--promise must be true or stated, not 'all'"),
+        (["--slopes-from", "x.jsonl"], "--slopes-from needs --calibration learned"),
         (["--weight", "judge"], "--weight must be SOURCE=NUMBER, such as judge=0.5, not 'judge'"),
         (["--weight", "nobody=1"], "a source is gold, edit, judge, person"),
         (["--weight", "judge=-1"], "a weight 0 or more"),
@@ -156,6 +157,23 @@ def test_labels_from_documents_alone_are_warned_of():
     (said,) = _warnings(figures)
     assert "Vote on 30 of them" in said
     assert not list(_warnings(figures | {"sources": {"edit": {}, "person": {}}}))
+
+
+def test_public_data_set_slopes_and_nothing_else(run, tmp_path):
+    from franq_guard import Calibrator
+
+    folder, out = a_set(tmp_path / "set", 40), tmp_path / "mine.json"
+    public = [json.loads(line) for line in labelled(60)]
+    for row in public[1::2]:
+        row["claims"][0]["is_true"] = True  # nearly all is true there
+    (tmp_path / "public.jsonl").write_text("\n".join(map(json.dumps, public)))
+    words = ("--calibration", "learned", "--slopes-from", tmp_path / "public.jsonl")
+    result = run("calibrate", folder, "--out", out, *words)
+    assert result.exit_code == 0, result.output
+    fitted = Calibrator.load(out)
+    assert (fitted.figures["n"], fitted.fingerprint["n_train"]) == (40, 100)
+    assert fitted.figures["share_true"] == 0.5
+    assert fitted.figures["sources"]["public"]["share_true"] == 1.0
 
 
 def test_figures_as_they_ought_to_be_have_no_warning():
