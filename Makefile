@@ -5,9 +5,10 @@ DEMO_READY := .venv/.ready-for-the-demo
 READY := .venv/.ready
 DATA ?= ../shared/data
 
-.PHONY: demo test test-portable test-slow test-llamacpp test-litellm test-evaluators test-wheels \
-	test-versions check-dockerfile check-browser docs check-docs bench-evaluators \
-	check recalibrate calibrator small-model small-model-blend bench-verdicts bench bench-service bench-faithfulness \
+.PHONY: demo test test-portable test-slow test-llamacpp test-litellm test-ray test-evaluators \
+	test-wheels test-versions check-dockerfile check-types-strict check-browser docs check-docs \
+	check recalibrate calibrator small-model small-model-blend bench-verdicts bench bench-service \
+	bench-evaluators bench-faithfulness bench-throughput bench-ray \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
 PROJECTS := pyproject.toml benchmarks/pyproject.toml integrations/langchain/pyproject.toml integrations/llama_index/pyproject.toml
@@ -65,6 +66,20 @@ $(LITELLM)/.ready: tests/litellm/requirements.txt
 
 test-litellm: $(READY) $(LITELLM)/.ready  ## LiteLLM's own proxy with our guardrail (700 MB of packages)
 	$(BIN)/pytest -m litellm tests/litellm
+
+RAY := .venv-ray
+$(RAY)/.ready: $(READY) tests/ray_data/requirements.txt
+	$(BIN)/python -m venv $(RAY)
+	$(BESIDE) $(RAY)
+	$(RAY)/bin/pip install -q -c constraints.txt -r tests/ray_data/requirements.txt
+	touch $@
+
+test-ray: $(RAY)/.ready   ## data sets through Ray Data on 2 actors, with kills in between
+	OMP_NUM_THREADS=1 $(RAY)/bin/python -m pytest -m ray tests/ray_data
+
+ROWS ?= 1000
+bench-ray: $(RAY)/.ready  ## ROWS small answers through Ray Data with a kill in between: the counts
+	$(RAY)/bin/python benchmarks/speed/dataset.py --rows $(ROWS)
 
 # The packages of .venv stay visible in this one, too.
 EVALUATORS := .venv-evaluators
@@ -133,6 +148,13 @@ check: $(READY)           ## lint, types and the order of the rooms
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# It comes as a package, and needs node (or fetches one).
+PYRIGHT := .venv-pyright
+check-types-strict: $(READY)  ## what users write, by pyright's strict mode (mypy's is in check)
+	$(PYTHON) -m venv $(PYRIGHT)
+	$(PYRIGHT)/bin/pip install -q pyright==1.1.414
+	$(PYRIGHT)/bin/pyright --pythonpath $(BIN)/python
+
 recalibrate: $(READY)     ## refit the shipped calibrators from DATA (needed when scores or claims move)
 	$(BIN)/python -m franq_bench.calibrator --data $(DATA)
 
@@ -156,6 +178,9 @@ bench: $(READY)           ## the guard's extra time as a ratio to plain generati
 bench-service: $(READY)   ## the service and the proxy beside the bare work (6 minutes)
 	$(BIN)/python benchmarks/speed/service_load.py
 	$(BIN)/python benchmarks/speed/proxy_overhead.py
+
+bench-throughput: $(READY)  ## rows a second of given and captured answers, beside the encoder's floor
+	$(BIN)/python benchmarks/speed/throughput.py --captured 4
 
 bench-faithfulness: $(READY)  ## AlignScore against a restatement of the original procedure
 	$(BIN)/python benchmarks/speed/alignscore.py

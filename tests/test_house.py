@@ -63,7 +63,7 @@ def test_the_tests_mirror_the_rooms():
 
     Those taken out need environments of their own; ``docs`` holds the tests of the pages.
     """
-    others = {"docs", "llama_cpp", "litellm", "versions", "wheels"}
+    others = {"docs", "llama_cpp", "litellm", "ray_data", "versions", "wheels"}
     assert rooms(ROOT / "tests") - others <= rooms(PACKAGE)
     bench = ROOT / "benchmarks"
     assert rooms(bench / "tests") <= rooms(bench / "franq_bench")

@@ -14,6 +14,7 @@ NAMES = {
         "Calibrator Claim Evidence FranqClassifier Generation Guard GuardedAnswer Passage Policy "
         "Signals Token Trace Verdict to_dataframe"
     ),
+    "franq_guard.batch": "DatasetSettings RESULTS Report check_batch check_dataset",
     "franq_guard.calibration": "Calibrator Knots",
     "franq_guard.claims": (
         "ALIGNED Alignment ClaimSplitter FallbackReport LLMSplitter RuleSplitter align "

@@ -1,11 +1,12 @@
 """Compares FRANQ with the faithfulness metrics of evaluation frameworks, on rows written for it.
 
-    python benchmarks/evaluators/faithfulness.py [--rows 50] [--tokens 160] [METRIC ...]
+    python benchmarks/evaluators/faithfulness.py [--rows 50] [--held] [METRIC ...]
 
 Each row is a passage about something invented and an answer of one claim: alternately a paraphrase
 and a claim with one fact changed. The frameworks' metrics ask a judge model through their own
 interfaces; here it is the bundled SmolLM2 of 135M parameters. If a framework cannot read the
-judge's reply, the row counts as unreadable and gets no score. Runs in the environment of
+judge's reply, the row counts as unreadable and gets no score. With ``--held`` the judge can write
+nothing but what has the form that the framework asks for. Runs in the environment of
 `make test-evaluators`.
 """
 
@@ -24,28 +25,16 @@ os.environ["DEEPEVAL_TELEMETRY_OPT_OUT"] = "1"
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 os.environ["RAGAS_DO_NOT_TRACK"] = "true"
 
+from judge import NAME, Client, Judge, served
+
 from franq_guard import Guard
-from franq_guard.language_model import load_bundled
-from franq_guard.language_model.base import Prompt
 from franq_guard.metrics import auroc
 
 ROWS = Path(__file__).parents[2] / "tests" / "fixtures" / "invented.jsonl"
 Score = Callable[[str, str, str], float]
 
 
-class Judge:
-    """The bundled language model, as a function from a prompt to a reply."""
-
-    def __init__(self, tokens: int) -> None:
-        self.model, self.tokens = load_bundled(), tokens
-
-    def __call__(self, prompt: str) -> str:
-        rendered = self.model.render(Prompt("", prompt))
-        (reply,) = self.model.generate([rendered], max_new_tokens=self.tokens)
-        return reply.text
-
-
-def franq(tokens: int) -> Score:
+def franq(judge: Judge) -> Score:
     from franq_guard.evaluators.assessment import assess
 
     guard = Guard.offline().warm()
@@ -57,18 +46,24 @@ def franq(tokens: int) -> Score:
     return score
 
 
-def haystack(tokens: int) -> Score:
+def haystack(judge: Judge) -> Score:
     from haystack import component
     from haystack.components.evaluators import FaithfulnessEvaluator
     from haystack.dataclasses import ChatMessage
 
-    judge = Judge(tokens)
+    lists = {"statements": {"items": {"type": "string"}}}
+    lists["statement_scores"] = {"items": {"type": "integer"}}
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": "array", **kind} for name, kind in lists.items()},
+    }
 
     @component
     class Generator:
         @component.output_types(replies=list[ChatMessage])
         def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
-            return {"replies": [ChatMessage.from_assistant(judge(messages[-1].text or ""))]}
+            reply = judge(messages[-1].text or "", schema)
+            return {"replies": [ChatMessage.from_assistant(reply)]}
 
     metric = FaithfulnessEvaluator(chat_generator=Generator(), progress_bar=False)
 
@@ -79,25 +74,23 @@ def haystack(tokens: int) -> Score:
     return score
 
 
-def deepeval(tokens: int) -> Score:
+def deepeval(judge: Judge) -> Score:
     from deepeval.metrics import FaithfulnessMetric
     from deepeval.models import DeepEvalBaseLLM
     from deepeval.test_case import LLMTestCase
-
-    judge = Judge(tokens)
 
     class Local(DeepEvalBaseLLM):
         def load_model(self, *args: Any, **kwargs: Any) -> Any:
             return judge
 
-        def generate(self, prompt: str, *args: Any, **kwargs: Any) -> str:
-            return judge(prompt)
+        def generate(self, prompt: str, schema: Any = None, **kwargs: Any) -> Any:
+            return schema.model_validate_json(judge(prompt, schema.model_json_schema()))
 
-        async def a_generate(self, prompt: str, *args: Any, **kwargs: Any) -> str:
-            return judge(prompt)
+        async def a_generate(self, prompt: str, schema: Any = None, **kwargs: Any) -> Any:
+            return self.generate(prompt, schema)
 
         def get_model_name(self, *args: Any, **kwargs: Any) -> str:
-            return "SmolLM2-135M-Instruct"
+            return NAME
 
     metric = FaithfulnessMetric(model=Local(), include_reason=False, async_mode=False)
 
@@ -108,15 +101,13 @@ def deepeval(tokens: int) -> Score:
     return score
 
 
-def ragas(tokens: int) -> Score:
+def ragas(judge: Judge) -> Score:
     from ragas.llms.base import InstructorBaseRagasLLM
     from ragas.metrics.collections import Faithfulness
 
-    judge = Judge(tokens)
-
     class Local(InstructorBaseRagasLLM):
         def generate(self, prompt: str, response_model: Any) -> Any:
-            reply = judge(prompt)
+            reply = judge(prompt, response_model.model_json_schema())
             found = reply[reply.find("{") : reply.rfind("}") + 1]
             return response_model.model_validate_json(found)
 
@@ -132,19 +123,58 @@ def ragas(tokens: int) -> Score:
     return score
 
 
-METRICS = {"franq": franq, "haystack": haystack, "deepeval": deepeval, "ragas": ragas}
+def mlflow(judge: Judge) -> Score:
+    """``is_grounded``, which the scorer ``RetrievalGroundedness`` calls for a trace."""
+    from mlflow.genai.judges import is_grounded
+
+    def score(question: str, passage: str, answer: str) -> float:
+        with served(judge) as address:
+            os.environ |= {"OPENAI_API_BASE": address, "OPENAI_API_KEY": "unused"}
+            found = is_grounded(
+                request=question, response=answer, context=[passage], model=f"openai:/{NAME}"
+            )
+        if found.error is not None:
+            raise ValueError(found.error.error_message)
+        return {"yes": 1.0, "no": 0.0}[str(found.value)]
+
+    return score
+
+
+def openevals(judge: Judge) -> Score:
+    from openevals.llm import create_llm_as_judge
+    from openevals.prompts import RAG_GROUNDEDNESS_PROMPT
+
+    metric = create_llm_as_judge(prompt=RAG_GROUNDEDNESS_PROMPT, judge=Client(judge), model=NAME)
+
+    def score(question: str, passage: str, answer: str) -> float:
+        found: Any = metric(context=passage, outputs=answer)
+        return float(found["score"])
+
+    return score
+
+
+METRICS = {
+    "franq": franq,
+    "ragas": ragas,
+    "deepeval": deepeval,
+    "haystack": haystack,
+    "mlflow": mlflow,
+    "openevals": openevals,
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("metrics", nargs="*", default=list(METRICS), help=", ".join(METRICS))
     parser.add_argument("--rows", type=int, default=50)
-    parser.add_argument("--tokens", type=int, default=160, help="of a judge's reply")
+    parser.add_argument("--tokens", type=int, default=96, help="the most in a judge's reply")
+    parser.add_argument("--held", action="store_true", help="hold the judge to the form")
     given = parser.parse_args()
     texts = ROWS.read_text("utf-8").splitlines()[: given.rows]
     rows = [chosen(json.loads(text), i) for i, text in enumerate(texts)]
     for name in given.metrics:
-        measured(name, METRICS[name](given.tokens), rows)
+        judge = Judge(32 if given.held else given.tokens, held=given.held)
+        measured(name, METRICS[name](judge), rows)
 
 
 def chosen(row: dict[str, Any], number: int) -> tuple[bool, str, str, str]:

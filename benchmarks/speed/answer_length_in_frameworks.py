@@ -1,10 +1,11 @@
 """Seconds of a guarded answer by its length, in LangChain and in LlamaIndex.
 
-Run: python benchmarks/speed/answer_length_in_frameworks.py [--characters 100000]. The answer comes
-word by word through a guarded chain or query engine, checked as a whole (``buffer``) or claim by
-claim (``claims``). Models and scorer are fakes, so that the guard and its capture are timed; the
-time of the unguarded chain or engine is subtracted. Each row also has its ratio to the row before:
-about 2 means linear time.
+Run: python benchmarks/speed/answer_length_in_frameworks.py [--characters 100000] [--logprobs]. The
+answer comes word by word through a guarded chain or query engine, with ``--logprobs`` together with
+log-probabilities as a server sends them, and is checked as a whole (``buffer``) or claim by claim
+(``claims``). Models and scorer are fakes, so that the guard and its capture are timed; the time of
+the unguarded chain or engine is subtracted. Each row also has its ratio to the row before: about 2
+means linear time.
 """
 
 from __future__ import annotations
@@ -35,18 +36,32 @@ from llama_index_franq import guard_query_engine
 QUESTION = "What of the bridge?"
 
 
+def sent(word: str) -> dict[str, Any]:
+    """The log-probability of a word, as an OpenAI-like server sends it."""
+    entry = {"token": word, "bytes": list(word.encode()), "logprob": -0.1}
+    return {"logprobs": {"content": [entry]}}
+
+
 class Words(FakeListLLM):
     """Streams its answer word by word."""
 
+    logprobs: bool = False
+
     def _stream(self, prompt: str, stop: Any = None, run_manager: Any = None, **_: Any) -> Any:
         for word in re.findall(r"\s*\S+", self.responses[0]):
-            yield GenerationChunk(text=word)
+            chunk = GenerationChunk(
+                text=word, generation_info=sent(word) if self.logprobs else None
+            )
+            if run_manager:
+                run_manager.on_llm_new_token(word, chunk=chunk)
+            yield chunk
 
 
 class Writing(CustomLLM):
     """Streams its answer word by word."""
 
     words: list[str] = []  # noqa: RUF012  # a field of pydantic
+    logprobs: bool = False
 
     @property
     def metadata(self) -> LLMMetadata:
@@ -58,7 +73,9 @@ class Writing(CustomLLM):
 
     @llm_completion_callback()
     def stream_complete(self, prompt: str, formatted: bool = False, **_: Any) -> Any:
-        return (CompletionResponse(text="", delta=word) for word in self.words)
+        for word in self.words:
+            raw = {"choices": [sent(word)]} if self.logprobs else None
+            yield CompletionResponse(text="", delta=word, raw=raw)
 
 
 class Found(BaseRetriever):
@@ -68,29 +85,35 @@ class Found(BaseRetriever):
         return [NodeWithScore(node=TextNode(text=passage.text)) for passage in PASSAGES]
 
 
-def langchain_stream(text: str, guard: Guard | None, mode: Any) -> Iterator[str]:
+def langchain_stream(
+    text: str, guard: Guard | None, mode: Any, logprobs: bool = False
+) -> Iterator[str]:
     context = PASSAGES[0].text
-    chain = RunnableLambda(lambda asked: f"{context}\n{asked}") | Words(responses=[text])
+    chain = RunnableLambda(lambda asked: f"{context}\n{asked}") | Words(
+        responses=[text], logprobs=logprobs
+    )
     if guard is None:
         return chain.stream(QUESTION)
     return guard_chain(chain, guard, stream=mode, evidence=lambda *_: context).stream(QUESTION)
 
 
-def llama_index_stream(text: str, guard: Guard | None, mode: Any) -> Iterator[str]:
-    llm = Writing(words=re.findall(r"\s*\S+", text))
+def llama_index_stream(
+    text: str, guard: Guard | None, mode: Any, logprobs: bool = False
+) -> Iterator[str]:
+    llm = Writing(words=re.findall(r"\s*\S+", text), logprobs=logprobs)
     engine: Any = RetrieverQueryEngine.from_args(Found(), llm=llm, streaming=True)
     if guard is not None:
         engine = guard_query_engine(engine, guard, stream=mode)
     return engine.query(QUESTION).response_gen
 
 
-Stream = Callable[[str, Guard | None, Any], Iterator[str]]
+Stream = Callable[[str, Guard | None, Any, bool], Iterator[str]]
 FRAMEWORKS: dict[str, Stream] = {"LangChain": langchain_stream, "LlamaIndex": llama_index_stream}
 
 
-def seconds(stream: Stream, text: str, guard: Guard | None, mode: str) -> float:
+def seconds(stream: Stream, text: str, guard: Guard | None, mode: str, logprobs: bool) -> float:
     began = process_time()
-    written = sum(map(len, stream(text, guard, mode)))
+    written = sum(map(len, stream(text, guard, mode, logprobs)))
     assert written >= len(text.strip())
     return process_time() - began
 
@@ -98,7 +121,9 @@ def seconds(stream: Stream, text: str, guard: Guard | None, mode: str) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--characters", type=int, default=100_000, help="the longest answer")
-    longest = parser.parse_args().characters
+    parser.add_argument("--logprobs", action="store_true", help="the model sends them along")
+    options = parser.parse_args()
+    longest, logprobs = options.characters, options.logprobs
     logging.disable(logging.WARNING)  # uncalibrated models say so
     print(f"{'framework':12}{'mode':8}{'characters':>11}{'seconds':>9}{'x':>6}")
     guard = Guard(faithfulness=FakeFaithfulness())
@@ -107,8 +132,8 @@ def main() -> None:
             last = 0.0
             for size in (longest // 16, longest // 8, longest // 4, longest // 2, longest):
                 text = answer(size, 5)
-                plain = seconds(stream, text, None, mode)
-                now = max(0.0, seconds(stream, text, guard, mode) - plain)
+                plain = seconds(stream, text, None, mode, logprobs)
+                now = max(0.0, seconds(stream, text, guard, mode, logprobs) - plain)
                 ratio = f"{now / last:.1f}" if last else "-"
                 print(f"{framework:12}{mode:8}{size:11}{now:9.2f}{ratio:>6}", flush=True)
                 last = now

@@ -48,7 +48,7 @@ def child() -> None:
     # Without a cache, so that every check runs the model.
     bundled = SmallFaithfulness.bundled()
     for line in sys.stdin:
-        bundled._cache.clear()
+        bundled.forget()
         guard = Guard(faithfulness=bundled, policy=Policy())
         answer = " ".join(sentences[: int(line)])
         began = perf_counter()

@@ -86,8 +86,8 @@ def threads_for(work: float = math.inf) -> Iterator[None]:
 
 def chosen_threads(work: float, most: int) -> int:
     """The number of threads for ``work`` multiply-adds where torch would use ``most``."""
-    if (told := setting()) is not None:
-        return told
+    if (given := setting()) is not None:
+        return given
     if work < WORTH or most == 1 or _neighbours.crowd():
         return 1
     return min(most, usable_cores())
@@ -99,12 +99,12 @@ def setting() -> int | None:
     Raises:
         ValueError: if it is not a whole number of at least 1.
     """
-    told = os.environ.get(SETTING, "").strip()
-    if not told:
+    given = os.environ.get(SETTING, "").strip()
+    if not given:
         return None
-    if not told.isdecimal() or int(told) < 1:
-        raise ValueError(f"{SETTING} must be a whole number of at least 1, not {told!r}")
-    return int(told)
+    if not given.isdecimal() or int(given) < 1:
+        raise ValueError(f"{SETTING} must be a whole number of at least 1, not {given!r}")
+    return int(given)
 
 
 def wait_passively() -> None:
@@ -188,6 +188,6 @@ def _openmp() -> Any:
         runtime.omp_set_num_threads(before + 1)
     except (AttributeError, OSError, TypeError):
         return None
-    heard = torch.get_num_threads() == before + 1
+    followed = torch.get_num_threads() == before + 1
     runtime.omp_set_num_threads(before)
-    return runtime if heard else None
+    return runtime if followed else None

@@ -18,6 +18,11 @@ from franq_guard.records import Form, Source
 
 _log = logging.getLogger(__name__)
 
+_REMEDY = (
+    "Fit one for this set-up with `franq calibrate` and the same settings, or use the models and "
+    "methods that it was fitted for"
+)
+
 __all__ = ["choose", "shipped", "shipped_for"]
 
 
@@ -77,7 +82,7 @@ def choose(
 
 def _given(given: Calibrator, mismatches: list[str], *, strict: bool) -> Calibrator:
     if mismatches and strict:
-        raise ValueError(f"calibrator {given.name}: {'; '.join(mismatches)}")
+        raise ValueError(f"calibrator {given.name}: {'; '.join(mismatches)}. {_REMEDY}")
     for mismatch in mismatches:
-        _log.warning("calibrator %s: %s", given.name, mismatch)
+        _log.warning("calibrator %s: %s. %s", given.name, mismatch, _REMEDY)
     return given

@@ -26,8 +26,10 @@ from franq_guard.label_rule import LabelRule
 from franq_guard.records import Form
 
 About = Literal["true", "stated"]
-MIN_PER_CLASS = 20
-"""Fewest true and fewest false claims a calibrator is fitted on."""
+MIN_PER_CLASS = 5
+"""Fewest true and fewest false claims a calibrator is fitted on: one for each fold."""
+FEW_PER_CLASS = 20
+"""With fewer of either, ``franq calibrate`` warns and says how wide the figures' errors are."""
 MIN_ANSWERS = 10
 """Fewest answers they must come from: claims of one answer are not independent."""
 MIN_UNSUPPORTED = 10
@@ -43,6 +45,7 @@ ABOUT: Mapping[About, str] = {
 
 __all__ = [
     "ABOUT",
+    "FEW_PER_CLASS",
     "FOLDS",
     "MIN_ANSWERS",
     "MIN_PER_CLASS",
@@ -109,6 +112,7 @@ def fit_calibrator(
     log_space: bool = True,
     interpolation: Interpolation = "linear",
     form: Form = "long",
+    faithful_threshold: float = 0.5,
     name: str = "custom",
     fingerprint: Mapping[str, Any] | None = None,
     at_most_flagged: float | None = None,
@@ -129,6 +133,7 @@ def fit_calibrator(
         log_space: the UQ columns are log-probabilities (long form).
         interpolation: of the curves.
         form: "long" or "short".
+        faithful_threshold: P(faithful) above which a claim counts as faithful.
         name: of the calibrator.
         fingerprint: models and settings of the signals; size, date and versions are added.
         at_most_flagged: largest share of the true claims that may be flagged; None: no promise.
@@ -148,7 +153,7 @@ def fit_calibrator(
     kept = _kept(data, at_most_flagged is not None)
     fitted_on = data.only(~kept)
     _check_size(fitted_on, kept=len(np.unique(data.groups[kept])))
-    ways = _ways(log_space, interpolation)
+    ways = _ways(log_space, interpolation, faithful_threshold)
     if calibration == "learned":
         _check_real(fitted_on)
     made = _fitted(fitted_on, ways[calibration], ways if compare else {})
@@ -162,9 +167,15 @@ def fit_calibrator(
     return _promised(made, data.only(known), source, about=about, alpha=alpha, delta=delta)
 
 
-def _ways(log_space: bool, interpolation: Interpolation) -> dict[AnyCalibration, Fit]:
-    ways: tuple[AnyCalibration, ...] = get_args(AnyCalibration)
-    return {way: fit_by(way, log_space=log_space, interpolation=interpolation) for way in ways}
+def _ways(
+    log_space: bool, interpolation: Interpolation, faithful_threshold: float
+) -> dict[AnyCalibration, Fit]:
+    options: dict[str, Any] = {
+        "log_space": log_space,
+        "interpolation": interpolation,
+        "faithful_threshold": faithful_threshold,
+    }
+    return {way: fit_by(way, **options) for way in get_args(AnyCalibration)}
 
 
 def _fitted(data: Labelled, fit: Fit, others: Mapping[AnyCalibration, Fit]) -> Calibrator:

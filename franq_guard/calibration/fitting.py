@@ -38,12 +38,21 @@ Fit = Callable[[Labelled], Fitted]
 
 
 def fit_by(
-    calibration: AnyCalibration, *, log_space: bool = True, interpolation: Interpolation = "linear"
+    calibration: AnyCalibration,
+    *,
+    log_space: bool = True,
+    interpolation: Interpolation = "linear",
+    faithful_threshold: float = 0.5,
 ) -> Fit:
     """The fit of one calibration; see :class:`~franq_guard.calibration.store.Calibrator`."""
     if calibration == "learned":
         return lambda data: learned(data, log_space=log_space)
-    made = FranqClassifier(calibration, log_space=log_space, interpolation=interpolation)
+    made = FranqClassifier(
+        calibration,
+        log_space=log_space,
+        interpolation=interpolation,
+        faithful_threshold=faithful_threshold,
+    )
 
     def fit(data: Labelled) -> Fitted:
         made.fit(data.signals, data.is_true, data.faithful, weights=data.weights)

@@ -114,13 +114,13 @@ class NoPassagesNote:
     """Logs a warning, once for each wrapper, if a long prompt comes without any passages."""
 
     def __init__(self) -> None:
-        self.told = False
+        self.warned = False
 
     def __call__(self, prompt: str | None, passages: Sequence[Passage]) -> None:
         """Examine what was captured of an answer."""
-        if self.told or passages or len(prompt or "") < _LONG_PROMPT:
+        if self.warned or passages or len(prompt or "") < _LONG_PROMPT:
             return
-        self.told = True
+        self.warned = True
         _log.warning(
             "no passages were found for a prompt of %d characters: if it contains passages, say "
             "where they are with evidence= (a key, a dotted path or a function); without passages "

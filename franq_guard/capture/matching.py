@@ -54,6 +54,8 @@ def clipped(generation: Generation, answer: str) -> Generation:
     generated. If the answer is not a part of the generated text, the prompt is kept, but not the
     tokens and the writer.
     """
+    if answer == generation.text:
+        return generation
     start = generation.text.find(answer)
     if start < 0:
         return replace(generation, text=answer, tokens=(), source="none", writer=None)

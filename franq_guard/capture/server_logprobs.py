@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from threading import Lock
 
 from franq_guard.language_model.server.pieces import spans_of
 from franq_guard.language_model.server.tokens import ServerToken
@@ -27,6 +30,45 @@ def server_generation(
     """
     tokens = tuple(_tokens(text, told)) or tuple(_searched(text, told)) if text else ()
     return Generation(text, tokens, prompt, source="server" if tokens else "none")
+
+
+class GrowingServerText:
+    """The tokens of an answer that is still being written, each read once; thread-safe.
+
+    A stream of claims asks for the tokens of each part: to read all of them each time would take
+    quadratic time.
+    """
+
+    def __init__(self) -> None:
+        self.told: list[ServerToken] = []
+        self._lock = Lock()
+        self._text, self._read, self._known = "", 0, list[Token]()
+        self._pieces = _Pieces()
+
+    def add(self, told: Iterable[ServerToken]) -> None:
+        """Add what the server has sent since."""
+        self.told.extend(told)
+
+    def generation(self, text: str, prompt: str | None) -> Generation:
+        """As :func:`server_generation`, for a ``text`` that the answer so far begins with."""
+        with self._lock:
+            self._read_on()
+            if not text or not self._text.startswith(text):
+                return server_generation(text, prompt, tuple(self.told))
+            upto = bisect_left(self._known, len(text), key=lambda token: token.start)
+            tokens = self._known[:upto]
+            if tokens and tokens[-1].end > len(text):
+                tokens[-1] = replace(tokens[-1], end=len(text))
+            return Generation(text, tuple(tokens), prompt, source="server")
+
+    def _read_on(self) -> None:
+        sent = self.told[self._read :]
+        self._read += len(sent)
+        for token in sent:
+            for characters, logprob, id in self._pieces.add(token):
+                begin = len(self._text)
+                self._text += characters
+                self._known.append(Token(id, begin, begin + len(characters), logprob))
 
 
 def _tokens(text: str, told: Sequence[ServerToken]) -> Iterator[Token]:
@@ -54,12 +96,23 @@ def _pieces(told: Sequence[ServerToken]) -> Iterator[tuple[str, float, int]]:
 
     Merged tokens have no single id; theirs is -1.
     """
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    begun, carried, first = "", 0.0, 1
+    pieces = _Pieces()
     for i, token in enumerate(told, 1):
-        begun += decoder.decode(token.text, final=i == len(told))
-        carried += token.logprob
-        within_a_character = bool(decoder.getstate()[0])
-        if not (begun and within_a_character):
-            yield begun, carried, token.id if i == first else -1
-            begun, carried, first = "", 0.0, i + 1
+        yield from pieces.add(token, final=i == len(told))
+
+
+class _Pieces:
+    """Decodes tokens one after the other."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._begun, self._carried, self._merged = "", 0.0, 0
+
+    def add(self, token: ServerToken, *, final: bool = False) -> Iterator[tuple[str, float, int]]:
+        self._begun += self._decoder.decode(token.text, final=final)
+        self._carried += token.logprob
+        self._merged += 1
+        within_a_character = bool(self._decoder.getstate()[0])
+        if not (self._begun and within_a_character):
+            yield self._begun, self._carried, token.id if self._merged == 1 else -1
+            self._begun, self._carried, self._merged = "", 0.0, 0

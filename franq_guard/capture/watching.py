@@ -7,11 +7,12 @@ answer is never delayed or changed, and no exception reaches the application.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from contextvars import Context, copy_context
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from zlib import crc32
 
 from franq_guard.basics.background import Background
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from franq_guard.guard import Guard
 
 _log = logging.getLogger(__name__)
+
+FoundT = TypeVar("FoundT")
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,29 @@ class Watching:
     def close(self, timeout: float | None = 2.0) -> bool:
         """Take nothing more, and :meth:`flush`; done at the end of the process, too."""
         return self._watcher.close(timeout)
+
+
+class ToldByModels(Generic[FoundT]):
+    """What tools told in earlier runs that a model inside them wrote, and what these tools found.
+
+    A follow-up turn finds such a text among the messages: then what was found is the evidence, and
+    the text is none. The newest ``most`` texts are kept. For one thread (that of the checks).
+    """
+
+    def __init__(self, most: int = 1000) -> None:
+        self._found: OrderedDict[str, Sequence[FoundT]] = OrderedDict()
+        self._most = most
+
+    def note(self, text: str, found: Sequence[FoundT]) -> None:
+        """Keep what was found for a ``text``; empty if a model wrote it from nothing."""
+        self._found.pop(text.strip(), None)
+        self._found[text.strip()] = found
+        if len(self._found) > self._most:
+            self._found.popitem(last=False)
+
+    def found(self, text: str) -> Sequence[FoundT] | None:
+        """What was found for this text; None if no model is known to have written it."""
+        return self._found.get(text.strip())
 
 
 class Watcher:

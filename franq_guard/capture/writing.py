@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from franq_guard.capture.local import LocalModel
 from franq_guard.capture.matching import ModelCall, clipped
-from franq_guard.capture.server_logprobs import server_generation
+from franq_guard.capture.server_logprobs import GrowingServerText, server_generation
 from franq_guard.language_model.server.tokens import ServerToken
 from franq_guard.records import Claim, Generation, Passage, Trace
 
@@ -93,7 +93,11 @@ class Written:
 
 
 def written(
-    writers: Writers, run: ModelRun, prompts: Prompts, told: Sequence[ServerToken], answer: str
+    writers: Writers,
+    run: ModelRun,
+    prompts: Prompts,
+    told: Sequence[ServerToken] | GrowingServerText,
+    answer: str,
 ) -> Written:
     """The record of ``answer``, written by ``run``; the framework may have changed its text since.
 
@@ -101,7 +105,7 @@ def written(
         writers: the models that may have written it.
         run: the model's call, which may still be writing.
         prompts: the prompt of the call.
-        told: the log-probabilities that a server has sent so far.
+        told: the log-probabilities that a server has sent so far; growing while it still writes.
         answer: the text that has reached the user so far.
     """
     for model in writers.models:
@@ -112,7 +116,11 @@ def written(
             return Written(model.guard, clipped(found, answer.removeprefix(lead)), lead)
     prompt = prompts.rendered(writers.reader)
     lead = _lead(prompts, prompt, answer)
-    made = server_generation(answer.removeprefix(lead), prompt, told)
+    text = answer.removeprefix(lead)
+    if isinstance(told, GrowingServerText):
+        made = told.generation(text, prompt)
+    else:
+        made = server_generation(text, prompt, told)
     if writers.only is not None:
         made = replace(made, writer=writers.only.fingerprint)
     return Written(writers.reader, made, lead)

@@ -43,6 +43,12 @@ _ADDRESS = re.compile(
     r"(?:,?\s*\b(?:[Ss]ee|[Ss]iehe)(?: also)?:?\s+)?\(?<?(?:https?://|www\.)[^\s<>]*[^\s<>.,;:!?)\]}\"'”’][>)]?|(?<=\])\([^()\s]*\)"
 )
 _LINK = re.compile(r"!?(\[)[^\]\[\n]*(\]\([^()\s]*\))")
+_LEAD = r"(?:(?:see|sources?|via|from|cf\.|quellen?|siehe|vgl\.)(?: also)?:? )?"
+_SOURCE_LINK = re.compile(
+    rf"\((?i:{_LEAD})\[(?:[A-ZÄÖÜ][^\]\[\n\d]{{0,40}}|[a-zäöü]{{1,12}}|\^?\d{{1,3}})\]\([^()\s]*\)\)"
+    r"|(?i:\[(?:sources?|links?|ref(?:erence)?s?|citations?|quellen?|\^?\d{1,3})\]\([^()\s]*\))"
+)
+"""A link that only says where something comes from: alone in brackets, or named "source"."""
 _SPLIT = re.compile(r"\s?[,;]\s?")
 _RANGE = re.compile(r"(\d{1,3})\s?[–-]\s?(\d{1,3})$")
 _MOST = 20  # the most numbers that one range, such as [1-20], may stand for
@@ -87,11 +93,13 @@ class Stated:
         if "http" in answer or "www." in answer or "](" in answer:
             links = list(_LINK.finditer(answer))
             taken += [m.span(group) for m in links for group in (1, 2)]
+            taken += [m.span() for m in _SOURCE_LINK.finditer(answer)]
             taken += [m.span() for m in _ADDRESS.finditer(answer)]
         if "<" in answer:
             taken += [m.span() for m in INLINE_TAG.finditer(answer)]
         if "&" in answer:
             taken += [m.span() for m in BLANK_ENTITY.finditer(answer)]
+        self._answer = answer
         self._is_empty = answer.strip() in NO_ANSWER
         self._taken = sorted(set(taken))
         self._starts = [start for start, _ in self._taken]
@@ -104,6 +112,11 @@ class Stated:
         left = self.text[start:end]
         gone = TAKEN_OUT in left and not any(c.isalnum() for c in left)
         return "citation" if gone else None
+
+    def is_markup(self, start: int, end: int) -> bool:
+        """Whether ``answer[start:end]`` is nothing but HTML tags, as ``</td>`` after a sentence."""
+        part = self._answer[start:end]
+        return "<" in part and not INLINE_TAG.sub("", part).strip()
 
     def clear(self, claim: Claim) -> Claim:
         """The claim without the spans of what was taken out."""

@@ -3,7 +3,8 @@
 These are reasoning (``<think>``), tool calls (tags or JSON), scripts and lists of sources. HTML
 tags are treated as markup: a block tag ends a line, ``<li>`` begins a list item. Each decision
 depends only on the text before a place, never on later text, so the result for an answer that is
-still being written is the same.
+still being written is the same. One does not: text before a lone ``</think>`` at the end of a line
+is reasoning. In a stream of claims it has mostly left, checked as text, before the tag is known.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ _BLOCK_TAG = re.compile(
     rf"|</(?:{_REASONING})\s*>",  # whose beginning stands in the prompt, or nowhere
     re.I | re.S,
 )
+_LONE_END = re.compile(rf"(?<!`)</(?:{_REASONING})\s*>[ \t]*(?=\n|\Z)", re.I)
+"""The end of reasoning whose beginning is in the prompt; not a tag that a sentence writes about."""
 BLANK_ENTITY = re.compile(r"&(?:nbsp|ensp|emsp|thinsp|#160|#xa0);", re.I)
 INLINE_TAG = re.compile(
     r"</?(?:b|i|u|em|strong|a|span|sup|sub|small|mark|font|code|td|th|cite|q|abbr|img)"
@@ -72,6 +75,10 @@ def laid_out(answer: str) -> Laid:
         for match in _TAGGED.finditer(answer):
             why: Nothing = "reasoning" if match["tag"].lower() in _WORDS else "code"
             found.append((*match.span("body"), why))
+        lone = None if any(why == "reasoning" for *_, why in found) else _LONE_END.search(answer)
+        if lone is not None:
+            found = [part for part in found if part[0] >= lone.end()]
+            found.append((0, lone.start(), "reasoning"))
         text = _TAGGED.sub(_as_lines, text)
         text = _BLOCK_TAG.sub(_as_break, text)
     if "&" in answer:
@@ -79,7 +86,12 @@ def laid_out(answer: str) -> Laid:
     if '"' in answer:
         found += [(m.start(), _end_of_json(text, m.start()), "code") for m in _calls(text, found)]
     if "[" in answer or ":" in answer or "#" in answer or "http" in answer:
-        found += [(start, end, "citation") for start, end in _sources(text)]
+        inside = [(start, end) for start, end, _ in found]
+        found += [
+            (start, end, "citation")
+            for start, end in _sources(text)
+            if not any(a <= start < b for a, b in inside)
+        ]
     return Laid(text, tuple(sorted(found)))
 
 

@@ -25,14 +25,15 @@ def rebuild(text: str, sentence: Span, claims: Sequence[Claim], keep: Sequence[b
     """``text[slice(*sentence)]`` with only the kept claims; empty if none is kept.
 
     ``claims`` are those of the sentence in order; ``keep`` says which are kept (at least one is
-    not). A kept claim stays in place if the words it depends on are kept too, else its own text
-    becomes a sentence. Claims that share words (from a language model) are always written by their
-    texts.
+    not). A claim whose text says a removed claim over again is removed too. A kept claim stays in
+    place if the words it depends on are kept, else its own text becomes a sentence. Claims that
+    share words (from a language model) are always written by their texts.
     """
     if not any(keep):
         return ""
     if _overlap(claims):
         return " ".join(c.text for c, k in zip(claims, keep, strict=True) if k and _usable(c))
+    keep = _without_repeated(claims, keep)
     pieces = _pieces(sentence, claims)
     out: list[_Draft] = []
     for k, claim in enumerate(claims):
@@ -49,6 +50,21 @@ def rebuild(text: str, sentence: Span, claims: Sequence[Claim], keep: Sequence[b
     end = _TERMINAL.search(text, *sentence)
     mark = end.group() if end else ""
     return " ".join(filter(None, (d.write(text, claims, pieces, keep, mark) for d in out)))
+
+
+def _without_repeated(claims: Sequence[Claim], keep: Sequence[bool]) -> list[bool]:
+    """``keep`` without the claims whose own text says a removed claim over again."""
+    gone = [_WORD.findall(c.text.lower()) for c, k in zip(claims, keep, strict=True) if not k]
+    return [
+        kept and not any(_says(_WORD.findall(claim.text.lower()), words) for words in gone)
+        for claim, kept in zip(claims, keep, strict=True)
+    ]
+
+
+def _says(text: Sequence[str], words: Sequence[str]) -> bool:
+    """Whether all the words are in the text, in that order."""
+    rest = iter(text)
+    return bool(words) and all(word in rest for word in words)
 
 
 def _usable(claim: Claim) -> bool:

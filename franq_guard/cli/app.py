@@ -1,4 +1,4 @@
-"""The command ``franq``: ask, calibrate, check, convert-alignscore, dataset, methods, serve.
+"""The command ``franq``: ask, calibrate, check, check-dataset, config and others.
 
 Each command has a file of its own with the same name; ``demo``, ``bench`` and ``compare`` come from
 other distributions (see :mod:`franq_guard.cli.plugins`).
@@ -20,6 +20,8 @@ from franq_guard.basics.threads import wait_passively
 from franq_guard.cli.ask import ask
 from franq_guard.cli.calibrate import calibrate
 from franq_guard.cli.check import check
+from franq_guard.cli.check_dataset import check_dataset
+from franq_guard.cli.config import config
 from franq_guard.cli.console import drop_output, listen, say, tell
 from franq_guard.cli.convert import convert_alignscore
 from franq_guard.cli.dataset import app as dataset
@@ -51,7 +53,16 @@ def make_app(found: Iterable[EntryPoint]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     made.callback()(_program)
-    for command in (ask, check, calibrate, convert_alignscore, methods, serve):
+    for command in (
+        ask,
+        check,
+        check_dataset,
+        calibrate,
+        config,
+        convert_alignscore,
+        methods,
+        serve,
+    ):
         made.command()(command)
     made.add_typer(dataset, name="dataset")
     return made

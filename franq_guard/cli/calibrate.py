@@ -4,19 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from franq_guard.cli.console import counter, emit, fail, lines_of, say, tell, working
+from franq_guard.cli.configuration import (
+    ClaimsOption,
+    ConfigOption,
+    FaithfulAboveOption,
+    FaithfulnessOption,
+    FormOption,
+    NliOption,
+    UqFaithOption,
+    UqUnfaithOption,
+    configured,
+    write_settings,
+)
+from franq_guard.cli.console import counter, emit, fail, say, tell, working
+from franq_guard.cli.labels import (
+    FileArgument,
+    LabelledFile,
+    LabelsOption,
+    SlopesOption,
+    WeightOption,
+    weights_from,
+)
 from franq_guard.cli.options import (
     JsonFlag,
     MapOption,
     ModelOption,
     ThreadsOption,
-    fields_from,
     guard_from,
     refuse_unwritable,
 )
@@ -24,17 +43,12 @@ from franq_guard.cli.options import (
 if TYPE_CHECKING:
     from franq_guard.calibration.store import Calibrator
     from franq_guard.guard import Guard
-    from franq_guard.records import ClaimLabel, Trace
-    from franq_guard.rows.fields import Fields
-    from franq_guard.rows.lines import RowError
+    from franq_guard.records import Trace
 
 _TOO_GOOD = 0.9995  # an AUROC that is printed as 1.000
 _FEW = 200  # with fewer claims the standard error of an AUROC of 0.8 exceeds 0.03
 
 
-FileArgument = Annotated[
-    Path, typer.Argument(help="franq.trace/1 rows whose claims have is_true, or a claim set.")
-]
 OutOption = Annotated[
     Path | None, typer.Option("--out", help="Where to write the calibrator (JSON).")
 ]
@@ -57,30 +71,6 @@ AboutOption = Annotated[
         "--promise",
         help="What --at-most-flagged is about: true (all true claims), or stated (those that the "
         "passages state: a claim that they do not state is flagged in any case).",
-    ),
-]
-LabelsOption = Annotated[
-    str,
-    typer.Option(
-        help="Of a claim set: whose labels count, the most trusted first. Statements that were "
-        "made false on purpose (edit) are no answers of your model: left out by default."
-    ),
-]
-WeightOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--weight",
-        metavar="SOURCE=NUMBER",
-        help="How much the labels of a source count in the fit, such as judge=0.5; may be "
-        "repeated. Others count 1.",
-    ),
-]
-SlopesOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--slopes-from",
-        help="More labelled rows, such as public data, for --calibration learned: they tell how "
-        "much a signal says, but not how often claims are true.",
     ),
 ]
 PlotOption = Annotated[Path | None, typer.Option(help="Reliability diagram as SVG.")]
@@ -108,14 +98,25 @@ def calibrate(
     plot: PlotOption = None,
     report: ReportOption = None,
     language_model: ModelOption = None,
+    config: ConfigOption = None,
+    faithfulness: FaithfulnessOption = None,
+    nli: NliOption = None,
+    claims: ClaimsOption = None,
+    form: FormOption = None,
+    uq_faith: UqFaithOption = None,
+    uq_unfaith: UqUnfaithOption = None,
+    threshold_faithful: FaithfulAboveOption = None,
     threads: ThreadsOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Fit a calibrator on labelled answers and say how good it is on answers it did not see.
 
     A row is question, passages, answer, and claims with is_true; a row with
-    an is_true of its own is an answer of one claim. It takes 20 true and 20
+    an is_true of its own is an answer of one claim. It takes 5 true and 5
     false claims of 10 answers at least, and a few hundred to be worth it.
+
+    The calibrator is for the models, methods and form of the options or of
+    --config; --form short is for answers of one claim.
 
     With --at-most-flagged half of the answers (by a hash of their id) set
     the threshold and the others fit the curves. The share of true claims
@@ -125,60 +126,38 @@ def calibrate(
     Unreadable rows are left out; the calibrator is still written, but the
     exit code is 1.
     """
-    given = _Given(file, labels, mapped, language_model, slopes_from)
+    chosen = configured(
+        config,
+        language_model=language_model,
+        faithfulness=faithfulness,
+        nli=nli,
+        claims=claims,
+        form=form,
+        uq_faith=uq_faith,
+        uq_unfaith=uq_unfaith,
+        threshold_faithful=threshold_faithful,
+    )
+    chosen = replace(chosen, calibration=None, calibrator=None)  # what is fitted here
+    given = LabelledFile(file, labels, mapped, chosen, slopes_from)
     if check is not None:
         _check(check, given, as_json)
         return
     if out is None:
         fail("give --out FILE to write a calibrator, or --check MINE.json to test an existing one")
-    if about not in ("true", "stated"):
-        fail(f"--promise must be true or stated, not {about!r}")
-    if slopes_from is not None and calibration != "learned":
-        fail("--slopes-from needs --calibration learned: other curves have no slope of their own")
-    _check_wishes(calibration, at_most_flagged, confidence, out, plot, report)
-    way = {"calibration": calibration, "weights": _weights(weight)}
+    way = {"calibration": calibration, "weights": weights_from(weight)}
     promise = {"at_most_flagged": at_most_flagged, "confidence": confidence, "about": about}
+    _check_wishes(given, way, promise, out, plot, report)
     fitted, rows, unread = _fitted(given, way, promise, out.stem)
     _write(fitted, rows, out, plot, report)
+    write_settings(out, chosen, fitted.fingerprint)
     _show(fitted, out, as_json)
     if unread:
         say(f"{unread} row(s) could not be read and were left out")
         raise typer.Exit(1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
-    """The file of labelled claims, how to read it, and which model scores the claims."""
-
-    file: Path
-    labels: str
-    mapped: list[str] | None
-    language_model: str | None
-    slopes: Path | None = None
-
-    def others(self) -> list[Trace]:
-        """Answers of other data; their labels count for the slopes alone."""
-        if self.slopes is None:
-            return []
-        traces, _ = _of_rows(self.slopes, fields_from(self.mapped))
-        return [
-            replace(trace, id=f"public {i}", labels=_public(trace))
-            for i, trace in enumerate(traces)
-        ]
-
-    def traces(self) -> tuple[list[Trace], list[RowError]]:
-        """The readable answers, and an error for each unreadable row."""
-        if self.file.is_dir():
-            return _of_set(self.file, self.labels)
-        return _of_rows(self.file, fields_from(self.mapped))
-
-
-def _public(trace: Trace) -> tuple[ClaimLabel, ...]:
-    return tuple(replace(label, trusted=False, source="public") for label in trace.labels)
-
-
 def _fitted(
-    given: _Given, way: Mapping[str, Any], promise: Mapping[str, Any], name: str
+    given: LabelledFile, way: Mapping[str, Any], promise: Mapping[str, Any], name: str
 ) -> tuple[Calibrator, list[dict[str, Any]], int]:
     """Fit a calibrator; return it, its training rows, and how many rows could not be read."""
     from franq_guard.calibration.fit import fit_calibrator
@@ -186,13 +165,17 @@ def _fitted(
 
     traces, broken = given.traces()
     _check_labels(given.file, traces, promise)
-    guard = guard_from(language_model=given.language_model)
+    guard = guard_from(chosen=given.chosen)
     with working("loading the models"):
         fingerprint = {**guard.fingerprint, **_origin(traces)}
     rows = uniform(_scored(guard, [*traces, *given.others()]))
+    form: Any = given.chosen.form
     with _refusing():
         fitted = fit_calibrator(
             rows,
+            form=form,
+            log_space=form == "long",
+            faithful_threshold=given.chosen.threshold_faithful,
             name=name,
             fingerprint=fingerprint,
             source=given.file.name,
@@ -222,7 +205,7 @@ def _write(
         report.write_text(calibration_page(fitted, rows), encoding="utf-8")
 
 
-def _check(calibrator: Path, given: _Given, as_json: bool) -> None:
+def _check(calibrator: Path, given: LabelledFile, as_json: bool) -> None:
     """Report whether a calibrator still fits new labels; exit with code 1 if it does not."""
     from franq_guard.calibration.holding import holding
     from franq_guard.calibration.store import Calibrator
@@ -235,7 +218,7 @@ def _check(calibrator: Path, given: _Given, as_json: bool) -> None:
     except ValueError as error:
         fail(str(error))
     traces, _ = given.traces()
-    guard = guard_from(language_model=given.language_model)
+    guard = guard_from(chosen=given.chosen)
     try:
         found = holding(fitted, _scored(guard, traces))
     except ValueError as error:
@@ -249,63 +232,24 @@ def _check(calibrator: Path, given: _Given, as_json: bool) -> None:
 
 
 def _check_wishes(
-    calibration: str, at_most_flagged: float | None, confidence: float, *written: Path | None
+    given: LabelledFile, way: Mapping[str, Any], promise: Mapping[str, Any], *written: Path | None
 ) -> None:
     """End the program if the options are invalid, before any model runs."""
     from franq_guard.calibration.store import AnyCalibration
 
-    if calibration not in get_args(AnyCalibration):
+    if (calibration := way["calibration"]) not in get_args(AnyCalibration):
         fail(f"--calibration must be learned, condition, global or none, not {calibration!r}")
-    for option, share in (("at-most-flagged", at_most_flagged), ("confidence", confidence)):
+    if given.slopes is not None and calibration != "learned":
+        fail("--slopes-from needs --calibration learned: other curves have no slope of their own")
+    if given.chosen.form == "auto":
+        fail("a calibrator is for one form: give --form long or --form short")
+    if promise["about"] not in ("true", "stated"):
+        fail(f"--promise must be true or stated, not {promise['about']!r}")
+    for option in ("at_most_flagged", "confidence"):
+        share = promise[option]
         if share is not None and not 0 < share < 1:
-            fail(f"--{option} must lie between 0 and 1, not {share}")
+            fail(f"--{option.replace('_', '-')} must lie between 0 and 1, not {share}")
     refuse_unwritable(*written)
-
-
-def _weights(given: list[str] | None) -> dict[str, float]:
-    """The weights of sources of labels; one that cannot be read ends the program."""
-    from franq_guard.datasets.claim_set.records import KINDS
-
-    found = {}
-    for text in given or ():
-        source, _, number = text.rpartition("=")
-        try:
-            found[source] = float(number)
-        except ValueError:
-            fail(f"--weight must be SOURCE=NUMBER, such as judge=0.5, not {text!r}")
-        if source.partition(":")[0] not in KINDS or not 0 <= found[source] < float("inf"):
-            fail(
-                f"--weight {text}: a source is {', '.join(KINDS)} (or judge:NAME), a weight 0 or "
-                "more"
-            )
-    return found
-
-
-def _of_set(folder: Path, labels: str) -> tuple[list[Trace], list[RowError]]:
-    """The answers of a claim set, labelled by the sources in ``labels``, most trusted first."""
-    from franq_guard.cli.dataset.sets import opened
-
-    sources = [name.strip() for name in labels.split(",") if name.strip()]
-    traces = opened(folder).labelled(sources)
-    by_people = sum(label.trusted for trace in traces for label in trace.labels)
-    say(f"{by_people} labels that a promise may rest on")
-    return traces, []
-
-
-def _of_rows(file: Path, fields: Fields) -> tuple[list[Trace], list[RowError]]:
-    """The readable rows as traces, and the errors of the unreadable ones."""
-    from franq_guard.rows.fields import with_row_label
-    from franq_guard.rows.lines import RowError, read_traces
-
-    traces, broken = [], []
-    with lines_of(file) as lines:
-        for row in read_traces(lines, prepare=lambda row: with_row_label(fields(row))):
-            if isinstance(row, RowError):
-                say(f"line {row.line}: {row.error}")
-                broken.append(row)
-            else:
-                traces.append(row)
-    return traces, broken
 
 
 def _check_labels(file: Path, traces: Iterable[Trace], promise: Mapping[str, Any]) -> None:
@@ -376,6 +320,8 @@ def _show(fitted: Calibrator, out: Path, as_json: bool) -> None:
 
 def _warnings(figures: Mapping[str, Any]) -> Iterator[str]:
     """Warnings about figures that are probably not reliable."""
+    from franq_guard.calibration.fit import FEW_PER_CLASS
+
     if (figures.get("auroc") or 0) >= _TOO_GOOD:
         yield (
             "AUROC 1.0: true and false claims are told apart without an error, which real answers "
@@ -387,8 +333,29 @@ def _warnings(figures: Mapping[str, Any]) -> Iterator[str]:
             "wrong does not show in them, and its probabilities of text it did not write mean "
             "little: P(true) will be off on real answers. Vote on 30 of them or more."
         )
+    rarest = _rarest(figures)
+    if rarest < FEW_PER_CLASS:
+        yield (
+            f"only {rarest} claims of the rarer label: AUROC {_width(figures, 'auroc')}, PR-AUC "
+            f"{_width(figures, 'pr_auc')}, ECE {_width(figures, 'ece')} (± a standard error). "
+            f"From {FEW_PER_CLASS} on the curves are less a matter of chance."
+        )
     if figures["n"] < _FEW:
         yield (
             f"fitted on {figures['n']} claims only: the curves and figures are rough. Label "
             f"{_FEW} or more before you rely on them."
         )
+
+
+def _rarest(figures: Mapping[str, Any]) -> int:
+    """How many claims have the rarer of the two labels."""
+    true = round(figures["n"] * figures["share_true"])
+    return int(min(true, figures["n"] - true))
+
+
+def _width(figures: Mapping[str, Any], name: str) -> str:
+    """A figure with its standard error."""
+    value, error = figures.get(name), figures.get(f"{name}_se")
+    if value is None:
+        return "not defined"
+    return f"{value:.2f} ± {error:.2f}" if error is not None else f"{value:.2f}"

@@ -9,6 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from franq_guard.cli.configuration import (
+    CalibrationOption,
+    ClaimsOption,
+    ConfigOption,
+    FaithfulAboveOption,
+    FaithfulnessOption,
+    FormOption,
+    NliOption,
+    StrictFlag,
+    UqFaithOption,
+    UqUnfaithOption,
+    configured,
+    write_settings,
+)
 from franq_guard.cli.console import counter, fail, lines_of, say, working
 from franq_guard.cli.options import (
     FalseBelowOption,
@@ -59,6 +73,16 @@ def check(
     batch_size: Annotated[int, typer.Option(min=1, help="Answers scored together.")] = 8,
     calibrator: Annotated[Path | None, typer.Option(help="From franq calibrate.")] = None,
     language_model: ModelOption = None,
+    config: ConfigOption = None,
+    faithfulness: FaithfulnessOption = None,
+    nli: NliOption = None,
+    claims: ClaimsOption = None,
+    form: FormOption = None,
+    uq_faith: UqFaithOption = None,
+    uq_unfaith: UqUnfaithOption = None,
+    calibration: CalibrationOption = None,
+    threshold_faithful: FaithfulAboveOption = None,
+    strict: StrictFlag = None,
     threads: ThreadsOption = None,
 ) -> None:
     """Check answers in a file: JSON Lines or a JSON array of question, passages, answer.
@@ -69,24 +93,43 @@ def check(
     in its place and the rest is still done; the exit code is 1 then, and
     also where an answer's check failed. At the end standard error has the
     number of claims by label.
+
+    --config takes the models and methods from one file, such as
+    examples/paper.toml; options given beside it win. Beside --out, a file
+    .settings.json says what was in force.
     """
     from franq_guard.cli.outlets import Wishes
 
     wishes = Wishes(as_json, out, html, with_passages)
     done = _done(file, wishes, resume=resume)
     fields = fields_from(mapped)
+    chosen = configured(
+        config,
+        language_model=language_model,
+        calibrator=None if calibrator is None else str(calibrator),
+        faithfulness=faithfulness,
+        nli=nli,
+        claims=claims,
+        form=form,
+        uq_faith=uq_faith,
+        uq_unfaith=uq_unfaith,
+        calibration=calibration,
+        threshold_faithful=threshold_faithful,
+        strict=strict,
+    )
     guard = guard_from(
         policy,
         threshold,
-        calibrator,
-        language_model,
         false_below=false_below,
         weak=weak,
         evidence=evidence,
+        chosen=chosen,
     )
     with working("loading the models"):
         _load(guard)
     failed = _checked(guard, file, fields, done, wishes, batch_size)
+    if out is not None:
+        write_settings(out, chosen, guard.fingerprint)
     if failed:
         say(f"{failed} row(s) could not be checked")
         raise typer.Exit(1)
@@ -115,6 +158,8 @@ def _load(guard: Guard) -> None:
     try:
         # Reading this property loads the models: choosing a calibrator needs their fingerprints.
         getattr(guard, "calibrator", None)
+    except ValueError as error:  # says itself what to do: a calibrator that does not fit, a path
+        fail(str(error))
     except Exception as error:  # a model may raise anything
         fail(f"the models cannot be loaded: {type(error).__name__}: {error}")
 
@@ -156,7 +201,7 @@ def _checked(
                 place.take(result)
     for place in places:  # only now are the files closed and complete
         place.end()
-    for line in (*fields.told(), *tally.lines()):
+    for line in (*fields.notes(), *tally.lines()):
         say(line)
     return tally.failed
 

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from franq_guard.basics.threads import SETTING
+from franq_guard.cli.configuration import Configuration
 from franq_guard.cli.console import fail, needing, say, working
 from franq_guard.policy import WEAK, Policy
 
 if TYPE_CHECKING:
     from franq_guard.calibration.store import Calibrator
     from franq_guard.guard import Guard
+    from franq_guard.language_model.asking import Asked
     from franq_guard.language_model.base import LanguageModel
     from franq_guard.rows.fields import Fields
 
@@ -97,17 +99,23 @@ def guard_from(
     false_below: float | None = None,
     weak: str | None = None,
     evidence: bool = True,
+    chosen: Configuration | None = None,
 ) -> Guard:
-    """Build a guard from these options: offline, unless another language model is named.
+    """Build a guard from these options: offline, unless other models are named.
 
     If ``language_model`` is a function, it is called when an answer first needs the model.
-    An invalid setting ends the program with an error message.
+    An invalid setting ends the program with an error message. What ``chosen`` names applies where
+    no option of the same name is given.
     """
+    chosen = chosen or Configuration()
+    if calibrator is None and chosen.calibrator is not None:
+        calibrator = Path(chosen.calibrator)
+    language_model = language_model or chosen.language_model
     with needing("pip install 'franq-guard[offline]'"):
         try:
             fitted = _fitted(calibrator, own_threshold=threshold is not None)
             settings = _policy(policy, threshold, false_below, weak)
-            return _guard(settings, fitted, language_model, evidence=evidence)
+            return _guard(settings, fitted, language_model, chosen, evidence=evidence)
         except (ValueError, OSError, RuntimeError) as error:
             fail(str(error))
 
@@ -137,6 +145,7 @@ def _guard(
     settings: Policy,
     fitted: Calibrator | None,
     language_model: str | Callable[[], LanguageModel] | None,
+    chosen: Configuration,
     *,
     evidence: bool,
 ) -> Guard:
@@ -147,7 +156,32 @@ def _guard(
         others["language_model"] = loaded_language_model(language_model)
     elif language_model is not None:
         others["language_model"] = language_model
-    return Guard.offline(policy=settings, franq=fitted, **others)
+    if chosen.ordinary:
+        return Guard.offline(policy=settings, franq=fitted, **others)
+    return _chosen_guard(settings, fitted, chosen, others)
+
+
+def _chosen_guard(
+    settings: Policy, fitted: Calibrator | None, chosen: Configuration, others: dict[str, Any]
+) -> Guard:
+    """A guard with the chosen models and methods; by default the bundled language model."""
+    from franq_guard.guard import Guard
+    from franq_guard.language_model.asking import asked
+    from franq_guard.language_model.transformers.smollm2 import bundled_file, load_bundled
+
+    if "language_model" not in others:
+        bundled_file()  # a missing package ends the program here, not in the middle of the rows
+        others["language_model"] = load_bundled
+    model = others["language_model"]
+
+    def own() -> Asked:
+        if not hasattr(model, "score"):  # a function that loads it: load it once, for both uses
+            others["language_model"] = model()
+        return asked(others["language_model"], max_new_tokens=600)
+
+    claims = chosen.splitter(own)
+    options = chosen.options(fitted)
+    return Guard(policy=settings, claims=claims, **options, **others)
 
 
 def fields_from(mapped: Sequence[str] | None) -> Fields:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from franq_guard.cli.console import fail, lines_of
 from franq_guard.records import GuardedAnswer, Passage, Trace
+from franq_guard.report.counts import check_failed
 from franq_guard.rows.lines import RowError
 
 
@@ -33,10 +34,7 @@ class Checked:
     @property
     def failed(self) -> bool:
         """Whether there is no result: the row was unreadable, or no claim could be checked."""
-        if isinstance(self.outcome, RowError):
-            return True
-        claims = self.outcome.claims
-        return bool(claims) and all(_is_failure(v.label, v.reason) for v in claims)
+        return isinstance(self.outcome, RowError) or check_failed(self.outcome)
 
 
 @dataclass(frozen=True, slots=True)

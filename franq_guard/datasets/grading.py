@@ -182,9 +182,9 @@ def _found(
     """Half-open ranges of ``said`` that match ``wanted``."""
     if lower:
         wanted = [_singular(w) for w in wanted]
-    heard = [_singular(w.text) if lower else w.text for w in said]
-    for at in range(len(heard) - len(wanted) + 1):
-        if heard[at : at + len(wanted)] == list(wanted):
+    words = [_singular(w.text) if lower else w.text for w in said]
+    for at in range(len(words) - len(wanted) + 1):
+        if words[at : at + len(wanted)] == list(wanted):
             yield at, at + len(wanted)
 
 

@@ -1,8 +1,9 @@
 """Simulates failed retrieval: replaces or corrupts the passages of questions.
 
-The robustness settings of arXiv 2505.21072: in every question a share of the passages is replaced
-by unrelated ones, or has its facts changed. Every question is changed. If ``share * n`` is not a
-whole number it is rounded up or down at random, so that the share is correct on average.
+arXiv 2505.21072 tests in this way how robust a method is to bad retrieval: of every question, a
+share of the passages is replaced by unrelated ones, or gets wrong facts. At least one passage of
+each question is changed. A share of 0.5 of 3 passages is 1.5: then 1 or 2 are changed, at random,
+so that the share is correct on average.
 """
 
 from __future__ import annotations
@@ -36,10 +37,15 @@ def shuffle_passages(
 ) -> list[Question]:
     """Each question with ``share`` of its passages replaced by passages of unrelated questions.
 
-    At least one passage is replaced wherever there is one. Two questions are unrelated where no
-    passages of theirs have the same title (or text); a substitute holds no right answer of the
-    question that gets it, and none is used twice in a question. Replaced passages are not gold and
-    have ``metadata["perturbed"] = "shuffled"``.
+    A substitute comes from an unrelated question: one that has no passage with the same title (or,
+    without titles, the same text). It does not contain a right answer of the question that gets it,
+    and no question gets the same one twice. A substitute is not marked as gold, and its metadata
+    says ``"perturbed": "shuffled"``.
+
+    Args:
+        questions: also where the substitutes come from.
+        share: of the passages, in (0, 1]; at least one is replaced.
+        seed: the same questions and seed give the same result.
 
     Raises:
         ValueError: if ``share`` is not in (0, 1], or there is no unrelated passage for a question.
@@ -57,19 +63,23 @@ def corrupt_passages(
 ) -> list[Question]:
     """Each question with names, numbers and dates of ``share`` of its passages swapped for others.
 
-    At least one passage is changed wherever one can be. Within a passage the same name always gets
-    the same substitute, a surname that of its full name. What the title or the question names
-    stays, so that the passage says something wrong of the same subject, unless it is a right
-    answer: that is swapped wherever it occurs, title included, for the answer of another question
-    that asks with the same word. Changed passages are not gold and have
-    ``metadata["perturbed"] = "corrupted"``.
+    A changed passage still speaks of the same subject, but says something wrong about it:
+
+    - Names in the title or the question stay.
+    - Right answers are always swapped, in the title too. The substitute is an answer to another
+      question that begins with the same question word ("who", "when").
+    - Within a passage, the same name always gets the same substitute, and a surname gets the
+      surname of its full name's substitute.
+
+    A changed passage is not marked as gold, and its metadata says ``"perturbed": "corrupted"``.
+    A passage without names, numbers and dates cannot be changed; then another one is.
 
     Args:
         questions: also the pool that substitutes come from.
-        share: of the passages, in (0, 1].
+        share: of the passages, in (0, 1]; at least one is changed if that is possible.
         seed: the same questions and seed give the same result.
-        rewrite: changes the text instead of the rules (an LLM); right answers that it leaves are
-            swapped by rule.
+        rewrite: changes the text in place of the rules, for instance :func:`llm_rewrite`. Right
+            answers that it leaves in the text are then swapped by the rules.
 
     Raises:
         ValueError: if ``share`` is not in (0, 1], or the pool has no substitute for a right answer.
@@ -86,7 +96,7 @@ def corrupt_passages(
 def llm_rewrite(llm: Any) -> Rewrite:
     """A :data:`Rewrite` that asks a function ``str -> str``, a LangChain or LlamaIndex LLM.
 
-    The function it gives raises ``ValueError`` for an empty reply.
+    The returned function raises ``ValueError`` if the reply is empty.
     """
     ask = as_ask(llm)
 

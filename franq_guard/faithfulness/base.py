@@ -59,3 +59,13 @@ class PassageScorer(Protocol):
         self, passages: Sequence[Sequence[Passage | str]], claims: Sequence[str]
     ) -> list[float]:
         """P(faithful) in [0, 1] of each claim given its list of passages; both of length n."""
+
+
+@runtime_checkable
+class PassageNli(Protocol):
+    """A model that decides itself which of a text's passages are worth reading beside it."""
+
+    def nli_passages(
+        self, passages: Sequence[Sequence[Passage | str]], hypotheses: Sequence[str]
+    ) -> list[NDArray[np.float64]]:
+        """Probabilities (k, 3) of the three classes for each hypothesis and its k passages."""

@@ -40,11 +40,28 @@ def token_spans(tokenizer: Any, ids: Sequence[int], text: str) -> list[Span]:
         return []
     text = without_surrogates(text)
     pieces = _pieces(tokenizer, ids, text)
-    if "".join(pieces) == text:
-        ends = list(accumulate(map(len, pieces)))
-    else:
-        ends = _aligned_ends(pieces, text)
+    ends = _spelled_ends(pieces, text, first=True) or _aligned_ends(pieces, text)
     return list(pairwise([0, *ends]))
+
+
+def spelled_spans(
+    tokenizer: Any, ids: Sequence[int], text: str, *, first: bool
+) -> list[Span] | None:
+    """:func:`token_spans` where the ids spell ``text`` to the character, otherwise None.
+
+    Only such spans can be put together from those of consecutive parts of an answer. ``first``: the
+    ids begin the answer, where a decoder may drop a blank.
+    """
+    ends = _spelled_ends(_pieces(tokenizer, ids, text), text, first=first)
+    return None if ends is None else list(pairwise([0, *ends]))
+
+
+def _spelled_ends(pieces: Sequence[str], text: str, *, first: bool) -> list[int] | None:
+    joined = "".join(pieces)
+    dropped = len(joined) - len(text)
+    if dropped not in (0, int(first)) or joined != " " * dropped + text:
+        return None
+    return [max(0, end - dropped) for end in accumulate(map(len, pieces))]
 
 
 def _pieces(tokenizer: Any, ids: Sequence[int], text: str) -> list[str]:

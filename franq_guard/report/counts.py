@@ -8,7 +8,7 @@ from typing import get_args
 from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Label
 
-__all__ = ["Counts", "summary"]
+__all__ = ["Counts", "check_failed", "summary"]
 
 
 class Counts:
@@ -66,3 +66,11 @@ def summary(answer: GuardedAnswer, policy: Policy | None = None) -> str:
         said = f"{'all ' if total > 1 else ''}{claims} checked, {flagged} flagged"
     failed = "; the policy's action failed" if answer.status == "policy_error" else ""
     return said + failed
+
+
+def check_failed(answer: GuardedAnswer) -> bool:
+    """Whether it has claims and none could be checked, because of an error or a timeout."""
+    claims = answer.claims
+    return bool(claims) and all(
+        v.label == "unverified" and v.reason in ("error", "timeout") for v in claims
+    )

@@ -37,6 +37,7 @@ class Fields:
         given: the user's field names, such as ``{"question": "user.text"}``; they take precedence.
 
     Attributes:
+        given: the user's field names.
         used: for each of our names, the row's field that it was last read from.
 
     Raises:
@@ -44,8 +45,8 @@ class Fields:
     """
 
     def __init__(self, given: Mapping[str, str] | None = None) -> None:
-        self._given = dict(given or {})
-        for name in self._given:
+        self.given = dict(given or {})
+        for name in self.given:
             if name not in (*KNOWN, "id"):
                 raise ValueError(f"no field {name!r}: map question, passages, answer or id")
         self.used: dict[str, str] = {}
@@ -57,7 +58,7 @@ class Fields:
             ValueError: if question, passages or answer is missing; suggests the most similar field.
         """
         found = dict(row)
-        for name, theirs in self._given.items():
+        for name, theirs in self.given.items():
             value = _at(row, theirs)
             if value is _NOTHING:
                 raise ValueError(f"there is no field {theirs!r} in it; it has {_names(row)}")
@@ -71,7 +72,12 @@ class Fields:
             found["passages"] = [found["passages"]]
         return found
 
-    def told(self) -> list[str]:
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns of a table that the user's names are read from."""
+        return frozenset(part for name in self.given.values() for part in (name, _first(name)))
+
+    def notes(self) -> list[str]:
         """One line that lists the fields read under other names; empty if there were none."""
         pairs = ", ".join(f"{ours} from {theirs}" for ours, theirs in self.used.items())
         return [f"fields read: {pairs}"] if pairs else []
@@ -113,6 +119,10 @@ def _at(row: object, path: str) -> Any:
     if not rest or not isinstance(row, dict) or first not in row:
         return _NOTHING
     return _at(row[first], rest)
+
+
+def _first(path: str) -> str:
+    return path.partition(".")[0]
 
 
 def _names(row: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from franq_guard.records import Trace
 from franq_guard.rows.traces import row_id, trace_from_dict
 
-__all__ = ["Prepare", "RowError", "read_traces"]
+__all__ = ["Prepare", "RowError", "read_traces", "trace_of_line", "trace_or_error"]
 
 Prepare = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -48,7 +48,7 @@ def read_traces(
     """
     for number, text in _rows(lines):
         if text.strip():
-            yield _read(number, text, prepare)
+            yield trace_of_line(number, text, prepare)
 
 
 def _rows(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
@@ -82,13 +82,29 @@ def _whole(number: int, lines: list[str]) -> Iterator[tuple[int, str]]:
         yield at, json.dumps(row)
 
 
-def _read(number: int, line: str, prepare: Prepare | None) -> Trace | RowError:
+def trace_of_line(number: int, line: str, prepare: Prepare | None = None) -> Trace | RowError:
+    """One line of JSON as a trace or an error.
+
+    Args:
+        number: of the line, from 1; for the error.
+        line: the JSON text of one row.
+        prepare: as for :func:`read_traces`.
+    """
+    try:
+        return trace_or_error(number, json.loads(line), prepare)
+    except ValueError as error:  # includes json.JSONDecodeError
+        return RowError(number, str(error))
+    except RecursionError:
+        return RowError(number, "the row is nested too deep")
+
+
+def trace_or_error(number: int, row: object, prepare: Prepare | None = None) -> Trace | RowError:
+    """One row of a table or a JSON text as a trace or an error; see :func:`trace_of_line`."""
     identifier = None
     try:
-        row = json.loads(line)
         identifier = row_id(row) if isinstance(row, dict) else None
         return trace_from_dict(prepare(row) if prepare and isinstance(row, dict) else row)
-    except ValueError as error:  # includes json.JSONDecodeError
+    except ValueError as error:
         return RowError(number, str(error), identifier)
     except RecursionError:
         return RowError(number, "the row is nested too deep", identifier)

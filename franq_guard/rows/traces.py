@@ -224,12 +224,12 @@ def _generation(text: str, row: Mapping[str, Any], *, prompt: str | None = None)
 
 def _source(row: Mapping[str, Any], tokens: tuple[Token, ...]) -> Source:
     """Where the log-probabilities of a row's tokens come from; none without tokens."""
-    told = row.get("source")
-    if told is not None and told not in get_args(Source):
-        raise ValueError(f"'source' must be one of {', '.join(get_args(Source))}, not {told!r}")
+    source = row.get("source")
+    if source is not None and source not in get_args(Source):
+        raise ValueError(f"'source' must be one of {', '.join(get_args(Source))}, not {source!r}")
     if not tokens:
         return "none"
-    return "server" if told is None else cast("Source", told)
+    return "server" if source is None else cast("Source", source)
 
 
 def _tokens(items: list[Any], text: str) -> tuple[Token, ...]:

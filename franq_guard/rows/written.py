@@ -50,11 +50,11 @@ def _tokens(generation: Generation) -> dict[str, Any]:
 
 
 def _token(token: Token) -> dict[str, Any]:
-    told = None if math.isnan(token.logprob) else token.logprob
+    logprob = None if math.isnan(token.logprob) else token.logprob
     return {
         "start": token.start,
         "end": token.end,
-        "logprob": told,
+        "logprob": logprob,
         **_known({"entropy": token.entropy}),
     }
 

@@ -38,7 +38,7 @@ class Metrics:
             self._remarks.labels(reason)
         for route, policy in product(get_args(Route), get_args(OnError)):
             self._left.labels(route, policy)
-        checker.on_unverified.append(lambda *told: self._left.labels(*told).inc())
+        checker.on_unverified.append(lambda *labels: self._left.labels(*labels).inc())
         checker.on_checked.append(self.checked)
         checker.on_generated.append(self.generated)
 

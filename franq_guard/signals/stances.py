@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from franq_guard.claims.sentences import sentences
-from franq_guard.faithfulness.base import FaithfulnessModel
+from franq_guard.faithfulness.base import FaithfulnessModel, PassageNli
 from franq_guard.franq import FloatArray
 from franq_guard.records import Evidence, Span, Trace
 from franq_guard.signals.nli_pairs import Nli, pooled_nli
@@ -20,6 +20,8 @@ _WORTH_READING = 0.1
 """A passage with at least this P(contradiction) is searched for the contradicting sentence."""
 _SENTENCES = 3
 """How many sentences of it the model reads: those that share most words with the claim."""
+_ENTAILED = (1.0, 0.0, 0.0)
+"""The classes of a text given itself; no model is asked."""
 _WORDS = re.compile(r"\w+")
 
 
@@ -46,7 +48,7 @@ def stances(
     *,
     evidence: bool = True,
 ) -> list[Stance]:
-    """The stance of each text's passages towards it, in two calls of ``nli`` for all texts.
+    """The stance of each text's passages towards it, in two calls of the model for all texts.
 
     Args:
         model: its three NLI classes are used; a model without ``nli`` gives empty stances.
@@ -58,13 +60,11 @@ def stances(
     if nli is None or not texts:
         return [Stance()] * len(texts)
     shown = [[i for i, p in enumerate(trace.passages) if p.text.strip()] for trace in traces]
-    pairs = [
-        (trace.passages[i].text, text)
-        for trace, text, places in zip(traces, texts, shown, strict=True)
-        for i in places
+    read = [
+        [trace.passages[i].text for i in places]
+        for trace, places in zip(traces, shown, strict=True)
     ]
-    ends = np.cumsum([len(places) for places in shown], dtype=np.intp)[:-1]
-    tables = np.split(pooled_nli(nli, pairs), ends)
+    tables = _tables(model, nli, read, texts)
     if not evidence:
         return list(map(_stance, tables))
     against = _against(nli, traces, texts, list(map(_contradicting, tables, shown)))
@@ -72,6 +72,22 @@ def stances(
         replace(_stance(table), against=stretch)
         for table, stretch in zip(tables, against, strict=True)
     ]
+
+
+def _tables(
+    model: FaithfulnessModel, nli: Nli, passages: Sequence[Sequence[str]], texts: Sequence[str]
+) -> list[FloatArray]:
+    """The three classes (k, 3) of each text given its k passages."""
+    if isinstance(model, PassageNli):
+        found = model.nli_passages(passages, texts)
+        for table, shown, text in zip(found, passages, texts, strict=True):
+            table[[passage == text for passage in shown]] = _ENTAILED
+        return found
+    pairs = [
+        (passage, text) for shown, text in zip(passages, texts, strict=True) for passage in shown
+    ]
+    ends = np.cumsum([len(shown) for shown in passages], dtype=np.intp)[:-1]
+    return np.split(pooled_nli(nli, pairs), ends)
 
 
 def _stance(table: FloatArray) -> Stance:

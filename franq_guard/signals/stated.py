@@ -17,5 +17,5 @@ class Stated:
         self._known: dict[Statement, Mapping[str, float]] = {}
 
     def first(self, claim: Claim, uncertainties: Mapping[str, float]) -> Mapping[str, float]:
-        """The uncertainties of the claim's first statement; the given ones if it is new."""
+        """The uncertainties found where the answer states the claim first; else the given ones."""
         return self._known.setdefault(statement(claim), uncertainties)

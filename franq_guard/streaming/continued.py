@@ -21,8 +21,8 @@ class ContinuedModel:
     """A language model for one answer that is still being written; for one thread.
 
     The answer so far is scored in a session of its prompt, which reads only new tokens; all other
-    calls are passed to the model itself. Only the tokens from the character given to :meth:`grown`
-    are returned, because the earlier ones were returned before.
+    calls are passed to the model itself. Only the tokens from the character given to
+    :meth:`set_answer` are returned, because the earlier ones were returned before.
 
     Args:
         model: the model.
@@ -75,7 +75,7 @@ class ContinuedModel:
             prompts, n=n, max_new_tokens=max_new_tokens, temperature=temperature, seed=seed
         )
 
-    def grown(self, answer: Generation, *, since: int) -> None:
+    def set_answer(self, answer: Generation, *, since: int) -> None:
         """Set the answer so far; its tokens are wanted from character ``since`` on."""
         self._whole, self._since = answer, since
 
@@ -84,10 +84,10 @@ class ContinuedModel:
     ) -> list[Generation]:
         """Score the answer so far in its sessions; other texts, or one without prompt, anew."""
         pairs = list(zip(prompts, answers, strict=True))
-        rest = [pair for pair in pairs if not self._grows(pair[1])]
+        rest = [pair for pair in pairs if not self._is_current(pair[1])]
         scored = iter(self.model.score(*map(list, zip(*rest, strict=True))) if rest else ())
         return [
-            self._recent(prompt) if self._grows(answer) else next(scored)
+            self._recent(prompt) if self._is_current(answer) else next(scored)
             for prompt, answer in pairs
         ]
 
@@ -107,7 +107,7 @@ class ContinuedModel:
             session.close()
         self._sessions.clear()
 
-    def _grows(self, answer: Generation) -> bool:
+    def _is_current(self, answer: Generation) -> bool:
         return answer.text == self._whole.text
 
     def _recent(self, prompt: str | Sequence[int]) -> Generation:

@@ -112,7 +112,7 @@ class GrowingAnswer:
         if self._model is None or self._model.model is not models.language_model:
             self.close()
             self._model = ContinuedModel(models.language_model)
-        self._model.grown(trace.generation, since=0 if self._lacking else since)
+        self._model.set_answer(trace.generation, since=0 if self._lacking else since)
         return replace(models, language_model=self._model)
 
     def _add(self, timings: Mapping[str, float]) -> None:

@@ -10,10 +10,10 @@ from franq_guard.claims.rules.splitter import RuleSplitter, Unit
 from franq_guard.claims.settling import restart
 from franq_guard.claims.spans import shifted
 
-__all__ = ["Reading", "Settling"]
+__all__ = ["Reading", "SettledText"]
 
 
-class Settling:
+class SettledText:
     """Finds up to where an answer that is still being written is settled.
 
     Attributes:
@@ -23,12 +23,12 @@ class Settling:
 
     def __init__(self, splitter: object) -> None:
         self._splitter: Any = splitter
-        self._resumes = _resumes(splitter)
+        self._can_restart = _can_restart(splitter)
         self.base = 0
         self._places: list[int] = []
         self._blocks: list[int] = []
 
-    def look(self, text: str, known: int) -> int:
+    def find_end(self, text: str, known: int) -> int:
         """The end of the last sentence, heading, code block or row that later text cannot change.
 
         ``known``: an earlier result for a beginning of the text.
@@ -36,9 +36,9 @@ class Settling:
         tail = text[self.base :]
         return self.base + int(self._splitter.settled(tail, known=max(0, known - self.base)))
 
-    def go_on(self, text: str, end: int) -> None:
-        """Start from a later place from now on; ``text`` is settled up to ``end``."""
-        if not self._resumes or end <= self.base:
+    def move_base(self, text: str, end: int) -> None:
+        """Move ``base`` to a later place if there is one; ``text`` is settled up to ``end``."""
+        if not self._can_restart or end <= self.base:
             return
         found = restart(text[self.base :], end - self.base)
         if found is not None:
@@ -66,7 +66,7 @@ class Reading:
 
     def __init__(self, splitter: object) -> None:
         self._splitter: Any = splitter
-        self._resumes = _resumes(splitter)
+        self._can_restart = _can_restart(splitter)
         self._reader: Any = None
         self._base = 0
 
@@ -77,9 +77,9 @@ class Reading:
     def units(self, text: str, start: int, base: int, question: str) -> list[Unit]:
         """The sentences, headings and rows of ``text`` that end after ``start``, in order.
 
-        ``base``: a place before ``start`` from where the text can be split (:class:`Settling`).
+        ``base``: a place before ``start`` from where the text can be split (:class:`SettledText`).
         """
-        if not self._resumes:
+        if not self._can_restart:
             return list(self._splitter.units(text, question=question, after=start))
         if self._reader is None:
             self._reader = self._splitter.reader(question)
@@ -102,7 +102,7 @@ class Reading:
             pass
 
 
-def _resumes(splitter: object) -> bool:
+def _can_restart(splitter: object) -> bool:
     """Whether it splits by the rules that :func:`restart` is made for."""
     kind: Any = type(splitter)
     own = [getattr(kind, name, None) is getattr(RuleSplitter, name) for name in _OF_RULES]

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from franq_guard.claims.rules.splitter import RuleSplitter
 from franq_guard.policy import Policy
 from franq_guard.records import Generation, GuardedAnswer, Trace
-from franq_guard.streaming.leaving import Leaving
-from franq_guard.streaming.reading import Reading, Settling
+from franq_guard.streaming.reading import Reading, SettledText
 from franq_guard.streaming.release import Release, Released
+from franq_guard.streaming.released_text import ReleasedText
 from franq_guard.streaming.worker import ClaimWorker, Lookup, Part, Piece, unverified
 from franq_guard.telemetry.hooks import GrowingCheck
 from franq_guard.uncertainty.methods import find
@@ -135,8 +135,8 @@ class ClaimStream:
         self._waiting: deque[tuple[Part, Future[list[Piece]]]] = deque()
         self._worker = ClaimWorker(guard, lookup)
         self._watched = GrowingCheck()
-        self._settling, self._spare = Settling(guard.claims), Reading(guard.claims)
-        self._leaving, self._closed = Leaving(guard.policy), False
+        self._settled_text, self._spare = SettledText(guard.claims), Reading(guard.claims)
+        self._released, self._closed = ReleasedText(guard.policy), False
         self.rest = ""
 
     def feed(self, piece: str) -> str:
@@ -150,14 +150,14 @@ class ClaimStream:
             self._looked = len(self._text)
             end = self._settled()
             self._ask(end, over=False)
-            self._settling.go_on(self._text, end)
+            self._settled_text.move_base(self._text, end)
             self._read_ahead()
         return self._collect()
 
     def _is_time_to_look(self, piece: str) -> bool:
         """Whether to look for settled text; less often for more open text, all of which is read."""
         size = len(self._text)
-        open_text, new = size - self._settling.base, size - self._looked
+        open_text, new = size - self._settled_text.base, size - self._looked
         if self._worker.reads_anew and size > _LONG and size - self._asked < size // _ANEW:
             return False
         return new >= max(_LOOK_EVERY, open_text // _SHARE) or (open_text < _LONG and "\n" in piece)
@@ -207,17 +207,17 @@ class ClaimStream:
         Raises:
             FactualityError: as :meth:`feed`.
         """
-        leaving = self._leaving
-        before = len(leaving.out)
-        if leaving.end < leaving.checked:
+        released = self._released
+        before = len(released.text)
+        if released.end < released.checked:
             self._judge()
         checked = self._checked(self._text)
-        kept = leaving.whole and checked.text.startswith(leaving.out)
+        kept = released.whole and checked.text.startswith(released.text)
         # The rest, which is in no claim, is only markup and blanks.
-        text = checked.text if kept else leaving.out + self._text[leaving.end :]
+        text = checked.text if kept else released.text + self._text[released.end :]
         self._emit(text, len(self._text))
-        self.rest = leaving.out[before:]
-        return self._release(replace(checked, text=leaving.out))
+        self.rest = released.text[before:]
+        return self._release(replace(checked, text=released.text))
 
     @property
     def trace(self) -> Trace:
@@ -232,7 +232,7 @@ class ClaimStream:
 
     def _settled(self) -> int:
         try:
-            return self._settling.look(self._text, self._asked)
+            return self._settled_text.find_end(self._text, self._asked)
         except Exception:  # everything is checked at the end of the answer then
             _log.warning("looking for settled claims failed", exc_info=True)
             return 0
@@ -242,7 +242,7 @@ class ClaimStream:
         first = over and not self._asked  # a blank answer is looked up, too
         if not self._text[self._asked : end].strip() and not first:
             return
-        part = Part(self._text, self._asked, end, over, self._settling.base)
+        part = Part(self._text, self._asked, end, over, self._settled_text.base)
         self._asked = end
         self._read = max(self._read, end)
         self._waiting.append((part, self._submit(self._worker.check, part)))
@@ -260,7 +260,7 @@ class ClaimStream:
 
     def _collect(self) -> str:
         """Collect the finished checks; the text that they release."""
-        before = len(self._leaving.out)
+        before = len(self._released.text)
         while self._waiting and not self._closed:
             part, future = self._waiting[0]
             if future.done() and not future.cancelled():
@@ -272,34 +272,34 @@ class ClaimStream:
                 break
             self._waiting.popleft()
             for piece in pieces:
-                self._let_out(piece)
-        return self._leaving.out[before:]
+                self._add(piece)
+        return self._released.text[before:]
 
-    def _let_out(self, piece: Piece) -> None:
-        leaving = self._leaving
-        leaving.add(piece.verdicts, piece.end)
+    def _add(self, piece: Piece) -> None:
+        released = self._released
+        released.add(piece.verdicts, piece.end)
         if any(verdict.label in self._release.raise_on for verdict in piece.verdicts):
-            self._release(replace(self._checked(self._text[: piece.end]), text=leaving.out))
-        if not leaving.waits():
+            self._release(replace(self._checked(self._text[: piece.end]), text=released.text))
+        if not released.holds_back():
             self._judge()
 
     def _judge(self) -> None:
         """Release what the policy makes of all pieces so far."""
-        leaving, end = self._leaving, self._leaving.checked
+        released, end = self._released, self._released.checked
         try:
-            text = leaving.so_far(self._text)
+            text = released.so_far(self._text)
         except Exception:  # the text is released at the end of the answer instead
             _log.warning("the policy failed on an unfinished answer", exc_info=True)
-            text = leaving.out
+            text = released.text
         self._emit(text, end)
-        leaving.go_on(self._text, self._settling)
+        released.move_base(self._text, self._settled_text)
 
     def _emit(self, text: str, end: int) -> None:
         """Release what ``text`` adds to the released text; it is for the answer up to ``end``."""
-        leaving = self._leaving
-        verdicts, start = tuple(leaving.verdicts[leaving.told :]), leaving.end
-        if len(text) > len(leaving.out) or verdicts:
-            new = leaving.let_out(text, end)
+        released = self._released
+        verdicts, start = tuple(released.verdicts[released.released_verdicts :]), released.end
+        if len(text) > len(released.text) or verdicts:
+            new = released.release(text, end)
             self._release.claim(Released(new, verdicts, start, end))
 
     def _known(self) -> tuple[Guard, Trace]:
@@ -308,6 +308,6 @@ class ClaimStream:
     def _checked(self, text: str) -> GuardedAnswer:
         guard, trace = self._known()
         trace = replace(trace, generation=replace(trace.generation, text=text))
-        checked = guard.finished(trace, self._leaving.verdicts, dict(self._worker.growing.timings))
+        checked = guard.finished(trace, self._released.verdicts, dict(self._worker.growing.timings))
         self._watched.finish(checked)
         return checked

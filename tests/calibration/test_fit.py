@@ -92,10 +92,23 @@ def test_gold_faithfulness_sets_the_conditions():
     assert fit_calibrator(made).faith == want.calibrator_.faith
 
 
+def test_the_papers_scale_can_be_fitted():
+    """300 claims with 15 false ones, as in the paper, and even fewer."""
+    rng = np.random.default_rng(3)
+    made = [row | {"is_true": int(i >= 15)} for i, row in enumerate(rows(300, per_answer=1))]
+    order = [made[i] for i in rng.permutation(300)]
+    found = fit_calibrator(order, faithful_threshold=0.6)
+    assert found.figures["auroc_se"] > 0.02
+    signals = labelled(order)
+    direct = FranqClassifier(log_space=True, faithful_threshold=0.6)
+    direct.fit(signals.signals, signals.is_true)
+    assert found.faith == direct.calibrator_.faith
+
+
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (rows(39), "at least 20"),
+        (rows(9, per_answer=1)[:8], "at least 5 of each from 10 answers"),
         ([r | {"is_true": 1} for r in rows()], "300 true and 0 false"),
         ([r | {"group": "one"} for r in rows()], "from 1 answers"),
         ([], "0 true"),

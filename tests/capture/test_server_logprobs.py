@@ -1,6 +1,7 @@
 """Log-probabilities that a server sends with its answer become tokens of the answer's text."""
 
 import math
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from franq_guard import Generation
-from franq_guard.capture.server_logprobs import server_generation
+from franq_guard.capture.server_logprobs import GrowingServerText, server_generation
 from franq_guard.language_model.server.tokens import ServerToken, from_logprobs, from_response
 
 ANSWER = "Ça va: 3 €."
@@ -129,3 +130,26 @@ def test_server_tokens_tile_any_text(text, sizes, before, after):
     tokens = tokens_of(text, [ServerToken(piece, -1.0) for piece in pieces])
     assert "".join(text[t.start : t.end] for t in tokens) == text
     assert all(t.logprob == int(t.logprob) <= -1 for t in tokens)
+
+
+@given(st.text(min_size=1, max_size=20), st.data())
+def test_a_growing_answer_has_the_same_tokens_at_each_point(text, data):
+    """However the bytes are cut into tokens, and how ever much of the text is asked for."""
+    spelled = text.encode()
+    cuts = data.draw(st.sets(st.integers(1, max(1, len(spelled) - 1))))
+    bounds = [0, *sorted(cut for cut in cuts if cut < len(spelled)), len(spelled)]
+    told = [ServerToken(spelled[a:b], -0.5, i) for i, (a, b) in enumerate(pairwise(bounds))]
+    growing = GrowingServerText()
+    for i, token in enumerate(told, 1):
+        growing.add([token])
+        known = b"".join(t.text for t in told[:i]).decode(errors="ignore")
+        for upto in range(1, len(known) + 1):
+            wanted = server_generation(known[:upto], "p", told[:i])
+            assert growing.generation(known[:upto], "p") == wanted
+
+
+def test_a_growing_answer_that_was_stripped_is_read_as_a_whole():
+    growing = GrowingServerText()
+    growing.add([ServerToken(b" It", -1.0, 1), ServerToken(b" is.", -2.0, 2)])
+    assert growing.generation("It is.", None) == server_generation("It is.", None, growing.told)
+    assert growing.generation("", None) == Generation("")

@@ -17,7 +17,17 @@ FORMS = {
     "<p>Rome is <b>big</b>.</p><ul><li>Paris is old.</li><li>Bonn is small.</li></ul>":
         (["Rome is big.", "Paris is old.", "Bonn is small."], []),
     "<!-- no claim. --> Rome is big.<br>Bonn is small.": (["Rome is big.", "Bonn is small."], []),
-    "It may be old.</think>\nRome is big.": (["It may be old.", "Rome is big."], []),
+    "It may be old.</think>\nRome is big.": (["Rome is big."], ["reasoning"]),
+    "The tag is </think> and it is old.": (["The tag is.", "And it is old."], []),
+    "<table><tr><td>Rome is big.</td><td>Bonn is small.</td></tr></table>":
+        (["Rome is big.", "Bonn is small."], []),
+    "Rome is big [source](https://a.b/c), and Bonn is small ([Reuters](https://a.b/d)).":
+        (["Rome is big.", "Bonn is small."], []),
+    "Rome is big (see [Reuters](https://a.b/c)). Bonn is small ([1](https://a.b/d)).":
+        (["Rome is big.", "Bonn is small."], []),
+    "Rome is big. ([source](https://a.b/c)) Bonn is small. [Source](https://a.b/d)":
+        (["Rome is big.", "Bonn is small."], ["citation"]),
+    "[Rome](https://a.b/c) is big.": (["Rome is big."], []),
     "<p>Rome is&nbsp;big.</p>&nbsp;<p>&nbsp;Bonn is small.</p>":
         (["Rome is big.", "Bonn is small."], []),
     "<table><tr><th>Town</th><th>Size</th></tr><tr><td>Rome is big</td></tr></table>":
@@ -63,6 +73,49 @@ def test_a_stream_sees_the_same(text, caplog):
     answer = stream.answer()
     stream.close()
     assert answer.verdicts == guard.check_trace(trace(text)).verdicts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<table><tr><td>Rome is big.</td></tr></table>",
+        "Rome is big [source](https://a.b/c).",
+        "Rome is big ([Reuters](https://a.b/c)).",
+        "Sources:\n- https://a.b/c\n</think>\nRome is big.",
+        "I think of Bonn. It may be large, but who knows?\n</think>\n\nRome is big.",
+    ],
+)
+def test_the_guard_asks_for_the_statement_alone(text):
+    """What the scorer is given, and that nothing else of the answer is judged."""
+    asked: list[str] = []
+
+    class Asked(FakeFaithfulness):
+        def score(self, contexts, claims):
+            asked.extend(claims)
+            return super().score(contexts, claims)
+
+    answer = Guard(faithfulness=Asked()).check("Which town?", ["Rome is big."], text)
+    assert set(asked) == {"Rome is big."}
+    judged = [v for v in answer.verdicts if v.label != "not-a-claim"]
+    assert [v.claim.text for v in judged] == ["Rome is big."]
+    assert {v.reason for v in answer.verdicts if v.label == "not-a-claim"} <= {None, "reasoning"}
+
+
+def test_a_stream_checks_what_turns_out_to_be_reasoning():
+    """It has left by then, but not unchecked; what follows the tag is the answer."""
+    text = f"Bonn is small. {'It may be large, but who knows? ' * 4}\n</think>\nRome is big."
+    guard = Guard(faithfulness=FakeFaithfulness())
+    passages = (Passage("Rome is big. Bonn is small."),)
+    stream = ClaimStream(guard, lambda so_far: (guard, Trace("?", passages, Generation(so_far))))
+    for char in text:
+        stream.feed(char)
+    stream.end()
+    while stream.wait() is not None:
+        pass
+    answer = stream.answer()
+    stream.close()
+    told = [v.claim.text for v in answer.verdicts if v.label != "not-a-claim"]
+    assert (told[0], told[-1]) == ("Bonn is small.", "Rome is big.")
 
 
 def test_what_is_removed_leaves_its_neighbours():

@@ -102,7 +102,7 @@ def unscored(command, offline):
 @pytest.mark.parametrize(
     ("count", "words", "code", "message"),
     [
-        (30, [], 1, "15 true and 15 false claims from 30 answers"),
+        (8, [], 1, "4 true and 4 false claims from 8 answers"),
         (130, ["--at-most-flagged", "0.01"], 1, "at least 230 are needed"),
         (0, [], 2, "has is_true: nothing to fit on"),
     ],

@@ -115,7 +115,7 @@ def test_the_cache_is_bounded():
     tokenizer = load_minilm()[1]
     small = SmallFaithfulness(StubNetwork(tokenizer), tokenizer, plain(), name="s", cache=3)
     small.score(["a", "b", "c", "d", "e"], ["yes"] * 5)
-    assert len(small._cache) == 3
+    assert len(small._reader) == 3
 
 
 def test_a_chunk_of_too_many_tokens_is_read_in_windows(stub):

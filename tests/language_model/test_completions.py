@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franq_guard.language_model.server.completions import Told, UntrustworthyServerError
+from franq_guard.language_model.server.completions import Reported, UntrustworthyServerError
 from franq_guard.language_model.server.pieces import spans_of
 from franq_guard.language_model.server.probe import after, common_tokens
 from franq_guard.language_model.server.tokens import ServerToken
@@ -16,7 +16,7 @@ pieces = st.lists(st.text(alphabet="ab .é日", min_size=1, max_size=4), min_siz
 
 def told(*tokens):
     spans = [(a, b) for a, b, _ in tokens]
-    return Told(tuple(spans), tuple(ServerToken(b"x", p) for _, _, p in tokens))
+    return Reported(tuple(spans), tuple(ServerToken(b"x", p) for _, _, p in tokens))
 
 
 @given(pieces)

@@ -45,11 +45,11 @@ def test_our_own_names_go_before_others_and_the_users_before_all():
     row = {**RAGAS, "question": "Ours?", "text": {"q": "Mine?"}, "key": 7}
     (trace,) = read_traces([json.dumps(row)], prepare=fields)
     assert (trace.question, trace.id) == ("Mine?", "7")
-    assert fields.told() == [
+    assert fields.notes() == [
         "fields read: question from text.q, id from key, passages from retrieved_contexts, "
         "answer from response"
     ]
-    assert Fields().told() == []
+    assert Fields().notes() == []
 
 
 @pytest.mark.parametrize(

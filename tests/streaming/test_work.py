@@ -11,7 +11,7 @@ import franq_guard.claims.rules.splitter
 import franq_guard.claims.settling
 import franq_guard.claims.spans
 import franq_guard.signals.likelihoods
-import franq_guard.streaming.leaving
+import franq_guard.streaming.released_text
 import franq_guard.streaming.stream
 from franq_guard import Guard, Passage, Policy, Trace
 from franq_guard.calibration.store import Calibrator
@@ -163,8 +163,8 @@ def _small(caplog, monkeypatch):
     """Long begins early, so that short texts show it."""
     monkeypatch.setattr(franq_guard.streaming.stream, "ThreadPoolExecutor", AtOnce)
     monkeypatch.setattr(franq_guard.streaming.stream, "_LONG", 50)
-    monkeypatch.setattr(franq_guard.streaming.leaving, "_HELD_FROM", 50)
-    for module in (franq_guard.streaming.stream, franq_guard.streaming.leaving):
+    monkeypatch.setattr(franq_guard.streaming.released_text, "_HELD_FROM", 50)
+    for module in (franq_guard.streaming.stream, franq_guard.streaming.released_text):
         monkeypatch.setattr(module, "_SHARE", 4)
     caplog.set_level("CRITICAL")  # uncalibrated models say so
 

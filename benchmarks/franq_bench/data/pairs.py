@@ -43,6 +43,9 @@ SOURCES: Final[Mapping[str, tuple[str, float, int]]] = {
     "summedits-scitldr": ("Apache 2.0", 1.5, 500),
     "wice": ("ODC-BY; text CC BY-SA / Common Crawl", 2.5, 900),
     "refchecker-nq": ("CC BY 4.0", 2.0, 2200),
+    "written-facts": ("own writing; CC BY-SA 4.0", 1.0, 9000),
+    "written-science": ("own writing; CC BY-SA 4.0", 1.0, 9000),
+    "written-talk": ("own writing; CC BY-SA 4.0", 1.0, 9000),
 }
 #: Question sets whose gold passages the generated pairs are made from.
 PASSAGE_SOURCES: Final[Mapping[str, str]] = {

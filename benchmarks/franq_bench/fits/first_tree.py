@@ -18,20 +18,22 @@ from franq_guard.report.tables import Cell, Column, Table
 __all__ = ["first_tree"]
 
 
-def first_tree(scores: Scores) -> Table:
-    """The first tree of "XGBoost (all features)" on each data set: a line per leaf.
+def first_tree(scores: Scores, *, features: Sequence[str] | None = None) -> Table:
+    """The first tree of XGBoost on each data set: a line per leaf.
 
     Args:
         scores: raw methods; only training rows count.
+        features: the methods it is fitted on, such as FRANQ's three signals; None: all.
     """
+    trained = "xgboost-all" if features is None else "xgboost-franq"
     bare = raw(scores)
     rows: list[tuple[Cell, ...]] = []
     for name in bare.datasets:
         train = bare.part(name, "train").rows
-        rows += [(name,), *_leaves(train)]
+        rows += [(name,), *_leaves(train, features)]
     return Table(
-        name="first-tree",
-        title="First tree of XGBoost (all features)",
+        name="first-tree" if features is None else "first-tree-of-signals",
+        title=f"First tree of {title(trained)}",
         columns=(
             Column("rows where"),
             Column("adds to the log-odds of true"),
@@ -45,16 +47,16 @@ def first_tree(scores: Scores) -> Table:
     )
 
 
-def _leaves(train: Sequence[Score]) -> list[tuple[Cell, ...]]:
+def _leaves(train: Sequence[Score], features: Sequence[str] | None) -> list[tuple[Cell, ...]]:
     labels = np.array([row.is_true for row in train], int)
     if len(set(labels.tolist())) < 2:
         return [("no tree: the training rows are of one class", None, None, None)]
-    names = sorted({method for row in train for method in row.scores})
-    features = matrix(train, names)
-    model = xgboost_classifier().fit(features, labels)
+    names = features or sorted({method for row in train for method in row.scores})
+    values = matrix(train, names)
+    model = xgboost_classifier().fit(values, labels)
     tree = json.loads(model.get_booster().get_dump(dump_format="json")[0])
-    leaf_of = model.apply(features)[:, 0]
-    gaps = [bool(np.isnan(column).any()) for column in features.T]
+    leaf_of = model.apply(values)[:, 0]
+    gaps = [bool(np.isnan(column).any()) for column in values.T]
     found: list[tuple[Cell, ...]] = []
     for leaf, conditions in _paths(tree, names, gaps):
         own = labels[leaf_of == leaf["nodeid"]]

@@ -1,4 +1,9 @@
-"""The methods fitted on the training part: FRANQ with its three calibrations, and XGBoost."""
+"""The methods fitted on the training part: FRANQ, the logistic regression and XGBoost beside it.
+
+``franq-condition`` takes the global curve where a condition has few labels (:mod:`.fallback` says
+where); ``franq-condition-alone`` is the paper's rule, which never does. ``franq-learned`` fits the
+same formula with a logistic function in each branch; ``logistic-franq`` adds the three signals up.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from franq_bench.fits.logistic import additive_logistic, learned_franq
 from franq_bench.fits.xgboost import xgboost_classifier
 from franq_bench.tables.scores import MARKS, Score, Scores
 from franq_guard.calibration.classifier import FranqClassifier
@@ -19,8 +25,13 @@ __all__ = ["FITTED", "SIGNALS", "fitted_scores", "with_fitted"]
 SIGNALS = ("faithfulness", "semantic-entropy", "eigenvalues-entail")
 """FRANQ's P_faithful, UQ_faith and UQ_unfaith in the short form (arXiv 2505.21072, section 3)."""
 
-FRANQ: Mapping[str, Calibration] = {f"franq-{name}": name for name in get_args(Calibration)}
-FITTED = (*FRANQ, "xgboost-franq", "xgboost-all")
+FRANQ: Mapping[str, dict[str, Any]] = {
+    **{f"franq-{name}": {"calibration": name} for name in get_args(Calibration)},
+    "franq-condition-alone": {"calibration": "condition", "min_per_class": 0},
+}
+"""The options of :class:`FranqClassifier` by method."""
+
+FITTED = (*FRANQ, "franq-learned", "logistic-franq", "xgboost-franq", "xgboost-all")
 """Names of the fitted methods."""
 
 
@@ -83,9 +94,11 @@ def without(scores: Mapping[str, float | None], names: Iterable[str]) -> dict[st
 
 def classifier(method: str, *, log_space: bool = False) -> Any:
     """An unfitted classifier of :data:`FITTED`."""
-    if method not in FRANQ:
-        return xgboost_classifier()
-    return FranqClassifier(FRANQ[method], log_space=log_space)
+    if method in FRANQ:
+        return FranqClassifier(log_space=log_space, **FRANQ[method])
+    if method == "franq-learned":
+        return learned_franq(log_space=log_space)
+    return additive_logistic(log_space) if method == "logistic-franq" else xgboost_classifier()
 
 
 def _number(value: float | None) -> float:

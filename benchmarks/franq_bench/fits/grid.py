@@ -81,7 +81,7 @@ def faithfulness_inputs(
 
     Args:
         scores: raw methods, train and test rows.
-        signals: the latter two are UQ_faith and UQ_unfaith.
+        signals: three methods; the second and third are used as UQ_faith and UQ_unfaith.
         resamples: of the bootstrap.
 
     Returns:

@@ -12,8 +12,10 @@ from franq_bench.fits.calibrations import (
     has_gold,
     thresholded,
 )
+from franq_bench.fits.fallback import fallback_table
 from franq_bench.fits.first_tree import first_tree
 from franq_bench.fits.grid import uq_grid
+from franq_bench.fits.one_change import one_change
 from franq_bench.fits.training_size import training_sizes
 from franq_bench.tables.scores import Score, Scores
 from franq_guard.report.tables import Table
@@ -59,11 +61,14 @@ def ablation_tables(
     if {row.split for row in scores.rows} != {"train", "test"}:
         return []
     options: Any = {"signals": signals, "log_space": True}
-    tables = uq_grid(_in_logarithms(scores), methods=GRID, **options)
+    tables = [fallback_table(scores, **options)]
+    tables += one_change(scores, resamples=resamples, **options)
+    tables += uq_grid(_in_logarithms(scores), methods=GRID, **options)
     tables.append(thresholded(scores, resamples=resamples, **options))
     if has_gold(scores):
         tables.append(faithfulness_calibration(scores, resamples=resamples, **options))
-    return [*tables, *training_sizes(scores, draws=draws, **options), first_tree(scores)]
+    trees = (first_tree(scores), first_tree(scores, features=signals))
+    return [*tables, *training_sizes(scores, draws=draws, **options), *trees]
 
 
 def _in_logarithms(scores: Scores) -> Scores:

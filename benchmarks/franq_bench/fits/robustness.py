@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from franq_bench.fits.fallback import fallback_table
 from franq_bench.fits.fitted import FITTED, SIGNALS, with_fitted
 from franq_bench.fits.variants import franq, mean_rows, raw, with_variants
 from franq_bench.tables.layout import METRIC_TITLES, figures_table
@@ -59,7 +60,9 @@ def robustness(
         f"Means over the test rows of {', '.join(common)}; fitted again on each setting's own "
         f"training rows. {' '.join(_size(*item) for item in bare.items())} Answers differ between "
         "settings, and so do shares of true ones: PR-AUC of a random score is the share of false "
-        "ones. ± is a bootstrap standard error over test rows."
+        "ones. ± is a bootstrap standard error over test rows. "
+    ) + " ".join(
+        f"{name}: {fallback_table(rows, signals=signals).note}" for name, rows in bare.items()
     )
     return [_table(metric, found, there, note) for metric in _METRICS]
 

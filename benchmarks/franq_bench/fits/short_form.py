@@ -19,10 +19,12 @@ from franq_bench.fits.calibrations import (
     thresholded,
 )
 from franq_bench.fits.chosen import chosen_table
+from franq_bench.fits.fallback import fallback_table
 from franq_bench.fits.first_tree import first_tree
 from franq_bench.fits.fitted import SIGNALS
 from franq_bench.fits.grid import faithfulness_inputs, uq_grid
 from franq_bench.fits.held_out import held_out
+from franq_bench.fits.one_change import one_change
 from franq_bench.fits.robustness import robustness
 from franq_bench.fits.training_size import training_sizes
 from franq_bench.fits.variants import fitted
@@ -61,7 +63,8 @@ def ablation_tables(
         return [histogram]
     whole = fitted(scores, signals)
     options: Any = {"signals": signals, "resamples": resamples}
-    tables = [*uq_grid(scores, signals=signals), *faithfulness_inputs(scores, **options)]
+    tables = [fallback_table(scores, signals=signals), *one_change(scores, **options)]
+    tables += [*uq_grid(scores, signals=signals), *faithfulness_inputs(scores, **options)]
     tables += [*chosen_table(scores, **options), *calibrated_alone(whole, **options)]
     tables.append(thresholded(scores, **options))
     if has_gold(scores):
@@ -71,4 +74,8 @@ def ablation_tables(
     tables += held_out(scores, whole, resamples=resamples)
     if len(scores.datasets) > 1:
         tables.append(pooled(scores, **options))
-    return [*tables, ece_table(whole, **options), first_tree(scores)]
+    return [*tables, ece_table(whole, **options), *_trees(scores, signals)]
+
+
+def _trees(scores: Scores, signals: Sequence[str]) -> list[Table]:
+    return [first_tree(scores), first_tree(scores, features=signals)]

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from franq_bench.fits.fallback import fallback_of
 from franq_bench.fits.fitted import FITTED, SIGNALS, fitted_scores
 from franq_bench.fits.variants import Values, mean_rows, raw
 from franq_bench.tables.layout import METRIC_TITLES, Figure, figures_table
@@ -64,7 +65,8 @@ def training_sizes(
     found[f"all ({low})" if low == high else f"all ({low} to {high})"] = [
         _figures(bare, None, 0, fit)
     ]
-    return [_table(metric, found, draws) for metric in _METRICS]
+    fell = _fallbacks(parts, [size for size in found if size.isdigit()], draws, signals, log_space)
+    return [_table(metric, found, draws, fell) for metric in _METRICS]
 
 
 def drawn(rows: Sequence[Score], size: int, seed: int) -> tuple[Score, ...]:
@@ -93,7 +95,31 @@ def _figures(
     return mean_rows(Scores(tuple(made)))
 
 
-def _table(metric: str, found: dict[str, list[dict[str, Row]]], draws: int) -> Table:
+def _fallbacks(
+    parts: dict[str, tuple[Score, ...]],
+    sizes: Sequence[str],
+    draws: int,
+    signals: Sequence[str],
+    log_space: bool,
+) -> str:
+    """How often each branch of condition-calibrated FRANQ took the global curve, by size."""
+    said = []
+    for size in (*sizes, "all"):
+        chosen = [
+            rows if size == "all" else drawn(rows, int(size), seed)
+            for rows in parts.values()
+            for seed in range(1 if size == "all" else draws)
+        ]
+        fell = [fallback_of(rows, signals, log_space=log_space) for rows in chosen]
+        faith, unfaith = (sum(branch in one for one in fell) for branch in ("faith", "unfaith"))
+        said.append(f"{size}: {faith} and {unfaith} of {len(fell)}")
+    return (
+        "Fits of condition-calibrated FRANQ in which UQ_faith and UQ_unfaith took the curve of all "
+        f"rows for want of labels, by number of training rows: {'; '.join(said)}."
+    )
+
+
+def _table(metric: str, found: dict[str, list[dict[str, Row]]], draws: int, fell: str) -> Table:
     better: Literal["higher", "lower"] = "lower" if metric == "ece" else "higher"
     return figures_table(
         f"training-size-{metric.replace('_', '-')}",
@@ -103,7 +129,7 @@ def _table(metric: str, found: dict[str, list[dict[str, Row]]], draws: int) -> T
         note=f"Means over the data sets' test rows and over {draws} draws of that many training "
         "rows per data set (the same for all methods; a draw of one class is drawn again); ± is "
         "the standard deviation over draws. All: every training row, once. FRANQ without "
-        "calibration learns nothing from them.",
+        f"calibration learns nothing from them. {fell}",
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from franq_bench.fits.fitted import (
     FITTED,
     SIGNALS,
+    fitted_scores,
     matrix,
     with_fitted,
     without,
@@ -25,7 +26,7 @@ from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.franq import FloatArray
 
 __all__ = ["Fit", "Values", "fitted", "franq", "franq_model", "judged", "known", "mean_rows",
-           "measured", "raw", "with_variants"]  # fmt: skip
+           "measured", "of_method", "raw", "with_variants"]  # fmt: skip
 
 Values = list[float | None]
 Fit = Callable[[Sequence[Score], Sequence[Score]], Values]
@@ -76,6 +77,11 @@ def franq(signals: Sequence[str] = SIGNALS, **options: Any) -> Fit:
         return known(model.predict_proba(matrix(test, signals))[:, 1])
 
     return fit
+
+
+def of_method(method: str, signals: Sequence[str] = SIGNALS, *, log_space: bool = False) -> Fit:
+    """A variant: one of :data:`~franq_bench.fits.fitted.FITTED`, perhaps with other signals."""
+    return lambda train, test: fitted_scores(method, train, test, signals, log_space=log_space)
 
 
 def known(values: FloatArray) -> Values:

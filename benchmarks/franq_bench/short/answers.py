@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from franq_bench.short.prompts import answer_prompt, titles_prompt, truth_prompt
+from franq_bench.short.prompts import answer_prompt, truth_prompt, without_passages
 from franq_bench.store.cache import content_key
 from franq_guard.datasets.questions import Question
 from franq_guard.franq import FloatArray
@@ -38,7 +38,7 @@ class Answered:
     Args:
         answer: greedy, its first line, with log-probabilities, entropies and alternatives.
         samples: other answers to the same prompt, duplicates kept.
-        parametric: (T,), log-probabilities of the answer's tokens without what the passages say.
+        parametric: (T,), log-probabilities of the answer's tokens after the question alone.
         unconditional: (T,), the same without any prompt.
         p_true: (2,), log-probabilities of "True" and "False" about the answer.
     """
@@ -70,7 +70,7 @@ class Answered:
 
 def answer_key(model: LanguageModel, question: Question, settings: Settings) -> str:
     """The cache key of :func:`answer`: it depends on model, prompts and settings only."""
-    prompts = [asdict(answer_prompt(question)), asdict(titles_prompt(question))]
+    prompts = [asdict(answer_prompt(question)), asdict(without_passages(question))]
     truth = asdict(truth_prompt(question, ""))
     return content_key(model.fingerprint, prompts, truth, asdict(settings))
 
@@ -96,8 +96,8 @@ def answer(model: LanguageModel, question: Question, settings: Settings) -> Answ
         greedy, rest = _by_protocol(model, prompt, settings)
         asked = truth_prompt(question, greedy.text.strip())
         [[p_true]] = p_true_logprobs(model, [[asked.user]])
-    titles = model.render(titles_prompt(question))
-    parametric, unconditional = model.score([titles, ""], [greedy, greedy])
+    bare = model.render(without_passages(question))
+    parametric, unconditional = model.score([bare, ""], [greedy, greedy])
     return Answered(
         answer=greedy,
         samples=tuple(rest),

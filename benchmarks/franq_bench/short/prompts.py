@@ -11,29 +11,26 @@ from franq_guard.language_model.base import Prompt
 from franq_guard.records import Passage
 from franq_guard.signals.p_true import p_true_question
 
-__all__ = ["answer_prompt", "titles_prompt", "truth_prompt"]
+__all__ = ["PARAMETRIC", "answer_prompt", "truth_prompt", "without_passages"]
 
 ASK = "Answer in a few words, on one line."
+PARAMETRIC = "question alone"
+"""What the prompt of Parametric Knowledge shows, as the settings of a run name it."""
 
 
 def answer_prompt(question: Question) -> Prompt:
     """Numbered passages with their titles, then the question."""
-    return Prompt("", f"{_context(_block(question))}\n{_ask(question)}")
+    return Prompt("", f"Context:\n{_block(question)}\n\n{_ask(question)}")
 
 
-def titles_prompt(question: Question) -> Prompt:
-    """The same prompt with the titles but without the passages' texts, for Parametric Knowledge."""
-    titles = "\n".join(_headed(i, p) for i, p in enumerate(question.passages, 1))
-    return Prompt("", f"{_context(titles)}\n{_ask(question)}")
+def without_passages(question: Question) -> Prompt:
+    """The question alone, for Parametric Knowledge: titles were retrieved with their passages."""
+    return Prompt("", _ask(question))
 
 
 def truth_prompt(question: Question, answer: str) -> Prompt:
     """The prompt that asks the model whether an answer is true, for P(True)."""
     return Prompt("", p_true_question(question.question.strip(), answer, passages=_block(question)))
-
-
-def _context(text: str) -> str:
-    return f"Context:\n{text}\n"
 
 
 def _ask(question: Question) -> str:

@@ -15,6 +15,7 @@ from franq_bench.progress import Bar
 from franq_bench.short.answers import Answered, Settings
 from franq_bench.short.generate import Shard, answers_of, in_proportion
 from franq_bench.short.matrix import graded, score_rows
+from franq_bench.short.prompts import PARAMETRIC
 from franq_bench.short.runtime import runtime_table
 from franq_bench.short.statistics import statistics_of
 from franq_bench.short.trained_on import trained_on
@@ -198,6 +199,7 @@ def _settings(plan: Plan, models: Models, questions: Drawn) -> dict[str, Any]:
         "pool": plan.pool.name if plan.pool else None,
         "seed": plan.seed,
         "signals": list(plan.chosen_signals),
+        "parametric_knowledge_prompt": PARAMETRIC,
         "language_model": cast(Any, models.language_model).fingerprint,
         "nli_and_faithfulness": cast(Any, models.faithfulness).fingerprint,
         "sentence_similarity": getattr(models.embed, "fingerprint", None),

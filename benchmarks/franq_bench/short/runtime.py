@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from franq_bench.fits.fitted import FITTED, FRANQ, SIGNALS, classifier, matrix
+from franq_bench.fits.logistic import AdditiveLogistic, LearnedFranq
 from franq_bench.short.answers import Settings
-from franq_bench.short.prompts import answer_prompt, titles_prompt
+from franq_bench.short.prompts import answer_prompt, without_passages
 from franq_bench.short.statistics import NAMES
 from franq_bench.tables.method_names import title
 from franq_bench.tables.scores import MARKS, Score, Scores
@@ -28,7 +29,8 @@ from franq_guard.uncertainty.statistics import needed
 
 __all__ = ["runtime_table"]
 
-SHOWN = ("max-probability", "p-true", "parametric-knowledge", "faithfulness", "semantic-entropy")
+SHOWN = ("max-probability", "perplexity", "p-true", "ccp", "parametric-knowledge", "faithfulness",
+         "semantic-entropy")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,8 @@ def runtime_table(
         note=(
             f"CPU time beyond writing the greedy answer, as a ratio to it: median over "
             f"{len(questions)} questions, {settings.samples} samples where a method needs them, "
-            "each method measured alone. Fits: mean over data sets. Sizes: a calibrator's JSON, "
-            "XGBoost's own JSON."
+            "each method measured alone. Fits: mean over data sets. Sizes: the fitted "
+            "numbers as JSON, of XGBoost its own JSON."
         ),
     )
 
@@ -119,7 +121,7 @@ def _written(
         question.passages,
         answer,
         tuple(samples),
-        contrast_prompt=model.render(titles_prompt(question)),
+        contrast_prompt=model.render(without_passages(question)),
     )
     return trace, between - start, end - between
 
@@ -150,4 +152,6 @@ def _fit(method: str, train: Sequence[Score], signals: Sequence[str]) -> _Fit:
 def _stored(fitted: Any, method: str) -> bytes:
     if method in FRANQ:
         return bytes(fitted.to_calibrator(form="short").to_json().encode())
+    if isinstance(fitted, LearnedFranq | AdditiveLogistic):
+        return fitted.to_json().encode()
     return bytes(fitted.get_booster().save_raw("json"))

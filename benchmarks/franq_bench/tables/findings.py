@@ -11,7 +11,7 @@ from franq_bench.tables.summary import PRIMARY, TITLES, form_of, of_all, ranked
 from franq_guard.report.sections import Banner
 from franq_guard.report.tables import number
 
-__all__ = ["EXPLAINED", "findings", "heading", "too_few"]
+__all__ = ["EXPLAINED", "findings", "heading", "titles_shown", "too_few"]
 
 _ROUGH = 0.03
 """With this standard error or a larger one, differences between usual methods may be chance."""
@@ -87,4 +87,16 @@ def too_few(results: Results) -> Iterator[Banner]:
             f"Too few rows to rank the methods: on {rows} test rows a ROC-AUC has a standard error "
             f"of about {number(rough)}. Methods that lie closer together than twice that may well "
             "change places on other rows."
+        )
+
+
+def titles_shown(results: Results) -> Iterator[Banner]:
+    """A banner on short-form runs whose Parametric Knowledge was scored with the titles shown."""
+    of_short = results.settings.get("benchmark") == "short"
+    if of_short and "parametric_knowledge_prompt" not in results.settings:
+        yield Banner(
+            "Parametric Knowledge of this run was scored with the passages' titles still in the "
+            "prompt, and a title often is the answer. Its rows, and every row made from it "
+            "(XGBoost of all features; FRANQ where it is one of the signals), are doubtful until "
+            "the run is made again: the prompt is now the question alone."
         )

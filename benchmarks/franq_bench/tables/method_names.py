@@ -18,19 +18,23 @@ _FAMILIES = {
     "reflexive": "Reflexive",
     "diversity": "Sample diversity",
     "rag": "RAG-specific",
+    "logistic": "Logistic regression",
     "xgboost": "XGBoost",
     "franq": "FRANQ",
 }
 _OTHER = "Other"
-_TRAINED = ("XGBoost", "FRANQ")
+_TRAINED = ("Logistic regression", "XGBoost", "FRANQ")
 _ADDED = {
     "faithfulness": ("Faithfulness score", "rag"),
     "faithfulness-answer": ("Faithfulness score, answer alone", "rag"),
+    "logistic-franq": ("Logistic regression (FRANQ features)", "logistic"),
     "xgboost-franq": ("XGBoost (FRANQ features)", "xgboost"),
     "xgboost-all": ("XGBoost (all features)", "xgboost"),
     "franq-none": ("FRANQ, no calibration", "franq"),
     "franq-global": ("FRANQ, calibrated", "franq"),
     "franq-condition": ("FRANQ, condition-calibrated", "franq"),
+    "franq-condition-alone": ("FRANQ, condition-calibrated, without fallback", "franq"),
+    "franq-learned": ("FRANQ, learned", "franq"),
 }
 _MARKS = {GOLD: "gold faithfulness", TRAINED_ON: "gold passage in the small model's training"}
 _KNOWN = {method.name: (method.title, method.family) for method in methods()} | _ADDED

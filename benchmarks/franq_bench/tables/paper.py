@@ -14,10 +14,11 @@ from franq_guard.report.tables import Column, Table
 
 __all__ = ["SOURCE", "means", "paper_tables"]
 
-SOURCE = "arXiv 2505.21072v2"
+SOURCE = "arXiv 2505.21072"
 NOTE = (
     f"Figures of the paper ({SOURCE}), for its own models, retriever, judge and questions: a frame "
-    "of reference, not a target."
+    "of reference, not a target. Its text and its tables do not always agree on Mean and Max Token "
+    "Entropy: the label is that of the table."
 )
 _METRICS = {"pr_auc": "PR-AUC", "prr": "PRR", "auroc": "ROC-AUC", "ece": "ECE"}
 
@@ -25,40 +26,62 @@ _METRICS = {"pr_auc": "PR-AUC", "prr": "PRR", "auroc": "ROC-AUC", "ece": "ECE"}
 def means(form: str, metric: str) -> dict[str, dict[str, float]]:
     """The paper's mean over its data sets: by model, by our name of the method.
 
+    The paper's own mean where it has a table of means; else the mean of its figures by data set.
+
     Args:
-        form: short (tables 4, 5 and 14b) or long (tables 2 and 14a, factuality).
+        form: short or long (factuality).
         metric: pr_auc, prr, auroc or ece.
     """
-    return {
-        block["model"]: {
-            name: float(np.mean(figures[metric])) for name, figures in block["rows"].items()
-        }
-        for block in _blocks(form)
-        if metric in next(iter(block["rows"].values()))
-    }
+    found: dict[str, dict[str, float]] = {}
+    for block in _blocks(form):  # the tables of means come first
+        if metric in next(iter(block["rows"].values())):
+            own = {n: float(np.mean(figures[metric])) for n, figures in block["rows"].items()}
+            found.setdefault(block["model"], own)
+    return found
 
 
 def paper_tables(form: str) -> list[Table]:
-    """The paper's own tables for a form, all metrics and data sets."""
-    return [_table(block) for block in _blocks(form)]
+    """The paper's own tables for a form: by method first, then its further ones."""
+    further = [_further(table) for table in _read()["further"] if table["form"] == form]
+    return [*map(_table, _blocks(form)), *further]
 
 
 def _table(block: dict[str, Any]) -> Table:
-    rows, metrics = block["rows"], list(next(iter(block["rows"].values())))
+    rows = block["rows"]
+    metrics = [name for name in next(iter(rows.values())) if name in _METRICS]
     columns = [
         Column(f"{name} {_METRICS[metric]}", "lower" if metric == "ece" else "higher")
         for name in block["datasets"]
         for metric in metrics
     ]
     at = range(len(block["datasets"]))
+
+    def figures(name: str, end: str = "") -> tuple[float | None, ...]:
+        values = rows[name]
+        return tuple(values[f"{m}{end}"][i] if f"{m}{end}" in values else None
+                     for i in at for m in metrics)  # fmt: skip
+
     return Table(
-        name=f"paper-{block['table']}-{block['model'].replace(' ', '-').lower()}",
-        title=f"The paper's table {block['table']}: {block['model']}",
+        name=_slug(f"paper {block['form']} {block['table']} {block['model']}"),
+        title=f"The paper, {block['table']}: {block['model']}",
         columns=(Column("method"), *columns),
-        rows=tuple(
-            (title(name), *(rows[name][metric][i] for i in at for metric in metrics))
-            for name in order(rows)
-        ),
+        rows=tuple((title(name), *figures(name)) for name in order(rows)),
+        errors=tuple((None, *figures(name, "_se")) for name in order(rows)),
+        note=NOTE,
+    )
+
+
+def _slug(words: str) -> str:
+    return words.replace(",", "").replace(" ", "-").lower()
+
+
+def _further(table: dict[str, Any]) -> Table:
+    """A table as it stands in the paper, with its own names of methods."""
+    return Table(
+        name=f"paper-{table['form']}-{table['name']}",
+        title=f"The paper: {table['title']}",
+        columns=tuple(Column(name) for name in table["columns"]),
+        rows=tuple(tuple(row) for row in table["rows"]),
         note=NOTE,
     )
 

@@ -14,12 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from franq_bench.tables import paper
-from franq_bench.tables.findings import EXPLAINED, findings, heading, too_few
+from franq_bench.tables.fallback_note import fallback_named
+from franq_bench.tables.findings import EXPLAINED, findings, heading, titles_shown, too_few
 from franq_bench.tables.method_names import main, title
 from franq_bench.tables.mistakes import read_answers, worst
 from franq_bench.tables.mistakes_html import WorstMistakes, style
 from franq_bench.tables.results import METRICS, Results, Row, metric_rows
 from franq_bench.tables.scores import Scores
+from franq_bench.tables.significance import significance
 from franq_bench.tables.summary import (
     TITLES,
     datasets_table,
@@ -83,7 +85,7 @@ def write_report(
     page_file, text_file = html or folder / HTML, markdown_file or folder / MARKDOWN
     results, scores = load(folder, resamples=resamples)
     inside = page_file.resolve().is_relative_to(folder.resolve())
-    made = list(sections(results, scores))
+    made = list(sections(results, scores, resamples=resamples))
     text = list(_mistakes(scores, folder)) if with_text and inside else []
     # Halves of UTF-16 pairs cannot be encoded; models do write them.
     for file, content in (
@@ -108,21 +110,23 @@ def _other_figures(stored: Sequence[Row], computed: Sequence[Row]) -> list[str]:
     return [*names[:5], "..."] if len(names) > 5 else names
 
 
-def sections(results: Results, scores: Scores) -> Iterator[Section]:
-    """The report without the data's text."""
-    tables = (summary_table(results), datasets_table(results))
-    yield Section(
-        "Summary", (Note(findings(results), main=True), *too_few(results), *tables, *EXPLAINED)
-    )
+def sections(results: Results, scores: Scores, *, resamples: int = 1000) -> Iterator[Section]:
+    """The report without the data's text; ``resamples``: of the comparisons' bootstrap."""
+    tables = (fallback_named(summary_table(results), results), datasets_table(results))
+    minded = (*too_few(results), *titles_shown(results))
+    yield Section("Summary", (Note(findings(results), main=True), *minded, *tables, *EXPLAINED))
     note = unmeasured(scores)
     for metric in METRICS:
-        table = main_table(results, metric)
+        table = fallback_named(main_table(results, metric), results)
         yield Section(TITLES[metric], (table, note) if note else (table,))
+    if compared := significance(results, scores, resamples=resamples):
+        yield Section("Is it more than chance?", compared)
     curves = tuple(_curves(scores))
     if curves:
         yield Section("Curves", curves)
     if results.tables:
-        yield Section("Ablations and further tables", results.tables)
+        named = tuple(fallback_named(table, results) for table in results.tables)
+        yield Section("Ablations and further tables", named)
     yield Section("The paper's own figures", tuple(paper.paper_tables(form_of(results))), True)
     yield Section(
         "Settings",

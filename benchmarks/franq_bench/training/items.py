@@ -25,8 +25,11 @@ class Item:
     label: int
 
 
-def draw(examples: Sequence[Example], *, seed: int) -> list[Example]:
-    """Return one epoch's share of the examples: each source by its weight and cap in `SOURCES`."""
+def draw(examples: Sequence[Example], *, seed: int, repeated: float = 1.0) -> list[Example]:
+    """Return one epoch's share of the examples: each source by its weight and cap in `SOURCES`.
+
+    Of the sets that others made only the share `repeated` is drawn.
+    """
     rng = random.Random(seed)  # noqa: S311 - no secret
     by_source: dict[str, list[Example]] = {}
     for example in examples:
@@ -34,7 +37,8 @@ def draw(examples: Sequence[Example], *, seed: int) -> list[Example]:
     drawn: list[Example] = []
     for source, rows in sorted(by_source.items()):
         _, weight, cap = SOURCES[source]
-        want = min(cap, round(weight * len(rows)))
+        share = 1.0 if source.startswith("written-") else repeated
+        want = round(min(cap, weight * len(rows)) * share)
         whole, rest = divmod(want, len(rows))
         drawn += rows * whole + rng.sample(rows, rest)
     rng.shuffle(drawn)

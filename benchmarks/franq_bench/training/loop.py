@@ -116,7 +116,8 @@ def train(
     recipe = trainer.recipe
     for epoch in range(first, recipe.epochs):
         seed = recipe.seed + 1000 * epoch
-        drawn = draw(examples, seed=seed) + generated(questions, count=recipe.generated, seed=seed)
+        drawn = draw(examples, seed=seed, repeated=recipe.repeated)
+        drawn += generated(questions, count=recipe.generated, seed=seed)
         items = make_items(drawn, tokenizer, seed=seed)
         plan = list(batches(items, recipe.batch_tokens, seed=seed))
         report(f"epoch {epoch + 1}: {len(items)} pairs drawn, {len(plan)} batches")

@@ -53,7 +53,26 @@ _MONTH: Final = (
 )
 _NAME: Final = re.compile(
     r"\b[A-Z][\w’'-]*[a-z][\w’'-]*"
-    r"(?:(?: (?:of|the|de|van|von|and the))? (?:[A-Z]\.|[A-Z][\w’'-]*[a-z][\w’'-]*))*"
+    r"(?:(?: (?:of|the|of the|de|van|von))? (?:[A-Z]\. )?[A-Z][\w’'-]*[a-z][\w’'-]*)*"
+)
+_POSSESSIVE: Final = re.compile(r"['’]s?$")
+#: Words that begin with a capital only because something opens with them, and are part of no name.
+_NO_NAMES: Final = STOPWORDS | frozenset(
+    _split(
+        "all although among another any around because both despite during each either every "
+        "few finally following furthermore hence however if instead its later like many meanwhile "
+        "moreover most nevertheless no none once one only originally other others our overall "
+        "perhaps several similarly since some sometimes soon still such though through throughout "
+        "thus today together twice under unlike until "
+        "upon usually various what whether while within without yes yet you your according after "
+        "additionally also article figure table content section currently first second third "
+        "january february march april may june july august september october november december "
+        "monday tuesday wednesday thursday friday saturday sunday "
+        "inc jr sr dr mr mrs ms st"
+    )
+)
+_OF_A_PEOPLE: Final = re.compile(
+    r"(?:[a-z](?:an|ish|ese|ic)|Greek|French|Dutch|Welsh|Swiss|Czech|Thai|Iraqi|Israeli)s?$"
 )
 NUMBER: Final = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w,]*\d)")
 _BE: Final = re.compile(
@@ -121,33 +140,56 @@ def name(sentence: str, passage: str, pool: Sequence[str], rng: random.Random) -
         return None
     start, end = rng.choice(hits)
     old = sentence[start:end]
-    size = old.count(" ")
-    inside = [n for n in names(passage) if n not in sentence and old not in n and n not in old]
+    inside = [
+        n
+        for n in names(passage)
+        if n not in sentence and old not in n and n not in old and _alike(n, old)
+    ]
     if inside and rng.random() < 0.6:
         new = rng.choice(inside)
     else:
-        same = [n for n in rng.sample(list(pool), min(30, len(pool))) if n.count(" ") == size]
-        new = rng.choice(same or list(pool))
+        drawn = [n for n in rng.sample(list(pool), min(60, len(pool))) if _alike(n, old)]
+        same = [n for n in drawn if n.count(" ") == old.count(" ")]
+        new = rng.choice(same or drawn or [old])
     return None if new == old else sentence[:start] + new + sentence[end:]
 
 
+def _alike(new: str, old: str) -> bool:
+    """Whether one can stand for the other: an adjective such as "Spanish" only for another one."""
+    adjective = bool(_OF_A_PEOPLE.search(old)) and " " not in old
+    return adjective == (bool(_OF_A_PEOPLE.search(new)) and " " not in new)
+
+
 def names(text: str) -> list[str]:
-    """Return the names of `text`: capitalised words that do not open a sentence, and their runs."""
+    """Return the names of `text`: runs of capitalised words, not those that open a sentence."""
     return [text[start:end] for start, end in _named(text)]
 
 
 def _named(text: str) -> list[tuple[int, int]]:
-    opens = {0, *(m.end() for m in re.finditer(r"[.!?]\s+", text))}
+    opens = {0, *(m.end() for m in re.finditer(r"[.!?:;][\"”’)]*\s+|\n\W*|[\"“‘(]", text))}
     found = []
     for match in _NAME.finditer(text):
-        start, end = match.span()
-        first, _, rest = match.group().partition(" ")
-        if start in opens and rest and first.lower() in STOPWORDS:
-            start += len(first) + 1
-        elif start in opens and not rest:
-            continue
-        found.append((start, end))
+        start, end = _without_function_words(text, *match.span())
+        if start < end and (start not in opens or " " in text[start:end]):
+            found.append((start, end))
     return found
+
+
+def _without_function_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Cut words that are part of no name from both ends of a run, and the possessive ending."""
+    parts = list(re.finditer(r"\S+", text[start:end]))
+    while parts and _no_name(parts[0].group()):
+        parts.pop(0)
+    while parts and _no_name(parts[-1].group()):
+        parts.pop()
+    if not parts:
+        return start, start
+    last = _POSSESSIVE.sub("", parts[-1].group())
+    return start + parts[0].start(), start + parts[-1].start() + len(last)
+
+
+def _no_name(word: str) -> bool:
+    return _POSSESSIVE.sub("", word).lower().rstrip(".") in _NO_NAMES
 
 
 def negation(sentence: str, passage: str, rng: random.Random) -> str | None:

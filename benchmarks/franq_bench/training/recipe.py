@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -10,10 +11,14 @@ class Recipe:
     """The settings that decide the trained weights, besides the data.
 
     The learning rates rise during the first `warm_up` share of the run and then fall to zero.
+    `repeated` is the share of the labelled pairs of other people's sets that an epoch draws; the
+    written ones (`data.written`) are drawn whole where `written` is true.
     """
 
     epochs: int = 1
     generated: int = 22_000
+    repeated: float = 1.0
+    written: bool = False
     batch_tokens: int = 3000
     rate: float = 1.2e-4
     head_rate: float = 5e-4
@@ -22,3 +27,11 @@ class Recipe:
     dropout: float = 0.0
     averaging: float = 0.998
     seed: int = 20
+
+
+#: The first run starts from MiniLM. The second goes on from its weights: once over the written
+#: pairs, beside enough of everything else that nothing is unlearnt.
+FIRST: Final = Recipe()
+SECOND: Final = Recipe(
+    generated=3_000, repeated=0.4, written=True, rate=6e-5, head_rate=1.2e-4, seed=21
+)

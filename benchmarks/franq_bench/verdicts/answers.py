@@ -44,7 +44,7 @@ class Asked:
         group: the question; answers of one question are not independent.
         passages: how many are shown.
         trace: the answer with its passages.
-        told: claims that are not counted under the kind (the unchanged claims of a changed answer).
+        unchanged: of a changed answer, the claims that were not changed; they are not counted.
         change: the kind of fact that was changed.
     """
 
@@ -52,7 +52,7 @@ class Asked:
     group: str
     passages: int
     trace: Trace
-    told: frozenset[str] = frozenset()
+    unchanged: frozenset[str] = frozenset()
     change: str = ""
 
 
@@ -144,9 +144,9 @@ def _of_row(
         shown = [gold, *others[: count - 1]]
         rng.shuffle(shown)
         yield Asked("grounded", row["id"], count, trace_of(row["question"], shown, answer))
-        for text, told, change in changed:
+        for text, unchanged, change in changed:
             trace = trace_of(row["question"], shown, text)
-            yield Asked("changed", row["id"], count, trace, told, change)
+            yield Asked("changed", row["id"], count, trace, unchanged, change)
         without = trace_of(row["question"], others[:count], answer)
         yield Asked("unfounded", row["id"], count, without)
 
@@ -155,7 +155,7 @@ def _changed(
     answer: str, passage: str, names: Sequence[str], rng: random.Random
 ) -> Iterator[tuple[str, frozenset[str], str]]:
     """The answer with one figure, one name or one relation changed, and its untouched claims."""
-    told = frozenset(claim.text for claim in RuleSplitter().split(answer))
+    unchanged = frozenset(claim.text for claim in RuleSplitter().split(answer))
     for change, text in (
         ("number", perturb.number(answer, passage, rng)),
         ("name", perturb.name(answer, passage, names, rng)),
@@ -163,7 +163,7 @@ def _changed(
     ):
         if text is not None and text != answer:
             kind = "date" if change == "number" and _dates(text) != _dates(answer) else change
-            yield text, told, kind
+            yield text, unchanged, kind
 
 
 def _dates(text: str) -> list[str]:

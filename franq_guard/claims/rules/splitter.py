@@ -11,8 +11,10 @@ from franq_guard.claims.rules.asides import without_asides, without_examples
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.context import Reader
 from franq_guard.claims.rules.coordination import coordinated, independent
+from franq_guard.claims.rules.dependents import dependents
 from franq_guard.claims.rules.enumeration import enumerated
 from franq_guard.claims.rules.gapping import gapped
+from franq_guard.claims.rules.joined import joined
 from franq_guard.claims.rules.lexer import Word, lex
 from franq_guard.claims.rules.nonclaims import reason
 from franq_guard.claims.rules.render import as_sentence, emphasis, plain, render
@@ -27,6 +29,8 @@ _STAGES: tuple[Callable[[Clause], list[Clause]], ...] = (
     coordinated,
     without_asides,
     without_examples,
+    dependents,
+    joined,
     enumerated,
 )
 _MAX_WORDS = 150
@@ -51,12 +55,12 @@ class RuleSplitter:
     Text in other languages is split into sentences, each one claim.
     """
 
-    fingerprint = "rules/2"
+    fingerprint = "rules/3"
 
     def __init__(self, *, language: str = "en") -> None:
         self.language = language
         if language != "en":
-            self.fingerprint = f"rules/2:{language}"
+            self.fingerprint = f"rules/3:{language}"
 
     def split(self, answer: str, *, question: str = "") -> list[Claim]:
         """Claims of ``answer`` in order; see :class:`franq_guard.claims.ClaimSplitter`."""
@@ -118,6 +122,9 @@ class RuleSplitter:
             text = answer[start:end]
             if end <= after:
                 reader.passed(text)
+                continue
+            if stated.is_markup(start, end):
+                yield Unit((start, end), ())
                 continue
             why = stated.why_nothing(start, end) or reason(text)
             claims: tuple[Claim, ...] = (Claim(text, ((start, end),), not_a_claim=why),)

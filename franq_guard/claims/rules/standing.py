@@ -46,7 +46,7 @@ def stands(clause: Clause) -> bool:
         frame = (*frame, inserted("."))
     start = subject_start(frame)
     verb = main_verb(frame, start)
-    if verb is None or not _closed(frame):
+    if verb is None or not closed(frame):
         return False
     phrase = [x for x in frame[start:verb] if not is_adverb(x)]
     if frame[verb].low in w.PRONOUN_VERBS:
@@ -65,7 +65,7 @@ def stands(clause: Clause) -> bool:
     return bool(phrase) and _is_subject(phrase) and agree(phrase, frame, verb)
 
 
-def _closed(frame: Sequence[Word]) -> bool:
+def closed(frame: Sequence[Word]) -> bool:
     """Whether the last word may end a sentence."""
     last = next((x for x in reversed(frame) if x.is_word), None)
     if len(frame) > 2 and any(x.text == ";" and not x.shielded for x in frame[-3:]):

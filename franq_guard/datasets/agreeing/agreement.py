@@ -77,12 +77,12 @@ def votes(
         sources: kinds (``person``) or whole sources (``judge:NAME``).
         question: which label: faithfulness or factuality.
     """
-    heard: dict[tuple[str, int], Counter[str]] = {}
+    votes: dict[tuple[str, int], Counter[str]] = {}
     for said in judgements:
         label = getattr(said, question)
         if label is not None and (said.source in sources or said.kind in sources):
-            heard.setdefault((said.answer, said.claim), Counter())[label] += 1
-    return {claim: label for claim, count in heard.items() if (label := _most(count))}
+            votes.setdefault((said.answer, said.claim), Counter())[label] += 1
+    return {claim: label for claim, count in votes.items() if (label := _most(count))}
 
 
 def agreement(reference: Votes, other: Votes, question: Question) -> Agreement:

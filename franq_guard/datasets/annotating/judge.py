@@ -50,10 +50,10 @@ class Judge:
 
     def judge(self, trace: Trace, claim: int) -> ClaimJudgement:
         """One claim's labels, or the error that prevented them; never raises."""
-        told = (trace.claims or ())[claim]
+        stated = (trace.claims or ())[claim]
         found = ClaimJudgement(trace.id or "", claim, self.source, version=self.version)
         try:
-            read = self._read(trace, told)
+            read = self._read(trace, stated)
         except NotJudgedError as error:
             return replace(found, error=str(error))
         except Exception as error:  # a model may raise anything; a rerun will try the claim again

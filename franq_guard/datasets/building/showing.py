@@ -56,7 +56,7 @@ def shown(
 ) -> tuple[int, ...]:
     """Indices of the passages to show, at most ``k``; the right one is at a random position.
 
-    A question that was given with passages gets those.
+    A question that came with its own passages is shown those instead.
     """
     if question.own is not None:
         return question.own

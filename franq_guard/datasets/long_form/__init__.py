@@ -1,4 +1,4 @@
-"""Long answers that can be labelled without a judge: several questions, each with gold answers.
+"""Answers to several questions at once, labelled with the questions' gold answers, without a judge.
 
 ``prompts`` writes the prompts, ``answers`` generates the answers, ``labels`` labels the claims.
 """

@@ -1,25 +1,34 @@
 """Truth and faithfulness labels for the claims of an answer to several questions, without a judge.
 
-Which question a claim answers: the number in front of its sentence ("2. ..."), unless the claim
-shares clearly more words with another question; without a number the question that it shares most
-words with. Words that several of the questions have count less.
+First, each claim is assigned to the question that it answers:
 
-Then, question by question:
+- If its sentence has a number ("2. ..."), it answers the question with this number, unless it
+  shares clearly more words with another question.
+- Without a number, it answers the question with which it shares the most words.
 
-- claims that state a gold answer (the rules of :mod:`~franq_guard.datasets.grading`) are true;
-- if none does, the first attempt is false. An attempt shares ``ATTEMPT`` of its question's words
-  or is a fragment of four words at most ("In Harrow."), and gives a value of the gold answer's
-    shape: a number for a number or a date, a name for a name, that is not in the question. So a
-    sentence about something else, which may well be true, is not labelled false;
-- all else stays without labels and is counted in ``dropped``: claims of no question
-  (``unassigned``), refusals (``refused``), word for word repeats (``repeated``), and claims beside
-  the answer (``beside``).
+Words that occur in several of the questions count less.
 
-A true claim is faithful where a passage that was shown holds a gold answer and is about the
-question: marked as gold for it, or holding at least half of the question's content words, title
-included. A false claim is faithful where the value it gives (its names, numbers and dates that are
-not in the question; without any its content words) stands, title added, in one sentence of such a
-passage: the passage says so, or is easily read so.
+Then the claims of each question are labelled:
+
+- A claim that states a gold answer (by the rules of :mod:`~franq_guard.datasets.grading`) is true.
+- If no claim does, the first one that tries to answer the question is false. Such an attempt is
+  about the question (it shares a share ``ATTEMPT`` of its words, or is a fragment of at most four
+  words: "In Harrow.") and gives a new value of the same kind as the gold answer: a name if that is
+  a name, a number if that is a number or a date. A sentence about something else may well be true,
+  so it is not labelled false.
+- All other claims get no label and are counted in ``dropped``: claims that answer none of the
+  questions (``unassigned``), refusals (``refused``), repeated sentences (``repeated``), and claims
+  that do not try to answer their question (``beside``).
+
+Last, each labelled claim is faithful or not. Only those of the shown passages count that are about
+the question: a passage is if it is marked as gold for it, or if it contains at least half of the
+question's content words (in its title or text).
+
+- A true claim is faithful if such a passage contains a gold answer.
+- A false claim is faithful if its value stands in one sentence of such a passage (the title
+  counts as a part of every sentence). Its value is its names, numbers and dates that are not in
+  the question; if it has none, its content words. The model then repeats what the passage says, or
+  misreads it.
 """
 
 from __future__ import annotations
@@ -57,11 +66,12 @@ _NUMBERED = re.compile(
     r"|\n[ \t]*\n",
     re.MULTILINE | re.IGNORECASE,
 )
-_CLEAR = 0.4  # with this much more overlap, another question is chosen despite the number
-_ENOUGH = 0.4  # least overlap with the chosen question if there is no number
-_LEAD = 0.15  # and its least lead over the second best
-_FRAGMENT = 4
-_STEM = 5
+# Overlap of a claim with a question: the weights of the question's words that are in the claim.
+_CLEAR = 0.4  # another question is chosen in spite of the number if its overlap is larger by this
+_ENOUGH = 0.4  # without a number: the smallest overlap with which a question is chosen
+_LEAD = 0.15  # without a number: by how much it must exceed the overlap with any other question
+_FRAGMENT = 4  # an answer of at most this many words need not repeat words of its question
+_STEM = 5  # letters by which two words are compared
 _FUNCTION_WORDS = (
     AUXILIARIES
     | COORDINATORS
@@ -170,7 +180,7 @@ def _truth(
     seen: set[tuple[str, ...]],
     dropped: Counter[str],
 ) -> list[bool | None]:
-    """Labels of the claims of one question; ``seen`` holds what the answer said before."""
+    """Labels of the claims of one question; ``seen`` collects all claims, to find repeated ones."""
     out: list[bool | None] = [None] * len(claims)
     attempts: list[int] = []
     for i, claim in enumerate(claims):
@@ -208,10 +218,11 @@ def _shape(kind: str) -> str:
 
 
 def _marks(answer: str, count: int) -> Iterator[tuple[int, int | None, str]]:
-    """Where which question's answer begins, in order, and the question where it is repeated there.
+    """Where the answer to each question begins, in order of the text.
 
-    A blank line ends an answer, unless only the question was repeated; a list that starts again
-    belongs to no question.
+    Gives the position, the question's index and, if the answer repeats the question there, that
+    line. The index is None where an answer ends: at a blank line (but not at one between a repeated
+    question and its answer), and where the numbers start again.
     """
     last, begun = 0, 0
     for mark in _NUMBERED.finditer(answer):
@@ -229,7 +240,7 @@ def _marks(answer: str, count: int) -> Iterator[tuple[int, int | None, str]]:
 
 
 def _weights(stems: Sequence[Sequence[str]]) -> list[dict[str, float]]:
-    """Each question's stems with weights that sum to 1; less for what other questions have too."""
+    """For each question the weights of its stems, which sum to 1; common stems weigh less."""
     count = Counter(s for one in stems for s in set(one))
     raw = [{s: 1 / count[s] ** 2 for s in one} for one in stems]
     return [{s: w / (sum(one.values()) or 1.0) for s, w in one.items()} for one in raw]

@@ -35,9 +35,14 @@ Answers:
 class LongPrompt:
     """One prompt of several questions.
 
-    ``dataset``: that of the questions, or all that are mixed, joined by "+". ``shown`` is parallel
-    to ``questions``: whether a passage was chosen for the question. ``contrast`` is ``prompt``
-    without the block of passages, titles included.
+    Attributes:
+        id: made from the questions and the seed.
+        dataset: the data set of the questions; several are joined by "+".
+        questions: in the order of the prompt.
+        shown: for each question, whether a passage was chosen for it.
+        passages: all passages that are shown.
+        prompt: the prompt with the passages.
+        contrast: the same prompt without the passages and their titles.
     """
 
     id: str
@@ -52,8 +57,9 @@ class LongPrompt:
 def usable(question: Question) -> bool:
     """Whether string matching can distinguish a correct claim from a wrong one.
 
-    The first gold answer has at most four words and is no list; no alias is a single letter, "yes"
-    or "no", or stands in the question.
+    For this the first gold answer must be short (at most four words) and not a list. And no gold
+    answer may be found by chance: none may be a single letter, "yes" or "no", or a part of the
+    question.
     """
     aliases = [texts(a) for a in question.answers]
     asked = f" {' '.join(texts(question.question))} "
@@ -77,13 +83,22 @@ def build_prompts(
 ) -> list[LongPrompt]:
     """Prompts of ``per_prompt`` usable questions each; questions left over are not used.
 
-    Where a data set has on average a prompt's questions to a title of a gold passage (SQuAD's
-    articles), a prompt asks about one title; the other data sets are mixed. The first
-    ``with_passages`` questions in an order drawn by ``seed`` get a passage each, gold where there
-    is one; their next ones fill up to ``k``. The passages are shuffled.
+    In some data sets many questions are about the same article (SQuAD). If there are on average at
+    least ``per_prompt`` questions to the title of a gold passage, the questions of a prompt are
+    about one title. Questions of all other data sets are mixed.
+
+    Args:
+        questions: those that are not :func:`usable` are left out.
+        seed: of everything that is drawn at random.
+        per_prompt: questions in a prompt.
+        with_passages: how many of them, chosen at random, get a passage: a gold one if they have
+            one.
+        k: passages in a prompt. If ``with_passages`` are fewer, further passages of the same
+            questions are added. Their order is random.
 
     Raises:
-        ValueError: if ``with_passages`` is larger than ``per_prompt`` or ``k``, or a count wrong.
+        ValueError: if ``with_passages`` is larger than ``per_prompt`` or ``k``, or a number is
+            negative.
     """
     if not (0 <= with_passages <= per_prompt and per_prompt >= 1 and k >= with_passages):
         raise ValueError(
@@ -98,7 +113,7 @@ def build_prompts(
 
 
 def _groups(ranked: Sequence[Question], size: int) -> list[tuple[str, list[Question]]]:
-    """Data set and questions by ``size``: of one title where a set is made so, else mixed."""
+    """Groups of ``size`` questions, each with the name of its data set (:func:`build_prompts`)."""
     groups: list[tuple[str, list[Question]]] = []
     mixed: list[Question] = []
     for name in sorted({q.dataset for q in ranked}):

@@ -67,8 +67,8 @@ def _wanted(
         if said.kind != "person":
             voices.setdefault((said.answer, said.claim), []).append(said)
     wanted = {key: max(0.0, 1.0 - 2.0 * far) for key, far in distance.items()}
-    for key, heard in voices.items():
-        factual = {said.factuality for said in heard} - {None}
+    for key, given in voices.items():
+        factual = {said.factuality for said in given} - {None}
         wanted[key] = wanted.get(key, 0.0) + 2.0 * (len(factual) > 1)
         wanted[key] += 1.0 * ("false" in factual) + 0.5 * ("unverifiable" in factual)
     return wanted

@@ -44,17 +44,37 @@ class Layer(nn.Module):
         self.down = nn.Linear(INNER, HIDDEN)
         self.norm_output = nn.LayerNorm(HIDDEN, eps=_EPS)
 
-    def forward(self, x: Tensor, mask: Tensor | None, dropout: float) -> Tensor:
-        """Map hidden states (b, t, 384) to the next layer's; `mask` is (b, 1, 1, t) of bool."""
-        b, t, _ = x.shape
-        q, k, v = self.qkv(x).view(b, t, 3, HEADS, HIDDEN // HEADS).permute(2, 0, 3, 1, 4)
+    def forward(
+        self, x: Tensor, mask: Tensor | None, dropout: float, first: int | None = None
+    ) -> Tensor:
+        """Map hidden states (b, t, 384) to the next layer's.
+
+        Args:
+            x: hidden states (b, t, 384).
+            mask: (b, 1, 1, t) of bool, or None.
+            dropout: a probability; used in training only.
+            first: of how many tokens, from the first on, the result is wanted; None: of all. The
+                others are only looked at, which is most of the work saved.
+        """
+        q, k, v = self._heads(x, first)
         attend = _attend if self.training else functional.scaled_dot_product_attention
-        attended = attend(q, k, v, mask)
-        attended = self.out(attended.transpose(1, 2).reshape(b, t, HIDDEN))
-        x = self.norm_attention(x + functional.dropout(attended, dropout, self.training))
+        attended = self.out(attend(q, k, v, mask).transpose(1, 2).flatten(2))
+        x = self.norm_attention(x[:, :first] + functional.dropout(attended, dropout, self.training))
         inner = self.down(functional.gelu(self.up(x)))
         out: Tensor = self.norm_output(x + functional.dropout(inner, dropout, self.training))
         return out
+
+    def _heads(self, x: Tensor, first: int | None) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries (b, 12, first, 32) of the first tokens, keys and values (b, 12, t, 32) of all."""
+        b, t, _ = x.shape
+        if first is None:
+            q, k, v = self.qkv(x).view(b, t, 3, HEADS, -1).permute(2, 0, 3, 1, 4)
+            return q, k, v
+        weight, bias = self.qkv.weight, self.qkv.bias
+        q = functional.linear(x[:, :first], weight[:HIDDEN], bias[:HIDDEN])
+        both = functional.linear(x, weight[HIDDEN:], bias[HIDDEN:])
+        k, v = both.view(b, t, 2, HEADS, -1).permute(2, 0, 3, 1, 4)
+        return q.view(b, -1, HEADS, HIDDEN // HEADS).transpose(1, 2), k, v
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
@@ -81,15 +101,21 @@ class Encoder(nn.Module):
         self.head_out = nn.Linear(HEAD_HIDDEN, CLASSES)
         self.dropout = 0.0
 
-    def encode(self, ids: Tensor, marks: Tensor, mask: Tensor | None) -> Tensor:
-        """Return the last hidden states (b, t, 384); ids, marks and mask are (b, t)."""
+    def encode(
+        self, ids: Tensor, marks: Tensor, mask: Tensor | None, first: int | None = None
+    ) -> Tensor:
+        """Return the last hidden states (b, t, 384); ids, marks and mask are (b, t).
+
+        With `first`, only those of so many tokens from the first on: (b, first, 384).
+        """
         places = torch.arange(ids.shape[1], device=ids.device)
         x: Tensor = self.norm(self.word(ids) + self.position(places) + self.mark(marks))
         x = functional.dropout(x, self.dropout, self.training)
         wide = None if mask is None else mask[:, None, None, :]
-        for layer in self.layers:
+        for layer in self.layers[:-1]:
             x = layer(x, wide, self.dropout)
-        return x
+        last: Tensor = self.layers[-1](x, wide, self.dropout, first)
+        return last
 
     def forward(
         self, ids: Tensor, marks: Tensor, mask: Tensor | None, claim: Tensor, features: Tensor
@@ -103,7 +129,9 @@ class Encoder(nn.Module):
             claim: true at the claim's tokens (b, t), at least one in each row.
             features: float array (b, len(FEATURES)).
         """
-        x = self.encode(ids, marks, mask)
+        read = int(claim.any(0).nonzero().max()) + 1  # the head reads nothing behind the claim
+        claim = claim[:, :read]
+        x = self.encode(ids, marks, mask, read)
         inside = claim[:, :, None].to(x.dtype)
         mean = (x * inside).sum(1) / inside.sum(1)
         top = x.masked_fill(~claim[:, :, None], -1e4).amax(1)

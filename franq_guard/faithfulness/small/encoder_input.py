@@ -56,22 +56,24 @@ def make_pair(claim: Ids, chunk: Ids) -> Pair:
     chunk = chunk[: MAX_TOKENS - len(claim) - 3]
     ids = np.concatenate([[CLS], claim, [SEP], chunk, [SEP]]).astype(np.int32)
     marks = np.zeros(len(ids), dtype=np.int8)
-    found = np.isin(claim, chunk)
+    equal = claim[:, None] == chunk[None, :]
     place = 1 + len(claim)
-    marks[1:place] = np.where(found, MARK_FOUND, MARK_CLAIM)
-    marks[1:place][_runs(claim, chunk)] = MARK_RUN
-    marks[place + 1 : -1] = np.where(np.isin(chunk, claim), MARK_SHARED, MARK_CHUNK)
+    marks[1:place] = np.where(equal.any(axis=1), MARK_FOUND, MARK_CLAIM)
+    marks[1:place][_runs(equal)] = MARK_RUN
+    marks[place + 1 : -1] = np.where(equal.any(axis=0), MARK_SHARED, MARK_CHUNK)
     return Pair(ids, marks, len(claim))
 
 
-def _runs(claim: Ids, chunk: Ids) -> npt.NDArray[np.bool_]:
-    """True for claim tokens that have the same neighbour on one side in the chunk, too."""
-    inside = np.zeros(len(claim), dtype=bool)
-    if len(claim) > 1 and len(chunk) > 1:
-        wide = np.int64(1 << 20)
-        both = np.isin(claim[:-1] * wide + claim[1:], chunk[:-1] * wide + chunk[1:])
-        inside[:-1] |= both
-        inside[1:] |= both
+def _runs(equal: Mask) -> Mask:
+    """True for claim tokens (n,) that have the same neighbour on one side in the chunk, too.
+
+    Args:
+        equal: whether token i of the claim is token j of the chunk (n, m).
+    """
+    inside = np.zeros(len(equal), dtype=bool)
+    both = (equal[:-1, :-1] & equal[1:, 1:]).any(axis=1)
+    inside[:-1] |= both
+    inside[1:] |= both
     return inside
 
 

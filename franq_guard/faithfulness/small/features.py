@@ -80,6 +80,14 @@ def features(claim: str, passage: str) -> list[float]:
     ]
 
 
+def overlap(claim: str, passage: str) -> float:
+    """Return the sum of `content` and `bigrams` of :func:`features`, in [0, 2]."""
+    c, p = profile(claim), profile(passage)
+    return _share(len(c.stems & p.all_stems), len(c.stems)) + _share(
+        len(c.pairs & p.pairs), len(c.pairs)
+    )
+
+
 def word_overlap(claim: str, passage: str) -> float:
     """Return the share of the claim's content words found in the passage, a simple baseline."""
     c, p = profile(claim), profile(passage)

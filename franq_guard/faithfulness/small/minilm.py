@@ -90,7 +90,7 @@ class Embedder:
         batch_tokens: how many tokens, padding included, are in one forward pass.
     """
 
-    def __init__(self, *, dtype: str = "float32", batch_tokens: int = 8192) -> None:
+    def __init__(self, *, dtype: str = "float32", batch_tokens: int = 1024) -> None:
         import torch
 
         from franq_guard.faithfulness.small.encoder import from_minilm

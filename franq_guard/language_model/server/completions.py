@@ -29,14 +29,14 @@ class UntrustworthyServerError(ServerError):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Reported:
     """Log-probabilities as sent by a server: for each token its span and its value."""
 
     spans: tuple[Span, ...]
     tokens: tuple[ServerToken, ...]
 
 
-Reader = Callable[["Completions", str], Told]
+Reader = Callable[["Completions", str], Reported]
 """Returns the log-probabilities of a given text; the spans cover that text up to its end."""
 
 
@@ -136,7 +136,7 @@ class Completions:
         return found
 
 
-def by_prompt_logprobs(server: Completions, text: str) -> Told:
+def by_prompt_logprobs(server: Completions, text: str) -> Reported:
     """Score a text by vLLM's ``prompt_logprobs``; with 0 alternatives, so one token per place."""
     choice = server.complete(text, max_tokens=1, temperature=0, prompt_logprobs=0)
     places = choice.get("prompt_logprobs")
@@ -144,7 +144,7 @@ def by_prompt_logprobs(server: Completions, text: str) -> Told:
         raise UntrustworthyServerError("the answer holds no prompt_logprobs")
     tokens = [_of_place(place) for place in places[1:]]  # nothing precedes the first token
     spans = spans_of([t.text.decode(errors="replace") for t in tokens], text, without_first=True)
-    return _told(spans, tokens)
+    return _reported(spans, tokens)
 
 
 def of_ids(server: Completions, prompt: Sequence[int], ids: Sequence[int]) -> list[float]:
@@ -162,7 +162,7 @@ def of_ids(server: Completions, prompt: Sequence[int], ids: Sequence[int]) -> li
     return [logprob_of(entry.get("logprob")) for entry in entries if entry is not None]
 
 
-def by_echo(server: Completions, text: str) -> Told:
+def by_echo(server: Completions, text: str) -> Reported:
     """Score a text by ``echo`` with ``logprobs``; the one new token after it is cut off."""
     choice = server.complete(text, max_tokens=1, temperature=0, echo=True, logprobs=1)
     tokens = from_logprobs(choice.get("logprobs"))
@@ -175,18 +175,18 @@ def by_echo(server: Completions, text: str) -> Told:
         size = sum(start < len(text) for start, _ in spans)
         spans = [(a, min(b, len(text))) for a, b in spans[:size]]
         tokens = tokens[:size]
-    return _told(spans, tokens)
+    return _reported(spans, tokens)
 
 
 READERS: Mapping[Protocol, Reader] = {"prompt_logprobs": by_prompt_logprobs, "echo": by_echo}
 
 
-def written(choice: Mapping[str, Any]) -> tuple[str, Told]:
+def written(choice: Mapping[str, Any]) -> tuple[str, Reported]:
     """A completion's text and its tokens; no tokens if the server sends none, or others."""
     text = str(choice.get("text") or "")
     tokens = from_logprobs(choice.get("logprobs"))
     spans = spans_of([token.text.decode(errors="replace") for token in tokens], text)
-    return text, Told((), ()) if spans is None else Told(tuple(spans), tuple(tokens))
+    return text, Reported((), ()) if spans is None else Reported(tuple(spans), tuple(tokens))
 
 
 def _of_place(place: Any) -> ServerToken:
@@ -199,7 +199,7 @@ def _of_place(place: Any) -> ServerToken:
     return ServerToken(text.encode(), logprob_of(entry.get("logprob")))
 
 
-def _told(spans: list[Span] | None, tokens: list[ServerToken]) -> Told:
+def _reported(spans: list[Span] | None, tokens: list[ServerToken]) -> Reported:
     if spans is None:
         raise UntrustworthyServerError("the server's tokens do not spell the text it was given")
-    return Told(tuple(spans), tuple(tokens))
+    return Reported(tuple(spans), tuple(tokens))

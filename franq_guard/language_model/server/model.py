@@ -17,7 +17,7 @@ from franq_guard.language_model.contrast import contrast
 from franq_guard.language_model.server.completions import (
     Completions,
     Protocol,
-    Told,
+    Reported,
     of_ids,
     written,
 )
@@ -178,9 +178,9 @@ class ServerModel(LanguageModel):
             yield from pool.map(work, tasks)
 
     def _written(self, prompt: str, **settings: Any) -> Generation:
-        text, told = written(self._server.complete(prompt, **settings))
-        source: Source = "server" if told.tokens else "none"
-        tokens = _tokens(told, 0, len(text))
+        text, reported = written(self._server.complete(prompt, **settings))
+        source: Source = "server" if reported.tokens else "none"
+        tokens = _tokens(reported, 0, len(text))
         return Generation(text, tokens, prompt, None, source, self.fingerprint)
 
     def _scored(self, prompt: str, answer: Generation) -> Generation:
@@ -191,8 +191,8 @@ class ServerModel(LanguageModel):
         if (exact := self._by_ids(prompt, answer)) is not None:
             return Generation(text, exact, prompt, None, source)
         gap = " " if prompt and not prompt[-1].isspace() and _prose(prompt, text) else ""
-        told = after(self._read(self._server, prompt + gap + text), len(prompt))
-        return Generation(text, _tokens(told, len(gap), len(text)), prompt, None, source)
+        reported = after(self._read(self._server, prompt + gap + text), len(prompt))
+        return Generation(text, _tokens(reported, len(gap), len(text)), prompt, None, source)
 
     def _by_ids(self, prompt: str, answer: Generation) -> tuple[Token, ...] | None:
         """The answer's own tokens, scored under another prompt; None if ids cannot be used."""
@@ -217,11 +217,11 @@ def _prose(prompt: str, text: str) -> bool:
     return not text[0].isspace() and prompt[-1] not in ">]"
 
 
-def _tokens(told: Told, lead: int, size: int) -> tuple[Token, ...]:
+def _tokens(reported: Reported, lead: int, size: int) -> tuple[Token, ...]:
     """Tokens whose spans cover a text of ``size`` characters that starts at ``lead``."""
-    ends = [min(max(end - lead, 0), size) for _, end in told.spans]
+    ends = [min(max(end - lead, 0), size) for _, end in reported.spans]
     starts = [0, *ends]
     return tuple(
         Token(-1, a, b, token.logprob)
-        for a, b, token in zip(starts, ends, told.tokens, strict=False)
+        for a, b, token in zip(starts, ends, reported.tokens, strict=False)
     )

@@ -16,7 +16,7 @@ from franq_guard.language_model.server.completions import (
     Completions,
     Protocol,
     Reader,
-    Told,
+    Reported,
     UntrustworthyServerError,
     written,
 )
@@ -72,7 +72,7 @@ def trusted(server: Completions, protocol: Protocol | None) -> tuple[Protocol, R
     )
 
 
-def compare(server: Completions, read: Reader, answers: Sequence[tuple[str, Told]]) -> None:
+def compare(server: Completions, read: Reader, answers: Sequence[tuple[str, Reported]]) -> None:
     """Test one protocol.
 
     Args:
@@ -85,8 +85,8 @@ def compare(server: Completions, read: Reader, answers: Sequence[tuple[str, Told
     """
     pairs = [
         pair
-        for text, told in answers
-        for pair in common_tokens(told, after(read(server, OPENING + text), len(OPENING)))
+        for text, reported in answers
+        for pair in common_tokens(reported, after(read(server, OPENING + text), len(OPENING)))
     ]
     if any(math.isnan(value) for pair in pairs for value in pair):
         raise UntrustworthyServerError("some tokens come without a log-probability")
@@ -106,7 +106,7 @@ def compare(server: Completions, read: Reader, answers: Sequence[tuple[str, Told
     _check_context(server, read)
 
 
-def after(told: Told, start: int) -> Told:
+def after(reported: Reported, start: int) -> Reported:
     """The tokens with text after ``start``, with spans counted from there.
 
     A token that covers both sides of ``start`` is included, and so is the first part of a character
@@ -115,16 +115,18 @@ def after(told: Told, start: int) -> Told:
     Raises:
         UntrustworthyServerError: if the text right after ``start`` has no token.
     """
-    first = next((i for i, (_, end) in enumerate(told.spans) if end > start), len(told.spans))
-    if first == len(told.spans) or told.spans[first][0] > start:
+    first = next(
+        (i for i, (_, end) in enumerate(reported.spans) if end > start), len(reported.spans)
+    )
+    if first == len(reported.spans) or reported.spans[first][0] > start:
         raise UntrustworthyServerError("the beginning of a text comes without log-probabilities")
-    while first and told.spans[first - 1] == (start, start) and _in_part(told, first - 1):
+    while first and reported.spans[first - 1] == (start, start) and _in_part(reported, first - 1):
         first -= 1
-    spans = tuple((max(a - start, 0), b - start) for a, b in told.spans[first:])
-    return Told(spans, told.tokens[first:])
+    spans = tuple((max(a - start, 0), b - start) for a, b in reported.spans[first:])
+    return Reported(spans, reported.tokens[first:])
 
 
-def common_tokens(one: Told, other: Told) -> Iterator[tuple[float, float]]:
+def common_tokens(one: Reported, other: Reported) -> Iterator[tuple[float, float]]:
     """Both values of the tokens that are the same in both; the tokenisations may differ.
 
     The token after a different one is left out, too, because it follows other tokens.
@@ -139,18 +141,18 @@ def common_tokens(one: Told, other: Told) -> Iterator[tuple[float, float]]:
             yield t.logprob, found[1]
 
 
-def _writings(server: Completions) -> Iterator[tuple[str, Told]]:
+def _writings(server: Completions) -> Iterator[tuple[str, Reported]]:
     """A greedy text, and one sampled from the full distribution, whose values vary more."""
     plain = {"temperature": 0}
     drawn = {"temperature": 1, "seed": 7, "top_p": 1, "min_p": 0, "repeat_penalty": 1}
     for settings in (plain, drawn):
-        text, told = written(server.complete(OPENING, max_tokens=24, logprobs=1, **settings))
-        if not any(math.isfinite(token.logprob) for token in told.tokens):
+        text, reported = written(server.complete(OPENING, max_tokens=24, logprobs=1, **settings))
+        if not any(math.isfinite(token.logprob) for token in reported.tokens):
             raise UntrustworthyServerError(
                 f"{server.model} at {server.base_url} sends no log-probabilities with what it "
                 f"writes (asked with logprobs=1). {_WHAT_TO_DO}"
             )
-        yield text, told
+        yield text, reported
 
 
 def _check_context(server: Completions, read: Reader) -> None:
@@ -166,8 +168,8 @@ def _check_context(server: Completions, read: Reader) -> None:
         )
 
 
-def _in_part(told: Told, at: int) -> bool:
-    return "\ufffd" in told.tokens[at].text.decode(errors="replace")
+def _in_part(reported: Reported, at: int) -> bool:
+    return "\ufffd" in reported.tokens[at].text.decode(errors="replace")
 
 
 def _listed(values: Iterable[float]) -> str:

@@ -11,6 +11,8 @@ from franq_guard.language_model.tokens import token_spans
 from franq_guard.language_model.transformers.token_scores import TokenScores
 from franq_guard.records import Generation, Source, Span, Token
 
+BEGINNING = 3
+"""The rank of a text that an answer begins with."""
 _CONTAINED_FROM = 16
 """A beginning or part of a recorded text of at least this length is no coincidence."""
 
@@ -20,17 +22,19 @@ class RecordedAnswer:
     """One answer as it was generated: its ids and the scores of each step.
 
     ``kept`` is None if the steps could not be observed; such an answer has to be scored again.
+    ``decoded`` is the text of the ids where it is known already.
     """
 
     encoder: Encoder
     prompt_ids: tuple[int, ...] | None
     ids: tuple[int, ...]
     kept: TokenScores | None
+    decoded: str | None = None
 
     @cached_property
     def text(self) -> str:
         """The answer without special tokens."""
-        return self.encoder.text(self.ids)
+        return self.encoder.text(self.ids) if self.decoded is None else self.decoded
 
     @cached_property
     def prompt(self) -> str | None:
@@ -82,11 +86,13 @@ class RecordedAnswer:
             return None
         if bare == self.text.strip():
             return 1
+        long = len(bare) >= _CONTAINED_FROM
+        # Before the comparison that takes all white space out of both: each part of a stream is
+        # the beginning of an answer that goes on.
+        if (long or sure) and self.text.lstrip().startswith(bare):
+            return BEGINNING
         if "".join(bare.split()) == self._squeezed:
             return 2
-        long = len(bare) >= _CONTAINED_FROM
-        if (long or sure) and self.text.lstrip().startswith(bare):
-            return 3
         return 4 if long and bare in self.text else None
 
     def without_prompt(self, text: str) -> str | None:

@@ -113,12 +113,13 @@ class RecordedCall:
         except Exception:  # the user has the answer; only the record is lost
             logger.warning("this generation could not be recorded", exc_info=True)
 
-    def so_far(self) -> list[Row]:
+    def so_far(self, since: int = 0) -> list[Row]:
         """The rows generated so far, while ``generate`` runs; may be called from any thread.
 
-        A step is known when the next one begins. Empty if the steps are not observed.
+        Each with its ids and scores from step ``since`` on. A step is known when the next one
+        begins. Empty if there are none, or the steps are not observed.
         """
-        found = self._listener.keeper.so_far() if self._listener.listening else None
+        found = self._listener.keeper.so_far(since) if self._listener.listening else None
         if found is None:
             return []
         ids, kept = found

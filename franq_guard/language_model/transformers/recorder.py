@@ -13,7 +13,8 @@ import inspect
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from types import MethodType
 from typing import Any
 
@@ -21,13 +22,18 @@ from transformers import GenerationMixin, LogitsProcessorList
 
 from franq_guard.language_model.encoding import Encoder
 from franq_guard.language_model.transformers.network import Network
-from franq_guard.language_model.transformers.recorded_answer import RecordedAnswer
+from franq_guard.language_model.transformers.recorded_answer import BEGINNING, RecordedAnswer
 from franq_guard.language_model.transformers.recorded_call import Listener, RecordedCall, Row
+from franq_guard.language_model.transformers.running_answer import RunningAnswer
 from franq_guard.records import Generation
 
 logger = logging.getLogger(__name__)
 
 _KEY = "_franq_recorder"
+_PROMPTS = 32
+"""How many prompts' ids are kept: a stream of claims asks with the same prompt at every part."""
+
+Record = RecordedAnswer | RunningAnswer
 
 
 class Recorder:
@@ -47,7 +53,8 @@ class Recorder:
         self._top_k = top_k
         self._lock = threading.Lock()
         self._records: OrderedDict[tuple[Any, ...], RecordedAnswer] = OrderedDict()
-        self._running: dict[int, RecordedCall] = {}
+        self._running: dict[int, tuple[RecordedCall, list[RunningAnswer]]] = {}
+        self._prompt_ids = lru_cache(maxsize=_PROMPTS)(self._encoder.ids)
         self._saved: dict[str, Any] = {}
 
     @classmethod
@@ -81,31 +88,43 @@ class Recorder:
         after the prompt. ``prompt`` limits the search to one prompt string; with it a beginning
         shorter than 16 characters is found, too.
         """
-        records = [*self._unfinished(), *self._finished()]
+        running, finished = self._unfinished(), self._finished()
         if prompt is not None:
-            ids = self._encoder.ids(prompt)
-            records = [r for r in records if r.has_prompt(prompt, ids)]
-        ranked = [
-            (rank, r)
-            for r in records
-            if (rank := r.rank(text, sure=prompt is not None)) is not None
-        ]
-        if ranked:
-            return min(ranked, key=lambda pair: pair[0])[1].as_text(text)
+            ids = self._prompt_ids(prompt)
+            running = [r for r in running if r.has_prompt(prompt, ids)]
+            # A stream asks at every part: what is being written is found without the others.
+            found = _best(text, running, sure=True, worst=BEGINNING)
+            if found is not None:
+                return found.as_text(text)
+            finished = [r for r in finished if r.has_prompt(prompt, ids)]
+        records = [*running, *finished]
+        found = _best(text, records, sure=prompt is not None)
+        if found is not None:
+            return found.as_text(text)
         for record in records:
             rest = record.without_prompt(text)
             if rest is not None and record.rank(rest, sure=True) is not None:
                 return record.as_text(rest)
         return None
 
-    def _finished(self) -> list[RecordedAnswer]:
+    def _finished(self) -> list[Record]:
         with self._lock:
             return list(reversed(self._records.values()))
 
-    def _unfinished(self) -> list[RecordedAnswer]:
+    def _unfinished(self) -> list[Record]:
         with self._lock:
             running = list(reversed(self._running.values()))
-        return [RecordedAnswer(self._encoder, *row) for run in running for row in run.so_far()]
+        return [record for call, known in running for record in self._written_by(call, known)]
+
+    def _written_by(self, call: RecordedCall, known: list[RunningAnswer]) -> Sequence[Record]:
+        """What a call has written so far; ``known`` keeps its answer if it writes only one."""
+        if known:
+            return known[:1]
+        rows = call.so_far()
+        if len(rows) == 1:
+            known.append(RunningAnswer(self._encoder, call, rows[0].prompt_ids))
+            return known[:1]
+        return [RecordedAnswer(self._encoder, *row) for row in rows]
 
     def __len__(self) -> int:
         return len(self._records)
@@ -130,7 +149,7 @@ class Recorder:
         config = self._model.generation_config
         run = RecordedCall(arguments, top_k=self._top_k, config=config, save=self._save)
         with self._lock:
-            self._running[id(run)] = run
+            self._running[id(run)] = run, []
         return run
 
     def over(self, run: RecordedCall) -> None:
@@ -146,6 +165,15 @@ class Recorder:
                 self._records[key] = RecordedAnswer(self._encoder, *row)
             while len(self._records) > self._capacity:
                 self._records.popitem(last=False)
+
+
+def _best(
+    text: str, records: Iterable[Record], *, sure: bool, worst: int | None = None
+) -> Record | None:
+    """The first record of the best rank that ``text`` has in any, up to the rank ``worst``."""
+    ranks = [(record.rank(text, sure=sure), record) for record in records]
+    ranked = [(r, x) for r, x in ranks if r is not None and (worst is None or r <= worst)]
+    return min(ranked, key=lambda pair: pair[0])[1] if ranked else None
 
 
 def _recorded_generate(model: Any, *args: Any, **kwargs: Any) -> Any:

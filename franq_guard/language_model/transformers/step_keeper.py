@@ -58,23 +58,24 @@ class StepKeeper(LogitsProcessor):  # type: ignore[misc]
             raise ValueError("the recorded rows do not belong to the generated tokens")
         return self._kept(steps)
 
-    def so_far(self) -> tuple[Tensor, TokenScores] | None:
-        """The ids (B, T) generated so far and their scores; None before the second step.
+    def so_far(self, since: int = 0) -> tuple[Tensor, TokenScores] | None:
+        """The ids (B, T) generated from step ``since`` on and their scores; None if there are none.
 
-        May be called from any thread while ``generate`` runs: lists are only appended to, and the
-        one that is appended to last gives the number of steps.
+        A step is known when the next one begins. May be called from any thread while ``generate``
+        runs: lists are only appended to, and the one that is appended to last gives the number of
+        steps.
         """
         steps = len(self._logprobs)
-        if not steps:
+        if steps <= since:
             return None
-        return torch.stack(self._chosen[:steps], dim=1), self._kept(steps)
+        return torch.stack(self._chosen[since:steps], dim=1), self._kept(steps, since)
 
-    def _kept(self, steps: int) -> TokenScores:
-        """The scores (B, T) of the first steps."""
-        top_ids, top = zip(*self._top[:steps], strict=True)
+    def _kept(self, steps: int, since: int = 0) -> TokenScores:
+        """The scores (B, T) of the first steps, from step ``since`` on."""
+        top_ids, top = zip(*self._top[since:steps], strict=True)
         return TokenScores(
-            torch.stack(self._logprobs[:steps], dim=1),
-            torch.stack(self._entropies[:steps], dim=1),
+            torch.stack(self._logprobs[since:steps], dim=1),
+            torch.stack(self._entropies[since:steps], dim=1),
             torch.stack(top_ids, dim=1),
             torch.stack(top, dim=1),
         )

@@ -19,9 +19,9 @@ from franq_guard.serve.proxy.reply import (
     text_of,
     unchanged,
 )
+from franq_guard.serve.proxy.reported import Reported, reported_by, tokens_of
 from franq_guard.serve.proxy.reports import Place
 from franq_guard.serve.proxy.request import ChatRequest
-from franq_guard.serve.proxy.told import Told, tokens_of, told_by
 from franq_guard.serve.proxy.wire import MalformedError
 from franq_guard.serve.settings import UpstreamKind
 
@@ -58,13 +58,13 @@ class Choices:
         self,
         judge: Judge,
         chat: ChatRequest,
-        outlet: Callable[[Told], Outlet],
+        outlet: Callable[[Reported], Outlet],
         *,
         kind: UpstreamKind,
     ) -> None:
         self.judge, self.began = judge, time.perf_counter()
         self._chat, self._outlet, self._kind = chat, outlet, kind
-        self._told, self._of_prompt = Told(), dict[str, Any]()
+        self._reported, self._of_prompt = Reported(), dict[str, Any]()
         self._head: Chunk = {"id": "", "created": int(time.time()), "model": chat.model}
         self._usage: Any = None
         self._choices: dict[int, _Choice] = {}
@@ -85,7 +85,7 @@ class Choices:
         self._head |= only(chunk, _HEAD)
         self._usage = chunk.get("usage") or self._usage
         if not self._choices:  # only vLLM's first chunk contains the prompt
-            self._told = told_by(self._kind, chunk)
+            self._reported = reported_by(self._kind, chunk)
             self._of_prompt = of_prompt(self._chat, chunk)
         choices = chunk.get("choices") or []
         if not isinstance(choices, list):
@@ -162,7 +162,7 @@ class Choices:
             tokens = tokens_of(item) if name == "content" and name in delta else []
             if piece or tokens:
                 outlet = self._outlet_of(choice, name)
-                outlet.told.tokens += tokens
+                outlet.reported.tokens += tokens
                 yield from self._text(index, name, outlet.feed(piece))
         if calls := only(delta, _CALLS):
             yield self._delta(index, calls)
@@ -170,7 +170,7 @@ class Choices:
 
     def _outlet_of(self, choice: _Choice, name: str) -> Outlet:
         if name not in choice.outlets:
-            choice.outlets[name] = self._outlet(replace(self._told, tokens=[]))
+            choice.outlets[name] = self._outlet(replace(self._reported, tokens=[]))
         return choice.outlets[name]
 
     def _keep_tokens(self, choice: _Choice, item: Mapping[str, Any]) -> None:
@@ -194,8 +194,8 @@ class Choices:
         choice = self._choices[index]
         made = {"index": index, "delta": {}, "finish_reason": None, **choice.end}
         if unchanged(answers, index):
-            told = {"logprobs": choice.logprobs, "token_ids": choice.token_ids}
-            made |= {name: value for name, value in told.items() if value}
+            reported = {"logprobs": choice.logprobs, "token_ids": choice.token_ids}
+            made |= {name: value for name, value in reported.items() if value}
         return self._made([made])
 
     def _text(self, index: int, name: str, text: str) -> Iterator[Chunk]:

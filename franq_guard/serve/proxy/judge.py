@@ -14,8 +14,8 @@ from franq_guard.guard import Guard
 from franq_guard.records import Generation, GuardedAnswer, Trace
 from franq_guard.serve.checker import Checker
 from franq_guard.serve.errors import ServeError
+from franq_guard.serve.proxy.reported import Reported
 from franq_guard.serve.proxy.request import ChatRequest
-from franq_guard.serve.proxy.told import Told
 from franq_guard.serve.settings import ServeSettings
 from franq_guard.streaming.stream import ClaimStream, check_streamable
 from franq_guard.streaming.worker import NotCheckable
@@ -39,7 +39,7 @@ class Judge:
         if settings.stream == "claims":
             check_streamable(cast("Guard", checker.guard))
 
-    async def whole(self, chat: ChatRequest, text: str, told: Told) -> GuardedAnswer:
+    async def whole(self, chat: ChatRequest, text: str, reported: Reported) -> GuardedAnswer:
         """Check a whole text; without passages it is unverified, reason ``no_evidence``.
 
         Raises:
@@ -49,18 +49,18 @@ class Judge:
         if not chat.passages:
             trace = Trace(chat.question, (), Generation(text))
             return await self.checker.unverified(trace, "no_evidence", closed=chat.closed)
-        trace = await asyncio.to_thread(_trace, self._guard(chat), chat, text, told)
+        trace = await asyncio.to_thread(_trace, self._guard(chat), chat, text, reported)
         return await self.checker.check(trace, deadline=chat.deadline, closed=chat.closed)
 
-    def stream(self, chat: ChatRequest, told: Told, id: str) -> ClaimStream:
-        """Start checking a text that is still being written; ``told`` is updated meanwhile."""
+    def stream(self, chat: ChatRequest, reported: Reported, id: str) -> ClaimStream:
+        """Start checking a text that is still being written; ``reported`` is updated meanwhile."""
         guard = self._guard(chat)
-        prompt = cache(lambda: _prompt(guard, chat, told))
+        prompt = cache(lambda: _prompt(guard, chat, reported))
 
         def lookup(text: str) -> tuple[Guard, Trace]:
             if not chat.passages:
                 raise NotCheckable("no_evidence")
-            return guard, _trace(guard, chat, text, told, id, prompt)
+            return guard, _trace(guard, chat, text, reported, id, prompt)
 
         return ClaimStream(guard, lookup, id=id)
 
@@ -97,23 +97,23 @@ def _trace(
     guard: Guard,
     chat: ChatRequest,
     text: str,
-    told: Told,
+    reported: Reported,
     id: str | None = None,
     prompt: Callable[[], str | None] | None = None,
 ) -> Trace:
     """The trace of ``text``; with a prompt only if a language model will score the text."""
-    made = told.generation(text, None, ids=_reads_ids(guard, told))
+    made = reported.generation(text, None, ids=_reads_ids(guard, reported))
     if guard.choice.reads(made):
-        made = replace(made, prompt=prompt() if prompt else _prompt(guard, chat, told))
+        made = replace(made, prompt=prompt() if prompt else _prompt(guard, chat, reported))
     return Trace(chat.question, chat.passages, made, id=id)
 
 
-def _prompt(guard: Guard, chat: ChatRequest, told: Told) -> str | None:
+def _prompt(guard: Guard, chat: ChatRequest, reported: Reported) -> str | None:
     """The prompt its model saw, if the upstream reported it; else the guard's prompt for it."""
-    return told.prompt if told.holds(chat.passages) else chat.prompt(guard)
+    return reported.prompt if reported.holds(chat.passages) else chat.prompt(guard)
 
 
-def _reads_ids(guard: Guard, told: Told) -> bool:
+def _reads_ids(guard: Guard, reported: Reported) -> bool:
     """Whether the guard's language model wrote the text; only then can it use the token ids."""
     model = guard.loaded_language_model
-    return model is not None and told.writer == model.fingerprint
+    return model is not None and reported.writer == model.fingerprint

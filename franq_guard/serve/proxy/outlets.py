@@ -10,8 +10,8 @@ from typing import Protocol
 from franq_guard.capture.outlet import aremaining
 from franq_guard.records import GuardedAnswer
 from franq_guard.serve.proxy.judge import Judge
+from franq_guard.serve.proxy.reported import Reported
 from franq_guard.serve.proxy.request import ChatRequest
-from franq_guard.serve.proxy.told import Told
 
 _PARTS = 64
 """A stream is searched for settled claims each time it has grown by one part in this many, so that
@@ -21,7 +21,7 @@ a long text is not searched again after every few characters."""
 class Outlet(Protocol):
     """Takes one text of a stream and returns it once it is checked."""
 
-    told: Told
+    reported: Reported
     """What the upstream reported about the text so far, such as its tokens."""
     answer: GuardedAnswer | None
     """The checked text, after :meth:`rest` has ended; None if the text is blank."""
@@ -45,8 +45,8 @@ class Outlet(Protocol):
 class Whole:
     """Holds the text back until it is complete and checked."""
 
-    def __init__(self, judge: Judge, chat: ChatRequest, told: Told) -> None:
-        self.told = told
+    def __init__(self, judge: Judge, chat: ChatRequest, reported: Reported) -> None:
+        self.reported = reported
         self.answer: GuardedAnswer | None = None
         self._judge, self._chat, self._text = judge, chat, ""
         self._check: asyncio.Task[GuardedAnswer] | None = None
@@ -64,7 +64,7 @@ class Whole:
     def end(self) -> None:
         """Start the check."""
         if self._text.strip():
-            work = self._judge.whole(self._chat, self._text, self.told)
+            work = self._judge.whole(self._chat, self._text, self.reported)
             self._check = asyncio.create_task(work)
 
     async def rest(self) -> AsyncIterator[str]:
@@ -91,12 +91,12 @@ class Whole:
 class Claims:
     """Returns each claim once it has its verdict."""
 
-    def __init__(self, judge: Judge, chat: ChatRequest, told: Told, id: str) -> None:
-        self.told = told
+    def __init__(self, judge: Judge, chat: ChatRequest, reported: Reported, id: str) -> None:
+        self.reported = reported
         self.answer: GuardedAnswer | None = None
         self._judge, self._text, self._ended = judge, "", 0.0
         self._held = self._late = ""
-        self._stream = judge.stream(chat, self.told, id)
+        self._stream = judge.stream(chat, self.reported, id)
 
     def feed(self, piece: str) -> str:
         """Add text and return the claims that have been checked by now.

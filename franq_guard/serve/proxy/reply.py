@@ -11,9 +11,9 @@ from typing import Any
 from franq_guard.records import GuardedAnswer
 from franq_guard.serve.errors import ServeError
 from franq_guard.serve.proxy.judge import Judge
+from franq_guard.serve.proxy.reported import OF_PROMPT, reported_by, tokens_of
 from franq_guard.serve.proxy.reports import Place, Report
 from franq_guard.serve.proxy.request import ChatRequest
-from franq_guard.serve.proxy.told import OF_PROMPT, tokens_of, told_by
 from franq_guard.serve.proxy.wire import MalformedError, read_json
 from franq_guard.serve.settings import UpstreamKind
 
@@ -51,11 +51,11 @@ async def guarded_reply(
         if (text := text_of(choice["message"].get(name))).strip()
     }
     started = time.perf_counter()
-    known = told_by(kind, completion)
-    told = {choice["index"]: replace(known, tokens=tokens_of(choice)) for choice in choices}
+    known = reported_by(kind, completion)
+    reported = {choice["index"]: replace(known, tokens=tokens_of(choice)) for choice in choices}
     found = await asyncio.gather(
         *(
-            judge.whole(chat, text, told[index] if name == "content" else known)
+            judge.whole(chat, text, reported[index] if name == "content" else known)
             for (index, name), text in texts.items()
         )
     )
@@ -81,7 +81,9 @@ def text_of(value: Any) -> str:
 
 def of_prompt(chat: ChatRequest, reply: Mapping[str, Any]) -> dict[str, Any]:
     """The reply's fields about the prompt (tokens, log-probabilities) that the client asked for."""
-    return only(reply, tuple(told for asked, told in OF_PROMPT.items() if chat.wants(asked)))
+    return only(
+        reply, tuple(reported for asked, reported in OF_PROMPT.items() if chat.wants(asked))
+    )
 
 
 def unchanged(answers: Mapping[Place, GuardedAnswer], index: int) -> bool:

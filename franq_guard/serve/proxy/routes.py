@@ -17,11 +17,11 @@ from franq_guard.serve.proxy.chunks import Choices
 from franq_guard.serve.proxy.judge import Judge
 from franq_guard.serve.proxy.outlets import Claims, Outlet, Whole
 from franq_guard.serve.proxy.reply import guarded_reply
+from franq_guard.serve.proxy.reported import Reported
 from franq_guard.serve.proxy.reports import Report, new_id
 from franq_guard.serve.proxy.request import ChatRequest, chat_request
 from franq_guard.serve.proxy.responses import ClientGoneError, EventStream, unless_gone
 from franq_guard.serve.proxy.streaming import guarded_events
-from franq_guard.serve.proxy.told import Told
 from franq_guard.serve.proxy.upstream import Upstream, passed_back, read
 from franq_guard.serve.proxy.wire import to_json
 from franq_guard.serve.settings import ServeSettings
@@ -142,10 +142,10 @@ class Proxy:
         """The reply as events; the response closes ``cleanup`` after the last one."""
         id = new_id()
 
-        def outlet(told: Told) -> Outlet:
+        def outlet(reported: Reported) -> Outlet:
             if self._settings.stream == "buffer":
-                return Whole(self._judge, chat, told)
-            return Claims(self._judge, chat, told, id)
+                return Whole(self._judge, chat, reported)
+            return Claims(self._judge, chat, reported, id)
 
         choices = Choices(self._judge, chat, outlet, kind=self._settings.upstream_kind)
         cleanup.callback(choices.close)

@@ -30,7 +30,7 @@ class UpstreamError(Exception):
     """An error event in the middle of the upstream's stream."""
 
     def __init__(self, error: Any) -> None:
-        super().__init__("the upstream told an error")
+        super().__init__("the upstream reported an error")
         self.error = error
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import httpx
 
 from franq_guard.serve.errors import QueueFull, ServeError
+from franq_guard.serve.proxy.reported import ADDED
 from franq_guard.serve.proxy.request import ChatRequest
-from franq_guard.serve.proxy.told import ADDED
 from franq_guard.serve.settings import ServeSettings
 
 _PASSED_ON = ("openai-organization", "openai-project", "x-request-id", "traceparent", "tracestate")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -22,7 +22,10 @@ from franq_guard import Passage
 from franq_guard.capture.evidence import passages_of, usual_passages
 from franq_guard.capture.marked import without_written
 from franq_guard.capture.matching import call_that_wrote, same_text
+from franq_guard.capture.server_logprobs import GrowingServerText
+from franq_guard.language_model.server.tokens import from_logprobs
 from langchain_franq._evidence import (
+    FoundFor,
     artifact_passages,
     messages_in,
     passages_of_turns,
@@ -38,8 +41,8 @@ class ModelRun:
     """One language model run: the ``prompt`` string or the ``messages`` it was given, its ``text``.
 
     ``model`` is the class name of the LangChain model; ``info`` is its generation info and
-    response metadata, where servers put log-probabilities. Until the run has ``ended``, ``text``
-    and ``info`` are what it has streamed so far; None before that.
+    response metadata, where servers put log-probabilities, once the run has ``ended``. Until then
+    ``text`` is what it has streamed so far. ``told`` has the log-probabilities of a stream.
     """
 
     model: str
@@ -48,6 +51,7 @@ class ModelRun:
     text: str | None = None
     info: Mapping[str, Any] | None = None
     ended: bool = False
+    told: GrowingServerText = field(default_factory=GrowingServerText)
 
     @property
     def seen(self) -> str:
@@ -173,10 +177,7 @@ class Capture(BaseCallbackHandler):
         run = self._models.get(run_id)
         if run is None:
             return
-        sent = (getattr(chunk, "generation_info", None) or {}).get("logprobs")
-        if sent:
-            known = {} if run.info is None else run.info["logprobs"]
-            run.info = {"logprobs": _added(known, sent)}
+        run.told.add(from_logprobs((getattr(chunk, "generation_info", None) or {}).get("logprobs")))
         # Set last, so that a check in another thread has the probabilities of all text it reads.
         run.text = (run.text or "") + (chunk.text if chunk is not None else str(token))
 
@@ -203,14 +204,21 @@ class Capture(BaseCallbackHandler):
             outermost = [run for run in self._retrievers if not self._inside_retriever(run)]
             return passages_of([self._retrieved.get(run, ()) for run in outermost])
 
-    def evidence(self, output: Any = None, given: Any = None, answer: str = "") -> list[Passage]:
+    def evidence(
+        self,
+        output: Any = None,
+        given: Any = None,
+        answer: str = "",
+        *,
+        known: FoundFor | None = None,
+    ) -> list[Passage]:
         """Passages, from the first of these places that has any.
 
         Retrievers; artifacts of tools; the ``output``, then the input (``given``), under a usual
         key; documents that a step returned; texts of tools; tools of the conversation; texts that a
         step returned and that stand in the prompt of the ``answer``. What a model inside a tool
         wrote does not count, nor does a tool's text that is itself the ``answer`` (of a tool that
-        answers directly).
+        answers directly). ``known`` is for the texts of tools of earlier turns.
         """
         return (
             self.retrieved()
@@ -218,7 +226,7 @@ class Capture(BaseCallbackHandler):
             or self.but_written(usual_passages(output, given))
             or self.but_written(passages_of(self._steps))
             or self._but_itself(passages_of(list(self._tool_texts())), answer)
-            or self._but_itself(self._of_turns(messages_in(output, given)), answer)
+            or self._but_itself(self._of_turns(messages_in(output, given), known), answer)
             or self._quoted(answer, given)
         )
 
@@ -256,8 +264,8 @@ class Capture(BaseCallbackHandler):
             if (text := _text_of_tool(output)) is not None:
                 yield without_written(text, self._texts_inside(run_id))
 
-    def _of_turns(self, messages: Sequence[BaseMessage]) -> list[Passage]:
-        return passages_of_turns(messages, written=self.texts_of_tools)
+    def _of_turns(self, messages: Sequence[BaseMessage], known: FoundFor | None) -> list[Passage]:
+        return passages_of_turns(messages, written=self.texts_of_tools, known=known)
 
     @property
     def texts(self) -> list[str]:
@@ -284,6 +292,12 @@ class Capture(BaseCallbackHandler):
         with self._lock:
             ended = {id for id, output in self._tool_outputs if _text_of_tool(output) == text}
         return any(without_written(text, self._texts_inside(id)) != text for id in ended)
+
+    def told_by_models(self) -> list[str]:
+        """What tools returned that a model inside them wrote, or a part of it."""
+        with self._lock:
+            told = [_text_of_tool(output) for _, output in self._tool_outputs]
+        return [text for text in told if text is not None and self.wrote_in_a_tool(text)]
 
     def seen_in_tools(self) -> str:
         """All that models inside tools were given."""
@@ -349,14 +363,6 @@ class Capture(BaseCallbackHandler):
 def _text_of_tool(output: Any) -> str | None:
     text = output.text if isinstance(output, ToolMessage) else output
     return str(text) if isinstance(text, str) else None
-
-
-def _added(known: dict[str, list[Any]], sent: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """A server's log-probabilities so far, with those of one more chunk appended."""
-    for name, value in sent.items():
-        if isinstance(value, list):
-            known.setdefault(name, []).extend(value)
-    return known
 
 
 def _class_name(serialized: dict[str, Any] | None) -> str:

@@ -16,6 +16,9 @@ from franq_guard.capture.outlet import REPORT_KEY
 BY_A_MODEL_KEY = "written_by_a_model"
 """In the report of a tool's message: a model inside the tool wrote its text."""
 
+FoundFor = Callable[[str], Sequence[Passage] | None]
+"""Gives what a tool found for a text that a model in it wrote; None for any other text."""
+
 _QUOTED = 80  # characters: a shorter text may be in a prompt by chance
 
 
@@ -28,17 +31,22 @@ def passage_of(document: Document) -> Passage:
 
 
 def passages_of_turns(
-    messages: Sequence[BaseMessage], *, earlier: bool = True, written: Collection[str] = ()
+    messages: Sequence[BaseMessage],
+    *,
+    earlier: bool = True,
+    written: Collection[str] = (),
+    known: FoundFor | None = None,
 ) -> list[Passage]:
     """What the tools of the current turn found; where it used none, those of ``earlier`` turns.
 
     A turn begins with a human message: with a checkpointer, earlier turns and their evidence are
     still among the messages, and a follow-up question is answered from them. What models wrote in
-    tools of the current turn (``written``) is no evidence.
+    tools of the current turn (``written``) is no evidence. ``known`` gives the passages that stand
+    for a text that a model in a tool of an earlier turn wrote.
     """
     begins = max((i for i, m in enumerate(messages) if isinstance(m, HumanMessage)), default=-1)
     found = _of_tools(messages[begins + 1 :], written)
-    return found or (_of_tools(messages[: begins + 1]) if earlier else [])
+    return found or (_of_tools(messages[: begins + 1], known=known) if earlier else [])
 
 
 def messages_in(*places: Any) -> list[BaseMessage]:
@@ -83,17 +91,25 @@ def quoted(texts: Iterable[str], prompt: str, but: Callable[[str], bool]) -> lis
     return passages_of([t for t in long if t in prompt and t != prompt.strip() and not but(t)])
 
 
-def _of_tools(messages: Sequence[BaseMessage], written: Collection[str] = ()) -> list[Passage]:
+def _of_tools(
+    messages: Sequence[BaseMessage], written: Collection[str] = (), known: FoundFor | None = None
+) -> list[Passage]:
     found: list[Passage] = []
     for message in messages:
         if isinstance(message, ToolMessage) and not str(message.text).startswith(_OWN_ANSWER):
-            found += artifact_passages(message) or _told(message, written)
+            behind = None if known is None else known(str(message.text))
+            found += artifact_passages(message) or (
+                _told(message, written) if behind is None else behind
+            )
     return passages_of(found)
 
 
-def seen_in_tools(messages: Iterable[BaseMessage]) -> str:
+def seen_in_tools(messages: Iterable[BaseMessage], known: FoundFor | None = None) -> str:
     """What models inside tools wrote from, as their messages tell: it is in no other prompt."""
-    found = [artifact_passages(m) for m in messages if _by_a_model(m)]
+    found: list[Sequence[Passage]] = [artifact_passages(m) for m in messages if _by_a_model(m)]
+    if known is not None:
+        texts = [str(m.text) for m in messages if isinstance(m, ToolMessage)]
+        found += [known(text) or () for text in texts]
     return "\n".join(passage.text for passages in found for passage in passages)
 
 

@@ -29,8 +29,12 @@ def job_of(
     passages: Sequence[Passage],
     note: NoPassagesNote | None = None,
     id: str | None = None,
+    also_seen: str = "",
 ) -> Job:
-    """What was captured about ``answer``, as a trace with the guard for its model."""
+    """What was captured about ``answer``, as a trace with the guard for its model.
+
+    ``also_seen``: what models inside tools of earlier turns were given; see :func:`job_from`.
+    """
     run = capture.answer_run(answer)
     if run is not None:
         found = written(guard, models, run, answer)
@@ -40,7 +44,8 @@ def job_of(
         found = unseen(Writers(guard, models, only), answer, [question, *texts])
     if note is not None:
         note(found.generation.prompt, passages)
-    return job_from(found, question, passages, id=id, also_seen=capture.seen_in_tools())
+    seen = "\n".join(filter(None, (capture.seen_in_tools(), also_seen)))
+    return job_from(found, question, passages, id=id, also_seen=seen)
 
 
 def job_from(

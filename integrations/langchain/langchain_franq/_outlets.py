@@ -64,12 +64,15 @@ class Claims:
         self._text = _AfterPrompt(lambda: call.capture.prompts)
         self._shown = False
         self._streamable = False
+        self._carried: dict[str, Any] = {}
 
     def feed(self, chunk: Any) -> Iterator[Any]:
         """Add a chunk; what can be released now."""
         if self._call.passes(chunk):
             yield chunk
             return
+        if isinstance(chunk, Mapping):  # noted here: each lookup would read all chunks again
+            self._carried |= {k: v for k, v in chunk.items() if k in PASSAGE_KEYS}
         found = _answer_in(chunk, self._call.watch.output_key)
         if found is not None:
             self._streamable = True
@@ -109,9 +112,7 @@ class Claims:
         self._stream.close()
 
     def _lookup(self, text: str) -> tuple[Guard, Trace]:
-        held = [chunk for chunk in self._call.held if isinstance(chunk, Mapping)]
-        carried = {k: v for chunk in held for k, v in chunk.items() if k in PASSAGE_KEYS}
-        return self._call.job(carried, text).of_a_stream()
+        return self._call.job(dict(self._carried), text).of_a_stream()
 
     def _over(self, reading: Reading) -> Iterator[Any]:
         """Feed the rest of the text; what can be released then."""

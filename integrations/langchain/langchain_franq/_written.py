@@ -24,7 +24,8 @@ _LOCAL = ("HuggingFacePipeline", "ChatHuggingFace", "LlamaCpp", "ChatLlamaCpp")
 def written(guard: Guard, models: Sequence[LocalModel], run: ModelRun, answer: str) -> Written:
     """The record of ``answer``, written by ``run``; the chain may have changed its text since."""
     only = models[0] if len(models) == 1 and run.model in _LOCAL else None
-    told = from_logprobs((run.info or {}).get("logprobs"))
+    streamed = run.told if run.told.told else None
+    told = streamed or from_logprobs((run.info or {}).get("logprobs"))
     return written_by(Writers(guard, models, only), run, _prompts(run, only), told, answer)
 
 

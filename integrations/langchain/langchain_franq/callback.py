@@ -11,12 +11,14 @@ from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult
 
+from franq_guard import Passage
 from franq_guard.capture.evidence import EvidenceOfTwo, NoPassagesNote, chosen_passages
 from franq_guard.capture.job import Job, gathered
 from franq_guard.capture.local import LocalModel, check_recorded
-from franq_guard.capture.watching import Watching
+from franq_guard.capture.watching import ToldByModels, Watching
 from franq_guard.streaming.release import OnReport
 from langchain_franq._beside import given_texts
+from langchain_franq._evidence import messages_in, seen_in_tools
 from langchain_franq._job import job_of
 from langchain_franq._models import models_of
 from langchain_franq._quiet import unobserved
@@ -51,6 +53,9 @@ class FranqCallback(Watching, BaseCallbackHandler):
     it may be writing the next answer). Otherwise the guard's own language model scores the answer
     if needed. Callbacks are not told of a plain LLM's cached answer; a callback of a single model
     sees no retriever; in a thread without the caller's context it sees nothing.
+
+    What a model inside a tool wrote is no evidence, what that tool found is. In a follow-up turn
+    this holds for the tools of earlier turns that the same callback has checked.
 
     Args:
         guard: the guard; any number of callbacks may share it.
@@ -93,6 +98,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
         )
         self._input_key, self._output_key = input_key, output_key
         self._note = NoPassagesNote()
+        self._told: ToldByModels[Passage] = ToldByModels()
         self._roots = Roots(lambda run: self._watcher.watches(str(run)))
 
     @property
@@ -126,7 +132,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
         parent_run_id: UUID | None = None,
         **about: Any,
     ) -> None:
-        """Likewise."""
+        """A tool is called; what a model inside it writes is kept apart."""
         self._begin("on_tool_start", serialized, input_str, run_id, parent_run_id, about)
 
     def on_retriever_start(
@@ -138,7 +144,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
         parent_run_id: UUID | None = None,
         **about: Any,
     ) -> None:
-        """Likewise."""
+        """A search begins."""
         self._begin("on_retriever_start", serialized, query, run_id, parent_run_id, about)
 
     def on_llm_start(
@@ -150,7 +156,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
         parent_run_id: UUID | None = None,
         **about: Any,
     ) -> None:
-        """Likewise."""
+        """A model is about to write; its prompts are kept."""
         self._begin("on_llm_start", serialized, prompts, run_id, parent_run_id, about)
 
     def on_chat_model_start(
@@ -162,7 +168,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
         parent_run_id: UUID | None = None,
         **about: Any,
     ) -> None:
-        """Likewise."""
+        """A chat model is about to write; its messages are kept."""
         self._begin("on_chat_model_start", serialized, messages, run_id, parent_run_id, about)
 
     def on_llm_new_token(self, token: Any, *, run_id: UUID, **about: Any) -> None:
@@ -251,10 +257,12 @@ class FranqCallback(Watching, BaseCallbackHandler):
     def _gather(self, root: Root, output: Any, answer: str) -> Job:
         capture, given = root.capture, root.given
         passages = (
-            capture.evidence(output, given, answer)
+            capture.evidence(output, given, answer, known=self._told.found)
             if self._evidence is None
             else chosen_passages(self._evidence, given, output)
         )
+        for text in capture.told_by_models():
+            self._told.note(text, passages)
         return job_of(
             self._guard,
             self._models,
@@ -264,6 +272,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
             passages=passages,
             note=self._note,
             id=str(root.run_id),
+            also_seen=seen_in_tools(messages_in(output, given), self._told.found),
         )
 
 

@@ -81,7 +81,7 @@ def test_server_log_probabilities_of_its_chat_are_kept():
     own = Guard(language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness())
     told = {"content": [{"token": "In", "logprob": -0.5}, {"token": " Italy.", "logprob": -1.0}]}
     run = ModelRun("ChatLlamaCpp", messages=(HumanMessage("Where?"),), text="In Italy.")
-    run.info = {"logprobs": told}
+    run.info, run.ended = {"logprobs": told}, True
     found = written(None, [LiveLlama(own)], run, "In Italy.")
     assert [t.logprob for t in found.generation.tokens] == [-0.5, -1.0]
     assert found.generation.source == "server"

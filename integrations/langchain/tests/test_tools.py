@@ -267,6 +267,23 @@ def test_a_follow_up_question_has_the_documents_of_a_tool_and_not_its_models_tex
     assert [p.id for p in guard.traces[-1].passages] == ["7-tall", "7-old"]
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_a_watched_agent_has_no_evidence_in_what_a_model_in_a_tool_wrote(kind, asynchronous):
+    """Neither in the turn that calls the tool nor in a follow-up turn, which finds its text."""
+    watch = FranqCallback(guard := ScriptedGuard())
+    apps = create_agent(ScriptedAgent(), [WRITTEN[kind]]), create_agent(ScriptedChat())
+    given, config = ASK, {"callbacks": [watch]}
+    for app in apps:
+        done = (
+            asyncio.run(app.ainvoke(given, config)) if asynchronous else app.invoke(given, config)
+        )
+        given = {"messages": [*done["messages"], HumanMessage("Are you sure of run 7?")]}
+    assert watch.flush(20)
+    found = ["7-tall", "7-old"] if kind == "summed up" else []
+    assert [[p.id for p in trace.passages] for trace in guard.traces] == [found, found]
+
+
 def test_what_a_tool_found_stays_as_it_is_where_its_model_only_asked():
     """A model that rewrites the query writes nothing of the answer."""
 

@@ -1,14 +1,18 @@
-"""What users write, under mypy --strict: `make check` type-checks this file, it is never run."""
+"""What users write, under mypy --strict: `make check` type-checks this file, it is never run.
+
+So does `make check-types-strict`, by pyright. What is ignored for pyright are the frameworks' own
+types: partially unknown, or without stubs.
+"""
 
 from __future__ import annotations
 
-from langchain.agents import create_agent
+from langchain.agents import create_agent  # pyright: ignore[reportUnknownVariableType]
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable
-from langgraph.graph import StateGraph
+from langgraph.graph import StateGraph  # pyright: ignore[reportMissingTypeStubs]
 from typing_extensions import TypedDict
 
 from franq_guard import Guard, GuardedAnswer
@@ -67,7 +71,8 @@ def found(messages: list[BaseMessage]) -> list[str]:
 def agents(model: BaseChatModel, guard: Guard) -> None:
     create_agent(model, middleware=[FranqMiddleware(guard, evidence=found, fields=("summary",))])
     graph = StateGraph(State)
-    graph.add_node("write", guard_node(guard, write, evidence="documents.found"))
+    made = guard_node(guard, write, evidence="documents.found")
+    graph.add_node("write", made)  # pyright: ignore[reportUnknownMemberType]
 
 
 def write(state: State) -> State:

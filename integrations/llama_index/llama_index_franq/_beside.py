@@ -225,6 +225,12 @@ class Beside:
             self.notes.append(note)
 
 
+def wrote_in_tool(call: Call, output: ToolOutput) -> bool:
+    """Whether a model wrote what a tool returned, or a guard checked it; ``call`` is the tool's."""
+    text = output.content
+    return Beside(call, ()).wrote(text) or text in call.capture.released
+
+
 def _is_sub_answer(value: Sequence[Any]) -> bool:
     kinds = (Response, PydanticResponse, StreamingResponse, AsyncStreamingResponse)
     return len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], kinds)

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
@@ -31,6 +31,7 @@ from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent
 from llama_index.core.schema import NodeWithScore
 
 from franq_guard.capture.matching import call_that_wrote
+from franq_guard.capture.server_logprobs import GrowingServerText
 from franq_guard.language_model.server.tokens import ServerToken, from_response
 
 _log = logging.getLogger(__name__)
@@ -43,7 +44,7 @@ class ModelRun:
     ``text`` is what it has streamed so far, until the call has ``ended``. ``server`` has the
     log-probabilities that a server sent, if any. They are taken from the raw answer, because
     LlamaIndex's own ``logprobs`` lists the alternatives of each position without the chosen one,
-    and is missing in streams.
+    and is missing in streams. ``growing`` has those of a stream.
     """
 
     text: str
@@ -51,6 +52,7 @@ class ModelRun:
     messages: Sequence[ChatMessage] | None = None
     server: Sequence[ServerToken] = ()
     ended: bool = True
+    growing: GrowingServerText = field(default_factory=GrowingServerText)
 
     @property
     def seen(self) -> str:
@@ -94,9 +96,10 @@ class Capture:
         with self._lock:
             last, run = self._streams.get(asked, (None, None))
             if response is not last:
-                told = (*(run.server if run else ()), *from_response(response.raw))
+                growing = GrowingServerText() if run is None else run.growing
+                growing.add(from_response(response.raw))
                 prompt = None if messages is not None else asked
-                run = ModelRun(text, prompt, messages, told, ended=False)
+                run = ModelRun(text, prompt, messages, growing.told, False, growing)
                 self._streams[asked] = response, run
 
     def on_end(
@@ -108,6 +111,8 @@ class Capture:
             told = (streamed and streamed.server) or from_response(response.raw)
             prompt = None if messages is not None else asked
             run = ModelRun(text, prompt, messages, told)
+            if streamed is not None:
+                run.growing = streamed.growing
             self._runs.setdefault((asked, text), run)
 
     def on_released(self, text: str) -> None:

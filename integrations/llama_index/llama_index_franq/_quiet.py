@@ -11,7 +11,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.tools import ToolOutput
 
 from franq_guard.capture.outlet import REPORT_KEY
-from llama_index_franq._beside import Beside
+from llama_index_franq._beside import Beside, wrote_in_tool
 from llama_index_franq._call import Call
 from llama_index_franq._messages import with_text
 
@@ -79,10 +79,10 @@ async def settle_result(call: Call, result: ToolCallResult) -> bool:
     output = result.tool_output
     if output.is_error:
         return False
-    beside = Beside(call, ())
-    wrote = beside.wrote(output.content) or output.content in call.capture.released
+    wrote = wrote_in_tool(call, output)
     if not result.return_direct:
-        result.tool_output = await asyncio.to_thread(beside.value, output, result.tool_name)
+        settle = Beside(call, ()).value
+        result.tool_output = await asyncio.to_thread(settle, output, result.tool_name)
     return wrote
 
 

@@ -12,12 +12,14 @@ from inspect import BoundArguments
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+from llama_index.core.agent.workflow import ToolCall
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
 from llama_index.core.chat_engine.types import BaseChatEngine, StreamingAgentChatResponse
 from llama_index.core.workflow import Workflow
 
 from franq_guard.capture.evidence import EvidenceFrom
+from franq_guard.capture.job import Job
 from franq_guard.capture.watching import Watcher
 from franq_guard.streaming.release import Release
 from llama_index_franq._call import Call, Watch
@@ -25,6 +27,7 @@ from llama_index_franq._capture import Capture
 from llama_index_franq._models import Models
 from llama_index_franq._said import Said, said_by
 from llama_index_franq._streams import asteps, steps
+from llama_index_franq._watched_tools import WatchedTools
 
 if TYPE_CHECKING:
     from franq_guard import Guard
@@ -42,12 +45,13 @@ _MOST = 100_000  # open spans; older ones are of runs that never ended
 
 @dataclass(eq=False)
 class Answering:
-    """An open call of an engine, chat engine or workflow; the innermost one for its spans.
+    """An open call of an engine, chat engine, workflow or tool; the innermost one for its spans.
 
     Attributes:
         span: the span that opened it.
         inside: answers of engines inside that have ended, used if it has no answer of its own.
         spans: all spans that belong to it; events of a stream refer to spans that have ended.
+        tools: what ran in each of its tool calls, by the id of the call.
     """
 
     span: str
@@ -59,6 +63,7 @@ class Answering:
     capture: Capture = field(default_factory=Capture)
     inside: list[tuple[Answering, Said]] = field(default_factory=list)
     spans: list[str] = field(default_factory=list)
+    tools: dict[str, Capture] = field(default_factory=dict)
 
     @property
     def captures(self) -> list[Capture]:
@@ -79,6 +84,7 @@ class Runs:
         self._heard: dict[str, list[str]] = {}
         self._written_early: dict[int, tuple[ref[Any], str]] = {}
         self._models: OrderedDict[int, tuple[Any, Models]] = OrderedDict()
+        self._tools = WatchedTools()
         self._lock = threading.Lock()
 
     # Spans ------------------------------------------------------------------------------------
@@ -92,13 +98,21 @@ class Runs:
         if _answers(instance, id_) and not (outer and outer.instance is instance):
             self.open(id_, question_in(args.arguments), instance, outer)
         elif outer is not None:
-            self._put(id_, outer)
+            self._put(id_, self._in_a_tool(id_, args.arguments.get("ev"), outer) or outer)
 
     def open(self, id_: str, question: str, instance: Any, outer: Answering | None) -> None:
         """A call that answers begins."""
         watched = self._watcher.watches(id_) if outer is None else outer.watched
         models = self._models_in(instance) if watched and instance is not None else None
         self._put(id_, Answering(id_, question, instance, outer, watched, models))
+
+    def _in_a_tool(self, id_: str, event: Any, outer: Answering) -> Answering | None:
+        """The call of a tool, if that is what begins: what runs in it is captured apart, too."""
+        if _method(id_) != "call_tool" or not isinstance(event, ToolCall):
+            return None
+        call = Answering(id_, outer.question, None, outer, outer.watched, None)
+        outer.tools[event.tool_id] = call.capture
+        return call
 
     def open_event(self, id_: str, question: str, parent: str | None) -> None:
         """:meth:`open` for callback events, which do not have the engine."""
@@ -234,7 +248,14 @@ class Runs:
         )
         own = Call(watch, call.question, call.capture, response=said.response)
         text = said.text or ""
-        self._watcher.offer(lambda: own.job(text, said.nodes, said.claims))
+
+        def gather() -> Job:
+            if said.calls is None:
+                return own.job(text, said.nodes, said.claims)
+            found = self._tools.evidence(own, said.calls, call.tools, text)
+            return own.job(text, found, said.claims)
+
+        self._watcher.offer(gather)
 
     def _models_in(self, instance: Any) -> Models:
         """The local models of an engine, searched once."""

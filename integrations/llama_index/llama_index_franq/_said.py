@@ -15,14 +15,14 @@ from llama_index.core.workflow import StopEvent
 from franq_guard import Claim
 from franq_guard.capture.outlet import REPORT_KEY
 from llama_index_franq._structured import Fields
-from llama_index_franq._tools import nodes_in
 
 
 @dataclass(frozen=True)
 class Said:
     """An answer: its ``text`` (None: no answer), nodes, and claims if it is not prose.
 
-    ``guarded``: a guard has checked it already.
+    ``guarded``: a guard has checked it already. ``calls``: of an agent's tools; None: it
+    is no agent's.
     """
 
     text: str | None
@@ -30,6 +30,7 @@ class Said:
     claims: Sequence[Claim] | None = None
     guarded: bool = False
     response: Any = None
+    calls: Sequence[ToolCallResult] | None = None
 
 
 def said_by(result: Any, pieces: list[Any] | None = None) -> Said:
@@ -62,4 +63,4 @@ def _answer_in(result: Any, pieces: list[Any] | None) -> Any:
 def _of_agent(output: AgentOutput) -> Said:
     calls = [call for call in output.tool_calls if isinstance(call, ToolCallResult)]
     guarded = REPORT_KEY in output.response.additional_kwargs
-    return Said(output.response.content or "", nodes_in(calls), None, guarded, output)
+    return Said(output.response.content or "", (), None, guarded, output, calls)

@@ -43,10 +43,18 @@ async def keep_found(
     """
     # A key for each call: tools run side by side, and to edit the state as a whole would put copies
     # in the place of all that is in it, the caller's memory too.
-    if (capture.nodes or by_a_model) and not _own_nodes(result):
-        await ctx.store.set(_found_by(result), [_plain(node) for node in capture.nodes])
+    inside = found_inside(result, capture, by_a_model=by_a_model)
+    if inside is not None:
+        await ctx.store.set(_found_by(result), [_plain(node) for node in inside])
     elif await ctx.store.get(_found_by(result), default=None) is not None:
         await ctx.store.set(_found_by(result), None)  # from an earlier run's call with that id
+
+
+def found_inside(
+    result: ToolCallResult, capture: Capture, *, by_a_model: bool
+) -> list[NodeWithScore] | None:
+    """What was retrieved inside a tool, instead of its text; None if its result is evidence."""
+    return capture.nodes if (capture.nodes or by_a_model) and not _own_nodes(result) else None
 
 
 def _found_by(call: ToolCallResult) -> str:
@@ -73,7 +81,7 @@ async def evidence_in(ctx: Any, asked: Sequence[ChatMessage] = ()) -> list[NodeW
         return nodes
     earlier = await ctx.store.get(_EARLIER, default=[])
     told = {call.tool_output.content for call in calls}  # of this turn: no evidence, as was seen
-    return [_node(plain) for plain in earlier] or _remembered(asked, told)
+    return [_node(plain) for plain in earlier] or remembered(asked, told)
 
 
 def nodes_in(
@@ -147,7 +155,7 @@ def _text_of(call: ToolCallResult) -> NodeWithScore:
     return _noted(call.tool_output.content, call.tool_id, call.tool_name)
 
 
-def _remembered(asked: Sequence[ChatMessage], but: Collection[str]) -> list[NodeWithScore]:
+def remembered(asked: Sequence[ChatMessage], but: Collection[str]) -> list[NodeWithScore]:
     """What tools returned in turns that only the memory still knows, ``but`` these texts."""
     found: list[NodeWithScore] = []
     for i, message in enumerate(asked):

@@ -60,9 +60,9 @@ def job_of(
 
 def _responses(answer: str, capture: Capture) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The framework's text before each response, and the responses; else the whole answer."""
-    heads = list(_RESPONSE.finditer(answer))
-    if not heads or heads[0].start() != 0:
+    if not _RESPONSE.match(answer):  # not searched: this is asked for each part of a stream
         return ("",), (answer,)
+    heads = list(_RESPONSE.finditer(answer))
     ends = [head.start() for head in heads[1:]] + [len(answer)]
     bodies = [answer[head.end() : end] for head, end in zip(heads, ends, strict=True)]
     wrote = {run.text.strip() for run in capture.runs} | {_EMPTY}
@@ -112,4 +112,5 @@ def _written(guard: Guard, models: Models, run: ModelRun | None, answer: str) ->
         return unseen(Writers(guard, only=models.only), answer)
     # HuggingFaceLLM may have added its own text around the prompt.
     prompts = Prompts(lambda _: run.prompt, lambda guard: prompt_for(guard, run), wrapped=True)
-    return written(Writers(guard, models.local, models.only), run, prompts, run.server, answer)
+    told = run.growing if run.growing.told else run.server
+    return written(Writers(guard, models.local, models.only), run, prompts, told, answer)

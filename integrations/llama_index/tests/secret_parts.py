@@ -14,6 +14,7 @@ from llama_index.core.base.llms.types import (
     ChatMessage,
     ChatResponse,
     CompletionResponse,
+    LogProb,
     TextBlock,
 )
 from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
@@ -49,6 +50,18 @@ def shows_raw(text: str, run: int | str) -> bool:
     return re.search(unmarked, " ".join(text.split())) is not None
 
 
+def token(run: int | str) -> str:
+    """It stands in the log-probabilities alone."""
+    return f"token-{run}-y"
+
+
+def sent(run: int | str, text: str, words: list[str]) -> dict[str, Any]:
+    """What comes with ``text``: log-probabilities of its ``words``, raw and as LlamaIndex's own."""
+    content = [{"token": word, "logprob": -1.0} for word in words]
+    raw = {"said": text, "choices": [{"logprobs": {"content": content}}]}
+    return {"raw": raw, "logprobs": [[LogProb(token=word, logprob=-1.0) for word in words]]}
+
+
 def told(prompt: str) -> str:
     """An answer to the run that the prompt names; its third sentence is the secret one."""
     n = number(prompt)
@@ -68,11 +81,13 @@ def guard() -> Guard:
     )
 
 
-def _words(text: str):
+def _pieces(run: int | str, text: str):
+    """The text so far, the next word, and what comes with it."""
     so_far = ""
     for word in re.findall(r"\s*\S+", text):
+        words = [word] if so_far else [token(run), word]
         so_far += word
-        yield so_far, word
+        yield so_far, word, sent(run, so_far, words)
 
 
 def _thinking(text: str) -> list[Any]:
@@ -88,8 +103,14 @@ class SecretLLM(ScriptedLLM):
         return told(prompt)
 
     @llm_completion_callback()
+    def complete(self, prompt, formatted=False, **kwargs):
+        run, text = number(prompt), told(prompt)
+        return CompletionResponse(text=text, **sent(run, text, [token(run), text]))
+
+    @llm_completion_callback()
     def stream_complete(self, prompt, formatted=False, **kwargs):
-        return (CompletionResponse(text=t, delta=d) for t, d in _words(told(prompt)))
+        pieces = _pieces(number(prompt), told(prompt))
+        return (CompletionResponse(text=t, delta=d, **more) for t, d, more in pieces)
 
 
 class SecretChat(ScriptedChat):
@@ -101,23 +122,24 @@ class SecretChat(ScriptedChat):
 
     @llm_chat_callback()
     def stream_chat(self, messages, **kwargs):
-        text = told("\n".join(m.content or "" for m in messages))
+        prompt = "\n".join(m.content or "" for m in messages)
         return (
-            ChatResponse(message=ChatMessage(role="assistant", content=t), delta=d, raw={"said": t})
-            for t, d in _words(text)
+            ChatResponse(message=ChatMessage(role="assistant", content=t), delta=d, **more)
+            for t, d, more in _pieces(number(prompt), told(prompt))
         )
 
     def answer(self, prompt):
         return told(prompt)
 
     def _said(self, prompt: str) -> ChatResponse:
-        text = told(prompt)
+        text, run = told(prompt), number(prompt)
+        more = sent(run, text, [token(run), *re.findall(r"\s*\S+", text)])
         message = ChatMessage(
             role="assistant",
             blocks=_thinking(text),
-            additional_kwargs={"reasoning_content": text, "logprobs": text.split()},
+            additional_kwargs={"reasoning_content": text, "logprobs": more["raw"]["choices"]},
         )
-        return ChatResponse(message=message, raw={"said": text})
+        return ChatResponse(message=message, **more)
 
 
 class SecretCaller(ScriptedCaller):
@@ -136,10 +158,12 @@ class SecretCaller(ScriptedCaller):
 
     def _chunks(self, messages):
         message = self._next(messages)
-        for text, word in _words(message.content or ""):
+        asked = "\n".join(m.content or "" for m in messages)
+        for text, word, more in _pieces(number(asked), message.content or ""):
             whole = text == message.content
             so_far = message if whole else ChatMessage(role="assistant", content=text)
-            yield ChatResponse(message=so_far, delta=word, raw={"said": text})
+            so_far.additional_kwargs["logprobs"] = more["raw"]["choices"]
+            yield ChatResponse(message=so_far, delta=word, **more)
         if not message.content:
             yield ChatResponse(message=message, delta="")
 
@@ -163,15 +187,17 @@ class SecretReasoner(SecretChat):
 
     @llm_chat_callback()
     def chat(self, messages, **kwargs):
-        text = self.answer("\n".join(m.content or "" for m in messages))
-        return ChatResponse(message=ChatMessage(role="assistant", content=text), raw={"said": text})
+        prompt = "\n".join(m.content or "" for m in messages)
+        text, run = self.answer(prompt), number(prompt)
+        message = ChatMessage(role="assistant", content=text)
+        return ChatResponse(message=message, **sent(run, text, [token(run), text]))
 
     @llm_chat_callback()
     def stream_chat(self, messages, **kwargs):
-        text = self.answer("\n".join(m.content or "" for m in messages))
+        prompt = "\n".join(m.content or "" for m in messages)
         return (
-            ChatResponse(message=ChatMessage(role="assistant", content=t), delta=d, raw={"said": t})
-            for t, d in _words(text)
+            ChatResponse(message=ChatMessage(role="assistant", content=t), delta=d, **more)
+            for t, d, more in _pieces(number(prompt), self.answer(prompt))
         )
 
     def answer(self, prompt):

@@ -1,6 +1,7 @@
 """Where an unchecked text could leave: every surface, every way to ask, everything one can look at.
 
-The table in the README is what this test finds.
+The table in the README is what this test finds; ``python -m tests.test_leaks`` in the folder of the
+package prints it again.
 """
 
 from __future__ import annotations
@@ -16,15 +17,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from llama_index.core.base.llms.types import ChatMessage
 from pydantic import BaseModel
 
 from .leak_surfaces import PLACES, SURFACES
-from .secret_parts import guard, kept, shows_raw
+from .secret_parts import SecretChat, guard, kept, shows_raw, token
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning"),
     pytest.mark.filterwarnings("ignore:is_running called:DeprecationWarning"),
 ]
+TOKENS = "log-probabilities"  # in all of the places
+COLUMNS = (*PLACES, TOKENS)
 CASES = [(name, mode) for name, surface in SURFACES.items() for mode in surface.modes]
 RUN = 7
 
@@ -67,8 +71,14 @@ async def cells(name: str, mode: str, run: int = RUN) -> dict[str, str]:
     except ValueError as refusal:
         if "streams whole answers only" not in str(refusal):
             raise
-        return dict.fromkeys(PLACES, "refused")
-    return {place: verdict(found.get(place), run) for place in PLACES}
+        return dict.fromkeys(COLUMNS, "refused")
+    return read(found, run)
+
+
+def read(found: Mapping[str, Any], run: int) -> dict[str, str]:
+    """What one sees in each place, and whether tokens of the log-probabilities are in any."""
+    tokens = "raw" if token(run) in shown_in(list(found.values())) else "hidden"
+    return {**{place: verdict(found.get(place), run) for place in PLACES}, TOKENS: tokens}
 
 
 @cache
@@ -85,12 +95,12 @@ def test_nothing_raw_leaves(name, mode):
 
 def table() -> str:
     """What was found, a row for each surface and the ways to ask it that show the same."""
-    lines = [f"| surface | asked by | {' | '.join(PLACES)} |", "|---" * (len(PLACES) + 2) + "|"]
+    lines = [f"| surface | asked by | {' | '.join(COLUMNS)} |", "|---" * (len(COLUMNS) + 2) + "|"]
     for name, surface in SURFACES.items():
         rows: dict[tuple[str, ...], list[str]] = {}
         for mode in surface.modes:
             found = found_in(name, mode)
-            rows.setdefault(tuple(found[place] for place in PLACES), []).append(mode)
+            rows.setdefault(tuple(found[place] for place in COLUMNS), []).append(mode)
         lines += [f"| {name} | {', '.join(m)} | {' | '.join(row)} |" for row, m in rows.items()]
     return "\n".join(lines)
 
@@ -98,6 +108,14 @@ def table() -> str:
 def test_the_readme_has_the_table_that_was_found():
     readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
     assert table() in readme, f"put this into README.md:\n{table()}"
+
+
+def test_a_model_without_a_guard_shows_all_of_it():
+    """The matrix would see a raw cell: the model's text, and its tokens in each of their places."""
+    said = SecretChat().chat([ChatMessage(role="user", content=f"run {RUN}")])
+    for value in (said.raw, said.logprobs, said.message.additional_kwargs):
+        assert read({"beside it": value}, RUN)[TOKENS] == "raw"
+    assert read({"answer": said.message.content}, RUN)["answer"] == "raw"
 
 
 # Many at once -----------------------------------------------------------------------------------
@@ -118,6 +136,7 @@ async def mixed(runs: range) -> None:
         for place, value in found.items():
             assert verdict(value, run) != "raw", (name, mode, place)
             assert not foreign(value, run), (name, mode, place)
+        assert token(run) not in shown_in(list(found.values())), (name, mode)
 
     await asyncio.gather(*map(one, runs))
 
@@ -133,3 +152,7 @@ def test_of_many_mixed_runs_none_is_mixed_and_none_is_early(runs):
     with ThreadPoolExecutor(4) as pool:
         for done in [pool.submit(asyncio.run, mixed(share)) for share in shares]:
             done.result()
+
+
+if __name__ == "__main__":
+    print(table())

@@ -11,10 +11,10 @@ from llama_index.core.tools import FunctionTool, QueryEngineTool
 
 from franq_guard import Guard, Policy
 from franq_guard.testing import FakeFaithfulness
-from llama_index_franq import guard_agent
+from llama_index_franq import FranqHandler, guard_agent
 
-from .agent_fakes import function_agent, run_of
-from .fakes import ScriptedChat, ScriptedGuard, ScriptedLLM, question, rag, said
+from .agent_fakes import ScriptedCaller, function_agent, look_up, run_of
+from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, ScriptedLLM, question, rag, said
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning"),
@@ -52,6 +52,53 @@ def test_what_a_model_in_a_tool_wrote_is_no_evidence(kind, name):
     told, answer = guard.traces
     assert told.generation.text == answer.generation.text == said("run 4")
     assert (told.passages, answer.passages) == ((), ())
+
+
+@pytest.mark.parametrize("name", TOOLS)
+@pytest.mark.parametrize("kind", ["function", "react"])
+def test_a_watched_agent_has_no_evidence_in_it_either(kind, name):
+    tools = [FunctionTool.from_defaults(TOOLS[name], name="towers")]
+    agent = function_agent(tools=tools) if kind == "function" else react_agent(tools)
+    assert watched(agent, question(4)) == [[]]
+
+
+@pytest.mark.parametrize("kind", ["function", "react"])
+def test_a_watched_agent_has_the_text_of_a_tool_without_a_model(kind):
+    tools = [FunctionTool.from_defaults(look_up, name="towers")]
+    agent = function_agent(tools=tools) if kind == "function" else react_agent(tools)
+    assert watched(agent, question(4)) == [[look_up("run 4")]]
+
+
+def retrieves_and_writes(input: str) -> str:
+    """Retrieves, and a model writes; only its text is returned."""
+    return rag(ScriptedLLM()).query(input).response
+
+
+FOUND = {
+    "writes": [],
+    "retrieves_and_writes": [n.node.get_content() for n in RunRetriever().retrieve("run 4")],
+    "look_up": [look_up("run 4")],
+}
+
+
+@pytest.mark.parametrize("tool", [writes, retrieves_and_writes, look_up])
+def test_the_follow_up_turn_of_a_watched_agent_has_what_the_tools_found(tool):
+    script = [("towers", {"input": "run 4"}), said("run 4"), said("run 4")]
+    tools = [FunctionTool.from_defaults(tool, name="towers")]
+    agent = function_agent(ScriptedCaller(script=script), tools)
+    asked = (question(4), "Are you sure of run 4?")
+    assert watched(agent, *asked) == [FOUND[tool.__name__]] * 2
+
+
+def watched(agent, *asked):
+    """The passages of each answer, as FranqHandler reports them."""
+    guard = ScriptedGuard()
+    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    with FranqHandler(guard).attach() as watch:
+        for one in asked:
+            asyncio.run(run_of(agent, one, memory=memory))
+        assert watch.flush(30)
+    return [[passage.text for passage in trace.passages] for trace in guard.traces]
 
 
 def test_the_documents_that_its_engine_found_are_evidence_and_its_answer_is_not():

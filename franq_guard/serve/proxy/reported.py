@@ -28,7 +28,7 @@ OF_PROMPT = {
 
 
 @dataclass
-class Told:
+class Reported:
     """What the upstream has reported about one text so far.
 
     Attributes:
@@ -49,8 +49,8 @@ class Told:
             prompt: the prompt that the model presumably saw.
             ids: keep the token ids; they are valid only for the model that wrote the text.
         """
-        told = tuple(self.tokens)  # a copy: the stream may add tokens meanwhile
-        tokens = told if ids else [replace(token, id=-1) for token in told]
+        reported = tuple(self.tokens)  # a copy: the stream may add tokens meanwhile
+        tokens = reported if ids else [replace(token, id=-1) for token in reported]
         return replace(server_generation(text, prompt, tokens), writer=self.writer)
 
     def holds(self, passages: Sequence[Passage]) -> bool:
@@ -58,11 +58,11 @@ class Told:
         return self.prompt is not None and all(p.text in self.prompt for p in passages)
 
 
-def told_by(kind: UpstreamKind, reply: Mapping[str, Any]) -> Told:
+def reported_by(kind: UpstreamKind, reply: Mapping[str, Any]) -> Reported:
     """What a reply, or a chunk of one, reports about its prompt and its model."""
     prompt, model = reply.get("prompt_text"), reply.get("model")
     named = kind == "vllm" and isinstance(model, str) and model
-    return Told(
+    return Reported(
         prompt=prompt if isinstance(prompt, str) else None,
         writer=f"server/{model}" if named else None,
     )

@@ -9,9 +9,9 @@ from franq_guard.claims.blocks import blocks
 from franq_guard.claims.spans import moved
 from franq_guard.policy import Policy
 from franq_guard.records import Verdict
-from franq_guard.streaming.reading import Settling
+from franq_guard.streaming.reading import SettledText
 
-__all__ = ["Leaving"]
+__all__ = ["ReleasedText"]
 
 _HELD_FROM = 2000
 """If the policy is applied to more characters than this at once, pieces are released in groups."""
@@ -25,10 +25,10 @@ class _Base:
 
     at: int
     verdicts: int
-    left: str
+    released: str
 
 
-class Leaving:
+class ReleasedText:
     """Applies a policy to a growing answer and keeps track of what was released.
 
     The policy is applied from the last place where later text cannot change the earlier result.
@@ -36,27 +36,27 @@ class Leaving:
     Attributes:
         verdicts: of all pieces so far.
         checked: where the last piece ends.
-        out: all text that was released.
+        text: all text that was released.
         end: the character of the answer up to which it was released.
-        told: how many of the verdicts were released with it.
+        released_verdicts: how many of the verdicts were released with it.
         whole: whether the released text is what the policy makes of the whole answer so far.
     """
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         kind = type(policy)
-        self._own = kind.so_far is not Policy.so_far or kind.apply is not Policy.apply
+        self._own_policy = kind.so_far is not Policy.so_far or kind.apply is not Policy.apply
         self._base = self._before = _Base(0, 0, "")
         self.verdicts: list[Verdict] = []
         self.checked = 0
-        self.out, self.end, self.told, self.whole = "", 0, 0, True
+        self.text, self.end, self.released_verdicts, self.whole = "", 0, 0, True
 
     def add(self, verdicts: Sequence[Verdict], end: int) -> None:
         """Add the verdicts of a checked piece that ends at ``end``."""
         self.verdicts += verdicts
         self.checked = end
 
-    def waits(self) -> bool:
+    def holds_back(self) -> bool:
         """Whether checked text should be held back to be released together with later pieces.
 
         The policy is applied again to all open text for each release; if there is much of it, one
@@ -74,35 +74,37 @@ class Leaving:
         for _ in range(2):
             base = self._base
             verdicts = [moved(v, -base.at) for v in self.verdicts[base.verdicts :]]
-            made = base.left + self._policy.so_far(text[base.at : self.checked], verdicts).rstrip()
-            if made.startswith(self.out):
+            made = (
+                base.released + self._policy.so_far(text[base.at : self.checked], verdicts).rstrip()
+            )
+            if made.startswith(self.text):
                 break
-            self._base, self.whole = _Base(self.end, self.told, self.out), False
+            self._base, self.whole = _Base(self.end, self.released_verdicts, self.text), False
         return made
 
-    def let_out(self, made: str, end: int) -> str:
+    def release(self, made: str, end: int) -> str:
         """Release the text ``made`` for the answer up to ``end``; returns its new part."""
-        new = made[len(self.out) :]
-        self._before = _Base(self.end, self.told, self.out)
-        self.out, self.end, self.told = self.out + new, end, len(self.verdicts)
+        new = made[len(self.text) :]
+        self._before = _Base(self.end, self.released_verdicts, self.text)
+        self.text, self.end, self.released_verdicts = self.text + new, end, len(self.verdicts)
         return new
 
-    def go_on(self, text: str, settling: Settling) -> None:
-        """Apply the policy from a later place from now on, if that cannot change the result.
+    def move_base(self, text: str, settled: SettledText) -> None:
+        """Let the policy begin at a later place from now on, if that cannot change the result.
 
         Args:
             text: the answer so far.
-            settling: knows the places where the answer can be split.
+            settled: knows the places where the answer can be split.
         """
-        if self._own or not self.out:
+        if self._own_policy or not self.text:
             return
-        here = _Base(self.end, self.told, self.out)
+        here = _Base(self.end, self.released_verdicts, self.text)
         if self._policy.action == "annotate":
             self._base = here
-        elif settling.block_after(text, self.end) is not None:
+        elif settled.block_after(text, self.end) is not None:
             if self._is_clean(text):
                 self._base = here
-        elif settling.is_place(self._before.at) and self._is_kept(text):
+        elif settled.is_place(self._before.at) and self._is_kept(text):
             self._base = self._before
 
     def _is_kept(self, text: str) -> bool:
@@ -110,7 +112,7 @@ class Leaving:
         before = self._before
         if any(map(self._policy.is_weak, self.verdicts[before.verdicts :])):
             return False
-        return self.out == before.left + text[before.at : self.end] and self._is_clean(text)
+        return self.text == before.released + text[before.at : self.end] and self._is_clean(text)
 
     def _is_clean(self, text: str) -> bool:
         """Whether what was removed cannot change the text of later blocks.

@@ -1,0 +1,188 @@
+"""What decides: FRANQ as the paper has it, then with one thing changed in each row.
+
+Every row is fitted on each data set's own training rows and judged on its test rows, beside the
+first row on the same bootstrap resamples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from franq_bench.fits.fitted import SIGNALS
+from franq_bench.fits.training_size import drawn
+from franq_bench.fits.variants import Fit, franq, mean_rows, of_method, raw, with_variants
+from franq_bench.tables.layout import METRIC_TITLES
+from franq_bench.tables.method_names import title
+from franq_bench.tables.results import Row
+from franq_bench.tables.scores import Scores
+from franq_bench.tables.significance import difference_with_interval, drawn_means
+from franq_guard.report.tables import Cell, Column, Table
+
+__all__ = ["MAPPINGS", "changes", "one_change"]
+
+_BASE = "as the paper has it: condition-calibrated, no fallback"
+_METRICS = ("prr", "pr_auc", "ece")
+_FEWER = (50, 100)
+
+MAPPINGS: Mapping[str, Callable[[str, float], float]] = {
+    "in use": lambda name, value: value,
+    "reciprocal": lambda name, value: _reciprocal(name, value),
+}
+"""How Semantic Entropy SE and the Sum of Eigenvalues V become confidences: "in use" exp(-SE) and
+1 - (V - 1) / (n - 1), "reciprocal" 1 / (1 + SE) and 1 / V. Both keep the order."""
+
+_SAMPLES = 10
+
+
+def one_change(
+    scores: Scores,
+    *,
+    signals: Sequence[str] = SIGNALS,
+    resamples: int = 200,
+    log_space: bool = False,
+) -> list[Table]:
+    """FRANQ by the paper's rule, and what one change does to its figures.
+
+    Args:
+        scores: raw methods, train and test rows.
+        signals: P_faithful, UQ_faith and UQ_unfaith.
+        resamples: of the paired bootstrap.
+        log_space: the latter two are log-probabilities (the long form).
+
+    Returns:
+        One table; none where the paper's form cannot be fitted.
+    """
+    bare = raw(scores)
+    variants = changes(bare, signals, log_space)
+    made = with_variants(bare, variants)
+    rows = mean_rows(made)
+    if rows[_BASE].prr is None:
+        return []
+    there = [name for name in variants if rows[name].prr is not None]
+    means = drawn_means(made, resamples=resamples)
+    lines = [_line(name, rows, means) for name in there]
+    return [_table(lines)]
+
+
+def changes(scores: Scores, signals: Sequence[str], log_space: bool) -> dict[str, Fit]:
+    """The variants by what is changed; the first one is what they are compared with."""
+    options: Any = {"log_space": log_space}
+    alone: Any = {"min_per_class": 0, **options}
+    there = set(scores.methods)
+    made: dict[str, Fit] = {_BASE: franq(signals, **alone)}
+    for method, words in (
+        ("franq-condition", "calibration: the global curve where a condition has few labels"),
+        ("franq-global", "calibration: one curve for all rows (global)"),
+        ("franq-none", "calibration: none"),
+        ("franq-learned", "calibration: learned, a logistic function in each branch"),
+        ("logistic-franq", "no formula: the three signals added up (logistic regression)"),
+        ("xgboost-franq", "no formula: trees of the three signals (XGBoost)"),
+    ):
+        made[words] = of_method(method, signals, log_space=log_space)
+    if not log_space:
+        made["calibration: none, and 1 / (1 + SE), 1 / V instead of exp(-SE), 1 - (V - 1) / 9"] = (
+            _mapped("reciprocal", of_method("franq-none", signals))
+        )
+    made["P_faithful: cut at 0.5"] = franq(signals, hard_faithfulness=True, **alone)
+    if "faithfulness-answer" in there:
+        asked = ("faithfulness-answer", *signals[1:])
+        made["P_faithful: of the answer alone"] = franq(asked, **alone)
+    for place, method in _other_signals(signals, there, log_space):
+        changed = [*signals]
+        changed[place] = method
+        name = ("P_faithful", "UQ_faith", "UQ_unfaith")[place]
+        made[f"{name}: {title(method)}"] = franq(changed, **alone)
+    for size in _FEWER:
+        made[f"training rows: {size} of each data set"] = _fewer(size, franq(signals, **alone))
+    every = tuple(row for row in scores.rows if row.split == "train")
+    if len(scores.datasets) > 1:
+        made["training rows: those of all data sets together"] = _on(every, franq(signals, **alone))
+    return made
+
+
+def _other_signals(
+    signals: Sequence[str], there: set[str], log_space: bool
+) -> list[tuple[int, str]]:
+    """(place, method) of the other signals that are tried, as far as they were measured."""
+    other: tuple[tuple[int, str], ...] = (
+        (1, "semantic-entropy:lm-polygraph"),
+        (1, "max-token-entropy"),
+        (1, "parametric-knowledge"),
+        (2, "max-token-entropy"),
+        (2, "parametric-knowledge"),
+        (2, "degree-entail"),
+    )
+    wanted = [] if log_space else other
+    return [(at, method) for at, method in wanted if method in there and signals[at] != method]
+
+
+def _fewer(size: int, fit: Fit) -> Fit:
+    return lambda train, test: (
+        fit(drawn(train, size, 0), test) if len(train) > size else [None] * len(test)
+    )
+
+
+def _on(rows: Sequence[Any], fit: Fit) -> Fit:
+    return lambda _, test: fit(rows, test)
+
+
+def _mapped(mapping: str, fit: Fit) -> Fit:
+    """The variant with the other mapping of Semantic Entropy and the Sum of Eigenvalues."""
+
+    def of(rows: Sequence[Any]) -> list[Any]:
+        by = MAPPINGS[mapping]
+        return [
+            replace(
+                row,
+                scores={m: None if v is None else by(m, v) for m, v in row.scores.items()},
+            )
+            for row in rows
+        ]
+
+    return lambda train, test: fit(of(train), of(test))
+
+
+def _reciprocal(name: str, value: float) -> float:
+    """From the confidence in use to the reciprocal one; other methods are unchanged."""
+    if name.startswith("semantic-entropy"):
+        return 1 / (1 - math.log(value)) if value > 0 else 0.0
+    if name.startswith("eigenvalues"):
+        return 1 / (1 + (1 - value) * (_SAMPLES - 1))
+    return value
+
+
+def _line(
+    name: str, rows: Mapping[str, Row], means: Mapping[str, Mapping[str, Any]]
+) -> tuple[Cell, ...]:
+    cells: list[Cell] = [name]
+    for metric in _METRICS:
+        own, base = rows[name].figure(metric)[0], rows[_BASE].figure(metric)[0]
+        cells.append(own)
+        if own is None or base is None or name == _BASE:
+            cells.append(None)
+        else:
+            drawn = means[metric]
+            spread = drawn[name] - drawn[_BASE] if drawn else np.empty(0)
+            cells.append(difference_with_interval(own - base, spread))
+    return tuple(cells)
+
+
+def _table(lines: Sequence[tuple[Cell, ...]]) -> Table:
+    columns = [Column("what is changed")]
+    for metric in _METRICS:
+        columns.append(Column(METRIC_TITLES[metric], "lower" if metric == "ece" else "higher"))
+        columns.append(Column("change"))
+    return Table(
+        name="one-change",
+        title="What decides: one thing changed at a time",
+        columns=tuple(columns),
+        rows=tuple(lines),
+        note="Each fitted on the data sets' own training rows; means over their test rows. Changes "
+        "are against the first row, in brackets 95 % intervals of the paired bootstrap, * where "
+        "they leave zero out; no correction for the number of comparisons.",
+    )

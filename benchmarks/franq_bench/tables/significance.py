@@ -1,0 +1,147 @@
+"""FRANQ against the best other method, and ranks: how much of a difference may be chance.
+
+Every method is judged on the same bootstrap resamples of the test rows, so that the difficulty of
+the rows cancels out of a difference. Data sets are drawn independently; what is compared is the
+mean over them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from franq_bench.tables.method_names import order, title
+from franq_bench.tables.resampling import METRICS, bootstrap
+from franq_bench.tables.results import MEAN, Results, Row
+from franq_bench.tables.scores import Scores
+from franq_guard.franq import FloatArray
+from franq_guard.report.tables import Cell, Column, Table, number
+
+__all__ = ["difference_with_interval", "drawn_means", "significance"]
+
+_NAMES = {"pr_auc": "PR-AUC", "prr": "PRR", "auroc": "ROC-AUC", "ece": "ECE"}
+_OWN = "franq-"
+
+
+def significance(
+    results: Results, scores: Scores, *, resamples: int = 1000, seed: int = 0
+) -> tuple[Table, ...]:
+    """By metric: each variant of FRANQ minus the best other method, and its rank, with intervals.
+
+    Args:
+        results: the figures, computed from ``scores``.
+        scores: the matrix with the fitted methods.
+        resamples: of the bootstrap.
+        seed: of the bootstrap.
+
+    Returns:
+        One table; none where there is no variant of FRANQ, or nothing to compare it with.
+    """
+    only = results.datasets[0].name if len(results.datasets) == 1 else MEAN
+    rows = {row.method: row for row in results.rows if row.dataset == only}
+    drawn = drawn_means(scores, resamples=resamples, seed=seed)
+    lines = [line for metric in METRICS for line in _lines(metric, rows, drawn[metric])]
+    if not lines:
+        return ()
+    return (_table(lines, resamples),)
+
+
+def drawn_means(
+    scores: Scores, *, resamples: int = 1000, seed: int = 0
+) -> dict[str, dict[str, FloatArray]]:
+    """By metric, by method: the mean over the data sets in every resample (B,), NaN if undefined.
+
+    The mean is over the data sets where some method has the metric, as in the tables.
+    """
+    parts = []
+    for at, name in enumerate(scores.datasets):
+        part = scores.part(name)
+        if part.rows:
+            values = {method: part.of_method(method) for method in scores.methods}
+            options = {"groups": part.groups(), "resamples": resamples, "seed": (seed, at)}
+            parts.append(bootstrap(part.is_true(), values, **options))  # type: ignore[arg-type]
+    found: dict[str, dict[str, FloatArray]] = {metric: {} for metric in METRICS}
+    for metric in METRICS:
+        judged = [p[metric] for p in parts if any(np.isfinite(v).any() for v in p[metric].values())]
+        for method in scores.methods if judged else ():
+            found[metric][method] = np.mean([part[method] for part in judged], axis=0)
+    return found
+
+
+def _lines(
+    metric: str, rows: Mapping[str, Row], drawn: Mapping[str, FloatArray]
+) -> list[tuple[Cell, ...]]:
+    """A heading that names the best other method, then a line for each variant of FRANQ."""
+    figures = {m: value for m, row in rows.items() if (value := row.figure(metric)[0]) is not None}
+    sign = -1 if metric == "ece" else 1
+    own = [method for method in order(figures) if method.startswith(_OWN)]
+    others = [method for method in figures if method not in own]
+    if not own or not others or not drawn:
+        return []
+    best = max(others, key=lambda method: sign * figures[method])
+    ranks = _ranks({m: sign * drawn[m] for m in figures})
+    place = {m: at for at, m in enumerate(sorted(figures, key=lambda m: -sign * figures[m]), 1)}
+    heading = f"{_NAMES[metric]}; best other: {title(best)}, {number(figures[best])}"
+    lines: list[tuple[Cell, ...]] = [(heading,)]
+    for method in own:
+        gap = figures[method] - figures[best]
+        lines.append((
+            title(method),
+            figures[method],
+            difference_with_interval(gap, drawn[method] - drawn[best]),
+            f"{place[method]} of {len(figures)} {_interval(ranks[method], digits=0)}".strip(),
+        ))  # fmt: skip
+    return lines
+
+
+def _ranks(drawn: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """In every resample: one more than the methods that are better; NaN where it is undefined."""
+    values = np.array(list(drawn.values()))
+    with np.errstate(invalid="ignore"):
+        better = (values[None, :, :] > values[:, None, :]).sum(axis=1) + 1.0
+    better[:, np.isnan(values).any(axis=0)] = math.nan
+    return dict(zip(drawn, better, strict=True))
+
+
+def difference_with_interval(gap: float, drawn: FloatArray) -> str:
+    """A difference and the 95 % interval of its resamples (B,); a star where it excludes zero."""
+    low, high = _ends(drawn)
+    clear = " *" if math.isfinite(low) and low * high > 0 else ""
+    sign = "" if gap < 0 else "+"
+    return f"{sign}{number(gap)} {_interval(drawn)}{clear}".strip()
+
+
+def _interval(drawn: FloatArray, digits: int | None = None) -> str:
+    ends = _ends(drawn)
+    if not all(map(math.isfinite, ends)):
+        return ""
+    low, high = (number(end) if digits is None else f"{end:.{digits}f}" for end in ends)
+    return f"[{low}, {high}]"
+
+
+def _ends(drawn: FloatArray) -> tuple[float, float]:
+    finite = drawn[np.isfinite(drawn)]
+    if len(finite) < 2:
+        return math.nan, math.nan
+    low, high = np.percentile(finite, (2.5, 97.5)).tolist()
+    return low, high
+
+
+def _table(lines: Sequence[tuple[Cell, ...]], resamples: int) -> Table:
+    return Table(
+        name="significance",
+        title="FRANQ minus the best other method, and its rank",
+        columns=(
+            Column("variant of FRANQ"),
+            Column("figure"),
+            Column("minus the best other"),
+            Column("rank"),
+        ),
+        rows=tuple(lines),
+        note=f"Means over the data sets' test rows. In brackets 95 % intervals of {resamples} "
+        "paired bootstrap resamples of the test rows, the fits held fixed; * where the interval "
+        "leaves zero out. The best other method was found on the same rows, which favours it; no "
+        "correction for the number of comparisons.",
+    )

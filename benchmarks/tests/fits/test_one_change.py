@@ -1,0 +1,118 @@
+"""Fallback, learned FRANQ and the additive logistic, and one thing changed at a time."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from franq_bench.fits.fallback import fallback_of, fallback_table
+from franq_bench.fits.fitted import FITTED, fitted_scores, with_fitted
+from franq_bench.fits.logistic import additive_logistic, learned_franq, unbounded
+from franq_bench.fits.one_change import MAPPINGS, one_change
+from franq_bench.tables.fallback_note import fallback_named
+from franq_bench.tables.results import MEAN, Results, metric_rows
+from franq_bench.tables.scores import Score, Scores
+from franq_bench.tables.summary import main_table
+
+from .ablation_data import FAITH, UNFAITH, P, random_scores
+
+
+def made(counts, dataset="a", split="train"):
+    """Rows by (P_faithful, true): as many as counted, UQ rising with truth."""
+    found = []
+    for (p, true), n in counts.items():
+        for i in range(n):
+            values = {P: p, FAITH: 0.2 + 0.5 * true + i / 100, UNFAITH: 0.3 + 0.3 * true + i / 100}
+            found.append(Score(f"{split}{p}{true}{i}", dataset, split, bool(true), values))
+    return found
+
+
+def test_fallback_is_named_with_its_counts():
+    # 4 false rows among the faithful: one too few; 5 and 6 among the others: enough
+    rows = made({(0.9, 1): 20, (0.9, 0): 4, (0.1, 1): 5, (0.1, 0): 6})
+    assert fallback_of(rows) == ("faith",)
+    table = fallback_table(Scores(tuple(rows)))
+    assert table.rows == (("a", "global: 20 true, 4 false", "own: 5 true, 6 false"),)
+    assert "UQ_faith on a (1 of 1)" in table.note
+    assert "UQ_unfaith on" not in table.note
+    enough = made(dict.fromkeys([(0.9, 1), (0.9, 0), (0.1, 1), (0.1, 0)], 9))
+    assert "none" in fallback_table(Scores(tuple(enough))).note
+    assert fallback_of(made({(0.9, 1): 20})) == ()  # one class: nothing is fitted
+
+
+def test_the_papers_rule_uses_the_condition_however_few_its_rows_are():
+    train = made({(1.0, 1): 20, (1.0, 0): 4, (0.1, 1): 5, (0.1, 0): 25})
+    test = made({(1.0, 1): 3}, split="test")
+    alone = fitted_scores("franq-condition-alone", train, test)
+    # P_faithful is 1: the faithful branch alone. Its own rows: all below .3 false, above .7 true
+    assert alone == [1.0, 1.0, 1.0]
+    # a test row between the two: the own curve rises over other rows than the curve of all
+    between = [replace(test[0], scores={P: 1.0, FAITH: 0.4, UNFAITH: 0.4})]
+    own = fitted_scores("franq-condition-alone", train, between)[0]
+    assert own != fitted_scores("franq-condition", train, between)[0]
+
+
+def test_every_table_with_condition_calibrated_franq_names_the_fallback():
+    scores = with_fitted(random_scores(["a"], train=12))
+    fallback = fallback_table(scores)
+    assert "(1 of 1)" in fallback.note
+    rows = tuple(metric_rows(scores, resamples=2))
+    results = Results({}, {}, (), rows, (fallback,))
+    table = main_table(results, "prr")
+    assert fallback.note in fallback_named(table, results).note
+    assert fallback_named(fallback, results) == fallback  # not said twice
+    bare = Results({}, {}, (), rows)
+    assert fallback_named(table, bare) == table
+
+
+@pytest.mark.parametrize("make", [learned_franq, additive_logistic])
+def test_logistic_functions_rank_by_the_signals_and_leave_gaps_out(make):
+    rng = np.random.default_rng(0)
+    true = rng.random(300) < 0.5
+    signals = 1 / (1 + np.exp(-rng.normal(2.0 * true[:, None] - 1, 1, (300, 3))))
+    signals[::10, 1] = np.nan
+    model = make().fit(signals, true.astype(int))
+    found = model.predict_proba(signals)[:, 1]
+    assert np.isnan(found[::10]).all()
+    known = ~np.isnan(found)
+    assert ((found[known] > 0) & (found[known] < 1)).all()
+    assert found[known & true].mean() > found[known & ~true].mean() + 0.3
+    assert model.to_json().startswith("[")
+    assert np.isnan(make().fit(signals * np.nan, true.astype(int)).predict_proba(signals)).all()
+
+
+def test_signals_without_bounds():
+    odds = unbounded(np.array([0.5, 0.9, 1e-300, 1.0]), log_space=False)
+    assert odds[:2] == pytest.approx([0, math.log(9)])
+    assert np.isfinite(odds).all()
+    assert unbounded(np.array([-3.0, -1e9]), log_space=True).tolist() == [-3.0, -700.0]
+
+
+def test_mappings_keep_the_order_and_invert_the_one_in_use():
+    to = MAPPINGS["reciprocal"]
+    assert to("semantic-entropy", math.exp(-3)) == pytest.approx(1 / 4)
+    assert to("semantic-entropy", 0.0) == 0.0
+    # five meanings among ten samples: 1 - 4 / 9 in use, 1 / 5 as the reciprocal
+    assert to("eigenvalues-entail", 1 - 4 / 9) == pytest.approx(1 / 5)
+    assert to("perplexity", 0.3) == 0.3
+
+
+def test_one_change_compares_with_the_papers_form():
+    scores = random_scores(train=30)
+    [table] = one_change(scores, resamples=20)
+    figures = {row[0]: row[1:] for row in table.rows}
+    whole = {
+        r.method: r for r in metric_rows(with_fitted(scores), resamples=2) if r.dataset == MEAN
+    }
+    assert len(FITTED) == 8
+    base = table.rows[0]
+    assert base[1] == pytest.approx(whole["franq-condition-alone"].prr)
+    assert base[2] is None
+    learned = next(row for name, row in figures.items() if "learned" in name)
+    assert learned[0] == pytest.approx(whole["franq-learned"].prr)
+    gap = learned[0] - base[1]
+    assert learned[1].startswith("+" if gap > 0 else "-")
+    assert "[" in learned[1]
+    assert not any("100 of each" in name for name in figures)  # there are only 30
+    assert one_change(Scores(tuple(r for r in scores.rows if not r.is_true))) == []

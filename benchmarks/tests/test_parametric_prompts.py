@@ -1,0 +1,92 @@
+"""Nothing retrieved is left in any prompt of Parametric Knowledge, not a single character.
+
+Passages and titles are written in Greek letters, questions and prompts in Latin ones: a Greek
+letter in the prompt can only come from what was retrieved.
+"""
+
+import json
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from franq_bench.short.prompts import answer_prompt, without_passages
+from franq_guard.datasets.long_form.prompts import build_prompts
+from franq_guard.datasets.questions import Question
+from franq_guard.language_model.contrast import contrast
+from franq_guard.language_model.prompts import question_prompt, rag_prompt
+from franq_guard.records import Generation, Passage, Trace
+
+_GREEK = re.compile("[\u0370-\u03ff]")
+_WORDS = st.text("αβγδεζηθικλμ", min_size=1, max_size=8)
+_TITLES = st.lists(_WORDS, max_size=4).map(" ".join)
+_TEXTS = st.lists(_WORDS, min_size=6, max_size=20).map(" ".join)
+_PASSAGES = st.lists(st.builds(Passage, _TEXTS, _TITLES), min_size=1, max_size=4)
+_ASKED = "Who built the lighthouse at the northern pier?"
+
+
+def _rendered(prompt):
+    return f"{prompt.system}\n\n{prompt.user}"
+
+
+def _titled(passage):
+    return f"{passage.title}\n{passage.text}"
+
+
+_TEMPLATES = {
+    "own": lambda shown: _rendered(rag_prompt(_ASKED, shown)),
+    "LangChain's stuffed documents": lambda shown: (
+        "Use the context to answer.\n\n"
+        + "\n\n".join(p.text for p in shown)
+        + f"\n\nQuestion: {_ASKED}\nHelpful Answer:"
+    ),
+    "LlamaIndex's text_qa with metadata": lambda shown: (
+        "Context information is below.\n---------------------\n"
+        + "\n\n".join(f"title: {p.title}\n\n{p.text}" for p in shown)
+        + f"\n---------------------\nQuery: {_ASKED}\nAnswer: "
+    ),
+    "JSON": lambda shown: json.dumps(
+        {"documents": [{"title": p.title, "text": p.text} for p in shown], "query": _ASKED}
+    ),
+    "titles and texts in one block": lambda shown: (
+        "\n\n".join(map(_titled, shown)) + f"\n\n{_ASKED}"
+    ),
+}
+
+
+@given(_PASSAGES)
+@settings(max_examples=30, deadline=None)
+def test_short_form(passages):
+    question = Question("q", "made", _ASKED, ("Ida",), tuple(passages), (True,) * len(passages))
+    assert _GREEK.search(answer_prompt(question).user)
+    assert not _GREEK.search(_rendered(without_passages(question)))
+
+
+@given(_PASSAGES, _PASSAGES)
+@settings(max_examples=30, deadline=None)
+def test_long_form(first, second):
+    questions = [
+        Question(str(i), "made", f"{_ASKED} {i}", ("Ida",), tuple(own), (True,) * len(own))
+        for i, own in enumerate((first, second))
+    ]
+    made = build_prompts(questions, per_prompt=2, with_passages=2, k=3)
+    assert made
+    for prompt in made:
+        assert _GREEK.search(prompt.prompt.user)
+        assert not _GREEK.search(_rendered(prompt.contrast))
+
+
+@pytest.mark.parametrize("template", _TEMPLATES)
+@given(_PASSAGES)
+@settings(max_examples=30, deadline=None)
+def test_given_answers_and_captured_prompts(template, passages):
+    """What the guard and the benchmark of given claims score: any template, then no template."""
+    trace = Trace(_ASKED, tuple(passages), Generation("Ida built it."))
+    captured = _TEMPLATES[template](passages)
+    for seen in (captured, None):
+        left = contrast(trace, seen, _rendered)
+        assert left.prompt is not None
+        assert not _GREEK.search(left.prompt)
+        assert "northern pier" in left.prompt
+    assert not _GREEK.search(_rendered(question_prompt(_ASKED)))

@@ -1,0 +1,135 @@
+"""The folder of a data set's results: what it was made from, which rows it has, what they say.
+
+    DIR/rows/*.parquet      the results, columns PLACE and RESULTS
+    DIR/_checkpoint/        the keys of the rows that are done, kept by Ray Data
+    DIR/_inputs.json        the files and settings that the results are of
+
+Readers of Parquet leave out names that start with ``_``, so that they can be given DIR itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from pyarrow import fs
+from pyarrow.dataset import dataset
+
+from franq_guard.batch.inputs import Source, place
+
+__all__ = ["Outputs"]
+
+_SCHEMA = "franq.dataset/1"
+_UNFINISHED = ".pending.parquet"  # Ray Data's name for what it has not finished
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The results in a folder or under a URI."""
+
+    path: str
+
+    @property
+    def rows(self) -> str:
+        """Where the results are."""
+        return f"{self._full}/rows"
+
+    @property
+    def checkpoint(self) -> str:
+        """Where Ray Data keeps which rows are done."""
+        return f"{self._full}/_checkpoint"
+
+    @cached_property
+    def _full(self) -> str:
+        path = self.path.rstrip("/")
+        return path if "://" in path else place(path)[1]
+
+    def begin(self, sources: Sequence[Source], settings: Mapping[str, str]) -> None:
+        """Write down what the results are of, or see that it is the same as in the earlier run.
+
+        Raises:
+            ValueError: if the folder holds something else, or results of other files or settings.
+        """
+        system, inside = place(self._full)
+        system.create_dir(inside, recursive=True)
+        wanted = {
+            "schema": _SCHEMA,
+            "files": [source.to_dict() for source in sources],
+            "settings": dict(settings),
+        }
+        record = f"{inside}/_inputs.json"
+        if system.get_file_info(record).type == fs.FileType.File:
+            with system.open_input_stream(record) as stream:
+                self._compare(json.loads(stream.read()), wanted)
+            return
+        if system.get_file_info(fs.FileSelector(inside)):
+            raise ValueError(f"{self.path} holds something else: name another folder")
+        with system.open_output_stream(record) as stream:
+            stream.write(json.dumps(wanted, indent=1).encode())
+
+    def _compare(self, before: Mapping[str, object], now: Mapping[str, object]) -> None:
+        for what in ("schema", "files", "settings"):
+            if before.get(what) != now[what]:
+                raise ValueError(
+                    f"{self.path} was begun with other {what}: to go on, give the same files, "
+                    "unchanged, and the same options; or name another folder"
+                )
+
+    def done(self) -> NDArray[np.int64]:
+        """The keys of the rows that are done, sorted; a file that was not finished has none."""
+        found = [self._read(path).column("key").to_numpy() for path in self._committed()]
+        return np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
+
+    def counting(self) -> Callable[[], int]:
+        """A function that says how many rows are done; it reads each file once."""
+        rows: dict[str, int] = {}
+
+        def count() -> int:
+            for path in self._committed():
+                if path not in rows:
+                    rows[path] = self._read(path).num_rows
+            return sum(rows.values())
+
+        return count
+
+    def keys(self) -> NDArray[np.int64]:
+        """The keys of the rows in the results, sorted; each is there once."""
+        found = [batch.column(0).to_numpy() for batch in self._scan("key")]
+        return np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
+
+    def labels(self) -> Counter[str]:
+        """How many claims have which label; text that is not a claim is not counted."""
+        counted: Counter[str] = Counter()
+        for batch in self._scan("verdicts"):
+            labels = pc.struct_field(pc.list_flatten(batch.column(0)), "label")
+            for pair in pc.value_counts(labels).to_pylist():
+                counted[str(pair["values"])] += pair["counts"]
+        counted.pop("not-a-claim", None)
+        return counted
+
+    def errors(self) -> Counter[str]:
+        """How many rows have which error."""
+        texts = (text for batch in self._scan("error") for text in batch.column(0).to_pylist())
+        return Counter(text for text in texts if text is not None)
+
+    def _scan(self, column: str) -> Iterator[pa.RecordBatch]:
+        system, inside = place(self.rows)
+        if system.get_file_info(inside).type == fs.FileType.Directory:
+            yield from dataset(inside, filesystem=system).to_batches(columns=[column])
+
+    def _committed(self) -> list[str]:
+        system, inside = place(self.checkpoint)
+        listed = system.get_file_info(fs.FileSelector(inside, allow_not_found=True))
+        names = (info.path for info in listed if info.type == fs.FileType.File)
+        return [name for name in names if not name.endswith(_UNFINISHED)]
+
+    def _read(self, path: str) -> pa.Table:
+        return pq.read_table(path, filesystem=place(self.checkpoint)[0])

@@ -1,0 +1,116 @@
+"""Stage: a second predicate after "and" whose subject is not certain.
+
+"Migraine is a headache that lasts hours and often affects one side.": the words before "and" are a
+claim, whatever "affects" belongs to. The words from "and" on are a claim that says the clause in
+full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from franq_guard.claims.rules import verbs
+from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.clause import Clause
+from franq_guard.claims.rules.dependents import unfinished, verb_before
+from franq_guard.claims.rules.doubts import both, has_object, in_a_list, infinitive
+from franq_guard.claims.rules.finite_verb import (
+    after_adverbs,
+    is_past_tense,
+    main_verb,
+    opens_noun_phrase,
+    subject_start,
+)
+from franq_guard.claims.rules.lexer import Word
+from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.claims.rules.standing import closed
+
+_NOT_FREE = (w.SUBORDINATORS | w.CONTRASTS | w.COLLECTIVE | w.DEALT_OUT) - {"as"} | word_set(
+    "not n't never no nobody none few little hardly only either neither whether rather than"
+    " denied denies deny doubted doubt doubts unlike without"
+)
+"""With one of these words the clause may be true only as a whole."""
+_MIN_WORDS = 3
+
+
+def joined(clause: Clause) -> list[Clause]:
+    """The clause up to a predicate or a parallel part after "and", then that part."""
+    frame = clause.frame
+    for k in range(len(frame) - _MIN_WORDS, _MIN_WORDS - 1, -1):
+        if frame[k].low != "and" or frame[k].shielded:
+            continue
+        k -= frame[k - 1].is_comma
+        if not clause.can_cut(k) or _incomplete(frame, k):
+            return [clause]
+        main = _verb(frame, k)
+        if main is None or not _free(frame, main, k):
+            return [clause]
+        body = k + 1 + frame[k].is_comma
+        that = _second_that(frame, main, k, body)
+        if that is not None:
+            left, right = clause.cut(k, frame[:that], skip=body - k)
+            return [*joined(left), right]
+        if _predicate(frame, main, k, body) or _mirrored(frame, main, k, body):
+            left, right = clause.cut(k, frame[:k])
+            return [*joined(left), right]
+        return [clause]
+    return [clause]
+
+
+def _incomplete(frame: Sequence[Word], k: int) -> bool:
+    """Whether the words before ``k`` or the clause lack something: "takes in and cares for"."""
+    if frame[0].low in {"just", "like", "as"} or frame[k - 1].low in w.PREPOSITIONS:
+        return True
+    if any(x.text == ":" and not x.shielded for x in frame[:k]):
+        return True
+    return not closed(frame[:k]) or unfinished(frame)
+
+
+def _verb(frame: Sequence[Word], k: int) -> int | None:
+    main = main_verb(frame, subject_start(frame))
+    return verb_before(frame, k) if main is None or main < k else None
+
+
+def _free(frame: Sequence[Word], main: int, k: int) -> bool:
+    """Whether the words before ``k`` are true by themselves."""
+    if any(x.low in _NOT_FREE or x.low.endswith("n't") for x in frame[:k] if not x.shielded):
+        return False
+    return main < k - 1 and not any(both(frame, j) for j in range(main, k))
+
+
+def _second_that(frame: Sequence[Word], main: int, k: int, body: int) -> int | None:
+    """The "that" of "showed that A and that B"; None if there is no second one."""
+    thats = [j for j in range(main + 1, k) if frame[j].low == "that" and not frame[j].shielded]
+    return thats[0] if frame[body].low == "that" and len(thats) == 1 else None
+
+
+def _predicate(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
+    """Whether a verb in the tense of the first one follows."""
+    j = after_adverbs(frame, body)
+    word = frame[j]
+    if j + 2 >= len(frame) or word.is_name or word.shielded or in_a_list(frame, main, k, body):
+        return False
+    after = frame[j + 1]
+    if word.low in w.FINITE_AUXILIARIES:
+        return True
+    if is_past_tense(frame[main]):
+        return is_past_tense(word) and after.low != "by" and after.is_word
+    placed = after.low in w.PREPOSITIONS - {"of"} | {"to"} or opens_noun_phrase(after)
+    if frame[main].low in verbs.THIRD_PERSON_FORMS | {"is", "has", "does"}:
+        return word.low in verbs.THIRD_PERSON_FORMS and placed
+    if infinitive(frame, main, body) or frame[main].low in w.AUXILIARIES:
+        return False
+    return word.low in verbs.BASE_FORMS and placed and has_object(frame, j)
+
+
+def _mirrored(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
+    """Whether both sides end alike: "5 mg for adults and 2.5 mg for children"."""
+    tail = frame[body:]
+    if frame[k].is_comma or not (opens_noun_phrase(tail[0]) or tail[0].low in {"again", "hers"}):
+        return False
+    if (tail[0].is_name and frame[k - 1].is_name) or any(
+        x.is_comma or x.low in w.COORDINATORS for x in tail
+    ):
+        return False
+    second = next((j for j, x in enumerate(tail) if x.low in w.PREPOSITIONS), 0)
+    return second > 0 and tail[second].low in {x.low for x in frame[main + 1 : k]} - {"of"}

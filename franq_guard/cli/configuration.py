@@ -1,0 +1,258 @@
+"""The set-up of a guard as one list of settings: from options, from one TOML file, and back.
+
+An option that is given wins over the file; what neither names has its default here.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from franq_guard.cli.console import fail
+
+if TYPE_CHECKING:
+    from franq_guard.calibration.store import Calibrator
+    from franq_guard.claims import ClaimSplitter
+
+__all__ = ["CalibrationOption", "ClaimsOption", "ConfigOption", "Configuration",
+           "FaithfulAboveOption", "FaithfulnessOption", "FormOption", "NliOption", "StrictFlag",
+           "UqFaithOption", "UqUnfaithOption", "configured", "versions",
+           "write_settings"]  # fmt: skip
+
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE.toml", help="Settings; options given here win."),
+]
+FaithfulnessOption = Annotated[
+    str | None,
+    typer.Option(
+        "--faithfulness",
+        metavar="small|alignscore-base|alignscore-large|PATH",
+        help="What gives P(faithful). PATH: a folder from convert-alignscore, or an original "
+        "checkpoint and its backbone's folder, FILE.ckpt#FOLDER. Default: small.",
+    ),
+]
+NliOption = Annotated[
+    str | None,
+    typer.Option(
+        "--nli",
+        metavar="FOLDER|NAME@COMMIT",
+        help="A 3-way NLI model of transformers beside it, such as DeBERTa-MNLI. Default: the "
+        "faithfulness model itself.",
+    ),
+]
+ClaimsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--claims",
+        metavar="rules|llm|llm:WHERE",
+        help="What splits an answer. llm: the language model; WHERE: another one, a folder, a "
+        ".gguf file or URL#NAME of an OpenAI-compatible server. Default: rules.",
+    ),
+]
+FormOption = Annotated[
+    str | None, typer.Option("--form", help="long, short or auto. Default: long.")
+]
+UqFaithOption = Annotated[
+    str | None,
+    typer.Option("--uq-faith", help="Method of UQ_faith, see franq methods. Default: the paper's."),
+]
+UqUnfaithOption = Annotated[
+    str | None, typer.Option("--uq-unfaith", help="Method of UQ_unfaith, likewise.")
+]
+CalibrationOption = Annotated[
+    str | None,
+    typer.Option(
+        "--calibration",
+        help="none (the paper's formula as it is), global or condition (of the --calibrator). "
+        "Default: what a calibrator of yours or a shipped one says.",
+    ),
+]
+FaithfulAboveOption = Annotated[
+    float | None,
+    typer.Option(
+        "--threshold-faithful", help="P(faithful) above which a claim is faithful. Default: 0.5."
+    ),
+]
+StrictFlag = Annotated[
+    bool | None,
+    typer.Option("--strict", help="A calibrator that was fitted for something else is an error."),
+]
+
+_PACKAGES = ("franq-guard", "torch", "transformers", "numpy", "scikit-learn")
+_CALIBRATIONS = ("none", "global", "condition")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """The set-up of a guard; each field is the option of the same name.
+
+    Raises:
+        ValueError: for a value that cannot be.
+    """
+
+    faithfulness: str = "small"
+    nli: str | None = None
+    language_model: str | None = None
+    claims: str = "rules"
+    form: str = "long"
+    uq_faith: str | None = None
+    uq_unfaith: str | None = None
+    calibration: str | None = None
+    calibrator: str | None = None
+    threshold_faithful: float = 0.5
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        for key, allowed in (("form", ("long", "short", "auto")), ("calibration", _CALIBRATIONS)):
+            value = getattr(self, key)
+            if value is not None and value not in allowed:
+                raise ValueError(f"{key} must be one of {', '.join(allowed)}, not {value!r}")
+        if self.claims not in ("rules", "llm") and not self.claims.startswith("llm:"):
+            raise ValueError(f"claims must be rules, llm or llm:WHERE, not {self.claims!r}")
+        if not 0 < self.threshold_faithful < 1:
+            raise ValueError("threshold_faithful must lie between 0 and 1")
+
+    @classmethod
+    def read(cls, file: Path) -> Configuration:
+        """From a TOML file.
+
+        Raises:
+            OSError: if it cannot be read.
+            ValueError: if it is no TOML, or has an unknown key or a wrong value.
+        """
+        try:
+            return cls(**_checked(tomllib.loads(file.read_text(encoding="utf-8"))))
+        except ValueError as error:
+            raise ValueError(f"{file}: {error}") from None
+
+    def toml(self) -> str:
+        """As a file for ``--config``; a setting without a value is a comment."""
+        lines = [
+            f"# {key} =" if value is None else f"{key} = {json.dumps(value, ensure_ascii=False)}"
+            for key, value in asdict(self).items()
+        ]
+        return "\n".join(lines) + "\n"
+
+    @property
+    def ordinary(self) -> bool:
+        """Whether the guard is the default one, apart from its language model and calibrator."""
+        plain = replace(self, language_model=None, calibrator=None)
+        return plain == Configuration()
+
+    def options(self, fitted: Calibrator | None) -> dict[str, Any]:
+        """The arguments of a guard, apart from its language model and policy; loads no weights.
+
+        Raises:
+            ValueError: if the calibrator is of another kind than ``calibration``.
+        """
+        from franq_guard.faithfulness.loading import faithfulness_from
+
+        load = partial(faithfulness_from, self.faithfulness, nli=self.nli)
+        made: dict[str, Any] = {"faithfulness": load, "form": self.form, "strict": self.strict}
+        made |= {"uq_faith": self.uq_faith, "uq_unfaith": self.uq_unfaith}
+        made["franq"] = self._calibrator(fitted)
+        return made
+
+    def _calibrator(self, fitted: Calibrator | None) -> Calibrator | None:
+        from franq_guard.calibration.store import Calibrator
+
+        if self.calibration is None:
+            return fitted and _cut(fitted, self.threshold_faithful)
+        if fitted is None and self.calibration == "none":
+            form: Any = self.form if self.form != "auto" else "long"
+            return _cut(Calibrator.uncalibrated(form=form), self.threshold_faithful)
+        if fitted is None:
+            raise ValueError(
+                f"calibration {self.calibration!r} needs a calibrator: fit one with `franq "
+                "calibrate`, with the same settings, and name it with --calibrator"
+            )
+        if fitted.calibration != self.calibration:
+            raise ValueError(
+                f"the calibrator's calibration is {fitted.calibration!r}, the settings say "
+                f"{self.calibration!r}: change the settings, or fit another calibrator"
+            )
+        return _cut(fitted, self.threshold_faithful)
+
+    def splitter(self, ask_own: Any) -> ClaimSplitter | None:
+        """The splitter; None for the rules. ``ask_own`` returns the guard's model as a function."""
+        if self.claims == "rules":
+            return None
+        import os
+
+        from franq_guard.claims import LLMSplitter
+        from franq_guard.language_model.asking import ask_from
+
+        where = self.claims.partition(":")[2]
+        key = os.environ.get("FRANQ_API_KEY")
+        asked = ask_from(where, api_key=key) if where else ask_own()
+        return LLMSplitter(asked.ask, name=asked.name)
+
+
+def configured(file: Path | None, **given: Any) -> Configuration:
+    """The settings of a file, or the defaults, with the given ones (not None) in their place.
+
+    What cannot be ends the program with a message.
+    """
+    try:
+        start = Configuration() if file is None else Configuration.read(file)
+        return replace(start, **{key: value for key, value in given.items() if value is not None})
+    except OSError as error:
+        fail(f"cannot read {file}: {error.strerror}")
+    except ValueError as error:
+        fail(str(error))
+
+
+def versions() -> dict[str, str]:
+    """The versions of the packages that a result depends on, as far as they are installed."""
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # an extra that is not installed, or the source tree
+            continue
+    return found
+
+
+def write_settings(out: Path, chosen: Configuration, fingerprint: Mapping[str, str]) -> None:
+    """Write the settings, the models' fingerprints and the versions beside a result.
+
+    Args:
+        out: the result; the file's name is this one with ``.settings.json`` at its end.
+        chosen: the settings in force.
+        fingerprint: of the guard.
+    """
+    said = {
+        "settings": asdict(chosen),
+        "fingerprint": dict(fingerprint),
+        "versions": versions(),
+    }
+    file = out.with_name(f"{out.name}.settings.json")
+    file.write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _cut(fitted: Calibrator, supported_from: float) -> Calibrator:
+    """The calibrator with another P(faithful) from which a claim counts as faithful."""
+    if supported_from == 0.5:
+        return fitted
+    return replace(fitted, labels=replace(fitted.labels, supported_from=supported_from))
+
+
+def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of the right kinds under known names; ``ValueError`` otherwise."""
+    kinds = {f.name: str(f.type) for f in fields(Configuration)}
+    for key, value in values.items():
+        if key not in kinds:
+            raise ValueError(f"unknown setting {key!r}; known: {', '.join(kinds)}")
+        wanted: Any = {"bool": bool, "float": (int, float)}.get(kinds[key], str)
+        if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
+            raise ValueError(f"{key} must be {kinds[key]}, not {value!r}")
+    return dict(values)

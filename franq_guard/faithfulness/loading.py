@@ -1,0 +1,86 @@
+"""Loads a faithfulness model by one argument, as given to ``--faithfulness`` and ``--nli``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from franq_guard.faithfulness.base import FaithfulnessModel
+from franq_guard.faithfulness.sequence_nli import SequenceNli
+from franq_guard.franq import FloatArray
+
+__all__ = ["WithNli", "faithfulness_from"]
+
+_PUBLISHED = "alignscore-"
+
+
+def faithfulness_from(where: str, *, nli: str | None = None) -> FaithfulnessModel:
+    """The model at ``where``; with ``nli`` another one answers its NLI questions.
+
+    Args:
+        where: ``small``; ``alignscore-base`` or ``alignscore-large``, downloaded if necessary; a
+            folder that ``franq convert-alignscore`` wrote; or ``FILE.ckpt#BACKBONE``, an original
+            checkpoint and the folder of its backbone's config and tokenizer.
+        nli: a folder or ``NAME@COMMIT`` of a sequence-classification model of transformers; None:
+            the faithfulness model itself.
+
+    Raises:
+        ValueError: for anything else; says what is possible.
+        OSError: if a file cannot be read.
+        MissingModelError: if a bundled model is not installed.
+    """
+    model = _model(where)
+    return model if nli is None else WithNli(model, SequenceNli.from_pretrained(nli))
+
+
+class WithNli:
+    """A faithfulness model with another model's NLI: AlignScore and a DeBERTa side by side.
+
+    Everything but :meth:`nli` and ``fingerprint`` is the faithfulness model's.
+    """
+
+    def __init__(self, model: FaithfulnessModel, nli: SequenceNli) -> None:
+        self._model, self._nli = model, nli
+
+    def __getattr__(self, name: str) -> Any:
+        """What the faithfulness model has beyond the protocol, such as ``score_passages``."""
+        if name.startswith("__") or name in ("_model", "_nli"):  # while it is being copied
+            raise AttributeError(name)
+        return getattr(self._model, name)
+
+    @property
+    def fingerprint(self) -> str:
+        """Both models' fingerprints."""
+        return f"{self._model.fingerprint} with {self._nli.fingerprint}"
+
+    def score(self, contexts: Sequence[str], claims: Sequence[str]) -> list[float]:
+        """P(faithful) of each pair, by the faithfulness model."""
+        return self._model.score(contexts, claims)
+
+    def nli(self, premises: Sequence[str], hypotheses: Sequence[str]) -> FloatArray:
+        """Probabilities (n, 3) of entailment, neutral, contradiction, by the NLI model."""
+        return self._nli.nli(premises, hypotheses)
+
+    def evidence(self, passages: Sequence[Any], claims: Sequence[str]) -> list[Any]:
+        """For each claim the part of a passage that supports it best, by the faithfulness model."""
+        return self._model.evidence(passages, claims)
+
+
+def _model(where: str) -> FaithfulnessModel:
+    if where == "small":
+        from franq_guard.faithfulness.small.model import SmallFaithfulness
+
+        return SmallFaithfulness.bundled()
+    from franq_guard.faithfulness.alignscore.model import AlignScore
+
+    if where in (f"{_PUBLISHED}base", f"{_PUBLISHED}large"):
+        size = cast('Literal["base", "large"]', where.removeprefix(_PUBLISHED))
+        return AlignScore.from_pretrained(size)
+    file, _, backbone = where.partition("#")
+    if not Path(file).exists():
+        raise ValueError(
+            f"no faithfulness model {where!r}: give small, alignscore-base, alignscore-large, a "
+            "folder from `franq convert-alignscore`, or FILE.ckpt#BACKBONE"
+        )
+    return AlignScore.from_checkpoint(file, backbone=backbone or None)

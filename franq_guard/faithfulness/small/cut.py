@@ -1,0 +1,90 @@
+"""Cuts contexts and claims into what the encoder reads, and chooses what is worth reading.
+
+The encoder's time grows with every (claim, text) pair. Most texts that were retrieved have little
+to do with a given claim, and counting shared words tells which at a thousandth of the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from franq_guard.faithfulness.small.chunks import chunks, sentences, windows
+from franq_guard.faithfulness.small.encoder_input import CHUNK_TOKENS, CLAIM_TOKENS
+from franq_guard.faithfulness.small.features import overlap
+from franq_guard.records import Passage, Span
+
+Texts = tuple[str, ...]
+
+NEAREST: Final = 2
+"""How many sentences of the context are compared with a claim at most."""
+SHARE: Final = 0.4
+"""A text is read if its overlap with the claim is at least this share of the highest one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A context cut into what the model reads: chunks of about equal length, and sentences."""
+
+    whole: str
+    chunks: Texts
+    sentences: Texts
+
+    @classmethod
+    def of(cls, texts: Texts) -> Cut:
+        """Cut each text separately, so that no chunk spans two passages."""
+        return cls(
+            "\n".join(texts),
+            tuple(chunk for text in texts for chunk in chunk_texts(text)),
+            tuple(text[a:b] for text in texts for a, b in stretches(text)),
+        )
+
+
+def texts_of(passages: Sequence[Passage | str]) -> Texts:
+    """Return the text of each passage."""
+    return tuple(p if isinstance(p, str) else p.text for p in passages)
+
+
+def claim_pieces(claim: str) -> list[str]:
+    """The sentences of a claim; those that are too long for the encoder are cut into pieces."""
+    spans = [piece for span in sentences(claim) for piece in windows(claim, span, CLAIM_TOKENS)]
+    return [claim[a:b] for a, b in spans]
+
+
+def stretches(text: str) -> list[Span]:
+    """The sentences of a text; those that are too long for the encoder are cut into pieces."""
+    return [span for whole in sentences(text) for span in windows(text, whole, CHUNK_TOKENS)]
+
+
+def chunk_texts(context: str) -> list[str]:
+    """The chunks of a text."""
+    return [context[a:b] for a, b in chunks(context, CHUNK_TOKENS)]
+
+
+def worth_reading(claim: str, texts: Sequence[str], share: float = SHARE) -> list[int]:
+    """Return the indices of the texts that share enough words with the claim, in order.
+
+    Enough is measured by the text that shares most, so at least one is always read if there is any.
+    Where no text stands out, as with a claim that none of them states, all are read.
+
+    Args:
+        claim: what the texts may state.
+        texts: chunks of passages.
+        share: of the highest overlap.
+    """
+    if len(texts) < 2:
+        return list(range(len(texts)))
+    values = [overlap(claim, text) for text in texts]
+    least = share * max(values)
+    return [i for i, value in enumerate(values) if value >= least]
+
+
+def nearest(claim: str, texts: Sequence[str], share: float = SHARE) -> list[int]:
+    """Return the indices of the texts that share most words with the claim, best first.
+
+    At most `NEAREST`, and only those that are worth reading beside the best.
+    """
+    values = [overlap(claim, text) for text in texts]
+    rank = sorted(range(len(texts)), key=lambda i: (-values[i], i))[:NEAREST]
+    return [i for i in rank if values[i] >= share * values[rank[0]]]

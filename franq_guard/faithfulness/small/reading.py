@@ -1,0 +1,133 @@
+"""Runs the encoder over (claim piece, text) pairs: in batches of similar length, with a cache."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franq_guard.basics.deadline import between_batches
+from franq_guard.basics.threads import threads_for
+from franq_guard.faithfulness.small.encoder_input import (
+    MAX_CLAIM,
+    MAX_TOKENS,
+    WEIGHTS,
+    Ids,
+    Pair,
+    by_budget,
+    make_pair,
+    pad,
+    token_ids,
+)
+from franq_guard.faithfulness.small.features import features
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+    from franq_guard.faithfulness.small.encoder import Encoder
+
+Logits = tuple[float, float, float]
+Texts = tuple[str, str]
+_Key = bytes
+
+
+class PairReader:
+    """The logits of pairs of texts. Thread-safe; a lock protects the cache.
+
+    The cache maps a digest of the two texts to their logits, so that a pair that was read before (a
+    second claim with the same sentence, evidence after a score) is not read again.
+
+    Args:
+        network: the encoder, in evaluation mode.
+        tokenizer: MiniLM's.
+        batch_tokens: padded tokens per forward pass; limits the memory used.
+        room: how many pairs the cache holds; 0 turns it off.
+    """
+
+    def __init__(
+        self, network: Encoder, tokenizer: Tokenizer, *, batch_tokens: int, room: int
+    ) -> None:
+        if batch_tokens < 1 or room < 0:
+            raise ValueError("batch_tokens must be positive and cache at least 0")
+        self._network, self._tokenizer = network, tokenizer
+        self._batch_tokens, self._room = batch_tokens, room
+        self._cache: OrderedDict[_Key, Logits] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        """How many pairs are in the cache."""
+        return len(self._cache)
+
+    def forget(self) -> None:
+        """Empty the cache."""
+        with self._lock:
+            self._cache.clear()
+
+    def logits(self, pairs: Iterable[Texts]) -> dict[Texts, Logits]:
+        """Return the logits of each distinct (claim piece, text), from the cache if possible."""
+        keys = {pair: _key(pair) for pair in dict.fromkeys(pairs)}
+        with self._lock:
+            known = {pair: self._cache[key] for pair, key in keys.items() if key in self._cache}
+        new = [pair for pair in keys if pair not in known]
+        known.update(zip(new, self._read(new), strict=True))
+        with self._lock:
+            for pair, key in keys.items():
+                self._cache[key] = known[pair]
+                self._cache.move_to_end(key)
+            while len(self._cache) > self._room:
+                self._cache.popitem(last=False)
+        return known
+
+    def _read(self, texts: Sequence[Texts]) -> list[Logits]:
+        if not texts:
+            return []
+        distinct = list(dict.fromkeys(text for pair in texts for text in pair))
+        ids = dict(zip(distinct, token_ids(self._tokenizer, distinct), strict=True))
+        inputs: list[Pair] = []
+        values: list[list[float]] = []
+        owners: list[int] = []
+        for index, (claim, text) in enumerate(texts):
+            overlap = features(claim, text)
+            for window in _windows(ids[claim], ids[text]):
+                inputs.append(make_pair(ids[claim], window))
+                values.append(overlap)
+                owners.append(index)
+        logits = self._run(inputs, np.array(values, dtype=np.float32))
+        # A text that is too long is read in windows; the one that entails most is used.
+        best: dict[int, Logits] = {}
+        for owner, row in zip(owners, logits.tolist(), strict=True):
+            if owner not in best or row[0] > best[owner][0]:
+                best[owner] = (row[0], row[1], row[2])
+        return [best[index] for index in range(len(texts))]
+
+    def _run(self, pairs: Sequence[Pair], values: NDArray[np.float32]) -> NDArray[np.float32]:
+        import torch
+
+        out = np.empty((len(pairs), 3), dtype=np.float32)
+        with torch.inference_mode():
+            for batch in by_budget([len(pair) for pair in pairs], self._batch_tokens):
+                between_batches()
+                ids, marks, mask, claim = map(torch.from_numpy, pad([pairs[i] for i in batch]))
+                extra = torch.from_numpy(values[batch])
+                seen = None if bool(mask.all()) else mask
+                with threads_for(ids.numel() * WEIGHTS):
+                    out[batch] = self._network(ids, marks, seen, claim, extra).float().numpy()
+        return out
+
+
+def _windows(claim: Ids, text: Ids) -> list[Ids]:
+    room = MAX_TOKENS - min(len(claim), MAX_CLAIM) - 3
+    return [text[i : i + room] for i in range(0, len(text), room)]
+
+
+def _key(pair: Texts) -> _Key:
+    digest = hashlib.blake2b(digest_size=16)
+    for text in pair:
+        data = text.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.digest()

@@ -1,0 +1,67 @@
+"""The evidence of a watched agent: what its tools found, and not what models in them wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from llama_index.core.agent.workflow import ToolCallResult
+from llama_index.core.schema import MetadataMode, NodeWithScore
+
+from franq_guard.capture.watching import ToldByModels
+from llama_index_franq._beside import wrote_in_tool
+from llama_index_franq._call import Call
+from llama_index_franq._capture import Capture
+from llama_index_franq._tools import found_inside, nodes_in, remembered
+
+
+class WatchedTools:
+    """Finds the evidence of agents' answers; for one thread (that of the checks).
+
+    Of earlier turns it knows what the tools found in the runs that it was asked about.
+    """
+
+    def __init__(self) -> None:
+        self._told: ToldByModels[NodeWithScore] = ToldByModels()
+
+    def evidence(
+        self, call: Call, results: Sequence[ToolCallResult], ran: Mapping[str, Capture], answer: str
+    ) -> list[NodeWithScore]:
+        """What the tools of this turn found; if there is nothing, what those of earlier turns did.
+
+        Args:
+            call: of the agent.
+            results: of its tools.
+            ran: what ran in each of them, by the id of the tool call.
+            answer: of the agent.
+        """
+        found: dict[str, list[NodeWithScore]] = {}
+        for result in results:
+            nodes = self._inside(call, result, ran.get(result.tool_id))
+            if nodes is not None:
+                found[result.tool_id] = nodes
+        return nodes_in(results, found) or self._earlier(call, results, answer)
+
+    def _inside(
+        self, call: Call, result: ToolCallResult, capture: Capture | None
+    ) -> list[NodeWithScore] | None:
+        if capture is None or result.tool_output.is_error:
+            return None
+        by_a_model = wrote_in_tool(replace(call, capture=capture), result.tool_output)
+        nodes = found_inside(result, capture, by_a_model=by_a_model)
+        if by_a_model:
+            own = nodes_in([result]) if nodes is None else nodes
+            self._told.note(result.tool_output.content, own)
+        return nodes
+
+    def _earlier(
+        self, call: Call, results: Sequence[ToolCallResult], answer: str
+    ) -> list[NodeWithScore]:
+        """What the messages to the model tell of tools of earlier turns."""
+        run = call.capture.answer_run(answer)
+        now = {result.tool_output.content for result in results}
+        nodes: list[NodeWithScore] = []
+        for node in remembered((run and run.messages) or (), now):
+            behind = self._told.found(node.node.get_content(metadata_mode=MetadataMode.NONE))
+            nodes += [node] if behind is None else behind
+        return nodes

@@ -1,0 +1,115 @@
+"""``check_batch``: one row in, one row out, with a fixed schema."""
+
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+
+from franq_guard import Guard  # noqa: E402
+from franq_guard.batch import RESULTS, check_batch  # noqa: E402
+from franq_guard.rows.lines import RowError  # noqa: E402
+from franq_guard.testing import FakeFaithfulness, FakeLanguageModel  # noqa: E402
+
+ROME = {
+    "id": "a",
+    "question": "Where is Rome?",
+    "passages": ["Rome is in Italy."],
+    "answer": "Rome is in Italy.",
+}
+
+
+def table(*rows):
+    return pa.Table.from_pylist(list(rows))
+
+
+def test_the_rows_are_what_the_guard_itself_says(fake_guard):
+    second = ROME | {"id": None, "answer": "Rome is in France. It has a river."}
+    found = check_batch(table(ROME, second), guard=fake_guard, batch_size=1)
+    assert found.schema.equals(RESULTS)
+    for ours, row in zip(found.to_pylist(), (ROME, second), strict=True):
+        own = fake_guard.check(row["question"], row["passages"], row["answer"])
+        assert (ours["id"], ours["error"]) == (row["id"], None)
+        assert (ours["text"], ours["original"]) == (own.text, row["answer"])
+        assert (ours["status"], ours["score"]) == (own.status, own.score)
+        assert ours["flagged"] == len(own.flagged)
+        assert dict(ours["timings"]).keys() == own.timings.keys()
+        for verdict, its in zip(ours["verdicts"], own.verdicts, strict=True):
+            assert verdict["claim"] == its.claim.text
+            assert [(s["start"], s["end"]) for s in verdict["spans"]] == list(its.claim.spans)
+            assert (verdict["label"], verdict["p_true"]) == (its.label, its.p_true)
+            assert dict(verdict["raw"]) == dict(its.raw)
+            assert verdict["evidence"] == its.to_dict()["evidence"]
+
+
+def test_a_bad_row_is_an_error_in_its_place(fake_guard):
+    rows = [ROME, ROME | {"id": "b", "question": None}, ROME | {"passages": None}, ROME]
+    found = check_batch(table(*rows), guard=fake_guard).to_pylist()
+    assert [row["error"] is None for row in found] == [True, False, False, True]
+    assert "'question' is missing" in found[1]["error"]
+    assert "'passages' is missing" in found[2]["error"]
+    assert found[1] == {name: None for name in RESULTS.names} | {
+        "id": "b",
+        "error": found[1]["error"],
+    }
+
+
+def test_passages_with_titles_and_other_tools_columns_are_read(fake_guard):
+    row = {
+        "user_input": ROME["question"],
+        "retrieved_contexts": [{"text": "Rome is in Italy.", "title": None, "id": 3}],
+        "response": ROME["answer"],
+        "embedding": [0.5] * 4,
+    }
+    (found,) = check_batch(table(row), guard=fake_guard).to_pylist()
+    assert found["error"] is None
+    assert found["verdicts"][0]["evidence"]["text"] == "Rome is in Italy."
+
+
+def test_a_struct_column_is_read_by_its_path(fake_guard):
+    row = {"asked": {"text": "Where is Rome?"}, "passages": ["Rome."], "answer": "Rome."}
+    found = check_batch(table(row), guard=fake_guard, fields={"question": "asked.text"})
+    assert found["error"].to_pylist() == [None]
+
+
+def test_a_missing_column_is_told_with_the_nearest_one(fake_guard):
+    row = {"the_question": "Where?", "passages": ["Rome."], "answer": "Rome."}
+    (found,) = check_batch(table(row), guard=fake_guard).to_pylist()
+    assert "did you mean 'the_question'?" in found["error"]
+
+
+def test_an_answer_whose_check_failed_has_its_verdicts_and_an_error():
+    def broken():
+        raise OSError("out of order")
+
+    guard = Guard(language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness(fail=broken))
+    (found,) = check_batch(table(ROME), guard=guard).to_pylist()
+    assert found["verdicts"][0]["reason"] == "error"
+    assert (found["status"], found["score"]) == ("unverified", None)
+    assert "the check failed" in found["error"]
+
+
+def test_an_exception_of_the_users_guard_stays_with_its_row(fake_guard):
+    class Strict(type(fake_guard)):
+        def finished(self, trace, verdicts, timings):
+            if trace.id == "b":
+                raise LookupError("no such customer")
+            return super().finished(trace, verdicts, timings)
+
+    guard = Strict(language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness())
+    rows = [ROME, ROME | {"id": "b"}, ROME | {"id": "c"}]
+    found = check_batch(table(*rows), guard=guard).to_pylist()
+    assert [row["id"] for row in found] == ["a", "b", "c"]
+    assert [row["error"] for row in found] == [None, "LookupError: no such customer", None]
+
+
+def test_a_table_without_rows_gives_one_without_rows(fake_guard):
+    found = check_batch(table(ROME).slice(0, 0), guard=fake_guard)
+    assert found.schema.equals(RESULTS)
+    assert found.num_rows == 0
+    with pytest.raises(ValueError, match="batch_size"):
+        check_batch(table(ROME), guard=fake_guard, batch_size=0)
+
+
+def test_errors_alone_have_the_same_schema():
+    from franq_guard.batch.schema import results_table
+
+    assert results_table([RowError(1, "bad")]).schema.equals(RESULTS)

@@ -1,0 +1,182 @@
+"""The settings file, the options beside it, and the guard they make."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from franq_guard import Calibrator, Guard
+from franq_guard.cli.configuration import Configuration
+from franq_guard.cli.options import guard_from
+from franq_guard.policy import Policy
+from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
+
+REPOSITORY = Path(__file__).parents[2]
+PAPER = REPOSITORY / "examples" / "paper.toml"
+
+
+@pytest.fixture
+def at_root(monkeypatch, smollm):
+    """The repository's folder, to which the paths of examples/paper.toml are relative."""
+    monkeypatch.chdir(REPOSITORY)
+    monkeypatch.setattr(
+        "franq_guard.language_model.transformers.smollm2.load_bundled", lambda: smollm
+    )
+
+
+def test_the_papers_configuration_runs_from_one_file(command, at_root, tmp_path, row):
+    file, out = tmp_path / "rows.jsonl", tmp_path / "checked.jsonl"
+    file.write_text(json.dumps(row))
+    for words, methods in (
+        ([], "max-probability + parametric-knowledge"),
+        (["--form", "short"], "semantic-entropy + eigenvalues-entail"),
+    ):
+        result = command("check", file, "--config", PAPER, "--out", out, *words)
+        assert result.exit_code == 0, result.stderr
+        found = json.loads(out.read_text())
+        (verdict,) = found["verdicts"]
+        assert verdict["p_true"] is not None
+        p, faith, unfaith = (verdict[k] for k in ("p_faithful", "uq_faith", "uq_unfaith"))
+        assert verdict["p_true"] == pytest.approx(p * faith + (1 - p) * unfaith)
+        said = json.loads((tmp_path / "checked.jsonl.settings.json").read_text())
+        assert said["fingerprint"]["faithfulness"].startswith("alignscore:")
+        assert said["fingerprint"]["methods"] == methods
+        assert said["settings"]["calibration"] == "none"
+        assert "franq-guard" in said["versions"]
+        out.unlink()
+
+
+def test_config_prints_what_is_in_force_as_a_file(command, tmp_path):
+    result = command("config", "--config", PAPER, "--form", "short", "--uq-faith", "sar")
+    assert result.exit_code == 0
+    assert "# franq-guard " in result.stdout
+    file = tmp_path / "again.toml"
+    file.write_text(result.stdout)
+    wanted = Configuration.read(PAPER)
+    assert Configuration.read(file).form == "short"
+    assert Configuration.read(file).uq_faith == "sar"
+    assert Configuration.read(file).faithfulness == wanted.faithfulness
+    assert tomllib.loads(Configuration().toml()) == {
+        "faithfulness": "small", "claims": "rules", "form": "long", "threshold_faithful": 0.5,
+        "strict": False,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("colour = 1", "unknown setting 'colour'; known: faithfulness"),
+        ("form = 'medium'", "form must be one of long, short, auto"),
+        ("calibration = 'learned'", "calibration must be one of none, global, condition"),
+        ("claims = 'gpt'", "claims must be rules, llm or llm:WHERE"),
+        ("strict = 1", "strict must be bool"),
+        ("threshold_faithful = true", "threshold_faithful must be float"),
+        ("threshold_faithful = 1.0", "between 0 and 1"),
+        ("form = ", "Invalid value"),
+    ],
+)
+def test_a_wrong_file_is_named_with_the_reason(command, tmp_path, text, message):
+    file = tmp_path / "wrong.toml"
+    file.write_text(text)
+    result = command("config", "--config", file)
+    assert result.exit_code == 2
+    told = " ".join(result.stderr.split())
+    assert "wrong.toml" in told.replace(" ", "")
+    assert message in told
+    assert command("config", "--config", tmp_path / "none.toml").exit_code == 2
+
+
+def test_only_what_is_chosen_changes_the_guard(offline):
+    usual = object()
+    offline(usual)
+    assert guard_from(chosen=Configuration()) is usual
+    chosen = Configuration(form="short", uq_faith="sar", faithfulness="small", strict=True)
+    guard = guard_from(chosen=chosen, language_model=FakeLanguageModel())
+    assert (guard.form, guard.strict) == ("short", True)
+    assert guard.components.uq_faith == "sar"
+
+
+def test_calibration_says_which_calibrator_is_wanted():
+    none = Configuration(calibration="none", threshold_faithful=0.7).options(None)["franq"]
+    assert none.calibration == "none"
+    assert none.labels.supported_from == 0.7
+    with pytest.raises(ValueError, match="needs a calibrator: fit one"):
+        Configuration(calibration="condition").options(None)
+    with pytest.raises(ValueError, match="is 'none', the settings say 'global'"):
+        Configuration(calibration="global").options(Calibrator())
+
+
+def test_claims_by_the_model_in_use_or_another_one(monkeypatch):
+    from franq_guard.language_model.asking import Asked, asked
+
+    assert Configuration().splitter(lambda: None) is None
+    own = Configuration(claims="llm").splitter(lambda: asked(FakeLanguageModel()))
+    assert "fake-language-model" in own.fingerprint
+    places = []
+
+    def other(where, api_key):
+        places.append(where)
+        return Asked("other", str)
+
+    monkeypatch.setattr("franq_guard.language_model.asking.ask_from", other)
+    named = Configuration(claims="llm:http://host/v1#gpt").splitter(lambda: None)
+    assert places == ["http://host/v1#gpt"]
+    assert ":other:" in named.fingerprint
+
+
+def test_a_calibrator_of_another_pair_warns_or_is_an_error_and_says_what_to_do(caplog):
+    def guard(strict):
+        model = FakeFaithfulness()
+        mine = Calibrator.evidence()
+        other = {**mine.fingerprint, "faithfulness": "another"}
+        from dataclasses import replace
+
+        fitted = replace(mine, fingerprint=other, name="mine")
+        return Guard(faithfulness=model, franq=fitted, policy=Policy(), strict=strict)
+
+    assert guard(False).calibrator.name == "mine"
+    assert "franq calibrate" in caplog.text
+    with pytest.raises(
+        ValueError, match=r"calibrator mine: faithfulness: fitted for 'another'.*`franq"
+    ):
+        _ = guard(True).calibrator
+
+
+@pytest.mark.parametrize("form", ["long", "short"])
+def test_calibrate_fits_for_the_form_and_models_chosen(command, monkeypatch, tmp_path, form):
+    """What README says of a short-form guard and of another faithfulness model."""
+    monkeypatch.setattr(
+        "franq_guard.faithfulness.loading.faithfulness_from", lambda *_, **__: FakeFaithfulness()
+    )
+    monkeypatch.setattr(
+        "franq_guard.language_model.transformers.smollm2.load_bundled", lambda: FakeLanguageModel()
+    )
+    file, out = tmp_path / "rows.jsonl", tmp_path / "mine.json"
+    file.write_text("\n".join(_labelled(24)))
+    words = ["--faithfulness", "alignscore-base", "--form", form, "--threshold-faithful", "0.6"]
+    method = "discrete-semantic-entropy" if form == "short" else "max-probability"
+    result = command("calibrate", file, "--out", out, *words, "--uq-faith", method)
+    assert result.exit_code == 0, result.stderr
+    fitted = Calibrator.load(out)
+    assert fitted.form == form
+    assert fitted.log_space is (form == "long")
+    assert fitted.fingerprint["faithfulness"] == FakeFaithfulness().fingerprint
+    assert "only 12 claims of the rarer label" in " ".join(result.stderr.split())
+    assert (tmp_path / "mine.json.settings.json").is_file()
+    guard = guard_from(
+        calibrator=out,
+        chosen=Configuration(
+            faithfulness="alignscore-base", form=form, uq_faith=method, strict=True
+        ),
+    )
+    assert guard.calibrator.name == "mine"  # strict: it fits this set-up
+    assert command("calibrate", file, "--out", out, "--form", "auto").exit_code == 2
+
+
+def _labelled(count):
+    for i in range(count):
+        answer = f"Town {i} is in Italy." if i % 2 else f"Town {i} is on the moon."
+        row = {"id": str(i), "question": "Where?", "passages": [f"Town {i} is in Italy."]}
+        samples = [{"text": f"Town {i + k} is in Italy."} for k in range(3)]
+        yield json.dumps(row | {"answer": answer, "is_true": i % 2 == 1, "samples": samples})

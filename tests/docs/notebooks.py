@@ -1,0 +1,77 @@
+"""Runs the notebooks of ``examples/notebooks`` as Jupyter does, without needing Jupyter.
+
+    python -m tests.docs.notebooks
+
+runs every notebook and stores what its cells print and show. Do this after a change to a notebook
+or to the models.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+from contextlib import chdir, redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[2] / "examples" / "notebooks"
+
+
+def notebooks():
+    """The names of all notebooks."""
+    return sorted(path.name for path in FOLDER.glob("*.ipynb"))
+
+
+def read(name):
+    """A notebook as Jupyter stores it."""
+    return json.loads((FOLDER / name).read_text(encoding="utf-8"))
+
+
+def code_cells(notebook):
+    """The cells that are run, in order."""
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+def run(name):
+    """Run the code cells in order, in the notebook's folder; the outputs of each cell."""
+    names = {"__name__": "__main__"}
+    with chdir(FOLDER):
+        return [_outputs("".join(cell["source"]), names) for cell in code_cells(read(name))]
+
+
+def _outputs(source, names):
+    """What a cell prints, and what it shows if its last line is an expression."""
+    body = ast.parse(source).body
+    last = ast.Expression(body.pop().value) if isinstance(body[-1], ast.Expr) else None
+    with redirect_stdout(StringIO()) as printed:
+        exec(compile(ast.Module(body, []), "<cell>", "exec"), names)
+        shown = None if last is None else eval(compile(last, "<cell>", "eval"), names)
+    found = []
+    if printed.getvalue():
+        text = printed.getvalue().splitlines(keepends=True)
+        found.append({"output_type": "stream", "name": "stdout", "text": text})
+    if shown is not None:
+        data = {"text/plain": [repr(shown)]}
+        if hasattr(shown, "_repr_html_"):
+            data["text/html"] = shown._repr_html_().splitlines(keepends=True)
+        found.append({"output_type": "display_data", "metadata": {}, "data": data})
+    return found
+
+
+def main():
+    """Store the outputs of every notebook."""
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    for name in notebooks():
+        notebook = read(name)
+        for number, (cell, outputs) in enumerate(
+            zip(code_cells(notebook), run(name), strict=True), 1
+        ):
+            cell["outputs"], cell["execution_count"] = outputs, number
+        text = json.dumps(notebook, indent=1, ensure_ascii=False)
+        (FOLDER / name).write_text(text + "\n", encoding="utf-8")
+        print(f"{name}: {len(code_cells(notebook))} cells")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,21 @@
+"""``job.py KIND BATCH_ROWS FILE_ROWS OUT FILE...``: check_dataset with fakes on two actors."""
+
+import json
+import sys
+
+from fakes import guard
+
+from franq_guard.batch import DatasetSettings, check_dataset
+
+if __name__ == "__main__":
+    kind, batch_rows, file_rows, out, *files = sys.argv[1:]
+    report = check_dataset(
+        files,
+        out,
+        guard=guard(kind),
+        settings=DatasetSettings(
+            num_actors=2, batch_rows=int(batch_rows), file_rows=int(file_rows)
+        ),
+    )
+    counts = {"total": report.total, "before": report.before, "done": report.done}
+    print(json.dumps({**counts, "errors": report.errors, "labels": report.labels}))
