@@ -61,6 +61,9 @@ CheckOption = Annotated[
         "where it does not.",
     ),
 ]
+CalibrationOption = Annotated[
+    str, typer.Option(help="condition, global or none (the paper's), or learned (logistic curves).")
+]
 FlaggedOption = Annotated[
     float | None,
     typer.Option(help="Largest share of true claims to flag, such as 0.2; sets the threshold."),
@@ -84,10 +87,7 @@ def calibrate(
     file: FileArgument,
     out: OutOption = None,
     check: CheckOption = None,
-    calibration: Annotated[
-        str,
-        typer.Option(help="condition, global or none (the paper's), or learned (logistic curves)."),
-    ] = "condition",
+    calibration: CalibrationOption = "condition",
     at_most_flagged: FlaggedOption = None,
     confidence: Annotated[float, typer.Option(help="Confidence of --at-most-flagged.")] = 0.9,
     about: AboutOption = "true",
@@ -111,20 +111,15 @@ def calibrate(
 ) -> None:
     """Fit a calibrator on labelled answers and say how good it is on answers it did not see.
 
-    A row is question, passages, answer, and claims with is_true; a row with
-    an is_true of its own is an answer of one claim. It takes 5 true and 5
-    false claims of 10 answers at least, and a few hundred to be worth it.
+    A row is question, passages, answer, and claims with is_true; a row with an
+    is_true of its own is an answer of one claim. It takes 5 true and 5 false
+    claims of 10 answers at least, and a few hundred to be worth it. The
+    calibrator is for the models, methods and form of the options or --config.
 
-    The calibrator is for the models, methods and form of the options or of
-    --config; --form short is for answers of one claim.
-
-    With --at-most-flagged half of the answers (by a hash of their id) set
-    the threshold and the others fit the curves. The share of true claims
-    that are flagged is then at most the given one, with the given
-    confidence, for answers like these: write one answer to a question.
-
-    Unreadable rows are left out; the calibrator is still written, but the
-    exit code is 1.
+    With --at-most-flagged half of the answers (by a hash of their id) set the
+    threshold, the others fit the curves. At most the given share of true claims
+    is then flagged, with the given confidence, for answers like these: write
+    one answer to a question. Where rows are unreadable the exit code is 1.
     """
     chosen = configured(
         config,
@@ -147,9 +142,21 @@ def calibrate(
     way = {"calibration": calibration, "weights": weights_from(weight)}
     promise = {"at_most_flagged": at_most_flagged, "confidence": confidence, "about": about}
     _check_wishes(given, way, promise, out, plot, report)
+    _fit(given, way, promise, (out, plot, report), as_json)
+
+
+def _fit(
+    given: LabelledFile,
+    way: Mapping[str, Any],
+    promise: Mapping[str, Any],
+    written: tuple[Path, Path | None, Path | None],
+    as_json: bool,
+) -> None:
+    """Fit a calibrator, write it (and its plot and report) and show it."""
+    out, plot, report = written
     fitted, rows, unread = _fitted(given, way, promise, out.stem)
     _write(fitted, rows, out, plot, report)
-    write_settings(out, chosen, fitted.fingerprint)
+    write_settings(out, given.chosen, fitted.fingerprint)
     _show(fitted, out, as_json)
     if unread:
         say(f"{unread} row(s) could not be read and were left out")
