@@ -153,7 +153,7 @@ def test_figures_to_doubt_are_said(run, tmp_path):
 def test_labels_from_documents_alone_are_warned_of():
     from franq_guard.cli.calibrate import _warnings
 
-    figures = {"auroc": 0.9, "n": 500, "sources": {"edit": {}}}
+    figures = {"auroc": 0.9, "n": 500, "share_true": 0.5, "sources": {"edit": {}}}
     (said,) = _warnings(figures)
     assert "Vote on 30 of them" in said
     assert not list(_warnings(figures | {"sources": {"edit": {}, "person": {}}}))
@@ -179,7 +179,7 @@ def test_public_data_set_slopes_and_nothing_else(run, tmp_path):
 def test_figures_as_they_ought_to_be_have_no_warning():
     from franq_guard.cli.calibrate import _warnings
 
-    assert list(_warnings({"auroc": 0.93, "n": 200})) == []
+    assert list(_warnings({"auroc": 0.93, "n": 200, "share_true": 0.5})) == []
 
 
 def a_set(folder, count, *, voter="person:ada"):
