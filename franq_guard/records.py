@@ -131,13 +131,14 @@ class Claim:
 class ClaimLabel:
     """Whether a claim is true, and whether the passages entail it; None if not known.
 
-    ``trusted``: whether a guarantee may be based on the label (given by a person); otherwise it is
-    used only for fitting (given by a judge model, or a statement made false on purpose).
+    ``trusted``: whether a guarantee may be based on the label (a person's); otherwise it is used to
+    fit alone. ``source``: who gave ``is_true``: "person", "judge:NAME" ..., where known.
     """
 
     is_true: bool | None = None
     is_faithful: bool | None = None
     trusted: bool = True
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

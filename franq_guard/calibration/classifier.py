@@ -84,13 +84,22 @@ class FranqClassifier(TrueOrFalse):
         self.calibrate_faithfulness = calibrate_faithfulness
         self.min_per_class = min_per_class
 
-    def fit(self, X: ArrayLike, y: ArrayLike, faithful: ArrayLike | None = None) -> FranqClassifier:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        faithful: ArrayLike | None = None,
+        *,
+        weights: ArrayLike | None = None,
+    ) -> FranqClassifier:
         """Fit the curves.
 
         Args:
             X: (n, 3), see the class.
             y: (n,), whether each claim is true.
             faithful: (n,) of 0/1, gold faithfulness; None: P(faithful) > ``faithful_threshold``.
+            weights: (n,), how much each row counts, not negative; None: 1. They also count in
+                ``min_per_class``.
 
         Returns:
             Itself, fitted.
@@ -104,7 +113,13 @@ class FranqClassifier(TrueOrFalse):
         gold = None if faithful is None else _gold(faithful, len(signals))
         if self.calibrate_faithfulness and gold is None:
             raise ValueError("calibrate_faithfulness needs the gold labels: fit(X, y, faithful)")
-        self.calibrator_, self.fallback_ = self._calibrator(signals, is_true, gold)
+        weight = np.ones(len(signals)) if weights is None else np.asarray(weights, float)
+        if weight.shape != (len(signals),) or not np.isfinite(weight).all() or (weight < 0).any():
+            raise ValueError(f"weights must be {len(signals)} numbers, none negative")
+        used = weight > 0
+        gold = None if gold is None else gold[used]
+        fitted = self._calibrator(signals[used], is_true[used], gold, weight[used])
+        self.calibrator_, self.fallback_ = fitted
         return self
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
@@ -147,7 +162,11 @@ class FranqClassifier(TrueOrFalse):
         return data
 
     def _calibrator(
-        self, signals: FloatArray, is_true: FloatArray, gold: BoolArray | None
+        self,
+        signals: FloatArray,
+        is_true: FloatArray,
+        gold: BoolArray | None,
+        weight: FloatArray,
     ) -> tuple[Calibrator, tuple[str, ...]]:
         p, faith, unfaith = signals.T
         options: dict[str, Any] = {
@@ -157,37 +176,38 @@ class FranqClassifier(TrueOrFalse):
             "hard_threshold": self.faithful_threshold if self.hard_faithfulness else None,
         }
         if self.calibrate_faithfulness and gold is not None:
-            options["faithfulness"] = _isotonic(p, gold.astype(float))
+            options["faithfulness"] = _isotonic(p, gold.astype(float), weight)
         if self.calibration == "none":
             return Calibrator(**options), ()
         group = p > self.faithful_threshold if gold is None else gold
         known = ~np.isnan(p) if gold is None else np.ones(len(p), bool)
-        options["faith"], fell_faith = self._branch(faith, is_true, known & group)
-        options["unfaith"], fell_unfaith = self._branch(unfaith, is_true, known & ~group)
+        options["faith"], fell_faith = self._branch(faith, is_true, known & group, weight)
+        options["unfaith"], fell_unfaith = self._branch(unfaith, is_true, known & ~group, weight)
         fell = {"faith": fell_faith, "unfaith": fell_unfaith}
         return Calibrator(**options), tuple(name for name, did in fell.items() if did)
 
     def _branch(
-        self, scores: FloatArray, is_true: FloatArray, condition: BoolArray
+        self, scores: FloatArray, is_true: FloatArray, condition: BoolArray, weight: FloatArray
     ) -> tuple[Knots, bool]:
         if self.calibration == "global":
-            return _isotonic(scores, is_true), False
+            return _isotonic(scores, is_true, weight), False
         chosen = condition & ~np.isnan(scores)
-        true = int(is_true[chosen].sum())
-        if chosen.any() and min(true, chosen.sum() - true) >= self.min_per_class:
-            return _isotonic(scores[chosen], is_true[chosen]), False
-        return _isotonic(scores, is_true), True
+        true = weight[chosen] @ is_true[chosen]
+        if chosen.any() and min(true, weight[chosen].sum() - true) >= self.min_per_class:
+            return _isotonic(scores[chosen], is_true[chosen], weight[chosen]), False
+        return _isotonic(scores, is_true, weight), True
 
 
-def _isotonic(scores: FloatArray, labels: FloatArray) -> Knots:
+def _isotonic(scores: FloatArray, labels: FloatArray, weight: FloatArray) -> Knots:
     """Isotonic regression as knots; a constant, the mean of the labels, if no score is known."""
     known = ~np.isnan(scores)
     if not np.isfinite(scores).any():
-        share = labels[known].mean() if known.any() else labels.mean()
-        return Knots((0.0,), (float(share),))
+        told = known if known.any() else np.ones(len(known), bool)
+        return Knots((0.0,), (float(np.average(labels[told], weights=weight[told])),))
     x, y = scores[known], labels[known]
     x = np.maximum(x, x[np.isfinite(x)].min())
-    model = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(x, y)
+    model = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
+    model.fit(x, y, sample_weight=weight[known])
     return Knots(tuple(model.X_thresholds_.tolist()), tuple(model.y_thresholds_.tolist()))
 
 

@@ -6,15 +6,16 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, NamedTuple
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from franq_guard import metrics
-from franq_guard.calibration.classifier import FranqClassifier
+from franq_guard.calibration.fitting import Fit, fit_by
+from franq_guard.calibration.labels import Labelled, labelled
 from franq_guard.calibration.promise import PromiseRefusedError
-from franq_guard.calibration.store import Calibration, Calibrator, Interpolation
+from franq_guard.calibration.store import AnyCalibration, Calibrator, Interpolation
 from franq_guard.calibration.thresholds import (
     check_enough,
     promised_threshold,
@@ -24,6 +25,7 @@ from franq_guard.franq import FloatArray
 from franq_guard.label_rule import LabelRule
 from franq_guard.records import Form
 
+About = Literal["true", "stated"]
 MIN_PER_CLASS = 5
 """Fewest true and fewest false claims a calibrator is fitted on: one for each fold."""
 FEW_PER_CLASS = 20
@@ -32,13 +34,22 @@ MIN_ANSWERS = 10
 """Fewest answers they must come from: claims of one answer are not independent."""
 MIN_UNSUPPORTED = 10
 """Fewest unsupported claims needed to conclude that such claims are mostly true."""
+MIN_REAL = 30
+"""Fewest labels of real answers that set the level of P(true), if edits are used, too."""
 FOLDS = 5
+ABOUT: Mapping[About, str] = {
+    "true": "true claims",
+    "stated": "true claims that the passages state",
+}
+"""What a promise can be about, and its name in the calibrator."""
 
 __all__ = [
+    "ABOUT",
     "FEW_PER_CLASS",
     "FOLDS",
     "MIN_ANSWERS",
     "MIN_PER_CLASS",
+    "MIN_REAL",
     "MIN_UNSUPPORTED",
     "Labelled",
     "TooFewLabelsError",
@@ -51,71 +62,17 @@ __all__ = [
 ]
 
 
+_METRICS: Mapping[str, Callable[[FloatArray, FloatArray], float]] = {
+    "auroc": metrics.auroc,
+    "pr_auc": metrics.pr_auc,
+    "prr": metrics.prr,
+    "ece": metrics.ece,
+    "brier": metrics.brier,
+}
+
+
 class TooFewLabelsError(ValueError):
     """Too few labels to calibrate on; the message says how many there are and are needed."""
-
-
-class Labelled(NamedTuple):
-    """Labelled claims: signals (n, 3), the others (n,); ``faithful`` None where not labelled.
-
-    ``groups`` are the numbers of the answers, ``answers`` their names. ``nli`` (n, 2) is the
-    highest P(contradiction) and P(entailment) of any passage, NaN where unknown. ``trusted``:
-    whether a promise may be based on the label.
-    """
-
-    signals: FloatArray
-    is_true: FloatArray
-    faithful: FloatArray | None
-    groups: NDArray[np.int64]
-    answers: NDArray[np.str_]
-    nli: FloatArray
-    trusted: NDArray[np.bool_]
-
-    def only(self, chosen: NDArray[np.bool_]) -> Labelled:
-        """The chosen claims (n,)."""
-        return Labelled(
-            signals=self.signals[chosen],
-            is_true=self.is_true[chosen],
-            faithful=None if self.faithful is None else self.faithful[chosen],
-            groups=self.groups[chosen],
-            answers=self.answers[chosen],
-            nli=self.nli[chosen],
-            trusted=self.trusted[chosen],
-        )
-
-
-def labelled(rows: Iterable[Mapping[str, Any]]) -> Labelled:
-    """Rows as arrays.
-
-    Args:
-        rows: one per claim: ``p_faithful``, ``uq_faith``, ``uq_unfaith`` (numbers; None or absent
-            where unknown), ``is_true`` (0/1), ``is_faithful`` (0/1, in all rows or in none),
-            ``group`` (the answer it is from; absent: an answer of its own); ``contradiction`` and
-            ``entailment`` (numbers; absent where unknown); ``trusted`` (false: no promise is based
-            on the label; absent: true).
-
-    Raises:
-        ValueError: naming the row (from 1) and what is wrong with it.
-    """
-    table = list(rows)
-    signals = np.full((len(table), 3), np.nan)
-    labels, nli = np.empty((len(table), 2)), np.full((len(table), 2), np.nan)
-    for i, row in enumerate(table):
-        try:
-            signals[i] = [_number(row.get(k)) for k in ("p_faithful", "uq_faith", "uq_unfaith")]
-            nli[i] = [_number(row.get(k)) for k in ("contradiction", "entailment")]
-            labels[i] = _label(row, "is_true"), _label(row, "is_faithful", optional=True)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"row {i + 1}: {error}") from error
-    gold = ~np.isnan(labels[:, 1])
-    if gold.any() and not gold.all():
-        raise ValueError(f"row {int(np.argmin(gold)) + 1}: is_faithful is in some rows only")
-    names = [f"={row['group']}" if "group" in row else f"row {i}" for i, row in enumerate(table)]
-    seen = {name: k for k, name in enumerate(dict.fromkeys(names))}
-    groups = np.array([seen[name] for name in names], np.int64)
-    faithful = labels[:, 1] if gold.any() else None
-    trusted = np.array([row.get("trusted", True) is not False for row in table], bool)
-    return Labelled(signals, labels[:, 0], faithful, groups, np.array(names, np.str_), nli, trusted)
 
 
 def check_labels(
@@ -123,6 +80,7 @@ def check_labels(
     *,
     at_most_flagged: float | None = None,
     confidence: float = 0.9,
+    about: About = "true",
 ) -> None:
     """Reject labels that are too few, before time is spent on scoring.
 
@@ -130,6 +88,7 @@ def check_labels(
         rows: ``is_true`` and ``group`` of each claim, as for :func:`fit_calibrator`.
         at_most_flagged: as for :func:`fit_calibrator`.
         confidence: as for :func:`fit_calibrator`.
+        about: as for :func:`fit_calibrator`.
 
     Raises:
         TooFewLabelsError: too few claims or answers to fit on.
@@ -139,9 +98,9 @@ def check_labels(
     kept = _kept(data, at_most_flagged is not None)
     _check_size(data.only(~kept), kept=len(np.unique(data.groups[kept])))
     if at_most_flagged is not None:
-        drawn = len(np.unique(data.groups[kept & data.trusted & (data.is_true == 1)]))
+        drawn = len(np.unique(data.groups[kept & data.trusted & (passing(data, about) == 1)]))
         try:
-            check_enough(drawn, at_most_flagged, 1 - confidence)
+            check_enough(drawn, at_most_flagged, 1 - confidence, of=ABOUT[about])
         except PromiseRefusedError as error:
             raise _of_half(error, data.only(kept)) from None
 
@@ -149,7 +108,7 @@ def check_labels(
 def fit_calibrator(
     rows: Iterable[Mapping[str, Any]],
     *,
-    calibration: Calibration = "condition",
+    calibration: AnyCalibration = "condition",
     log_space: bool = True,
     interpolation: Interpolation = "linear",
     form: Form = "long",
@@ -158,54 +117,81 @@ def fit_calibrator(
     fingerprint: Mapping[str, Any] | None = None,
     at_most_flagged: float | None = None,
     confidence: float = 0.9,
+    about: About = "true",
     source: str = "labelled rows",
+    weights: Mapping[str, float] | None = None,
+    compare: bool = False,
 ) -> Calibrator:
     """Fit on labelled claims; the figures are cross-validated over whole answers.
 
-    With ``at_most_flagged``, half of the answers (chosen by a hash of their names) are kept out of
-    the fit and its figures. They are used to set the threshold; nothing is fitted afterwards.
+    With ``at_most_flagged``, half of the answers (by a hash of their names) are kept out of the fit
+    and its figures. They are used to set the threshold; nothing is fitted afterwards.
 
     Args:
         rows: see :func:`labelled`.
-        calibration: "condition", "global" or "none".
+        calibration: "condition", "global" or "none" (the paper's), or "learned".
+        log_space: the UQ columns are log-probabilities (long form).
         interpolation: of the curves.
         form: "long" or "short".
         log_space: the UQ columns are log-probabilities (long form).
         faithful_threshold: P(faithful) above which a claim counts as faithful.
         name: of the calibrator.
-        fingerprint: the models and settings that produced the signals; training size, date and
-            library versions are added if they are missing.
+        fingerprint: models and settings of the signals; size, date and versions are added.
         at_most_flagged: largest share of the true claims that may be flagged; None: no promise.
         confidence: the confidence of that promise.
+        about: whether the promise is about all true claims or those that the passages state.
         source: a name for the labelled data, stored with the promise.
-
-    Returns:
-        The calibrator. :func:`figures` documents its figures and
-        :mod:`franq_guard.calibration.thresholds` its ``promise``.
+        weights: how much a label counts in the fit, by source ("judge:NAME") or kind ("judge").
+        compare: also measure the other calibrations on the same claims.
 
     Raises:
         TooFewLabelsError: with fewer than ``MIN_PER_CLASS`` of a label or ``MIN_ANSWERS`` answers.
         PromiseRefusedError: the claims kept for the threshold do not allow the promise.
         ValueError: on a row that cannot be used.
     """
-    data = labelled(rows)
+    data = labelled(rows, weights)
     kept = _kept(data, at_most_flagged is not None)
     fitted_on = data.only(~kept)
     _check_size(fitted_on, kept=len(np.unique(data.groups[kept])))
-    options: dict[str, Any] = {"log_space": log_space, "interpolation": interpolation}
-    model = FranqClassifier(calibration, faithful_threshold=faithful_threshold, **options)
-    found = figures(fitted_on, p_true := out_of_fold(model, fitted_on))
-    model.fit(fitted_on.signals, fitted_on.is_true, fitted_on.faithful)
-    found["fallback"] = list(model.fallback_)
-    known_for = {"form": form, "n_train": found["n"], **_provenance(), **(fingerprint or {})}
-    made = model.to_calibrator(form=form, name=name, fingerprint=known_for, figures=found)
-    made = dataclasses.replace(made, labels=_label_rule(fitted_on, p_true))
+    ways = _ways(log_space, interpolation, faithful_threshold)
+    if calibration == "learned":
+        _check_real(fitted_on)
+    made = _fitted(fitted_on, ways[calibration], ways if compare else {})
+    known_for = {"form": form, "n_train": len(fitted_on.is_true), **_provenance()}
+    known_for.update(fingerprint or {})
+    made = dataclasses.replace(made, form=form, name=name, fingerprint=known_for)
     if at_most_flagged is None:
         return made
-    delta = round(1 - confidence, 12)
-    return _promised(
-        made, data.only(kept & data.trusted), source, alpha=at_most_flagged, delta=delta
-    )
+    known = kept & data.trusted & ~np.isnan(passing(data, about))
+    alpha, delta = at_most_flagged, round(1 - confidence, 12)
+    return _promised(made, data.only(known), source, about=about, alpha=alpha, delta=delta)
+
+
+def _ways(
+    log_space: bool, interpolation: Interpolation, faithful_threshold: float
+) -> dict[AnyCalibration, Fit]:
+    options: dict[str, Any] = {
+        "log_space": log_space,
+        "interpolation": interpolation,
+        "faithful_threshold": faithful_threshold,
+    }
+    return {way: fit_by(way, **options) for way in get_args(AnyCalibration)}
+
+
+def _fitted(data: Labelled, fit: Fit, others: Mapping[AnyCalibration, Fit]) -> Calibrator:
+    """The fit with its figures (those of other fits, too) and its labelling rule."""
+    p_true = out_of_fold(fit, data)
+    fitted, found = fit(data), _measured(data, p_true)
+    found |= {"fallback": list(fitted.fallback), "not_done": list(fitted.not_done)}
+    if others:
+        found["compared"] = _compared(others, data)
+    labels = _label_rule(data, p_true)
+    return dataclasses.replace(fitted.calibrator, figures=found, labels=labels)
+
+
+def passing(data: Labelled, about: About) -> FloatArray:
+    """Which claims (n,) a promise wants unflagged: 1; the others 0, NaN where that is not known."""
+    return data.is_true if about == "true" else data.stated
 
 
 def _kept(data: Labelled, promise: bool) -> NDArray[np.bool_]:
@@ -223,24 +209,31 @@ def _label_rule(data: Labelled, p_true: FloatArray) -> LabelRule:
 
 
 def _promised(
-    made: Calibrator, data: Labelled, source: str, *, alpha: float, delta: float
+    made: Calibrator,
+    data: Labelled,
+    source: str,
+    *,
+    alpha: float,
+    delta: float,
+    about: About = "true",
 ) -> Calibrator:
     """The calibrator with the threshold set on these claims, which were not used to fit it."""
     rule = made.labels
     try:
         found = promised_threshold(
-            data.is_true,
+            passing(data, about),
             made.apply(*data.signals.T)[0],
             answers=data.answers.tolist(),
             always=flagged_always(data, rule),
             alpha=alpha,
             delta=delta,
+            of=ABOUT[about],
         )
     except PromiseRefusedError as error:
         raise _of_half(error, data) from None
     below = None if rule.false_below is None else min(rule.false_below, found.value)
     labels = dataclasses.replace(rule, threshold=found.value, false_below=below)
-    promise = found.to_dict(of="true claims", data=source)
+    promise = found.to_dict(of=ABOUT[about], data=source)
     return dataclasses.replace(made, labels=labels, promise=promise)
 
 
@@ -260,26 +253,60 @@ def _of_half(error: PromiseRefusedError, kept: Labelled) -> PromiseRefusedError:
     )
 
 
-def out_of_fold(model: FranqClassifier, data: Labelled, *, folds: int = FOLDS) -> FloatArray:
+def out_of_fold(fit: Fit, data: Labelled, *, folds: int = FOLDS) -> FloatArray:
     """P(true) of each claim (n,), from a fit without any claim of the same answer.
 
     Answers are assigned to the folds at random (seed 0). The value is NaN for a claim without
     signals, and for all claims of a fold if the other folds contain only one class.
     """
-    from sklearn.base import clone
-
     answers = np.unique(data.groups)
     fold_of = np.random.default_rng(0).permutation(len(answers)) % folds
     fold = fold_of[np.searchsorted(answers, data.groups)]
     p_true = np.full(len(fold), np.nan)
     for held in range(min(folds, len(answers))):
         seen, out = fold != held, fold == held
-        if np.ptp(data.is_true[seen]) == 0:
-            continue
-        gold = None if data.faithful is None else data.faithful[seen]
-        fitted = clone(model).fit(data.signals[seen], data.is_true[seen], gold)
-        p_true[out] = fitted.predict_proba(data.signals[out])[:, 1]
+        if np.ptp(data.is_true[seen]) > 0:
+            p_true[out] = fit(data.only(seen)).calibrator.apply(*data.signals[out].T)[0]
     return p_true
+
+
+def _measured(data: Labelled, p_true: FloatArray) -> dict[str, Any]:
+    """:func:`figures` of the claims of real answers, and of each source of labels."""
+    judged = data.real if data.real.any() else np.ones(len(p_true), bool)
+    found = figures(data.only(judged), p_true[judged])
+    names = [name for name in np.unique(data.sources).tolist() if name]
+    found["sources"] = {
+        name: _of_source(data.only(own := data.sources == name), p_true[own]) for name in names
+    }
+    return found
+
+
+def _of_source(data: Labelled, p_true: FloatArray) -> dict[str, Any]:
+    known = ~np.isnan(p_true)
+    truth, p = data.is_true[known], p_true[known]
+    return {
+        "n": len(data.is_true),
+        "weight": float(data.weights[0]),
+        "share_true": _rounded(float(data.is_true.mean())),
+        "auroc": _rounded(metrics.auroc(truth, p)),
+        "ece": _rounded(metrics.ece(truth, p)),
+    }
+
+
+def _compared(ways: Mapping[AnyCalibration, Fit], data: Labelled) -> dict[str, Any]:
+    """The quality of every calibration on claims it did not see, or why there is none."""
+    found: dict[str, Any] = {}
+    judged = data.real if data.real.any() else np.ones(len(data.is_true), bool)
+    for way, fit in ways.items():
+        try:
+            p_all = out_of_fold(fit, data)[judged]
+        except ValueError as error:
+            found[way] = str(error)
+            continue
+        known = ~np.isnan(p_all)
+        truth, p = data.is_true[judged][known], p_all[known]
+        found[way] = {name: _rounded(metric(truth, p)) for name, metric in _METRICS.items()}
+    return found
 
 
 def figures(data: Labelled, p_true: FloatArray) -> dict[str, Any]:
@@ -299,14 +326,7 @@ def figures(data: Labelled, p_true: FloatArray) -> dict[str, Any]:
         "unscored": int((~known).sum()),
         "cross_validation": f"{FOLDS} folds of whole answers",
     }
-    named: dict[str, Callable[[FloatArray, FloatArray], float]] = {
-        "auroc": metrics.auroc,
-        "pr_auc": metrics.pr_auc,
-        "prr": metrics.prr,
-        "ece": metrics.ece,
-        "brier": metrics.brier,
-    }
-    for key, metric in named.items():
+    for key, metric in _METRICS.items():
         found[key] = metric(truth, p)
         found[f"{key}_se"] = metrics.bootstrap_se(metric, truth, p, groups=groups, resamples=200)
     table = metrics.reliability(truth, p)
@@ -330,21 +350,13 @@ def _check_size(data: Labelled, *, kept: int) -> None:
         )
 
 
-def _number(value: object) -> float:
-    if value is None:
-        return float("nan")
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"{value!r} is not a number")
-    return float(value)
-
-
-def _label(row: Mapping[str, Any], key: str, *, optional: bool = False) -> float:
-    value = row.get(key)
-    if value is None and optional:
-        return float("nan")
-    if value not in (0, 1):
-        raise ValueError(f"{key} must be 0 or 1 (or false, true), not {value!r}")
-    return float(value)
+def _check_real(data: Labelled) -> None:
+    real = int(data.real.sum())
+    if real < min(MIN_REAL, len(data.is_true)):
+        raise TooFewLabelsError(
+            f"{real} labels of real answers: the level of P(true) needs {MIN_REAL}, because how "
+            "often a model is wrong does not show in statements made for the fit"
+        )
 
 
 def _rounded(value: Any) -> Any:

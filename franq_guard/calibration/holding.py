@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from franq_guard import metrics
-from franq_guard.calibration.fit import flagged_always, labelled
+from franq_guard.calibration.fit import ABOUT, About, flagged_always, labelled, passing
 from franq_guard.calibration.promise import one_an_answer, upper_bound
 from franq_guard.calibration.store import Calibrator
 from franq_guard.franq import FloatArray
@@ -34,8 +34,9 @@ class Holding:
     """The result of testing a calibrator on new labels.
 
     ``claims``: how many claims were used, one per answer, each with a label and P(true); ``true``:
-    how many of them are true. ``flagged``: how many true claims the rule flags; ``bound``: upper
-    bound on the share flagged, at 90 % confidence. ``promised``: the promised share, None without a
+    how many of them the promise is about (all true ones, or those that the passages state).
+    ``flagged``: how many of these the rule flags; ``bound``: upper bound on the share flagged, at
+    90 % confidence. ``promised``: the promised share, None without a
     promise; ``p_promise``: probability that at least as many are flagged if the promise holds.
     ``said`` and ``found``: mean P(true) and share of true claims; ``p_calibration``: probability
     that a well calibrated P(true) deviates at least as much.
@@ -89,8 +90,9 @@ def holding(calibrator: Calibrator, rows: Iterable[Mapping[str, Any]]) -> Holdin
     drawn = known[one_an_answer(data.answers[known].tolist(), [names[i] for i in known])]
     truth, p = data.is_true[drawn], p_all[drawn]
     fixed = flagged_always(data, calibrator.labels)[drawn]
-    flagged = int((fixed | (p < calibrator.labels.threshold))[truth == 1].sum())
-    true = int(truth.sum())
+    right = passing(data, _about(calibrator))[drawn] == 1
+    flagged = int((fixed | (p < calibrator.labels.threshold))[right].sum())
+    true = int(right.sum())
     promised = (calibrator.promise or {}).get("at_most_flagged")
     return Holding(
         claims=len(truth),
@@ -104,6 +106,10 @@ def holding(calibrator: Calibrator, rows: Iterable[Mapping[str, Any]]) -> Holdin
         ece=metrics.ece(truth, p),
         p_calibration=_spiegelhalter(truth, p),
     )
+
+
+def _about(calibrator: Calibrator) -> About:
+    return "stated" if (calibrator.promise or {}).get("of") == ABOUT["stated"] else "true"
 
 
 def _at_least(k: int, n: int, share: float) -> float:

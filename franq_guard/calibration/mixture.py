@@ -9,7 +9,7 @@ avoids both.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ try:
 except ImportError as error:
     raise ImportError("FranqMixture needs scikit-learn: pip install 'franq-guard[fit]'") from error
 
+from franq_guard.calibration.store import FAITHFUL_RANGE
 from franq_guard.calibration.true_or_false import TrueOrFalse
 from franq_guard.franq import FloatArray
 
@@ -30,7 +31,7 @@ Sign = Literal[-1, 0, 1]
 
 MIN_EFFECTIVE = 20
 """Fewest true and fewest false claims (weighted by P_f, or by 1 - P_f) to fit a branch on."""
-CLIP = (0.02, 0.98)
+CLIP = FAITHFUL_RANGE
 """P(faithful) is kept this far from 0 and 1: a claim of weight 0 would not affect a branch."""
 _UNFAITHFUL_PENALTY = 10.0
 
@@ -52,10 +53,15 @@ class Branch:
 
     def __call__(self, signals: FloatArray) -> FloatArray:
         """Its probability (n,) for the rows of ``signals`` (n, k); NaN where a used signal is."""
+        return _sigmoid(self.intercept + self.slope(signals))
+
+    def slope(self, signals: FloatArray) -> FloatArray:
+        """What the signals add to the intercept, (n,)."""
         if not self.columns:
-            return np.full(len(signals), _sigmoid(np.array(self.intercept)))
+            return np.zeros(len(signals))
         scaled = (signals[:, list(self.columns)] - self.mean) / self.scale
-        return _sigmoid(self.intercept + scaled @ np.array(self.weights))
+        added: FloatArray = scaled @ np.array(self.weights)
+        return added
 
 
 class FranqMixture(TrueOrFalse):
@@ -106,7 +112,14 @@ class FranqMixture(TrueOrFalse):
         self.folds = folds
         self.min_effective = min_effective
 
-    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> FranqMixture:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        groups: ArrayLike | None = None,
+        *,
+        weights: ArrayLike | None = None,
+    ) -> FranqMixture:
         """Fit both branches.
 
         Args:
@@ -114,6 +127,8 @@ class FranqMixture(TrueOrFalse):
             y: (n,), whether each claim is true.
             groups: (n,), the answer each claim is from; cross-validation does not split an answer.
                 None: every claim is a group of its own.
+            weights: (n,), how much each row counts, not negative; None: 1. They multiply the
+                log-likelihood and all counts of claims.
 
         Returns:
             Itself, fitted.
@@ -126,15 +141,43 @@ class FranqMixture(TrueOrFalse):
         member = np.arange(len(data)) if groups is None else np.asarray(groups)
         if member.shape != (len(data),):
             raise ValueError(f"groups must be {len(data)} values")
-        p_faithful, signals = self._split(data)
-        settings = self._settings(signals.shape[1])
-        known = ~np.isnan(np.column_stack([p_faithful, signals[:, settings.read]])).any(axis=1)
-        if not known.any():
-            raise ValueError("no row of X is complete: every one has NaN in a signal that is read")
-        rows = _Rows(np.clip(p_faithful[known], *CLIP), signals[known], is_true[known])
+        settings = self._settings(data.shape[1] - 1)
+        rows, known = self._rows(data, is_true, settings, weights)
         self.penalty_ = self._penalty(rows, member[known], settings)
         self.faith_, self.unfaith_ = _fitted(rows, settings, self.penalty_)
-        self.floor_ = 1.0 / (len(rows.is_true) / 10.0 + 2.0)
+        self.floor_ = _floor(rows)
+        return self
+
+    def relevel(
+        self, X: ArrayLike, y: ArrayLike, *, weights: ArrayLike | None = None
+    ) -> FranqMixture:
+        """Fit the two intercepts (and f) again on these rows; every slope stays as it is.
+
+        How often claims are true differs between answers that were made for the fit and real ones,
+        so slopes may come from the former, but the level of P(true) only from the latter. In each
+        branch one true and one false claim with average signals are added, so that few rows cannot
+        make it certain.
+
+        Args:
+            X: (n, 1 + k), as for :meth:`fit`.
+            y: (n,), labels of the same two kinds; one kind is enough.
+            weights: as for :meth:`fit`.
+
+        Raises:
+            ValueError: as for :meth:`fit`, or on a label that ``fit`` did not see.
+        """
+        check_is_fitted(self)
+        data = validate_data(self, X, dtype=float, ensure_all_finite="allow-nan", reset=False)
+        labels = np.asarray(y)
+        if labels.shape != (len(data),) or not np.isin(labels, self.classes_).all():
+            raise ValueError(f"y must be {len(data)} labels, each {self.classes_.tolist()}")
+        settings = self._settings(data.shape[1] - 1)
+        is_true = (labels == self.classes_[1]).astype(float)
+        rows, _ = self._rows(data, is_true, settings, weights)
+        levels = _releveled(rows, self.faith_, self.unfaith_)
+        self.faith_ = replace(self.faith_, intercept=levels[0])
+        self.unfaith_ = replace(self.unfaith_, intercept=levels[1])
+        self.floor_ = _floor(rows)
         return self
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
@@ -146,6 +189,25 @@ class FranqMixture(TrueOrFalse):
         mixed = weight * self.faith_(signals) + (1 - weight) * self.unfaith_(signals)
         p_true = self.floor_ + (1 - 2 * self.floor_) * mixed
         return np.column_stack([1 - p_true, p_true])
+
+    def _rows(
+        self,
+        data: FloatArray,
+        is_true: FloatArray,
+        settings: _Settings,
+        weights: ArrayLike | None,
+    ) -> tuple[_Rows, NDArray[np.bool_]]:
+        """The rows with all signals and a weight, and which of ``data`` (n,) they are."""
+        p_faithful, signals = self._split(data)
+        weight = np.ones(len(data)) if weights is None else np.asarray(weights, float)
+        if weight.shape != (len(data),) or not np.isfinite(weight).all() or (weight < 0).any():
+            raise ValueError(f"weights must be {len(data)} numbers, none negative")
+        read = np.column_stack([p_faithful, signals[:, settings.read]])
+        known = ~np.isnan(read).any(axis=1) & (weight > 0)
+        if not known.any():
+            raise ValueError("no row of X is complete: every one has NaN in a signal that is read")
+        clipped = np.clip(p_faithful[known], *CLIP)
+        return _Rows(clipped, signals[known], is_true[known], weight[known]), known
 
     def _split(self, data: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Check the data and return P(faithful) (n,) and the signals (n, k)."""
@@ -201,16 +263,21 @@ class _Rows(NamedTuple):
     p_faithful: FloatArray
     signals: FloatArray
     is_true: FloatArray
+    weight: FloatArray
 
     def only(self, chosen: NDArray[np.intp]) -> _Rows:
-        return _Rows(self.p_faithful[chosen], self.signals[chosen], self.is_true[chosen])
+        return _Rows(*(column[chosen] for column in self))
+
+
+def _floor(rows: _Rows) -> float:
+    return 1.0 / (float(rows.weight.sum()) / 10.0 + 2.0)
 
 
 def _fitted(rows: _Rows, settings: _Settings, penalty: float) -> tuple[Branch, Branch]:
     """Both branches, fitted together; one with too few rows is a constant and is not fitted."""
     weights = (rows.p_faithful, 1 - rows.p_faithful)
     kept = tuple(
-        columns if _enough(weight, rows.is_true, settings.min_effective) else ()
+        columns if _enough(weight * rows.weight, rows.is_true, settings.min_effective) else ()
         for columns, weight in zip((settings.faith, settings.unfaith), weights, strict=True)
     )
     parts = [_Part.of(rows, columns, weight) for columns, weight in zip(kept, weights, strict=True)]
@@ -242,9 +309,12 @@ class _Part(NamedTuple):
     @classmethod
     def of(cls, rows: _Rows, columns: tuple[int, ...], weight: FloatArray) -> _Part:
         chosen = rows.signals[:, list(columns)]
-        mean, scale = chosen.mean(axis=0), chosen.std(axis=0)
+        counts = rows.weight / rows.weight.sum()
+        mean = counts @ chosen
+        scale = np.sqrt(counts @ (chosen - mean) ** 2)
         scale = np.where(scale > 0, scale, 1.0)
-        share = (weight @ rows.is_true + 1) / (weight.sum() + 2)
+        effective = weight * rows.weight
+        share = (effective @ rows.is_true + 1) / (effective.sum() + 2)
         start = np.concatenate([[np.log(share / (1 - share))], np.zeros(len(columns))])
         return cls(columns, (chosen - mean) / scale, mean, scale, start)
 
@@ -283,8 +353,8 @@ def _loss(
         for theta, part in zip(thetas, parts, strict=True)
     ]
     p = np.clip(weights[0] * levels[0] + weights[1] * levels[1], 1e-12, 1 - 1e-12)
-    value = -float(np.sum(np.where(rows.is_true > 0, np.log(p), np.log1p(-p))))
-    slope = (p - rows.is_true) / (p * (1 - p))
+    value = -float(rows.weight @ np.where(rows.is_true > 0, np.log(p), np.log1p(-p)))
+    slope = rows.weight * (p - rows.is_true) / (p * (1 - p))
     gradients: list[FloatArray] = []
     for theta, part, weight, level, penalty in zip(
         thetas, parts, weights, levels, penalties, strict=True
@@ -299,7 +369,27 @@ def _log_likelihood(rows: _Rows, faith: Branch, unfaith: Branch) -> float:
     weight = rows.p_faithful
     p = weight * faith(rows.signals) + (1 - weight) * unfaith(rows.signals)
     p = np.clip(p, 1e-12, 1 - 1e-12)
-    return float(np.sum(np.where(rows.is_true > 0, np.log(p), np.log1p(-p))))
+    return float(rows.weight @ np.where(rows.is_true > 0, np.log(p), np.log1p(-p)))
+
+
+def _releveled(rows: _Rows, faith: Branch, unfaith: Branch) -> tuple[float, float]:
+    """The intercepts with the highest likelihood, given both slopes; see ``relevel``."""
+    weights = (rows.p_faithful, 1 - rows.p_faithful)
+    slopes = [branch.slope(rows.signals) for branch in (faith, unfaith)]
+
+    def loss(theta: FloatArray) -> tuple[float, FloatArray]:
+        levels = [_sigmoid(at + slope) for at, slope in zip(theta, slopes, strict=True)]
+        p = np.clip(weights[0] * levels[0] + weights[1] * levels[1], 1e-12, 1 - 1e-12)
+        value = -float(rows.weight @ np.where(rows.is_true > 0, np.log(p), np.log1p(-p)))
+        outer = rows.weight * (p - rows.is_true) / (p * (1 - p))
+        inner = [outer @ (w * at * (1 - at)) for w, at in zip(weights, levels, strict=True)]
+        # One true and one false claim of average signals in each branch.
+        value += float(np.sum(np.logaddexp(0, theta) + np.logaddexp(0, -theta)))
+        return value, np.array(inner) + 2 * _sigmoid(theta) - 1
+
+    start = np.array([faith.intercept, unfaith.intercept])
+    found = minimize(loss, start, jac=True, method="L-BFGS-B").x
+    return float(found[0]), float(found[1])
 
 
 def _sigmoid(values: FloatArray) -> FloatArray:

@@ -7,57 +7,37 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from franq_guard.calibration.curves import Interpolation, Knots, Logistic, curve_from
 from franq_guard.franq import FloatArray, franq
 from franq_guard.label_rule import LabelRule
 from franq_guard.records import Form
 
 SCHEMA = "franq.calibrator/1"
 Calibration = Literal["none", "global", "condition"]
-Interpolation = Literal["linear", "step"]
+"""The calibrations of arXiv 2505.21072."""
+AnyCalibration = Literal["none", "global", "condition", "learned"]
+"""Those of the paper, and logistic curves that are fitted together."""
+FAITHFUL_RANGE = (0.02, 0.98)
+"""``learned`` keeps P(faithful) this far from 0 and 1: so certain is no faithfulness model."""
 EVIDENCE_METHODS = "evidence + prior"
 """The ``methods`` of a calibrator that uses only the passages; it is valid for any writer."""
 
-__all__ = ["EVIDENCE_METHODS", "SCHEMA", "Calibration", "Calibrator", "Interpolation", "Knots"]
-
-
-@dataclass(frozen=True, slots=True)
-class Knots:
-    """A non-decreasing curve from a score to a probability.
-
-    Args:
-        x: scores, strictly increasing, finite (log-probabilities where the calibrator says so).
-        y: P(label | score) at each x, non-decreasing, in [0, 1].
-
-    Raises:
-        ValueError: if the numbers are not such a curve.
-    """
-
-    x: tuple[float, ...]
-    y: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        x, y = np.asarray(self.x, float), np.asarray(self.y, float)
-        if x.ndim != 1 or x.shape != y.shape or not x.size:
-            raise ValueError(f"knots need as many x as y, at least one: {x.shape} and {y.shape}")
-        if not (np.isfinite(x).all() and np.isfinite(y).all()):
-            raise ValueError("knots must be finite")
-        if np.any(x[1:] <= x[:-1]) or np.any(y[1:] < y[:-1]) or y[0] < 0 or y[-1] > 1:
-            raise ValueError("knots need increasing x and non-decreasing y in [0, 1]")
-
-    def __call__(self, scores: FloatArray, interpolation: Interpolation) -> FloatArray:
-        """Probability at each score (n,); beyond the knots, that of the nearest; NaN stays NaN."""
-        x, y = np.asarray(self.x), np.asarray(self.y)
-        if interpolation == "linear":
-            values = np.clip(np.interp(scores, x, y), y[0], y[-1])  # rounding may overshoot
-        else:
-            values = y[np.clip(np.searchsorted(x, scores, side="right") - 1, 0, len(x) - 1)]
-        # np.interp over a single knot would turn NaN into a number.
-        return np.where(np.isnan(scores), np.nan, values)
+__all__ = [
+    "EVIDENCE_METHODS",
+    "FAITHFUL_RANGE",
+    "SCHEMA",
+    "AnyCalibration",
+    "Calibration",
+    "Calibrator",
+    "Interpolation",
+    "Knots",
+    "Logistic",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +45,9 @@ class Calibrator:
     """Turns a claim's three raw signals into P(true), by FRANQ (arXiv 2505.21072, eq. 1).
 
     Args:
-        calibration: "none" (scores are probabilities already), "global" or "condition".
+        calibration: "none" (scores are probabilities already), "global" or "condition" (the
+            paper's), or "learned": logistic curves, fitted together
+            (:class:`~franq_guard.calibration.mixture.FranqMixture`).
         form: "long" (claims of an answer) or "short" (the answer is one claim).
         log_space: the two UQ inputs are log-probabilities (nats), and so are the knots' x.
         interpolation: between two knots, "linear" or "step" (the value of the knot to the left).
@@ -85,12 +67,12 @@ class Calibrator:
         ValueError: if the parts do not fit together.
     """
 
-    calibration: Calibration = "none"
+    calibration: AnyCalibration = "none"
     form: Form = "long"
     log_space: bool = True
     interpolation: Interpolation = "linear"
-    faith: Knots | None = None
-    unfaith: Knots | None = None
+    faith: Knots | Logistic | None = None
+    unfaith: Knots | Logistic | None = None
     faithfulness: Knots | None = None
     hard_threshold: float | None = None
     fingerprint: Mapping[str, Any] = field(default_factory=dict)
@@ -108,6 +90,10 @@ class Calibrator:
             raise ValueError(
                 f"calibration {self.calibration!r} needs {'both' if needs else 'no'} UQ curves"
             )
+        learned = self.calibration == "learned"
+        if needs and {isinstance(c, Logistic) for c in (self.faith, self.unfaith)} != {learned}:
+            kind = "two logistic curves" if learned else "two curves of knots"
+            raise ValueError(f"calibration {self.calibration!r} needs {kind}")
 
     @classmethod
     def uncalibrated(cls, *, form: Form = "long") -> Calibrator:
@@ -173,12 +159,14 @@ class Calibrator:
             raise ValueError("p_faithful must lie in [0, 1]")
         if self.faithfulness is not None:
             p_faithful = self.faithfulness(p_faithful, self.interpolation)
+        if self.calibration == "learned":
+            p_faithful = np.clip(p_faithful, *FAITHFUL_RANGE)
         if self.hard_threshold is None:
             return p_faithful
         hard = (p_faithful > self.hard_threshold).astype(float)
         return np.where(np.isnan(p_faithful), np.nan, hard)
 
-    def _curve(self, knots: Knots | None, scores: FloatArray) -> FloatArray:
+    def _curve(self, knots: Knots | Logistic | None, scores: FloatArray) -> FloatArray:
         if knots is not None:
             return knots(scores, self.interpolation)
         if self.log_space:
@@ -281,7 +269,7 @@ class Calibrator:
 
 
 _CHOICES: dict[str, tuple[str, ...]] = {
-    "calibration": get_args(Calibration),
+    "calibration": get_args(AnyCalibration),
     "form": get_args(Form),
     "interpolation": get_args(Interpolation),
 }
@@ -296,7 +284,7 @@ def _from_dict(data: object) -> Calibrator:
     if missing:
         raise ValueError(f"missing {sorted(missing)}")
     for key in _CURVES:
-        fields[key] = _knots(key, fields[key])
+        fields[key] = curve_from(key, fields[key])
     _check_types(fields)
     fields["labels"] = _labels(fields.get("labels", {}))
     return Calibrator(**fields)
@@ -327,16 +315,6 @@ def _labels(value: object) -> LabelRule:
         ):
             raise ValueError(f"labels: {key} has a wrong value {number!r}")
     return LabelRule(**value)
-
-
-def _knots(key: str, value: object) -> Knots | None:
-    if value is None:
-        return None
-    curve = cast("dict[str, list[float]]", value)
-    for axis in (curve["x"], curve["y"]):
-        if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in axis):
-            raise ValueError(f"the knots of {key} must be numbers")
-    return Knots(tuple(map(float, curve["x"])), tuple(map(float, curve["y"])))
 
 
 def _reject_constant(value: str) -> float:

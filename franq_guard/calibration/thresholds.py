@@ -76,6 +76,7 @@ def promised_threshold(
     always: ArrayLike | None = None,
     alpha: float,
     delta: float,
+    of: str = "true claims",
 ) -> PromisedThreshold:
     """The threshold that flags at most ``alpha`` of the true claims, at confidence 1 - ``delta``.
 
@@ -91,6 +92,7 @@ def promised_threshold(
         always: (n,) of bool: claims that are flagged whatever the threshold; None: no claim.
         alpha: share in (0, 1).
         delta: in (0, 1).
+        of: what messages call the claims that should pass.
 
     Raises:
         PromiseRefusedError: fewer answers with a true claim than the promise needs, or more than
@@ -105,7 +107,7 @@ def promised_threshold(
     options = _thresholds(p[known])
     flagged = fixed | (p < options[:, None])
     drawn = _drawn(answers, truth & known)
-    check_enough(len(drawn), alpha, delta)
+    check_enough(len(drawn), alpha, delta, of=of)
     try:
         strictest = at_most_flagged(flagged[:, drawn], alpha=alpha, delta=delta)
     except PromiseRefusedError as error:
@@ -149,11 +151,12 @@ def _drawn(answers: Sequence[str], candidates: NDArray[np.bool_]) -> NDArray[np.
     return np.array([found[i] for i in drawn], np.intp)
 
 
-def check_enough(n: int, alpha: float, delta: float) -> None:
-    """Raise PromiseRefusedError if ``n`` answers with a true claim are too few for the promise."""
+def check_enough(n: int, alpha: float, delta: float, *, of: str = "true claims") -> None:
+    """Raise PromiseRefusedError if ``n`` answers with such a claim are too few for the promise."""
     least = fewest_claims(alpha, delta)
     if n < least:
+        one = of.replace("claims", "claim", 1)
         raise PromiseRefusedError(
-            f"{n} answers with a true claim cannot show that at most {alpha:.3g} of the true "
-            f"claims are flagged, at {1 - delta:.3g} confidence: at least {least} are needed"
+            f"{n} answers with a {one} cannot show that at most {alpha:.3g} of the {of} are "
+            f"flagged, at {1 - delta:.3g} confidence: at least {least} are needed"
         )

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from franq_guard.cli.configuration import Configuration, with_set_up, write_settings
-from franq_guard.cli.console import counter, emit, fail, lines_of, say, tell, working
+from franq_guard.cli.console import counter, emit, fail, say, tell, working
+from franq_guard.cli.labels import (
+    FileArgument,
+    LabelledFile,
+    LabelsOption,
+    SlopesOption,
+    WeightOption,
+    weights_from,
+)
 from franq_guard.cli.options import (
     JsonFlag,
     MapOption,
     ModelOption,
     ThreadsOption,
-    fields_from,
     guard_from,
     refuse_unwritable,
 )
@@ -26,16 +33,11 @@ if TYPE_CHECKING:
     from franq_guard.calibration.store import Calibrator
     from franq_guard.guard import Guard
     from franq_guard.records import Trace
-    from franq_guard.rows.fields import Fields
-    from franq_guard.rows.lines import RowError
 
 _TOO_GOOD = 0.9995  # an AUROC that is printed as 1.000
 _FEW = 200  # with fewer claims the standard error of an AUROC of 0.8 exceeds 0.03
 
 
-FileArgument = Annotated[
-    Path, typer.Argument(help="franq.trace/1 rows whose claims have is_true, or a claim set.")
-]
 OutOption = Annotated[
     Path | None, typer.Option("--out", help="Where to write the calibrator (JSON).")
 ]
@@ -48,15 +50,19 @@ CheckOption = Annotated[
         "where it does not.",
     ),
 ]
+CalibrationOption = Annotated[
+    str, typer.Option(help="condition, global or none (the paper's), or learned (logistic curves).")
+]
 FlaggedOption = Annotated[
     float | None,
     typer.Option(help="Largest share of true claims to flag, such as 0.2; sets the threshold."),
 ]
-LabelsOption = Annotated[
+AboutOption = Annotated[
     str,
     typer.Option(
-        help="Of a claim set: whose labels count, the most trusted first. Statements that were "
-        "made false on purpose (edit) are no answers of your model: left out by default."
+        "--promise",
+        help="What --at-most-flagged is about: true (all true claims), or stated (those that the "
+        "passages state: a claim that they do not state is flagged in any case).",
     ),
 ]
 PlotOption = Annotated[Path | None, typer.Option(help="Reliability diagram as SVG.")]
@@ -72,10 +78,13 @@ def calibrate(
     file: FileArgument,
     out: OutOption = None,
     check: CheckOption = None,
-    calibration: Annotated[str, typer.Option(help="condition, global or none.")] = "condition",
+    calibration: CalibrationOption = "condition",
     at_most_flagged: FlaggedOption = None,
     confidence: Annotated[float, typer.Option(help="Confidence of --at-most-flagged.")] = 0.9,
+    about: AboutOption = "true",
     labels: LabelsOption = "person,gold,judge",
+    weight: WeightOption = None,
+    slopes_from: SlopesOption = None,
     mapped: MapOption = None,
     plot: PlotOption = None,
     report: ReportOption = None,
@@ -85,60 +94,50 @@ def calibrate(
 ) -> None:
     """Fit a calibrator on labelled answers and say how good it is on answers it did not see.
 
-    A row is question, passages, answer, and claims with is_true; a row with
-    an is_true of its own is an answer of one claim. It takes 5 true and 5
-    false claims of 10 answers at least, and a few hundred to be worth it.
+    A row is question, passages, answer, and claims with is_true; a row with an
+    is_true of its own is an answer of one claim. It takes 5 true and 5 false
+    claims of 10 answers at least, and a few hundred to be worth it. The
+    calibrator is for the models, methods and form of the options or --config.
 
-    The calibrator is for the models, methods and form of the options or of
-    --config; --form short is for answers of one claim.
-
-    With --at-most-flagged half of the answers (by a hash of their id) set
-    the threshold and the others fit the curves. The share of true claims
-    that are flagged is then at most the given one, with the given
-    confidence, for answers like these: write one answer to a question.
-
-    Unreadable rows are left out; the calibrator is still written, but the
-    exit code is 1.
+    With --at-most-flagged half of the answers (by a hash of their id) set the
+    threshold, the others fit the curves. At most the given share of true claims
+    is then flagged, with the given confidence, for answers like these: write
+    one answer to a question. Where rows are unreadable the exit code is 1.
     """
     chosen = replace(chosen, language_model=language_model or chosen.language_model)
     chosen = replace(chosen, calibration=None, calibrator=None)  # what is fitted here
-    given = _Given(file, labels, mapped, chosen)
+    given = LabelledFile(file, labels, mapped, chosen, slopes_from)
     if check is not None:
         _check(check, given, as_json)
         return
     if out is None:
         fail("give --out FILE to write a calibrator, or --check MINE.json to test an existing one")
-    if chosen.form == "auto":
-        fail("a calibrator is for one form: give --form long or --form short")
-    _check_wishes(calibration, at_most_flagged, confidence, out, plot, report)
-    promise = {"at_most_flagged": at_most_flagged, "confidence": confidence}
-    fitted, rows, unread = _fitted(given, calibration, promise, out.stem)
+    way = {"calibration": calibration, "weights": weights_from(weight)}
+    promise = {"at_most_flagged": at_most_flagged, "confidence": confidence, "about": about}
+    _check_wishes(given, way, promise, out, plot, report)
+    _fit(given, way, promise, (out, plot, report), as_json)
+
+
+def _fit(
+    given: LabelledFile,
+    way: Mapping[str, Any],
+    promise: Mapping[str, Any],
+    written: tuple[Path, Path | None, Path | None],
+    as_json: bool,
+) -> None:
+    """Fit a calibrator, write it (and its plot and report) and show it."""
+    out, plot, report = written
+    fitted, rows, unread = _fitted(given, way, promise, out.stem)
     _write(fitted, rows, out, plot, report)
-    write_settings(out, chosen, fitted.fingerprint)
+    write_settings(out, given.chosen, fitted.fingerprint)
     _show(fitted, out, as_json)
     if unread:
         say(f"{unread} row(s) could not be read and were left out")
         raise typer.Exit(1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
-    """The file of labelled claims, how to read it, and the guard that scores the claims."""
-
-    file: Path
-    labels: str
-    mapped: list[str] | None
-    chosen: Configuration
-
-    def traces(self) -> tuple[list[Trace], list[RowError]]:
-        """The readable answers, and an error for each unreadable row."""
-        if self.file.is_dir():
-            return _of_set(self.file, self.labels)
-        return _of_rows(self.file, fields_from(self.mapped))
-
-
 def _fitted(
-    given: _Given, calibration: str, promise: Mapping[str, Any], name: str
+    given: LabelledFile, way: Mapping[str, Any], promise: Mapping[str, Any], name: str
 ) -> tuple[Calibrator, list[dict[str, Any]], int]:
     """Fit a calibrator; return it, its training rows, and how many rows could not be read."""
     from franq_guard.calibration.fit import fit_calibrator
@@ -149,19 +148,19 @@ def _fitted(
     guard = guard_from(chosen=given.chosen)
     with working("loading the models"):
         fingerprint = {**guard.fingerprint, **_origin(traces)}
-    rows = uniform(_scored(guard, traces))
-    kind: Any = calibration
+    rows = uniform(_scored(guard, [*traces, *given.others()]))
     form: Any = given.chosen.form
     with _refusing():
         fitted = fit_calibrator(
             rows,
-            calibration=kind,
             form=form,
             log_space=form == "long",
             faithful_threshold=given.chosen.threshold_faithful,
             name=name,
             fingerprint=fingerprint,
             source=given.file.name,
+            compare=True,
+            **way,
             **promise,
         )
     return fitted, rows, len(broken)
@@ -186,7 +185,7 @@ def _write(
         report.write_text(calibration_page(fitted, rows), encoding="utf-8")
 
 
-def _check(calibrator: Path, given: _Given, as_json: bool) -> None:
+def _check(calibrator: Path, given: LabelledFile, as_json: bool) -> None:
     """Report whether a calibrator still fits new labels; exit with code 1 if it does not."""
     from franq_guard.calibration.holding import holding
     from franq_guard.calibration.store import Calibrator
@@ -213,44 +212,24 @@ def _check(calibrator: Path, given: _Given, as_json: bool) -> None:
 
 
 def _check_wishes(
-    calibration: str, at_most_flagged: float | None, confidence: float, *written: Path | None
+    given: LabelledFile, way: Mapping[str, Any], promise: Mapping[str, Any], *written: Path | None
 ) -> None:
     """End the program if the options are invalid, before any model runs."""
-    from franq_guard.calibration.store import Calibration
+    from franq_guard.calibration.store import AnyCalibration
 
-    if calibration not in get_args(Calibration):
-        fail(f"--calibration must be condition, global or none, not {calibration!r}")
-    for option, share in (("at-most-flagged", at_most_flagged), ("confidence", confidence)):
+    if (calibration := way["calibration"]) not in get_args(AnyCalibration):
+        fail(f"--calibration must be learned, condition, global or none, not {calibration!r}")
+    if given.slopes is not None and calibration != "learned":
+        fail("--slopes-from needs --calibration learned: other curves have no slope of their own")
+    if given.chosen.form == "auto":
+        fail("a calibrator is for one form: give --form long or --form short")
+    if promise["about"] not in ("true", "stated"):
+        fail(f"--promise must be true or stated, not {promise['about']!r}")
+    for option in ("at_most_flagged", "confidence"):
+        share = promise[option]
         if share is not None and not 0 < share < 1:
-            fail(f"--{option} must lie between 0 and 1, not {share}")
+            fail(f"--{option.replace('_', '-')} must lie between 0 and 1, not {share}")
     refuse_unwritable(*written)
-
-
-def _of_set(folder: Path, labels: str) -> tuple[list[Trace], list[RowError]]:
-    """The answers of a claim set, labelled by the sources in ``labels``, most trusted first."""
-    from franq_guard.cli.dataset.sets import opened
-
-    sources = [name.strip() for name in labels.split(",") if name.strip()]
-    traces = opened(folder).labelled(sources)
-    by_people = sum(label.trusted for trace in traces for label in trace.labels)
-    say(f"{by_people} labels that a promise may rest on")
-    return traces, []
-
-
-def _of_rows(file: Path, fields: Fields) -> tuple[list[Trace], list[RowError]]:
-    """The readable rows as traces, and the errors of the unreadable ones."""
-    from franq_guard.rows.fields import with_row_label
-    from franq_guard.rows.lines import RowError, read_traces
-
-    traces, broken = [], []
-    with lines_of(file) as lines:
-        for row in read_traces(lines, prepare=lambda row: with_row_label(fields(row))):
-            if isinstance(row, RowError):
-                say(f"line {row.line}: {row.error}")
-                broken.append(row)
-            else:
-                traces.append(row)
-    return traces, broken
 
 
 def _check_labels(file: Path, traces: Iterable[Trace], promise: Mapping[str, Any]) -> None:
@@ -304,13 +283,16 @@ def _refusing() -> Iterator[None]:
 
 def _show(fitted: Calibrator, out: Path, as_json: bool) -> None:
     """Show how good the calibrator is and how to use its file."""
-    from franq_guard.report.figures import figures_text, promise_text
+    from franq_guard.report.figures import compared_text, figures_text, promise_text
 
     if as_json:
         emit({**fitted.figures, "promise": fitted.promise})
     else:
         tell(figures_text(fitted.figures))
+        tell(f"\n{compared_text(fitted)}")
         tell(f"\n{promise_text(fitted)}")
+    for missing in fitted.figures.get("not_done", ()):
+        say(f"not done: {missing}")
     for warning in _warnings(fitted.figures):
         say(f"warning: {warning}")
     say(f"written to {out}; use it with --calibrator or Guard(franq=Calibrator.load(...))")
@@ -324,6 +306,12 @@ def _warnings(figures: Mapping[str, Any]) -> Iterator[str]:
         yield (
             "AUROC 1.0: true and false claims are told apart without an error, which real answers "
             "never are. Were the false ones made up, or the labels taken from the scores?"
+        )
+    if set(figures.get("sources", ())) == {"edit"}:
+        yield (
+            "all labels are of statements that were made from documents. How often your model is "
+            "wrong does not show in them, and its probabilities of text it did not write mean "
+            "little: P(true) will be off on real answers. Vote on 30 of them or more."
         )
     rarest = _rarest(figures)
     if rarest < FEW_PER_CLASS:

@@ -49,6 +49,7 @@ _PATTERNS = {
     "ordinal": r"\b(?:third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth)\b",
 }
 _FIXED = re.compile("|".join(f"(?P<{k.replace('-', '_')}>{p})" for k, p in _PATTERNS.items()))
+_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _WORD = re.compile(r"[^\W_]+(?:['’-](?!s\b)[^\W_]+)*")
 _CONNECTORS = word_set("of de la le van von der den del di da al bin ibn du")
 _TITLES = word_set("St Dr Mr Mrs Ms Mt Jr Sr")
@@ -89,7 +90,18 @@ class Pool:
         for text in texts:
             for entity in entities(text, common=self.common):
                 kinds.setdefault(entity.kind, set()).add(entity.text)
+        self._empty = not texts
+        self._years = frozenset(y for text in texts for y in _YEAR.findall(text))
         self._by_kind = {kind: sorted(found) for kind, found in kinds.items()}
+
+    @property
+    def empty(self) -> bool:
+        """Whether it was made from no passage."""
+        return self._empty
+
+    def has(self, year: str) -> bool:
+        """Whether a passage names this year, alone or in a date."""
+        return year in self._years
 
     def others(self, entity: Entity, rng: np.random.Generator) -> Iterator[str]:
         """Substitutes for ``entity`` in random order, none of them equal to it.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["json_rows", "numbered_lines"]
+__all__ = ["append_row", "json_rows", "numbered_lines", "whole_rows"]
 
 
 def json_rows(path: str | Path) -> Iterator[dict[str, Any]]:
@@ -33,3 +34,32 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt", encoding="utf-8-sig") as file:
         yield from ((i, line) for i, line in enumerate(file, start=1) if line.strip())
+
+
+def append_row(path: Path, row: Mapping[str, Any]) -> None:
+    """Append one row on a line of its own in a single write, and flush it to the disk.
+
+    After a line that a kill cut short, the row starts on a new line.
+    """
+    with path.open("ab+") as file:
+        end = file.seek(0, os.SEEK_END)
+        file.seek(max(0, end - 1))
+        ends_torn = file.read(1) not in (b"", b"\n")
+        text = json.dumps(row) + "\n"
+        file.write(("\n" + text if ends_torn else text).encode())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def whole_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows that :func:`append_row` wrote, without lines that a kill cut short."""
+    if not path.exists():
+        return
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for line in file:
+            try:
+                row = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(row, dict):
+                yield row

@@ -34,7 +34,9 @@ def claim_rows(
                 **{k: verdict.raw[k] for k in ("contradiction", "entailment") if k in verdict.raw},
                 "is_true": label.is_true,
                 **({} if label.is_faithful is None else {"is_faithful": label.is_faithful}),
+                **_stated(label),
                 **({} if label.trusted else {"trusted": False}),
+                **({} if label.source is None else {"source": label.source}),
             }
 
 
@@ -73,8 +75,20 @@ def label_rows(traces: Iterable[Trace]) -> Iterator[dict[str, Any]]:
     for number, trace in enumerate(traces):
         for label in trace.labels:
             if label.is_true is not None:
-                row = {"group": _group(number, trace), "is_true": label.is_true}
-                yield row if label.trusted else {**row, "trusted": False}
+                yield {
+                    "group": _group(number, trace),
+                    "is_true": label.is_true,
+                    **_stated(label),
+                    **({} if label.trusted else {"trusted": False}),
+                    **({} if label.source is None else {"source": label.source}),
+                }
+
+
+def _stated(label: ClaimLabel) -> dict[str, bool]:
+    """Whether the claim is true and the passages state it, where the labels say so."""
+    if label.is_true and label.is_faithful is None:
+        return {}
+    return {"stated": bool(label.is_true and label.is_faithful)}
 
 
 def _group(number: int, trace: Trace) -> str:

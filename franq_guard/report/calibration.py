@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from franq_guard import metrics
-from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.fit import Labelled, flagged_always, labelled, out_of_fold
+from franq_guard.calibration.fitting import fit_by
 from franq_guard.calibration.store import Calibrator
 from franq_guard.franq import FloatArray
 from franq_guard.metrics.plots import Line, Plot, reliability_plot
@@ -35,10 +35,8 @@ def calibration_page(fitted: Calibrator, rows: Sequence[Mapping[str, Any]]) -> s
             are shown if present.
     """
     data = labelled(rows)
-    model = FranqClassifier(
-        fitted.calibration, log_space=fitted.log_space, interpolation=fitted.interpolation
-    )
-    p_true = out_of_fold(model, data)
+    fit = fit_by(fitted.calibration, log_space=fitted.log_space, interpolation=fitted.interpolation)
+    p_true = out_of_fold(fit, data)
     known = ~np.isnan(p_true)
     judged, p = data.only(known), p_true[known]
     chosen = [row for row, keep in zip(rows, known.tolist(), strict=True) if keep]
@@ -46,6 +44,7 @@ def calibration_page(fitted: Calibrator, rows: Sequence[Mapping[str, Any]]) -> s
         Section("In short", [promise_text(fitted), _more(fitted.figures)]),
         Section("Curves", _curves(fitted, judged, p)),
         Section("Beside the shipped calibrator", [_beside(fitted, judged, p)]),
+        *_beside_others(fitted),
         Section("Worst mistakes", [_mistakes(chosen, p)]),
     ]
     return page(f"Calibrator {fitted.name}", sections)
@@ -108,6 +107,26 @@ def _beside(fitted: Calibrator, data: Labelled, p: FloatArray) -> Table:
         tuple(rows),
         note="The shipped one reads the passages alone and was fitted on other data.",
     )
+
+
+def _beside_others(fitted: Calibrator) -> Iterator[Section]:
+    """The other ways to calibrate, on the same claims; nothing if they were not measured."""
+    compared: Mapping[str, Any] = fitted.figures.get("compared", {})
+    names = ("auroc", "pr_auc", "prr", "ece", "brier")
+    rows: list[tuple[str | float | None, ...]] = []
+    for way, found in compared.items():
+        if isinstance(found, Mapping):
+            rows.append((way, *(found[name] for name in names)))
+    if rows:
+        better = ("higher", "higher", "higher", "lower", "lower")
+        titles = ("AUROC", "PR-AUC (false claims)", "PRR", "ECE", "Brier score")
+        columns = [Column(t, b) for t, b in zip(titles, better, strict=True)]  # type: ignore[arg-type]
+        note = "Each on claims of answers that its fit did not see. `learned`: logistic curves."
+        table = Table(
+            "ways", "Ways to calibrate", (Column("way"), *columns), tuple(rows), note=note
+        )
+        missing = [f"Not done: {said}." for said in fitted.figures.get("not_done", ())]
+        yield Section("The other calibrations", [table, *missing])
 
 
 def _figures(made: Calibrator, data: Labelled, p: FloatArray) -> Iterator[float]:

@@ -22,6 +22,28 @@ def figures_text(figures: Mapping[str, Any]) -> str:
     return "\n".join([*lines, "", reliability_text(_reliability(figures))])
 
 
+def compared_text(calibrator: Calibrator) -> str:
+    """All calibrations on claims they did not see; then each source of labels, if several."""
+    compared = calibrator.figures.get("compared", {})
+    lines = [f"{'':11} {'auroc':>6} {'pr_auc':>6} {'ece':>6} {'brier':>6}"]
+    for way, found in compared.items():
+        here = "  (this one)" if way == calibrator.calibration else ""
+        lines.append(f"{way:11} {_cells(found, ('auroc', 'pr_auc', 'ece', 'brier'))}{here}")
+    sources = calibrator.figures.get("sources", {})
+    if len(sources) > 1:
+        lines += ["", f"{'labels of':11} {'auroc':>6} {'ece':>6} {'true':>6} {'weight':>6} claims"]
+        for name, found in sources.items():
+            shown = _cells(found, ("auroc", "ece", "share_true", "weight"))
+            lines.append(f"{name:11} {shown} {found['n']:6}")
+    return "\n".join(lines)
+
+
+def _cells(found: Mapping[str, Any] | str, keys: tuple[str, ...]) -> str:
+    if isinstance(found, str):  # why there is no fit
+        return found
+    return " ".join("     -" if found[key] is None else f"{found[key]:6.3f}" for key in keys)
+
+
 def promise_line(promise: Mapping[str, Any]) -> str:
     """A calibrator's promise in one line, with the data it is based on."""
     source = ", ".join(str(promise[key]) for key in ("data", "date") if promise.get(key))

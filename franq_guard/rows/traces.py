@@ -193,7 +193,7 @@ def _nearest_sentence(spans: Iterable[Span], answer: str) -> tuple[Span, ...]:
 
 
 def _label(claim: Mapping[str, Any]) -> ClaimLabel:
-    labels = {}
+    labels: dict[str, Any] = {}
     for key in ("is_true", "is_faithful"):
         value = claim.get(key)
         if value is None:

@@ -11,6 +11,7 @@ from franq_guard.calibration.fit import (
     labelled,
     out_of_fold,
 )
+from franq_guard.calibration.fitting import fit_by
 from franq_guard.calibration.store import Calibrator
 
 
@@ -49,7 +50,7 @@ def test_fitted_stored_and_applied():
 def test_figures_are_measured_on_claims_of_unseen_answers():
     made = rows()
     data = labelled(made)
-    p = out_of_fold(FranqClassifier(log_space=True), data)
+    p = out_of_fold(fit_by("condition"), data)
     figures = fit_calibrator(made).figures
     assert figures["auroc"] == pytest.approx(roc_auc_score(data.is_true, p), abs=1e-6)
     assert figures["n"] == 300
@@ -62,7 +63,7 @@ def test_figures_are_measured_on_claims_of_unseen_answers():
 
 def test_no_claim_is_judged_by_a_fit_that_saw_its_answer():
     data = labelled(rows())
-    model = FranqClassifier(log_space=True)
+    model = fit_by("condition")
     before = out_of_fold(model, data)
     own = data.groups == 7
     flipped = np.where(own, 1 - data.is_true, data.is_true)

@@ -12,6 +12,7 @@ from franq_guard.calibration.fit import (
     fit_calibrator,
     labelled,
 )
+from franq_guard.calibration.holding import holding
 from franq_guard.calibration.promise import PromiseRefusedError
 from franq_guard.calibration.store import Calibrator, Knots
 from franq_guard.calibration.thresholds import promised_threshold, sets_the_threshold
@@ -253,3 +254,38 @@ def test_over_a_thousand_draws_the_promise_is_broken_no_more_often_than_was_said
     assert broken <= delta + 2 * math.sqrt(delta * (1 - delta) / draws)
     assert refused < draws / 50  # too many unsupported claims in the half that is left
     assert np.mean(shares) > alpha / 3  # a threshold worth having
+
+
+def retrieved(n=240):
+    """Every third question gets no passage that helps: its claim, true or not, is not stated."""
+    rng = np.random.default_rng(5)
+    for i in range(n):
+        lacking, score = i % 3 == 0, rng.uniform(0.01, 1)
+        true = i % 9 == 0 if lacking else score > 0.4
+        yield {
+            "p_faithful": 0.1 if lacking else 0.9,
+            "uq_faith": math.log(score),
+            "uq_unfaith": -3.0,
+            "is_true": bool(true),
+            "stated": bool(true and not lacking),
+            "group": str(i),
+        }
+
+
+def test_a_promise_about_stated_claims_holds_where_passages_often_lack_the_truth():
+    table = list(retrieved())
+    with pytest.raises(PromiseRefusedError, match="`unsupported`"):
+        fit_calibrator(table, at_most_flagged=0.15)  # 27 of 123 true claims are not stated
+    fitted = fit_calibrator(table, at_most_flagged=0.15, about="stated")
+    assert fitted.promise["of"] == "true claims that the passages state"
+    kept = [row for row in table if sets_the_threshold(f"={row['group']}")]
+    stated = [row for row in kept if row["stated"]]
+    assert fitted.promise["n"] == len(stated)
+    found = holding(fitted, kept)
+    assert found.true == len(stated)
+    assert not found.promise_broken
+    # A true claim of which nobody said whether the passages state it does not count.
+    for row in stated[3:]:
+        del row["stated"]
+    with pytest.raises(PromiseRefusedError, match="3 answers with a true claim that the passages"):
+        fit_calibrator(table, at_most_flagged=0.15, about="stated")

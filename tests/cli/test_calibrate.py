@@ -40,9 +40,14 @@ def test_calibrate_fits_stores_and_reports(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--calibration", "bogus"], "condition, global or none, not 'bogus'"),
+        (["--calibration", "bogus"], "learned, condition, global or none, not 'bogus'"),
         (["--at-most-flagged", "20"], "--at-most-flagged must lie between 0 and 1, not 20"),
         (["--confidence", "1"], "--confidence must lie between 0 and 1, not 1"),
+        (["--promise", "all"], "--promise must be true or stated, not 'all'"),
+        (["--slopes-from", "x.jsonl"], "--slopes-from needs --calibration learned"),
+        (["--weight", "judge"], "--weight must be SOURCE=NUMBER, such as judge=0.5, not 'judge'"),
+        (["--weight", "nobody=1"], "a source is gold, edit, judge, person"),
+        (["--weight", "judge=-1"], "a weight 0 or more"),
         (["--plot", "absent/plot.svg"], "no folder absent"),
         (["--out", "absent/mine.json"], "no folder absent"),
         (["--out", "."], "it is a folder"),
@@ -145,10 +150,36 @@ def test_figures_to_doubt_are_said(run, tmp_path):
     assert "warning: fitted on 60 claims only" in said
 
 
+def test_labels_from_documents_alone_are_warned_of():
+    from franq_guard.cli.calibrate import _warnings
+
+    figures = {"auroc": 0.9, "n": 500, "share_true": 0.5, "sources": {"edit": {}}}
+    (said,) = _warnings(figures)
+    assert "Vote on 30 of them" in said
+    assert not list(_warnings(figures | {"sources": {"edit": {}, "person": {}}}))
+
+
+def test_public_data_set_slopes_and_nothing_else(run, tmp_path):
+    from franq_guard import Calibrator
+
+    folder, out = a_set(tmp_path / "set", 40), tmp_path / "mine.json"
+    public = [json.loads(line) for line in labelled(60)]
+    for row in public[1::2]:
+        row["claims"][0]["is_true"] = True  # nearly all is true there
+    (tmp_path / "public.jsonl").write_text("\n".join(map(json.dumps, public)))
+    words = ("--calibration", "learned", "--slopes-from", tmp_path / "public.jsonl")
+    result = run("calibrate", folder, "--out", out, *words)
+    assert result.exit_code == 0, result.output
+    fitted = Calibrator.load(out)
+    assert (fitted.figures["n"], fitted.fingerprint["n_train"]) == (40, 100)
+    assert fitted.figures["share_true"] == 0.5
+    assert fitted.figures["sources"]["public"]["share_true"] == 1.0
+
+
 def test_figures_as_they_ought_to_be_have_no_warning():
     from franq_guard.cli.calibrate import _warnings
 
-    assert list(_warnings({"auroc": 0.93, "n": 200, "share_true": 0.4})) == []
+    assert list(_warnings({"auroc": 0.93, "n": 200, "share_true": 0.5})) == []
 
 
 def a_set(folder, count, *, voter="person:ada"):
@@ -232,3 +263,41 @@ def test_the_report_is_one_page_with_the_worst_mistakes(run, tmp_path):
     assert set(re.findall(r"Town (\d+)", worst)[:4]) == {"0", "1", "2", "3"}
     assert "432 more labelled answers would halve it" in text
     assert "evidence" in text.lower() or "any writer" in text.lower()
+
+
+def test_learned_curves_are_written_compared_and_used_by_a_guard(run, tmp_path):
+    from dataclasses import replace
+
+    from franq_guard import Calibrator, Guard
+    from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
+    from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
+
+    folder, out = a_set(tmp_path / "set", 60, voter="judge:m"), tmp_path / "mine.json"
+    for i in range(20):
+        vote = "true" if i % 2 == 0 else "false"
+        ClaimSet(folder).add(ClaimJudgement(str(i), 0, "person:ada", factuality=vote))
+    words = ("--out", out, "--calibration", "learned", "--weight", "judge=0.5")
+    result = run("calibrate", folder, *words, "--report", tmp_path / "r.html")
+    assert result.exit_code == 0, result.output
+    lines = [line.split() for line in result.stdout.splitlines() if line]
+    ways = [line[0] for line in lines if line[0] in ("none", "global", "condition", "learned")]
+    assert ways == ["none", "global", "condition", "learned"]
+    assert ["judge", "1.000"] in [line[:2] for line in lines]
+    assert "The other calibrations" in (tmp_path / "r.html").read_text()
+    fitted = Calibrator.load(out)
+    assert fitted.calibration == "learned"
+    assert fitted.figures["sources"]["judge"]["weight"] == 0.5
+    assert fitted.figures["sources"]["person"]["n"] == 20
+
+    def verdict_of(calibrator, **settings):
+        parts = {"language_model": FakeLanguageModel(), "faithfulness": FakeFaithfulness()}
+        guard = Guard(**parts, franq=calibrator, **settings)
+        return guard.check("Where is Rome?", ["Rome is in Italy."], "Rome is in Italy.").verdicts[0]
+
+    verdict = verdict_of(fitted, strict=True)
+    values = (verdict.p_faithful, verdict.raw["uq_faith"], verdict.raw["uq_unfaith"])
+    assert verdict.p_true == fitted.apply(*([value] for value in values))[0][0]
+    # A calibrator of another model is refused where the guard is strict.
+    other = replace(fitted, fingerprint={**fitted.fingerprint, "language_model": "another"})
+    refused = verdict_of(other, strict=True)
+    assert (refused.label, refused.p_true) == ("unverified", None)

@@ -65,6 +65,28 @@ def test_ctrl_c_keeps_what_was_judged_and_says_how_to_go_on(run, folder, monkeyp
     assert len(ClaimSet(folder).judgements()) == 1
 
 
+def test_a_search_of_the_users_own_settles_what_the_passages_do_not(
+    run, folder, tmp_path, monkeypatch
+):
+    (tmp_path / "my_search.py").write_text("def find(claim):\n    return [f'{claim} So it is.']\n")
+    monkeypatch.chdir(tmp_path)
+    found = '{"factuality": "true", "quote": "So it is"}'
+    asked = []
+
+    def ask(request):
+        asked.append(request)
+        return found if "a search found" in request else NEUTRAL
+
+    monkeypatch.setattr(asking, "ask_from", lambda where, **settings: asking.Asked("m", ask))
+    words = ("dataset", "annotate", folder, "--judge", "m")
+    assert run(*words).exit_code == 0
+    result = run(*words, "--search", "my_search:find")
+    assert result.exit_code == 0, result.output
+    assert "6 claims judged by judge:m, 0 were before" in result.stdout
+    assert {s.factuality for s in ClaimSet(folder).judgements()} == {"true"}
+    assert len(asked) == 18
+
+
 def test_agree_shows_what_people_say_of_the_judge(run, folder):
     claims = ClaimSet(folder)
     for i, (judge, person) in enumerate(zip("ttffff", "tttffu", strict=True)):
@@ -102,6 +124,10 @@ def test_agree_shows_what_people_say_of_the_judge(run, folder):
         (("agree", "/nowhere"), "is not a claim set"),
         (("annotate", "SET", "--judge", "http://host/v1"), "Write http://host/v1#NAME"),
         (("annotate", "SET", "--judge", "nothing"), "no language model 'nothing'"),
+        (("annotate", "SET", "--judge", "m", "--search", "wiki"), "must be MODULE:FUNCTION"),
+        (("annotate", "SET", "--judge", "m", "--search", "no_such:f"), "no_such:f: ModuleNotFound"),
+        (("annotate", "SET", "--judge", "m", "--search", "json:nothing"), "AttributeError"),
+        (("annotate", "SET", "--judge", "m", "--search", "json:__name__"), "is not a function"),
     ],
 )
 def test_wrong_use_says_what_to_do(run, folder, words, message):
@@ -153,12 +179,27 @@ def test_build_asks_about_documents_and_goes_on(run, tmp_path, monkeypatch):
     assert "other settings (k)" in other.stderr
 
 
+def test_build_counts_the_models_edits_that_were_dropped(run, tmp_path, monkeypatch):
+    from franq_guard.language_model import loading
+    from franq_guard.testing import FakeLanguageModel
+
+    model = FakeLanguageModel(answers=lambda prompt: "The bridge was opened in 1912.")
+    monkeypatch.setattr(loading, "language_model_from", lambda *where, **settings: model)
+    (tmp_path / "a.md").write_text("The Arden bridge was opened in 1912.\n")
+    words = ("--documents", tmp_path, "--out", tmp_path / "set", "--edits", 1)
+    result = run("dataset", "build", *words, "--edits-by", "model")
+    assert result.exit_code == 0, result.output
+    assert "1 edits of the model dropped: no JSON with one sentence" in result.stdout
+    assert "labelled edit" not in result.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ((), "Give --documents DIR"),
         (("--documents", "/nowhere"), "is not a folder"),
         (("--documents", "DOCS", "--form", "tall"), "--form must be long or short"),
+        (("--documents", "DOCS", "--show", "all"), "--show must be mixed or retrieved"),
         (("--questions", "FILE"), "questions without passages"),
         (("--documents", "DOCS", "--language-model", "nothing"), "no language model 'nothing'"),
     ],

@@ -11,9 +11,10 @@ import pytest
 
 from franq_guard.datasets.building import Recipe, build
 from franq_guard.datasets.building.build import Planned, plan, settings
-from franq_guard.datasets.building.edits import one_edit
+from franq_guard.datasets.building.edits import Edit, one_edit
 from franq_guard.datasets.building.given import read_given
 from franq_guard.datasets.building.questions import MadeQuestion, about, by_model, by_rules
+from franq_guard.datasets.building.rewrites import Rewrites, checked_edit
 from franq_guard.datasets.building.sentences import standing_alone
 from franq_guard.datasets.building.showing import showing_for, shown
 from franq_guard.datasets.claim_set import ClaimSet
@@ -135,6 +136,112 @@ def test_an_edit_changes_one_stretch_for_something_new() -> None:
     assert one_edit("Goats eat grass and climb well.", Pool([])) is None
 
 
+def the_edit(kind: str, sentence: str, pool: Pool) -> Edit:
+    found = (one_edit(sentence, pool, seed=seed) for seed in range(60))
+    return next(edit for edit in found if edit is not None and edit.kind == kind)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "swapped"),
+    [
+        ("Mira Holt designed the Arden Bridge.", "The Arden Bridge designed Mira Holt."),
+        ("The Danube was crossed by Odo in May.", "Odo was crossed by the Danube in May."),
+        ("Vell lies in Arden County.", "Arden County lies in Vell."),
+    ],
+)
+def test_two_names_swap_their_places(sentence: str, swapped: str) -> None:
+    edit = the_edit("roles", sentence, Pool([sentence]))
+    assert edit.text == swapped
+    assert not edit.adds
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Mira Holt married Odran Vell.",  # holds both ways
+        "Mira Holt and Odran Vell left.",
+        "Arden is Vell.",
+        "The games started in May.",  # a month is no name
+        "In Arden lived Odran Vell.",
+    ],
+)
+def test_names_that_cannot_swap_stay(sentence: str) -> None:
+    edits = [one_edit(sentence, Pool([sentence]), seed=seed) for seed in range(30)]
+    assert all(edit is None or edit.kind != "roles" for edit in edits)
+
+
+def test_an_addition_names_a_year_that_no_document_names() -> None:
+    years = [y for y in range(1700, 2000) if y != 1850]
+    pool = Pool([f"It began in {year}." for year in years])
+    edit = the_edit("addition", "Goats eat grass.", pool)
+    assert edit.text.startswith("Goats eat grass, ")
+    assert "1850" in edit.new
+    assert edit.text.endswith(".")
+    assert edit.adds
+    everywhere = Pool([f"It began in {year}." for year in range(1700, 2000)])
+    assert one_edit("Goats eat grass.", everywhere) is None
+
+
+BEFORE = "Mira Holt designed the Arden bridge in 1912."
+
+
+@pytest.mark.parametrize(
+    ("said", "changed"),
+    [
+        ("Mira Holt designed the Arden bridge in 1921.", ("1912.", "1921.")),
+        ("Mira Holt never designed the Arden bridge in 1912.", ("", "never ")),
+        ("Ada Vell designed the Arden bridge in 1912.", ("Mira Holt", "Ada Vell")),
+    ],
+)
+def test_a_models_edit_is_one_stretch(said: str, changed: tuple[str, str]) -> None:
+    edit = checked_edit(BEFORE, "Sure: " + json.dumps({"sentence": said}))
+    assert isinstance(edit, Edit)
+    assert (edit.original[edit.start : edit.end], edit.new, edit.text) == (*changed, said)
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        ("I cannot do that.", "no JSON"),
+        ('{"sentence": ["a"]}', "no JSON"),
+        (json.dumps({"sentence": BEFORE}), "nothing was changed"),
+        (json.dumps({"sentence": BEFORE.lower()}), "nothing was changed"),
+        (json.dumps({"sentence": "Ada Vell designed the Arden bridge in 1921."}), "more than one"),
+        (json.dumps({"sentence": BEFORE.replace("designed", "planned")}), "no number, name, date"),
+        (json.dumps({"sentence": BEFORE.replace("in 1912", "in the year 1912")}), "no number"),
+        (json.dumps({"sentence": "Mira Holt designed the bridge in 1912."}), "no number, name"),
+    ],
+)
+def test_a_models_edit_that_may_still_be_true_is_dropped(reply: str, why: str) -> None:
+    assert str(checked_edit(BEFORE, reply)).startswith(why)
+
+
+def test_a_models_edits_are_asked_for_once_and_dropped_ones_counted(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def ask(request: str) -> str:
+        asked.append(request)
+        changed = "Mira Holt designed the Arden bridge in 1931."
+        return json.dumps({"sentence": changed}) if BEFORE in request else "no"
+
+    for _ in range(2):  # the second time after a stop
+        rewrites = Rewrites(ask, tmp_path / "rewrites.jsonl")
+        edit = rewrites.edit(BEFORE)
+        assert edit is not None
+        assert (edit.kind, edit.new) == ("rewrite", "1931.")
+        assert rewrites.edit("Goats eat grass.") is None
+        assert rewrites.dropped == {"no JSON with one sentence": 1}
+    assert len(asked) == 2
+
+
+def test_passages_can_be_shown_as_the_search_finds_them() -> None:
+    recipe = Recipe(show="retrieved", k=2, edits=0)
+    for row in planned(recipe):
+        found = [i for i, _ in bm25().best(row.question.question)[:2]]
+        assert row.passages == tuple(found)
+        assert row.showing == "retrieved"
+
+
 def planned(recipe: Recipe) -> list[Planned]:
     common = Pool(p.text for p in PASSAGES).common
     return plan(by_rules(PASSAGES, common=common), PASSAGES, bm25(), recipe)
@@ -173,7 +280,8 @@ def test_a_set_holds_answers_claims_and_labels_and_goes_on(tmp_path: Path) -> No
     assert said[vell.id, 0].factuality == "false"
     changed = [s for s in said.values() if s.answer.endswith("-changed")]
     assert changed
-    assert {(s.faithfulness, s.factuality) for s in changed} == {("unfaithful-contra", "false")}
+    assert {s.factuality for s in changed} == {"false"}
+    assert {s.faithfulness for s in changed} <= {"unfaithful-contra", "unfaithful-neutral"}
     assert {s.factuality for s in said.values() if s.answer.endswith("-stated")} == {"true"}
 
 

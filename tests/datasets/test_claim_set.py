@@ -59,7 +59,7 @@ def test_people_come_before_judges_and_the_last_vote_counts(tmp_path: Path) -> N
     found.add(said("person:ada", factuality="false"))
     (trace,) = ClaimSet(tmp_path).labelled()
     # Ada says nothing of faithfulness, so the judge's label stands there.
-    assert trace.labels == (ClaimLabel(False, True), ClaimLabel(trusted=False))
+    assert trace.labels == (ClaimLabel(False, True, source="person"), ClaimLabel(trusted=False))
 
 
 def test_of_several_people_the_majority_counts_and_a_tie_is_not_known(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +16,7 @@ from franq_guard.cli.options import JsonFlag
 
 if TYPE_CHECKING:
     from franq_guard.datasets.annotating import Annotated as Done
+    from franq_guard.datasets.annotating.judge import Search
     from franq_guard.language_model.asking import Asked
 
 
@@ -31,6 +34,15 @@ def annotate(
     name: Annotated[
         str | None, typer.Option("--name", help="Of the judge in the labels; default: the model's.")
     ] = None,
+    search: Annotated[
+        str | None,
+        typer.Option(
+            "--search",
+            metavar="MODULE:FUNCTION",
+            help="Your function from a claim to passages (texts or Passage) that may show whether "
+            "it is true; asked where the answer's own passages do not decide.",
+        ),
+    ] = None,
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="Judge at most so many claims.")
     ] = None,
@@ -47,11 +59,35 @@ def annotate(
     from franq_guard.datasets.annotating import annotate as run
 
     claims = opened(folder)
+    found = None if search is None else _search(search)
     asked = _judge(judge)
-    voice = Judge(name or asked.name, asked.ask, parallel=asked.parallel)
+    voice = Judge(name or asked.name, asked.ask, parallel=asked.parallel, search=found)
     with resumable(), bar("claims judged") as show:
         done = run(claims, voice, limit=limit, progress=show)
     _tell(done, voice.source, folder, as_json)
+
+
+def _search(where: str) -> Search:
+    """The user's function ``module:function``; a module of the current folder is found, too."""
+    from franq_guard.records import Passage
+
+    module, _, name = where.partition(":")
+    if not module or not name:
+        fail(f"--search must be MODULE:FUNCTION, such as wiki:search, not {where!r}")
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        function = getattr(import_module(module), name)
+    except Exception as error:  # importing the user's module may raise anything
+        fail(f"--search {where}: {type(error).__name__}: {error}")
+    finally:
+        sys.path.pop(0)
+    if not callable(function):
+        fail(f"--search {where}: {name} is not a function")
+
+    def search(claim: str) -> list[Passage]:
+        return [p if isinstance(p, Passage) else Passage(str(p)) for p in function(claim)]
+
+    return search
 
 
 def _judge(where: str) -> Asked:

@@ -24,55 +24,80 @@ if TYPE_CHECKING:
     from franq_guard.records import Passage
 
 
+DocumentsOption = Annotated[
+    Path | None,
+    typer.Option("--documents", help="Folder of .txt, .md, .html, .pdf and .jsonl documents."),
+]
+QuestionsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--questions",
+        help="A .txt file with a question a line, or JSON Lines: question, answers, passages. "
+        "Default: questions made from the documents.",
+    ),
+]
+WriterOption = Annotated[
+    str,
+    typer.Option(
+        "--language-model",
+        metavar="bundled|FILE.gguf|FOLDER|URL[#NAME]",
+        help="Who answers: yours, so that the calibrator fits it.",
+    ),
+]
+ShowOption = Annotated[
+    str,
+    typer.Option(
+        "--show",
+        help="mixed: half of the questions see the right passage, the others do not; "
+        "retrieved: each sees what the search finds, as in your application.",
+    ),
+]
+AskModelOption = Annotated[
+    bool, typer.Option("--ask-model", help="The model writes questions, too (checked).")
+]
+EditsOption = Annotated[
+    float, typer.Option(min=0, max=1, help="Share of the questions with an edited statement.")
+]
+EditsByOption = Annotated[
+    str,
+    typer.Option("--edits-by", help="Who edits: rules, or model (checked to be one edit)."),
+]
+
+
 def build(
     out: Annotated[Path, typer.Option("--out", help="Folder of the set; resumed where it exists.")],
-    documents: Annotated[
-        Path | None,
-        typer.Option("--documents", help="Folder of .txt, .md, .html, .pdf and .jsonl documents."),
-    ] = None,
-    questions: Annotated[
-        Path | None,
-        typer.Option(
-            "--questions",
-            help="A .txt file with a question a line, or JSON Lines: question, answers, passages. "
-            "Default: questions made from the documents.",
-        ),
-    ] = None,
-    language_model: Annotated[
-        str,
-        typer.Option(
-            "--language-model",
-            metavar="bundled|FILE.gguf|FOLDER|URL[#NAME]",
-            help="Who answers: yours, so that the calibrator fits it.",
-        ),
-    ] = "bundled",
+    documents: DocumentsOption = None,
+    questions: QuestionsOption = None,
+    language_model: WriterOption = "bundled",
     limit: Annotated[int, typer.Option(min=1, help="Questions at most, drawn.")] = 200,
     form: Annotated[str, typer.Option(help="long: sentences; short: a few words.")] = "long",
     k: Annotated[int, typer.Option("-k", min=1, help="Passages shown with a question.")] = 3,
+    show: ShowOption = "mixed",
     words: Annotated[int, typer.Option(min=20, help="Of a passage, at most.")] = 100,
     retrieval: Annotated[str, typer.Option(help="bm25 or dense (the bundled MiniLM).")] = "bm25",
-    ask_model: Annotated[
-        bool, typer.Option("--ask-model", help="The model writes questions, too (checked).")
-    ] = False,
+    ask_model: AskModelOption = False,
     samples: Annotated[int, typer.Option(min=0, help="More answers to each question.")] = 0,
-    edits: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of the questions with an edited statement.")
-    ] = 0.25,
+    edits: EditsOption = 0.25,
+    edits_by: EditsByOption = "rules",
     seed: Annotated[int, typer.Option(help="Of all that is drawn.")] = 0,
     as_json: JsonFlag = False,
 ) -> None:
     """Make a claim set: questions about your documents, answered by your model, split into claims.
 
-    Half of the questions are shown the passage that answers them, the others are not; some
-    statements are made false on purpose. Run it again with the same options to go on after a stop.
+    Half of the questions are shown the passage that answers them, the others are not (unless --show
+    says otherwise); some statements are made false on purpose. Run it again with the same options
+    to go on after a stop.
     """
     if documents is None and questions is None:
         fail("what is asked about? Give --documents DIR, --questions FILE, or both")
-    if form not in ("long", "short"):
-        fail(f"--form must be long or short, not {form!r}")
+    _one_of("form", form, "long", "short")
+    _one_of("show", show, "mixed", "retrieved")
+    _one_of("edits-by", edits_by, "rules", "model")
     from franq_guard.datasets.building import Recipe
+    from franq_guard.datasets.building import build as write
 
-    recipe = Recipe(form=form, k=k, samples=samples, edits=edits, seed=seed)  # type: ignore[arg-type]
+    chosen: dict[str, Any] = {"form": form, "show": show, "edits_by": edits_by}
+    recipe = Recipe(**chosen, k=k, samples=samples, edits=edits, seed=seed)
     asked = _material(documents, questions, words)
     model = _model(language_model)
     if questions is None:
@@ -80,8 +105,17 @@ def build(
     asked.draw(limit, seed)
     with needing("pip install 'franq-guard[cli]'"):
         search = _search(asked.passages, retrieval, k)
-    made, planned = _begin(out, asked, search, recipe, model)
-    _run(made, planned, asked, model, recipe, as_json)
+    made = _begin(out, asked, recipe, model)
+    with resumable():
+        planned, dropped = _planned(made, asked, search, recipe, model)
+        with bar("answers") as progress:
+            written = write(made, planned, asked.passages, model, recipe, progress=progress)
+    _tell(made, written, dropped, as_json)
+
+
+def _one_of(option: str, value: str, first: str, second: str) -> None:
+    if value not in (first, second):
+        fail(f"--{option} must be {first} or {second}, not {value!r}")
 
 
 @dataclass(slots=True)
@@ -157,35 +191,33 @@ def _search(passages: Sequence[Passage], retrieval: str, k: int) -> Search:
     fail(f"--retrieval must be bm25 or dense, not {retrieval!r}")
 
 
-def _begin(
-    out: Path, asked: _Material, search: Search, recipe: Recipe, model: LanguageModel
-) -> tuple[ClaimSet, list[Planned]]:
-    from franq_guard.datasets.building.build import plan, settings
+def _begin(out: Path, asked: _Material, recipe: Recipe, model: LanguageModel) -> ClaimSet:
+    from franq_guard.datasets.building.build import settings
     from franq_guard.datasets.claim_set import ClaimSet
 
     try:
-        made = ClaimSet.create(out, settings(recipe, asked.passages, model))
+        return ClaimSet.create(out, settings(recipe, asked.passages, model))
     except (ValueError, OSError) as error:
         fail(str(error))
-    return made, plan(asked.questions, asked.passages, search, recipe)
 
 
-def _run(
-    made: ClaimSet,
-    planned: Sequence[Planned],
-    asked: _Material,
-    model: LanguageModel,
-    recipe: Recipe,
-    as_json: bool,
-) -> None:
-    from franq_guard.datasets.building import build as write
+def _planned(
+    made: ClaimSet, asked: _Material, search: Search, recipe: Recipe, model: LanguageModel
+) -> tuple[list[Planned], Counter[str]]:
+    """Every answer of the set, and why edits by the model were dropped."""
+    from franq_guard.datasets.building.build import plan
+    from franq_guard.datasets.building.rewrites import Rewrites
+    from franq_guard.language_model.asking import asked as asked_of
 
-    with resumable(), bar("answers") as show:
-        written = write(made, planned, asked.passages, model, recipe, progress=show)
-    _tell(made, written, as_json)
+    if recipe.edits_by == "rules":
+        return plan(asked.questions, asked.passages, search, recipe), Counter()
+    rewrites = Rewrites(asked_of(model).ask, made.folder / "rewrites.jsonl")
+    with working("the model changes facts"):
+        rows = plan(asked.questions, asked.passages, search, recipe, change=rewrites.edit)
+    return rows, rewrites.dropped
 
 
-def _tell(made: ClaimSet, written: int, as_json: bool) -> None:
+def _tell(made: ClaimSet, written: int, dropped: Counter[str], as_json: bool) -> None:
     answers, said = made.answers(), made.judgements()
     row: dict[str, Any] = {
         "folder": str(made.folder),
@@ -193,6 +225,7 @@ def _tell(made: ClaimSet, written: int, as_json: bool) -> None:
         "written": written,
         "claims": sum(c.not_a_claim is None for t in answers for c in t.claims or ()),
         "labels": dict(Counter(f"{s.kind} {s.factuality}" for s in said)),
+        "edits_dropped": dict(dropped),
     }
     if as_json:
         emit(row)
@@ -203,4 +236,6 @@ def _tell(made: ClaimSet, written: int, as_json: bool) -> None:
     )
     for name, count in sorted(row["labels"].items()):
         tell(f"  {count} labelled {name}")
+    for why, count in dropped.most_common():
+        tell(f"  {count} edits of the model dropped: {why}")
     tell("next: franq dataset annotate, franq dataset review, franq calibrate")

@@ -43,10 +43,15 @@ class Judge:
         """The ``source`` of this judge's judgements."""
         return f"judge:{self.name}"
 
+    @property
+    def version(self) -> str:
+        """Of its prompts; a judge that searches is another version, so it judges all claims."""
+        return version() if self.search is None else f"{version()}-search"
+
     def judge(self, trace: Trace, claim: int) -> ClaimJudgement:
         """One claim's labels, or the error that prevented them; never raises."""
         stated = (trace.claims or ())[claim]
-        found = ClaimJudgement(trace.id or "", claim, self.source, version=version())
+        found = ClaimJudgement(trace.id or "", claim, self.source, version=self.version)
         try:
             read = self._read(trace, stated)
         except NotJudgedError as error:
@@ -109,7 +114,7 @@ def annotate(
     done = {
         (said.answer, said.claim)
         for said in claims.judgements()
-        if said.source == judge.source and said.version == version() and not said.error
+        if said.source == judge.source and said.version == judge.version and not said.error
     }
     every = [(t, i) for t in claims.answers() for i in _claims(t)]
     todo = [(t, i) for t, i in every if (t.id, i) not in done][:limit]

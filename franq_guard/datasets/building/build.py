@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from franq_guard.claims.rules.splitter import RuleSplitter
 from franq_guard.datasets.building.edits import Edit, one_edit
 from franq_guard.datasets.building.questions import MadeQuestion
-from franq_guard.datasets.building.showing import Search, Showing, showing_for, shown
+from franq_guard.datasets.building.showing import Search, Show, Showing, showing_for, shown
 from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
 from franq_guard.datasets.entities import Pool
 from franq_guard.datasets.long_form.labels import label
@@ -20,6 +21,8 @@ from franq_guard.records import Claim, Generation, Passage, Trace
 if TYPE_CHECKING:
     from franq_guard.language_model.base import LanguageModel
 
+Change = Callable[[str], Edit | None]
+"""From a sentence to one edit that makes it false; None if there is none."""
 _ONE_LINE = "\nAnswer in a few words, on one line."
 _GOLD_RULE, _EDIT_RULE = "gold.v1", "edit.v1"
 
@@ -31,11 +34,13 @@ class Recipe:
     Args:
         form: ``long``: full sentences, split into claims; ``short``: a few words, one claim.
         k: number of passages shown.
+        show: ``mixed`` (good and bad retrieval) or ``retrieved`` (what the search finds).
         max_new_tokens: maximum length of an answer.
         samples: additional answers to each question, sampled at temperature 1 (signals of the short
             form).
         edits: share of the questions for which a sentence of the documents is added as an answer,
             once unchanged and once with one fact changed.
+        edits_by: who changes the fact: ``rules`` or a language ``model``.
         seed: seed of everything that is drawn at random.
     """
 
@@ -45,6 +50,8 @@ class Recipe:
     samples: int = 0
     edits: float = 0.25
     seed: int = 0
+    show: Show = "mixed"
+    edits_by: Literal["rules", "model"] = "rules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +67,21 @@ class Planned:
 
 
 def plan(
-    questions: Sequence[MadeQuestion], passages: Sequence[Passage], search: Search, recipe: Recipe
+    questions: Sequence[MadeQuestion],
+    passages: Sequence[Passage],
+    search: Search,
+    recipe: Recipe,
+    *,
+    change: Change | None = None,
 ) -> list[Planned]:
-    """Every answer that the set will contain, in order; nothing is written yet."""
-    pool = Pool(passage.text for passage in passages)
-    return [row for q in questions for row in _planned(q, passages, search, recipe, pool)]
+    """Every answer that the set will contain, in order; nothing is written yet.
+
+    ``change`` makes the edits; None: the rules of :func:`~.edits.one_edit`.
+    """
+    if change is None:
+        pool = Pool(passage.text for passage in passages)
+        change = partial(one_edit, pool=pool, seed=recipe.seed)
+    return [row for q in questions for row in _planned(q, passages, search, recipe, change)]
 
 
 def build(
@@ -115,14 +132,14 @@ def _planned(
     passages: Sequence[Passage],
     search: Search,
     recipe: Recipe,
-    pool: Pool,
+    change: Change,
 ) -> Iterator[Planned]:
-    showing = showing_for(question, recipe.seed)
+    showing = showing_for(question, recipe.seed, recipe.show)
     seen = shown(question, passages, search, showing, k=recipe.k)
     yield Planned(question.id, question, seen, showing)
     drawn = int(digest(recipe.seed, "edits", question.id)[:8], 16) / 16**8
-    edit = one_edit(question.sentence, pool, seed=recipe.seed) if question.sentence else None
-    if edit and drawn < recipe.edits:
+    wanted = bool(question.sentence) and drawn < recipe.edits
+    if wanted and (edit := change(question.sentence)):
         beside = shown(question, passages, search, "gold", k=recipe.k)
         stated, changed = f"{question.id}-stated", f"{question.id}-changed"
         yield Planned(stated, question, beside, "gold", given=edit.original)
@@ -184,8 +201,14 @@ def _of_edit(row: Planned, trace: Trace) -> Iterator[ClaimJudgement]:
         elif any(
             a < row.edit.start + len(row.edit.new) and row.edit.start < b for a, b in claim.spans
         ):
+            against = "unfaithful-neutral" if row.edit.adds else "unfaithful-contra"
             yield ClaimJudgement(
-                row.id, index, "edit", "unfaithful-contra", "false", version=_EDIT_RULE
+                row.id,
+                index,
+                "edit",
+                against,  # type: ignore[arg-type]
+                "false",
+                version=f"{_EDIT_RULE}-{row.edit.kind}",
             )
 
 

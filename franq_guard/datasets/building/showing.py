@@ -1,4 +1,4 @@
-"""Chooses the passages the writing model sees: with the right one, without it, or similar ones."""
+"""Chooses the passages the writing model sees: retrieved, or with and without the right one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ from franq_guard.datasets.grading import states
 from franq_guard.datasets.questions import digest
 from franq_guard.records import Passage
 
-Showing = Literal["gold", "withheld", "near"]
+Showing = Literal["gold", "withheld", "near", "retrieved"]
 """``gold``: the passage that the question was made from and the best others; ``withheld``: the best
-others without it; ``near``: the best passages that do not state a correct answer."""
+others without it; ``near``: the best passages that do not state a correct answer; ``retrieved``:
+the best passages, whatever they state."""
+
+Show = Literal["mixed", "retrieved"]
+"""``mixed``: half ``gold``, a quarter ``withheld``, a quarter ``near``, to see good and bad
+retrieval; ``retrieved``: always what the search finds, as an application would show it."""
 
 _SHARES: tuple[tuple[Showing, float], ...] = (("gold", 0.5), ("withheld", 0.25), ("near", 0.25))
 _SEARCHED = 20
@@ -27,8 +32,10 @@ class Search(Protocol):
         ...
 
 
-def showing_for(question: MadeQuestion, seed: int) -> Showing:
-    """Half of the questions get ``gold``; the choice depends only on question and seed."""
+def showing_for(question: MadeQuestion, seed: int, show: Show = "mixed") -> Showing:
+    """What a question gets; with ``mixed`` the choice depends only on question and seed."""
+    if show == "retrieved":
+        return "retrieved"
     if question.own is not None or question.passage is None or not question.answers:
         return "gold"
     drawn = int(digest(seed, "showing", question.id)[:8], 16) / 16**8
@@ -57,6 +64,8 @@ def shown(
     others = [i for i in found if i != question.passage]
     if showing == "near":
         others = [i for i in others if not _states(passages[i], question)]
+    if showing == "retrieved":
+        return tuple(found[:k])
     if showing != "gold" or question.passage is None:
         return tuple(others[:k])
     chosen = others[: k - 1]

@@ -9,13 +9,13 @@ set/
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from franq_guard.datasets.claim_set.records import CHOSEN, ClaimJudgement
+from franq_guard.datasets.jsonl import append_row, whole_rows
 from franq_guard.records import ClaimLabel, Trace
 from franq_guard.rows import RowError, read_traces
 from franq_guard.rows.written import trace_to_dict
@@ -80,11 +80,11 @@ class ClaimSet:
         """
         if not trace.id or trace.claims is None:
             raise ValueError("an answer of a claim set needs an id and its claims")
-        _append(self.folder / "answers.jsonl", trace_to_dict(trace))
+        append_row(self.folder / "answers.jsonl", trace_to_dict(trace))
 
     def add(self, judgement: ClaimJudgement) -> None:
         """Store a judgement; it replaces an earlier one by the same source about the claim."""
-        _append(self.folder / "labels.jsonl", judgement.to_dict())
+        append_row(self.folder / "labels.jsonl", judgement.to_dict())
 
     def answers(self) -> list[Trace]:
         """All answers in the order they were stored; of several with one id, the first."""
@@ -100,11 +100,11 @@ class ClaimSet:
         A vote that was withdrawn (neither label nor error) is left out.
         """
         found: dict[tuple[str, int, str], ClaimJudgement] = {}
-        for line in _lines(self.folder / "labels.jsonl"):
+        for row in whole_rows(self.folder / "labels.jsonl"):
             try:
-                said = ClaimJudgement.from_dict(json.loads(line))
+                said = ClaimJudgement.from_dict(row)
             except ValueError:
-                continue  # incomplete: the program was killed while writing it
+                continue  # written by another version
             found[said.answer, said.claim, said.source] = said
         return [said for said in found.values() if said.error or not said.empty]
 
@@ -112,8 +112,9 @@ class ClaimSet:
         """The answers; each claim has the label of the first of ``sources`` that gives one.
 
         A promise may only be based on trusted labels. These are people's labels of claims that were
-        drawn at random. If no person has voted, labels of gold answers and judges are trusted, too;
-        those of edits made on purpose never are.
+        drawn at random, or of all claims of the model's answers: then none was selected. If no
+        person has voted, labels of gold answers and judges are trusted, too; those of edits made on
+        purpose never are.
 
         Args:
             sources: kinds (``person``) or whole sources (``judge:NAME``), the most trusted first.
@@ -122,30 +123,46 @@ class ClaimSet:
         voices: dict[tuple[str, int], list[ClaimJudgement]] = {}
         for said in self.judgements():
             voices.setdefault((said.answer, said.claim), []).append(said)
-        people = any(said.kind == "person" for given in voices.values() for said in given)
-        trusted = ("person",) if people else ("gold", "judge")
-        return [_with_labels(trace, voices, sources, trusted) for trace in self.answers()]
+        answers = self.answers()
+        voted = {key for key, heard in voices.items() if any(v.kind == "person" for v in heard)}
+        trusted = ("person",) if voted else ("gold", "judge")
+        made = {key[0] for key, heard in voices.items() if any(v.kind == "edit" for v in heard)}
+        asked = _claims(trace for trace in answers if trace.id not in made)
+        rule = _Rule(sources, trusted, complete=bool(asked) and asked <= voted)
+        return [_with_labels(trace, voices, rule) for trace in answers]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """Whose labels count, whose can be trusted, and whether people voted on every claim."""
+
+    sources: Sequence[str]
+    trusted: Sequence[str]
+    complete: bool
+
+
+def _claims(answers: Iterable[Trace]) -> set[tuple[str, int]]:
+    return {
+        (trace.id or "", i)
+        for trace in answers
+        for i, claim in enumerate(trace.claims or ())
+        if claim.not_a_claim is None
+    }
 
 
 def _with_labels(
-    trace: Trace,
-    voices: Mapping[tuple[str, int], Sequence[ClaimJudgement]],
-    sources: Sequence[str],
-    trusted: Sequence[str],
+    trace: Trace, voices: Mapping[tuple[str, int], Sequence[ClaimJudgement]], rule: _Rule
 ) -> Trace:
     said = [voices.get((trace.id or "", i), ()) for i in range(len(trace.claims or ()))]
-    return replace(trace, labels=tuple(_label(given, sources, trusted) for given in said))
+    return replace(trace, labels=tuple(_label(heard, rule) for heard in said))
 
 
-def _label(
-    given: Sequence[ClaimJudgement], sources: Sequence[str], trusted: Sequence[str]
-) -> ClaimLabel:
-    chosen = any(said.kind == "person" and said.version == CHOSEN for said in given)
-    is_true, source = _first_known(sources, [(v, v.is_true) for v in given])
-    is_faithful, _ = _first_known(sources, [(v, v.is_faithful) for v in given])
-    return ClaimLabel(
-        is_true, is_faithful, trusted=source.partition(":")[0] in trusted and not chosen
-    )
+def _label(heard: Sequence[ClaimJudgement], rule: _Rule) -> ClaimLabel:
+    chosen = any(said.kind == "person" and said.version == CHOSEN for said in heard)
+    is_true, source = _first_known(rule.sources, [(v, v.is_true) for v in heard])
+    is_faithful, _ = _first_known(rule.sources, [(v, v.is_faithful) for v in heard])
+    trusted = source.partition(":")[0] in rule.trusted and (rule.complete or not chosen)
+    return ClaimLabel(is_true, is_faithful, trusted=trusted, source=source or None)
 
 
 def _first_known(
@@ -164,15 +181,3 @@ def _lines(path: Path) -> Iterator[str]:
     if path.exists():
         with path.open(encoding="utf-8", errors="replace") as file:
             yield from (line for line in file if line.strip())
-
-
-def _append(path: Path, row: Mapping[str, Any]) -> None:
-    """Append one row on a line of its own in a single write, and flush it to the disk."""
-    with path.open("ab+") as file:
-        end = file.seek(0, os.SEEK_END)
-        file.seek(max(0, end - 1))
-        ends_torn = file.read(1) not in (b"", b"\n")
-        text = json.dumps(row) + "\n"
-        file.write(("\n" + text if ends_torn else text).encode())
-        file.flush()
-        os.fsync(file.fileno())

@@ -1,0 +1,135 @@
+"""The four ways to fit P(true) to labelled claims: the paper's three, and learned curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from franq_guard.calibration.classifier import FranqClassifier
+from franq_guard.calibration.labels import Labelled
+from franq_guard.calibration.mixture import MIN_EFFECTIVE, Branch, FranqMixture
+from franq_guard.calibration.store import (
+    FAITHFUL_RANGE,
+    AnyCalibration,
+    Calibrator,
+    Interpolation,
+    Logistic,
+)
+from franq_guard.franq import FloatArray
+
+__all__ = ["Fit", "Fitted", "fit_by", "learned"]
+
+
+class Fitted(NamedTuple):
+    """A fit: ``fallback`` names the branches with too few claims, ``not_done`` says what it means.
+
+    Each sentence of ``not_done`` says what was not done and how many labels it needs.
+    """
+
+    calibrator: Calibrator
+    fallback: tuple[str, ...] = ()
+    not_done: tuple[str, ...] = ()
+
+
+Fit = Callable[[Labelled], Fitted]
+"""Fits a calibrator to claims, without name, figures or threshold."""
+
+
+def fit_by(
+    calibration: AnyCalibration,
+    *,
+    log_space: bool = True,
+    interpolation: Interpolation = "linear",
+    faithful_threshold: float = 0.5,
+) -> Fit:
+    """The fit of one calibration; see :class:`~franq_guard.calibration.store.Calibrator`."""
+    if calibration == "learned":
+        return lambda data: learned(data, log_space=log_space)
+    made = FranqClassifier(
+        calibration,
+        log_space=log_space,
+        interpolation=interpolation,
+        faithful_threshold=faithful_threshold,
+    )
+
+    def fit(data: Labelled) -> Fitted:
+        made.fit(data.signals, data.is_true, data.faithful, weights=data.weights)
+        notes = (_of_all(made, data, branch) for branch in made.fallback_)
+        return Fitted(made.calibrator_, made.fallback_, tuple(notes))
+
+    return fit
+
+
+def learned(data: Labelled, *, log_space: bool = True) -> Fitted:
+    """Both uncertainties as logistic functions, fitted together.
+
+    The slopes are fitted to all claims. If some are not of the model's own answers (their source is
+    ``edit`` or ``public``), the level of P(true) is then fitted again to its own answers alone.
+
+    Raises:
+        ValueError: if no claim has all signals, or no claim of a real answer has.
+    """
+    signals, lowest = _finite(data.signals)
+    # More certainty must never lower P(true).
+    model = FranqMixture(faith=(0,), unfaith=(1,), signs=(1, 1))
+    model.fit(signals, data.is_true, data.groups, weights=data.weights)
+    if (real := data.real).any() and not real.all():
+        model.relevel(signals[real], data.is_true[real], weights=data.weights[real])
+    calibrator = Calibrator(
+        calibration="learned",
+        log_space=log_space,
+        faith=_curve(model.faith_, model.floor_, lowest[0]),
+        unfaith=_curve(model.unfaith_, model.floor_, lowest[1]),
+    )
+    branches = (("faith", model.faith_), ("unfaith", model.unfaith_))
+    fallback = tuple(name for name, branch in branches if not branch.columns)
+    return Fitted(calibrator, fallback, tuple(_constant(data, name) for name in fallback))
+
+
+def _finite(signals: FloatArray) -> tuple[FloatArray, list[float]]:
+    """The signals with -inf as the lowest finite score of its column, and the two lowest scores."""
+    found, lowest = signals.copy(), []
+    for column in (1, 2):
+        scores = found[:, column]
+        finite = scores[np.isfinite(scores)]
+        lowest.append(float(finite.min()) if len(finite) else 0.0)
+        scores[scores == -np.inf] = lowest[-1]
+    return found, lowest
+
+
+def _curve(branch: Branch, floor: float, lowest: float) -> Logistic:
+    if not branch.columns:
+        return Logistic(branch.intercept, 0.0, 0.0, 1.0, floor, lowest)
+    (weight,), (mean,), (scale,) = branch.weights, branch.mean, branch.scale
+    return Logistic(branch.intercept, max(0.0, weight), mean, scale, floor, lowest)
+
+
+def _of_all(made: FranqClassifier, data: Labelled, branch: str) -> str:
+    p, known = data.signals[:, 0], ~np.isnan(data.signals[:, 0])
+    faithful = p > made.faithful_threshold if data.faithful is None else data.faithful == 1
+    chosen = known & (faithful if branch == "faith" else ~faithful)
+    true = int(data.is_true[chosen].sum())
+    kind = "faithful" if branch == "faith" else "other"
+    return (
+        f"the curve of UQ_{branch} was fitted to all claims: of the {kind} ones {true} are true "
+        f"and {int(chosen.sum()) - true} false, {made.min_per_class} of each are needed"
+    )
+
+
+def _constant(data: Labelled, branch: str) -> str:
+    true, false = _effective(data, branch)
+    weight = "P(faithful)" if branch == "faith" else "1 - P(faithful)"
+    return (
+        f"UQ_{branch} is constant: a slope needs {MIN_EFFECTIVE} true and {MIN_EFFECTIVE} false "
+        f"claims, weighted by {weight}; there are {true:.0f} and {false:.0f}"
+    )
+
+
+def _effective(data: Labelled, branch: str) -> Iterator[float]:
+    known = ~np.isnan(data.signals).any(axis=1)
+    p = np.clip(data.signals[known, 0], *FAITHFUL_RANGE)
+    weight = data.weights[known] * (p if branch == "faith" else 1 - p)
+    yield float(weight @ data.is_true[known])
+    yield float(weight @ (1 - data.is_true[known]))

@@ -1,0 +1,133 @@
+"""Labelled claims as arrays, read from rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from franq_guard.franq import FloatArray
+
+MADE, PUBLIC = "edit", "public"
+"""Sources of labels that are not of the model's own answers: statements that were made for the fit,
+and answers of other data."""
+
+__all__ = ["MADE", "PUBLIC", "Labelled", "labelled"]
+
+
+class Labelled(NamedTuple):
+    """Labelled claims: signals (n, 3), the others (n,); ``faithful`` None where not labelled.
+
+    ``groups`` are the numbers of the answers, ``answers`` their names. ``nli`` (n, 2) is the
+    highest P(contradiction) and P(entailment) of any passage, NaN where unknown. ``trusted``:
+    whether a promise may be based on the label. ``sources``: who gave the label, "" where that is
+    not known; ``weights``: how much the claim counts in a fit; ``stated``: whether the claim is
+    true and the passages state it, NaN where that is not known.
+    """
+
+    signals: FloatArray
+    is_true: FloatArray
+    faithful: FloatArray | None
+    groups: NDArray[np.int64]
+    answers: NDArray[np.str_]
+    nli: FloatArray
+    trusted: NDArray[np.bool_]
+    sources: NDArray[np.str_]
+    weights: FloatArray
+    stated: FloatArray
+
+    @property
+    def real(self) -> NDArray[np.bool_]:
+        """Claims (n,) of the model's own answers, not of edits or of public data."""
+        written: NDArray[np.bool_] = ~np.isin(self.sources, (MADE, PUBLIC))
+        return written
+
+    def only(self, chosen: NDArray[np.bool_]) -> Labelled:
+        """The chosen claims (n,)."""
+        return Labelled(
+            signals=self.signals[chosen],
+            is_true=self.is_true[chosen],
+            faithful=None if self.faithful is None else self.faithful[chosen],
+            groups=self.groups[chosen],
+            answers=self.answers[chosen],
+            nli=self.nli[chosen],
+            trusted=self.trusted[chosen],
+            sources=self.sources[chosen],
+            weights=self.weights[chosen],
+            stated=self.stated[chosen],
+        )
+
+
+def labelled(
+    rows: Iterable[Mapping[str, Any]], weights: Mapping[str, float] | None = None
+) -> Labelled:
+    """Rows as arrays.
+
+    Args:
+        rows: one per claim: ``p_faithful``, ``uq_faith``, ``uq_unfaith`` (numbers; None or absent
+            where unknown), ``is_true`` (0/1), ``is_faithful`` (0/1, in all rows or in none),
+            ``group`` (the answer it is from; absent: an answer of its own); ``contradiction`` and
+            ``entailment`` (numbers; absent where unknown); ``trusted`` (false: no promise is based
+            on the label; absent: true); ``source`` (who gave the label, such as "judge:NAME");
+            ``stated`` (0/1, true and stated by the passages; absent where unknown).
+        weights: of sources, or of their kinds (the part before a colon); absent ones count 1.
+
+    Raises:
+        ValueError: naming the row (from 1) and what is wrong with it.
+    """
+    table = list(rows)
+    signals = np.full((len(table), 3), np.nan)
+    labels, nli = np.empty((len(table), 3)), np.full((len(table), 2), np.nan)
+    for i, row in enumerate(table):
+        try:
+            signals[i] = [_number(row.get(k)) for k in ("p_faithful", "uq_faith", "uq_unfaith")]
+            nli[i] = [_number(row.get(k)) for k in ("contradiction", "entailment")]
+            others = (_label(row, key, optional=True) for key in ("is_faithful", "stated"))
+            labels[i] = _label(row, "is_true"), *others
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"row {i + 1}: {error}") from error
+    gold = ~np.isnan(labels[:, 1])
+    if gold.any() and not gold.all():
+        raise ValueError(f"row {int(np.argmin(gold)) + 1}: is_faithful is in some rows only")
+    names = [f"={row['group']}" if "group" in row else f"row {i}" for i, row in enumerate(table)]
+    seen = {name: k for k, name in enumerate(dict.fromkeys(names))}
+    groups = np.array([seen[name] for name in names], np.int64)
+    faithful = labels[:, 1] if gold.any() else None
+    trusted = np.array([row.get("trusted", True) is not False for row in table], bool)
+    sources = [str(row.get("source", "")) for row in table]
+    counts = np.array([_weight(source, weights or {}) for source in sources], float)
+    return Labelled(
+        signals,
+        labels[:, 0],
+        faithful,
+        groups,
+        np.array(names, np.str_),
+        nli,
+        trusted,
+        np.array(sources, np.str_),
+        counts,
+        labels[:, 2],
+    )
+
+
+def _weight(source: str, weights: Mapping[str, float]) -> float:
+    return weights.get(source, weights.get(source.partition(":")[0], 1.0))
+
+
+def _number(value: object) -> float:
+    if value is None:
+        return float("nan")
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"{value!r} is not a number")
+    return float(value)
+
+
+def _label(row: Mapping[str, Any], key: str, *, optional: bool = False) -> float:
+    value = row.get(key)
+    if value is None and optional:
+        return float("nan")
+    if value not in (0, 1):
+        raise ValueError(f"{key} must be 0 or 1 (or false, true), not {value!r}")
+    return float(value)

@@ -1,0 +1,123 @@
+"""The labelled answers of a command: files or claim sets, whose labels count, and how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from franq_guard.cli.console import fail, lines_of, say
+from franq_guard.cli.options import fields_from
+
+if TYPE_CHECKING:
+    from franq_guard.cli.configuration import Configuration
+    from franq_guard.records import ClaimLabel, Trace
+    from franq_guard.rows.fields import Fields
+    from franq_guard.rows.lines import RowError
+
+FileArgument = Annotated[
+    Path, typer.Argument(help="franq.trace/1 rows whose claims have is_true, or a claim set.")
+]
+LabelsOption = Annotated[
+    str,
+    typer.Option(
+        help="Of a claim set: whose labels count, the most trusted first. Statements that were "
+        "made false on purpose (edit) are no answers of your model: left out by default."
+    ),
+]
+WeightOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--weight",
+        metavar="SOURCE=NUMBER",
+        help="How much the labels of a source count in the fit, such as judge=0.5; may be "
+        "repeated. Others count 1.",
+    ),
+]
+SlopesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--slopes-from",
+        help="More labelled rows, such as public data, for --calibration learned: they tell how "
+        "much a signal says, but not how often claims are true.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledFile:
+    """The file of labelled claims, how to read it, and the guard that scores the claims."""
+
+    file: Path
+    labels: str
+    mapped: list[str] | None
+    chosen: Configuration
+    slopes: Path | None = None
+
+    def others(self) -> list[Trace]:
+        """Answers of other data; their labels count for the slopes alone."""
+        if self.slopes is None:
+            return []
+        traces, _ = _of_rows(self.slopes, fields_from(self.mapped))
+        return [
+            replace(trace, id=f"public {i}", labels=_public(trace))
+            for i, trace in enumerate(traces)
+        ]
+
+    def traces(self) -> tuple[list[Trace], list[RowError]]:
+        """The readable answers, and an error for each unreadable row."""
+        if self.file.is_dir():
+            return _of_set(self.file, self.labels)
+        return _of_rows(self.file, fields_from(self.mapped))
+
+
+def _public(trace: Trace) -> tuple[ClaimLabel, ...]:
+    return tuple(replace(label, trusted=False, source="public") for label in trace.labels)
+
+
+def weights_from(given: list[str] | None) -> dict[str, float]:
+    """The weights of sources of labels; one that cannot be read ends the program."""
+    from franq_guard.datasets.claim_set.records import KINDS
+
+    found = {}
+    for text in given or ():
+        source, _, number = text.rpartition("=")
+        try:
+            found[source] = float(number)
+        except ValueError:
+            fail(f"--weight must be SOURCE=NUMBER, such as judge=0.5, not {text!r}")
+        if source.partition(":")[0] not in KINDS or not 0 <= found[source] < float("inf"):
+            fail(
+                f"--weight {text}: a source is {', '.join(KINDS)} (or judge:NAME), a weight 0 or "
+                "more"
+            )
+    return found
+
+
+def _of_set(folder: Path, labels: str) -> tuple[list[Trace], list[RowError]]:
+    """The answers of a claim set, labelled by the sources in ``labels``, most trusted first."""
+    from franq_guard.cli.dataset.sets import opened
+
+    sources = [name.strip() for name in labels.split(",") if name.strip()]
+    traces = opened(folder).labelled(sources)
+    by_people = sum(label.trusted for trace in traces for label in trace.labels)
+    say(f"{by_people} labels that a promise may rest on")
+    return traces, []
+
+
+def _of_rows(file: Path, fields: Fields) -> tuple[list[Trace], list[RowError]]:
+    """The readable rows as traces, and the errors of the unreadable ones."""
+    from franq_guard.rows.fields import with_row_label
+    from franq_guard.rows.lines import RowError, read_traces
+
+    traces, broken = [], []
+    with lines_of(file) as lines:
+        for row in read_traces(lines, prepare=lambda row: with_row_label(fields(row))):
+            if isinstance(row, RowError):
+                say(f"line {row.line}: {row.error}")
+                broken.append(row)
+            else:
+                traces.append(row)
+    return traces, broken

@@ -1,0 +1,121 @@
+"""False statements by a language model: one fact of a sentence changed, checked to be one edit.
+
+Every reply is kept in a file beside the set, so that a run after a stop asks for the others only.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from franq_guard.datasets.building.edits import Edit
+from franq_guard.datasets.comparable_words import texts
+from franq_guard.datasets.entities import entities
+from franq_guard.datasets.jsonl import append_row, whole_rows
+
+_REQUEST = """Make the sentence below false: change one fact in it (a number, a name, a date, who
+did what, or yes to no) and leave all other words exactly as they are.
+
+Sentence: {sentence}
+
+Reply with JSON only: {{"sentence": "..."}}
+"""
+_MOST_WORDS = 6
+"""Of the changed stretch, before and after. A longer one is more than one edit."""
+_NEGATIONS = {"not", "never", "no", "none"}
+
+
+class Rewrites:
+    """Asks a model for false versions of sentences.
+
+    Args:
+        ask: from a request to a reply.
+        file: where the replies are kept.
+    """
+
+    def __init__(self, ask: Callable[[str], str], file: Path) -> None:
+        self._ask, self._file = ask, file
+        self._replies = {row["sentence"]: row["reply"] for row in whole_rows(file)}
+        self._dropped: dict[str, str] = {}
+
+    @property
+    def dropped(self) -> Counter[str]:
+        """Why replies to :meth:`edit` were not used, and how many."""
+        return Counter(self._dropped.values())
+
+    def edit(self, sentence: str) -> Edit | None:
+        """The model's edit of a sentence, or None if its reply fails a check."""
+        if sentence not in self._replies:
+            reply = str(self._ask(_REQUEST.format(sentence=sentence)))
+            append_row(self._file, {"sentence": sentence, "reply": reply})
+            self._replies[sentence] = reply
+        made = checked_edit(sentence, self._replies[sentence])
+        if isinstance(made, Edit):
+            return made
+        self._dropped[sentence] = made
+        return None
+
+
+def checked_edit(sentence: str, reply: str) -> Edit | str:
+    """The one edit in a reply, or why there is none that surely makes the sentence false.
+
+    The reply must differ from the sentence in one stretch of a few words. The stretch must change a
+    number, a date or a name, add or remove a negation, or exchange two names; other words may mean
+    the same as before.
+    """
+    said = _sentence(reply)
+    if said is None:
+        return "no JSON with one sentence"
+    if texts(said) == texts(sentence):
+        return "nothing was changed"
+    start, end, new = _stretch(sentence, said)
+    old = sentence[start:end]
+    if max(len(old.split()), len(new.split())) > _MOST_WORDS:
+        return "more than one edit"
+    if not _false(old, new):
+        return "no number, name, date or negation was changed"
+    return Edit(sentence, start, end, new, "rewrite")
+
+
+def _sentence(reply: str) -> str | None:
+    for found in re.finditer(r"\{[^{}]*\}", reply):
+        try:
+            said = json.loads(found[0]).get("sentence")
+        except ValueError:
+            continue
+        if isinstance(said, str) and said.strip() and "\n" not in said.strip():
+            return said.strip()
+    return None
+
+
+def _stretch(before: str, after: str) -> tuple[int, int, str]:
+    """The shortest stretch of whole words of ``before`` that differs, and what replaces it."""
+    old, new = (list(re.finditer(r"\S+", text)) for text in (before, after))
+    first = 0
+    while first < min(len(old), len(new)) and old[first][0] == new[first][0]:
+        first += 1
+    last = 0
+    while last < min(len(old), len(new)) - first and old[-1 - last][0] == new[-1 - last][0]:
+        last += 1
+    changed, by = old[first : len(old) - last], new[first : len(new) - last]
+    start = (
+        changed[0].start() if changed else (old[first].start() if first < len(old) else len(before))
+    )
+    end = changed[-1].end() if changed else start
+    text = after[by[0].start() : by[-1].end()] if by else ""
+    # An insertion needs a space after it, unless it stands at the end.
+    return start, end, text if changed or not text else f"{text} "
+
+
+def _false(old: str, new: str) -> bool:
+    """Whether the change surely makes the statement false; see :func:`checked_edit`."""
+    before, after = texts(old), texts(new)
+    if (set(before) ^ set(after)) & _NEGATIONS:
+        return True
+    facts, others = ({texts(e.text) for e in entities(text)} for text in (old, new))
+    if sorted(before) == sorted(after):
+        return len(facts) > 1  # two names in each other's place
+    return bool(facts) and bool(others) and not facts & others
