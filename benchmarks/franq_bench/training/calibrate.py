@@ -29,6 +29,7 @@ _KINDS: Final = {
     "grounded": (300, 1.0),
     "summedits": (30, 1.0),  # of each domain: long documents, slow to read
     "generated": (60, 0.3),
+    "written": (300, 0.3),
     "generic": (30, 0.1),
 }
 #: Passages beside the one a pair was labelled with -> share of the grounded and generated pairs.
