@@ -72,6 +72,7 @@ def files_of(page, folder):
 
     Calibrator.uncalibrated().save(folder / "mine.json")
     (folder / "examples").symlink_to(ROOT / "examples")
+    (folder / "tests").symlink_to(ROOT / "tests")
     row = {"question": "Where is it?", "passages": ["It is in Bonn."], "answer": "It is in Bonn."}
     (folder / "rows.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
 

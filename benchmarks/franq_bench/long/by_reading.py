@@ -32,6 +32,7 @@ from franq_guard.calibration.mixture import FranqMixture, Sign
 from franq_guard.calibration.store import Calibrator
 from franq_guard.claims import RuleSplitter
 from franq_guard.datasets.jsonl import json_rows
+from franq_guard.faithfulness.small.minilm import Embedder
 from franq_guard.franq import FloatArray
 from franq_guard.metrics.measures import auroc, bootstrap_se, ece
 
@@ -120,7 +121,7 @@ def measured(data: Path, read: Mapping[str, Label], cache: Path, limit: int) -> 
         for found in [tuple(_settled(q.id, trace.generation.text, read))]
         if found
     ]
-    models = Models(guard.language_model, guard.faithfulness, None)
+    models = Models(guard.language_model, guard.faithfulness, Embedder())
     statistics = statistics_of(known, models, Cache(cache / "by-reading"), progress=_tell_both)
     rows = [r for a, s in zip(known, statistics, strict=True) for r in score_rows(a, s, "test")]
     return Scores(tuple(rows))

@@ -133,7 +133,7 @@ def test_what_methods_cost(folders, models, questions, plan):
     rows = {row[0]: row[1:] for row in table.rows}
     assert rows["Max Sequence/Claim Probability"][0] < 0.2  # captured with the answer
     assert rows["Semantic Entropy"][0] > rows["Max Sequence/Claim Probability"][0]
-    assert len(rows) == 6 + len(FITTED)
+    assert len(rows) == 8 + len(FITTED)
 
 
 def test_the_command(folders, plan, tmp_path):
