@@ -161,10 +161,10 @@ recalibrate: $(READY)     ## refit the shipped calibrators from DATA (needed whe
 calibrator: $(READY)      ## one for the bundled model's own answers, into build/ (resumes; half an hour)
 	$(BIN)/python -m franq_bench.calibrator --data $(DATA) --captured build/smollm2-small-long.json
 
-small-model: $(READY)     ## train the small faithfulness model from DATA into build/ (an hour; resumes)
+small-model: $(READY)     ## train the small faithfulness model from DATA into build/ (two hours; resumes)
 	$(BIN)/python -m franq_bench.training --data $(DATA) --out build/small-model
 
-small-model-blend: $(READY)  ## fit only the shipped model's blend again, into build/ (20 minutes)
+small-model-blend: $(READY)  ## fit only the shipped model's blend again, into build/ (10 minutes)
 	$(BIN)/python -m franq_bench.training --data $(DATA) --out build/small-model --blend-only
 
 bench-verdicts: $(READY)  ## false alarms and catches on answers by any writer, from DATA's test fold
