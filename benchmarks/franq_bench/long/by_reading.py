@@ -13,6 +13,7 @@ out. With the scores already there (`scores.jsonl`) no model is loaded.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -89,8 +90,6 @@ def agreement(read: Mapping[str, Label]) -> dict[str, float]:
 
 def digest_of(text: str) -> str:
     """Tells whether a claim is the one that was read."""
-    import hashlib
-
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -205,14 +204,18 @@ def table(rows: Sequence[Score]) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Measure if needed, compare, and write REPORT.md."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, help="folder of JSONL files; only without scores")
+    parser.add_argument("--data", type=Path, help="folder of JSONL files; measures again")
     parser.add_argument("--out", type=Path, required=True, help="folder with labels.jsonl")
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache/franq-guard")
     parser.add_argument("--limit", type=int, default=300)
     options = parser.parse_args(arguments)
+    if not (options.out / "labels.jsonl").exists():
+        parser.error(f"{options.out} has no labels.jsonl: name the folder with the readers' labels")
     read = labels(options.out / "labels.jsonl")
     if options.data is not None:
         measured(options.data, read, options.cache, options.limit).write(options.out)
+    elif not (options.out / "scores.jsonl").exists():
+        parser.error(f"{options.out} has no scores.jsonl yet: give --data to measure the claims")
     rows = Scores.read(options.out).rows
     text = f"# Own answers, labelled by reading\n\n{_first_lines(read, rows)}\n\n{table(rows)}"
     (options.out / "REPORT.md").write_text(text, encoding="utf-8")
