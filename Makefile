@@ -212,6 +212,8 @@ OUT ?= build/bench
 WORKERS ?= 2
 TRAIN ?= 200
 TEST ?= 300
+# KNOWN=DIR: a smaller run whose rows are not made again.
+KNOWN ?=
 BENCH := $(BIN)/franq bench
 SHORT := $(BENCH) short $(QA) --dtype auto --workers $(WORKERS)
 CLAIMS := $(BENCH) claims-factuality --dtype auto
@@ -223,7 +225,7 @@ bench-small: $(READY)     ## the paper's short-form tables, small, from DATA (5 
 bench-tables: bench-short bench-retrievals bench-long  ## those under benchmarks/results (hours)
 
 bench-short: $(READY)     ## short form, from DATA (resumes; an hour and a half on 2 cores)
-	$(SHORT) --train $(TRAIN) --test $(TEST) --runtime --out $(OUT)/short
+	$(SHORT) --train $(TRAIN) --test $(TEST) $(KNOWN:%=--known %) --runtime --out $(OUT)/short
 
 bench-retrievals: $(READY)  ## short form with spoiled retrievals, from DATA (resumes; likewise)
 	set -e; for retrieval in $(RETRIEVALS); do \

@@ -63,6 +63,10 @@ def short(
         typer.Option(help="Passages (JSONL) to search for questions that come without any."),
     ] = None,
     runtime: Annotated[bool, typer.Option(help="Measure what methods cost, too.")] = False,
+    known: Annotated[
+        Path | None,
+        typer.Option(help="Folder of a run with fewer questions: its rows are not made again."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of draw, samples, bootstrap.")] = 0,
     dtype: Annotated[DType | None, typer.Option(help="Data type of model and embeddings.")] = None,
     shard: Annotated[
@@ -93,6 +97,7 @@ def short(
         seed=seed,
         pool=pool,
         runtime=runtime,
+        known=known,
         settings=Settings(samples, max_new_tokens, temperature, seed),
     )
     part = _shard(shard)
@@ -128,7 +133,8 @@ def _fitted_as(plan: Plan, chosen: Configuration) -> Plan:
 
 def _results(made: _Made, part: Shard, by: By, out: Path) -> Results | None:
     from franq_bench.cli.by_ray import make_all
-    from franq_bench.short.run import drawn
+    from franq_bench.short.known import still_to_ask
+    from franq_bench.short.run import drawn, rows_known
 
     # All models are loaded before those of the workers, so that what fails does so once and soon.
     models = load_models(*made.names)
@@ -136,9 +142,11 @@ def _results(made: _Made, part: Shard, by: By, out: Path) -> Results | None:
     grader = asking.grader() if part == (1, 1) else None  # a part alone is not graded
     if by.engine is Engine.ray or by.workers:
         # What a model rewrites is kept, and the workers find it.
-        questions = drawn(made.plan, asking.rewrite()).all
+        questions = drawn(made.plan, asking.rewrite())
+        known = rows_known(made.plan, models, questions)
         if by.engine is Engine.ray:
-            given = (questions, made.plan.settings, made.names, models, made.cache, bar)
+            left = still_to_ask(questions.all, known)
+            given = (left, made.plan.settings, made.names, models, made.cache, bar)
             make_all(*given, address=by.address, actors=by.workers)
         elif workers := by.workers:
             side_by_side(_make, [(made, (i, workers)) for i in range(1, workers + 1)])

@@ -14,6 +14,7 @@ from franq_bench.fits.short_form import ablation_tables
 from franq_bench.progress import Bar
 from franq_bench.short.answers import Answered, Settings
 from franq_bench.short.generate import Shard, answers_of, in_proportion
+from franq_bench.short.known import Row, known_rows, still_to_ask
 from franq_bench.short.matrix import graded, score_rows
 from franq_bench.short.prompts import PARAMETRIC
 from franq_bench.short.runtime import runtime_table
@@ -21,7 +22,7 @@ from franq_bench.short.statistics import statistics_of
 from franq_bench.short.trained_on import trained_on
 from franq_bench.store.cache import Cache
 from franq_bench.tables.results import Dataset, Results, metric_rows
-from franq_bench.tables.scores import Scores
+from franq_bench.tables.scores import Score, Scores
 from franq_bench.versions import installed_versions, today
 from franq_guard.datasets.grading import Grade, Grader, grade_by_alias
 from franq_guard.datasets.passage_pool import read_passages, with_retrieved
@@ -54,6 +55,8 @@ class Plan:
         signals: methods that serve as P_faithful, UQ_faith and UQ_unfaith; None: the paper's, which
             uses Parametric Knowledge as UQ_faith if the retrieval is corrupted.
         faithful_above: P_faithful above which a row counts as faithful for the two curves.
+        known: folder of an earlier run with the same settings and fewer questions; its rows are
+            taken, and only the other questions are asked.
         more: further settings to store with the results.
 
     Raises:
@@ -71,6 +74,7 @@ class Plan:
     runtime: bool = False
     signals: tuple[str, str, str] | None = None
     faithful_above: float = 0.5
+    known: Path | None = None
     more: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -137,29 +141,54 @@ def run(
     model = models.language_model
     assert model is not None
     part = f"{shard[0]}-of-{shard[1]}"
+    known = rows_known(plan, models, questions)
+    asked = still_to_ask(questions.all, known)
     with progress("answering") as show:
         kept = Cache(cache / "answers", part=part)
-        answers = answers_of(model, questions.all, plan.settings, kept, shard=shard, progress=show)
+        answers = answers_of(model, asked, plan.settings, kept, shard=shard, progress=show)
     with progress("measuring") as show:
         measured = Cache(cache / "statistics", part=part)
-        mine = [q for at, q in enumerate(questions.all) if at % shard[1] == shard[0] - 1]
+        mine = [q for at, q in enumerate(asked) if at % shard[1] == shard[0] - 1]
         statistics = statistics_of(mine, answers, models, measured, progress=show)
     if shard[1] > 1:
         return None
-    grades = graded(questions.all, answers, grader)
-    rows = [
+    grades = graded(asked, answers, grader)
+    told = _of_models(grades, graded(asked, answers, grade_by_alias), grader, rewrite)
+    made = [
         *score_rows(questions.train, grades, statistics, "train"),
         *score_rows(questions.test, grades, statistics, "test"),
     ]
+    rows = _in_order(questions, [*known.values(), *made])
+    grades |= {i: "correct" if row.is_true else "incorrect" for (_, i), row in known.items()}
     with progress("judging"):
-        results, scores = judged(plan, Scores(tuple(rows)), grades, questions, models)
-    told = _of_models(grades, graded(questions.all, answers, grade_by_alias), grader, rewrite)
+        results, scores = judged(plan, Scores(rows), grades, questions, models)
     results = replace(results, settings={**results.settings, **told})
     if out is not None:
         results.write(out)
         scores.write(out)
         _write_answers(out, questions, answers, grades)
     return results
+
+
+def rows_known(plan: Plan, models: Models, questions: Drawn) -> dict[Row, Score]:
+    """The rows that ``plan.known`` has of the plan's questions; none if it names no run.
+
+    Raises:
+        ValueError, FileNotFoundError: as :func:`known_rows`.
+    """
+    if plan.known is None:
+        return {}
+    parts = (("train", questions.train), ("test", questions.test))
+    split = {(q.dataset, q.id): name for name, part in parts for q in part}
+    found = known_rows(plan.known, _settings(plan, models, questions))
+    return {key: row for key, row in found.items() if split.get(key) == row.split}
+
+
+def _in_order(questions: Drawn, rows: Sequence[Score]) -> tuple[Score, ...]:
+    """The rows in the order of the questions, training part first."""
+    by_key = {(row.dataset, row.id): row for row in rows}
+    keys = [(q.dataset, q.id) for q in (*questions.train, *questions.test)]
+    return tuple(by_key[key] for key in keys if key in by_key)
 
 
 def _of_models(

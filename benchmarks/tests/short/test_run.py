@@ -66,6 +66,37 @@ def test_fitting_again_needs_the_scores_alone(folders, tmp_path):
     assert {r.id: r.scores for r in Scores.read(tmp_path).rows} == {r.id: r.scores for r in rows}
 
 
+def test_a_table_grows_from_a_smaller_run(folders, plan, models, monkeypatch, tmp_path):
+    small = replace(plan, train=2, test=3)
+    run(small, models, folders[0], quiet, out=tmp_path / "small")
+    held = {row.id for row in Scores.read(tmp_path / "small").rows}
+    asked = []
+
+    def noted(model, question, settings, answered=generate.answer):
+        asked.append(question.id)
+        return answered(model, question, settings)
+
+    monkeypatch.setattr(generate, "answer", noted)
+    known = replace(plan, known=tmp_path / "small")
+    grown = run(known, models, tmp_path / "cache", quiet, out=tmp_path / "grown")
+    assert grown is not None
+    assert held
+    assert set(asked) == {q.id for q in drawn(plan).all} - held
+    assert Scores.read(tmp_path / "grown") == Scores.read(folders[1])
+    assert grown.datasets == Results.read(folders[1]).datasets
+
+
+def test_rows_of_another_run_are_refused(folders, plan, models, tmp_path):
+    other = replace(plan, known=folders[1], passages=1)
+    with pytest.raises(ValueError, match=r"another way: passages \(5 there, 1 here\)"):
+        run(other, models, tmp_path, quiet)
+    spoiled = replace(plan, retrieval="shuffled")
+    run(spoiled, models, tmp_path, quiet, out=tmp_path / "spoiled")
+    fewer = replace(spoiled, train=2, known=tmp_path / "spoiled")
+    with pytest.raises(ValueError, match=r"train \(4 there, 2 here\)"):
+        run(fewer, models, tmp_path, quiet)
+
+
 def test_shards_make_no_tables(plan, models, folders, tmp_path):
     for i in (1, 2):
         assert run(plan, models, folders[0], quiet, shard=(i, 2), out=tmp_path / "out") is None
