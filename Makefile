@@ -166,6 +166,8 @@ check-types-strict: $(READY)  ## what users write, by pyright's strict mode (myp
 
 recalibrate: $(READY)     ## refit the shipped calibrators from DATA (needed when scores or claims move)
 	$(BIN)/python -m franq_bench.calibrator --data $(DATA)
+	$(BIN)/python -m franq_bench.calibrator --own benchmarks/results/own-answers \
+		--elsewhere benchmarks/results/long-form
 
 calibrator: $(READY)      ## one for the bundled model's own answers, into build/ (resumes; half an hour)
 	$(BIN)/python -m franq_bench.calibrator --data $(DATA) --captured build/smollm2-small-long.json

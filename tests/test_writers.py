@@ -89,6 +89,35 @@ def test_the_calibrator_is_the_writers(generation, name, likelihoods):
     assert result.to_dict()["likelihoods"] == likelihoods
 
 
+def test_evidence_alone_can_be_for_one_writer_and_loads_no_language_model(monkeypatch):
+    knots = Knots((0.0,), (0.75,)), Knots((0.0,), (0.25,))
+    known = {**for_any().fingerprint, "writer": OWN}
+    own = replace(for_any(), faith=knots[0], unfaith=knots[1], fingerprint=known, name="own long")
+    monkeypatch.setattr(defaults, "shipped", lambda: (for_any(), own))
+    guard = guard_of(language_model=refuse)
+    for generation, name, p_true in (
+        (written(), "own long", 0.75),  # P(faithful) is 1
+        (written(source="none"), "own long", 0.75),
+        (written(writer="other"), "any long", 0.95),
+        (written(writer=None), "any long", 0.95),
+    ):
+        result = guard.check_trace(trace(generation))
+        assert (result.calibrator, result.likelihoods) == (name, "none")
+        assert result.verdicts[0].p_true == pytest.approx(p_true)
+    batch = guard.check_many([trace(written()), trace(), trace(written())], batch_size=3)
+    assert [result.calibrator for result in batch] == ["own long", "any long", "own long"]
+
+
+def test_evidence_fitted_to_one_writer_is_warned_of_for_another(caplog):
+    known = {**for_any().fingerprint, "writer": OWN}
+    own = replace(for_any(), fingerprint=known, name="own long")
+    guard = guard_of(franq=own, language_model=refuse)
+    assert guard.check_trace(trace(written())).calibrator == "own long"
+    assert caplog.text == ""
+    assert guard.check_trace(trace(written(writer="other"))).calibrator == "own long"
+    assert "writer: fitted for" in caplog.text
+
+
 @pytest.mark.usefixtures("shipped")
 def test_a_mixed_batch_is_what_one_by_one_gives_and_shares_its_calls():
     class Counting(FakeFaithfulness):

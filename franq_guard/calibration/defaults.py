@@ -1,9 +1,9 @@
 """The calibrators shipped with the package, and the choice of one for an answer.
 
-A calibrator that uses likelihoods is valid for one writing model, one source of log-probabilities
-and one pair of models: the likelihood that one model gives to another model's text says nothing
-about whether the text is true. All other answers get the calibrator for any writer, which uses only
-the passages.
+How often a model's claims are true depends on the model, so a calibrator for its own answers goes
+before the one for any writer. One that uses likelihoods is valid for one source of
+log-probabilities and one pair of models, too: the likelihood that one model gives to another
+model's text says nothing about whether the text is true. Those for any writer use only the passages.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ def shipped() -> tuple[Calibrator, ...]:
     return tuple(Calibrator.from_json(f.read_text(encoding="utf-8")) for f in found)
 
 
-def shipped_for(source: Source, writer: str | None) -> bool:
-    """Whether a calibrator is shipped for this writing model and source of log-probabilities."""
-    return writer is not None and any(
-        c.fingerprint.get("writer") == writer and not c.check(source=source) for c in shipped()
-    )
+def shipped_for(source: Source, writer: str | None) -> list[Calibrator]:
+    """Those for this writing model alone, of either form, and this source of log-probabilities."""
+    if writer is None:
+        return []
+    return [c for c in shipped() if c.writer == writer and not c.check(source=source)]
 
 
 def choose(
@@ -67,10 +67,9 @@ def choose(
     used = {**setting, "source": source, "writer": writer or "unknown"}
     if given is not None:
         return _given(given, given.check(**used), strict=strict)
-    for evidence_only in (False,) if named else (False, True):
-        for calibrator in shipped():
-            if calibrator.evidence_only is evidence_only and not calibrator.check(**used):
-                return calibrator
+    for calibrator in sorted(shipped(), key=_generality):
+        if not (named and calibrator.evidence_only) and not calibrator.check(**used):
+            return calibrator
     _log.warning(
         "no calibrator fits %s: P(true) is uncalibrated. Fit one on labelled answers with "
         "`franq calibrate` and pass it as franq=",
@@ -78,6 +77,11 @@ def choose(
     )
     form: Form = "short" if setting["form"] == "short" else "long"
     return Calibrator.uncalibrated(form=form) if named else Calibrator.evidence(form=form)
+
+
+def _generality(calibrator: Calibrator) -> tuple[bool, bool]:
+    """For sorting: one writer's before any writer's, those that use likelihoods first."""
+    return calibrator.writer is None, calibrator.evidence_only
 
 
 def _given(given: Calibrator, mismatches: list[str], *, strict: bool) -> Calibrator:

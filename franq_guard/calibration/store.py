@@ -25,7 +25,7 @@ AnyCalibration = Literal["none", "global", "condition", "learned"]
 FAITHFUL_RANGE = (0.02, 0.98)
 """``learned`` keeps P(faithful) this far from 0 and 1: so certain is no faithfulness model."""
 EVIDENCE_METHODS = "evidence + prior"
-"""The ``methods`` of a calibrator that uses only the passages; it is valid for any writer."""
+"""The ``methods`` of a calibrator that uses only the passages."""
 
 __all__ = [
     "EVIDENCE_METHODS",
@@ -126,8 +126,14 @@ class Calibrator:
 
     @property
     def evidence_only(self) -> bool:
-        """Whether it uses only the passages; then no language model is needed for any writer."""
+        """Whether it uses only the passages; then no language model is needed."""
         return bool(self.fingerprint.get("methods") == EVIDENCE_METHODS)
+
+    @property
+    def writer(self) -> str | None:
+        """Fingerprint of the one model whose answers it is for; None: of any."""
+        found = self.fingerprint.get("writer", "any")
+        return None if found == "any" else str(found)
 
     def apply(
         self, p_faithful: ArrayLike, uq_faith: ArrayLike, uq_unfaith: ArrayLike
@@ -202,7 +208,7 @@ class Calibrator:
         Returns:
             One sentence per mismatch; empty if there is none. Uncalibrated scores were not fitted
             to anything, so only their form can differ. A calibrator that uses only the passages
-            accepts any language model, prompt, writer and source.
+            accepts any language model, methods and prompt.
         """
         found = {
             "language_model": language_model,
@@ -218,7 +224,7 @@ class Calibrator:
         if self.calibration == "none":
             ignored = set(found)
         elif self.evidence_only:
-            ignored |= set(found) - {"faithfulness", "claims"}
+            ignored |= {"language_model", "methods", "prompt"}
         problems = [
             f"{key.replace('_', ' ')}: fitted for {self.fingerprint.get(key, 'an unnamed one')!r}, "
             f"used with {value!r}"

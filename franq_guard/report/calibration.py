@@ -134,7 +134,7 @@ def _beside(fitted: Calibrator, data: Labelled, p: FloatArray) -> Table:
         ("this one, on answers it did not see", *_figures(fitted, data, p))
     ]
     for other in shipped():
-        if other.evidence_only and other.form == fitted.form:
+        if other.writer is None and other.form == fitted.form:
             zeros = np.zeros(len(p))
             theirs = other.apply(data.signals[:, 0], zeros, zeros)[0]
             rows.append((other.name, *_figures(other, data, theirs)))

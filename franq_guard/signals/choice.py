@@ -72,8 +72,10 @@ class Choice:
         """
         if self.franq is not None:
             return not self.franq.evidence_only
-        own = self.language_model is not None and shipped_for(answer.source, answer.writer)
-        return self.named or own
+        if self.named or self.language_model is None:
+            return self.named
+        own = shipped_for(answer.source, answer.writer)
+        return any(not calibrator.evidence_only for calibrator in own)
 
     def calibrator(self, answer: Generation) -> Calibrator:
         """The calibrator for an answer, by its writer and the source of its log-probabilities.
@@ -82,8 +84,7 @@ class Choice:
             ValueError: with ``strict``, if the user's calibrator was fitted for something else.
         """
         reads = self.reads(answer)
-        # If the passages alone decide, the writer makes no difference.
-        key = (answer.source, answer.writer) if reads else _ANY
+        key = (answer.source, answer.writer) if reads or self._own(answer) else _ANY
         with self._lock:
             if key not in self._chosen:
                 if len(self._chosen) >= _KEPT:
@@ -97,6 +98,12 @@ class Choice:
                     strict=self.strict,
                 )
             return self._chosen[key]
+
+    def _own(self, answer: Generation) -> bool:
+        """Whether the writer makes a difference although the passages alone decide."""
+        if self.franq is not None:
+            return self.franq.writer is not None
+        return bool(shipped_for(answer.source, answer.writer))
 
     def methods(self, answer: Generation) -> Components:
         """The methods for an answer: the guard's two, or :data:`EVIDENCE` (the passages alone)."""

@@ -3,6 +3,8 @@
 Whoever changes one of these has to fit the calibrators again; this is what says so.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from franq_guard.calibration.defaults import shipped
@@ -12,12 +14,23 @@ from franq_guard.signals.components import EVIDENCE
 ALL = {calibrator.name: calibrator for calibrator in shipped()}
 
 
-def test_there_is_one_for_any_writer_in_both_forms():
-    assert {(c.form, c.fingerprint["writer"]) for c in ALL.values()} == {
-        ("long", "any"),
-        ("short", "any"),
-    }
+OWN = "smollm2-135m-instruct/q4_1/b179c952/float32"
+
+
+def test_there_is_one_for_any_writer_in_both_forms_and_one_for_the_bundled_model():
+    found = {(c.form, c.writer) for c in ALL.values()}
+    assert found == {("long", None), ("short", None), ("long", OWN)}
     assert all(c.evidence_only and c.promise is not None for c in ALL.values())
+
+
+def test_the_bundled_models_own_has_the_rule_of_any_writers():
+    (own,) = [c for c in ALL.values() if c.writer]
+    (other,) = [c for c in ALL.values() if c.form == "long" and not c.writer]
+    assert replace(own.labels, threshold=0.0) == replace(other.labels, threshold=0.0)
+    cut = other.labels.supported_from
+    for calibrator in (own, other):
+        p_true = calibrator.apply([cut], [0.0], [0.0])[0]
+        assert p_true == pytest.approx([calibrator.labels.threshold], abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -38,7 +51,8 @@ def test_it_is_for_the_splitter_the_methods_and_the_prompt_of_this_version(name)
     assert found["claims"] == RuleSplitter().fingerprint
     assert found["form"] == calibrator.form
     assert found["methods"] == EVIDENCE.methods
-    assert (found["writer"], found["source"], found["language_model"]) == ("any", "any", "none")
+    assert found["writer"] in ("any", OWN)
+    assert (found["source"], found["language_model"]) == ("any", "none")
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -1,6 +1,8 @@
-"""``python -m franq_bench.calibrator --data FOLDER``: refit the shipped calibrators.
+"""``python -m franq_bench.calibrator --data FOLDER``: refit the calibrators for any writer.
 
-With ``--captured FILE`` the one for answers of the bundled model itself, which is not shipped: see
+With ``--own FOLDER`` the one for what the bundled model wrote itself, from the scores of claims
+that were labelled by reading; it keeps the rule of the shipped one for any writer. With
+``--captured FILE`` one that uses that model's log-probabilities, too; it is not shipped: see
 ``franq_guard/calibration/shipped/README.md``.
 """
 
@@ -13,27 +15,49 @@ from pathlib import Path
 
 from franq_bench.calibrator.any_writer import build as build_any_writer
 from franq_bench.calibrator.build import build
+from franq_bench.calibrator.own_writer import fit as fit_own
+from franq_bench.tables.scores import Scores
+from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.store import Calibrator
 from franq_guard.cli.console import bar, say, tell
 
+OWN_SOURCES = ("SQuAD 1.1 (XQuAD-en): CC BY-SA 4.0", "NQ-open, annotated: CC BY-SA 3.0")
 OUT = Path(str(files("franq_guard.calibration"))) / "shipped"
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Build the calibrators that the command line asks for and print their figures."""
-    from franq_guard.language_model.transformers.smollm2 import cache_dir
+    from franq_guard.language_model.transformers.smollm2 import NAME, cache_dir
 
     parser = argparse.ArgumentParser(prog="python -m franq_bench.calibrator", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder with the data files")
+    parser.add_argument("--data", type=Path, help="folder with the data files")
+    parser.add_argument(
+        "--own", type=Path, help="scores of labelled own claims: benchmarks/results/own-answers"
+    )
     parser.add_argument(
         "--captured", type=Path, help="fit the one for SmolLM2's own answers instead, to this file"
+    )
+    parser.add_argument(
+        "--elsewhere", type=Path, help="scores of own claims that --own is tested on, not fitted"
     )
     parser.add_argument("--limit", type=int, default=300, help="questions for that one")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=OUT, help="folder of the shipped ones")
     parser.add_argument("--cache", type=Path, default=None, help="generations are kept here")
     options = parser.parse_args(arguments)
-    if not options.data.is_dir():
+    if options.own is not None:
+        base = next(c for c in shipped() if c.writer is None and c.form == "long")
+        own = fit_own(
+            Scores.read(options.own).rows,
+            base,
+            writer=f"{NAME}/float32",
+            sources=OWN_SOURCES,
+            labelled="by reading, twice",
+            elsewhere=Scores.read(options.elsewhere).rows if options.elsewhere else (),
+        )
+        _keep(own, options.out / "smollm2-small-long.json")
+        return
+    if options.data is None or not options.data.is_dir():
         parser.error(f"--data: {options.data} is not a folder with the data files")
     if options.captured is None:
         for form in ("long", "short"):

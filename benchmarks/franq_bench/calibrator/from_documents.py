@@ -162,7 +162,7 @@ def compared(
 ) -> Iterator[Judged]:
     """Every calibrator on the real answers, or on those that it was not fitted to."""
     edits, answers = labelled(made), labelled(real)
-    any_writer = next(c for c in shipped() if c.evidence_only and c.form == "long")
+    any_writer = next(c for c in shipped() if c.writer is None and c.form == "long")
     faithful, nothing = answers.signals[:, 0], np.zeros(len(answers.is_true))
     evidence = any_writer.apply(faithful, nothing, nothing)[0]
     yield _judged("shipped, any writer: evidence alone", answers, evidence, any_writer.labels)

@@ -143,7 +143,7 @@ def compared(rows: Sequence[Score]) -> list[tuple[str, FloatArray, bool]]:
     groups = np.array([row.group for row in rows])
     faithful = matrix(rows, ["faithfulness"])[:, 0]
     nothing = np.zeros_like(faithful)  # it weighs no likelihoods
-    any_writer = next(c for c in shipped() if c.evidence_only and c.form == "long")
+    any_writer = next(c for c in shipped() if c.writer is None and c.form == "long")
     evidence, _, _ = any_writer.apply(faithful, nothing, nothing)
     found = [("any writer (evidence alone)", evidence, True)]
     learned = np.column_stack([faithful, _filled(matrix(rows, SIGNALS))])
