@@ -3,7 +3,8 @@
 How often a model's claims are true depends on the model, so a calibrator for its own answers goes
 before the one for any writer. One that uses likelihoods is valid for one source of
 log-probabilities and one pair of models, too: the likelihood that one model gives to another
-model's text says nothing about whether the text is true. Those for any writer use only the passages.
+model's text says nothing about whether the text is true. Those for any writer use the passages
+alone.
 """
 
 from __future__ import annotations

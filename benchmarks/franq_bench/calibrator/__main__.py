@@ -46,15 +46,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--cache", type=Path, default=None, help="generations are kept here")
     options = parser.parse_args(arguments)
     if options.own is not None:
-        base = next(c for c in shipped() if c.writer is None and c.form == "long")
-        own = fit_own(
-            Scores.read(options.own).rows,
-            base,
-            writer=f"{NAME}/float32",
-            sources=OWN_SOURCES,
-            labelled="by reading, twice",
-            elsewhere=Scores.read(options.elsewhere).rows if options.elsewhere else (),
-        )
+        own = _own(options.own, options.elsewhere, writer=f"{NAME}/float32")
         _keep(own, options.out / "smollm2-small-long.json")
         return
     if options.data is None or not options.data.is_dir():
@@ -69,6 +61,17 @@ def main(arguments: list[str] | None = None) -> None:
             options.data, limit=options.limit, seed=options.seed, cache=cache, progress=bar
         )
         _keep(found, options.captured)
+
+
+def _own(labelled: Path, elsewhere: Path | None, *, writer: str) -> Calibrator:
+    return fit_own(
+        Scores.read(labelled).rows,
+        next(c for c in shipped() if c.writer is None and c.form == "long"),
+        writer=writer,
+        sources=OWN_SOURCES,
+        labelled="by reading, twice",
+        elsewhere=Scores.read(elsewhere).rows if elsewhere else (),
+    )
 
 
 def _keep(calibrator: Calibrator, path: Path) -> None:

@@ -44,6 +44,16 @@ class Spoiled(StrEnum):
     corrupted = "corrupted"
 
 
+_Pool = Annotated[
+    Path | None,
+    typer.Option(help="Passages (JSONL) to search for questions that come without any."),
+]
+_Known = Annotated[
+    Path | None,
+    typer.Option(help="Folder of a run with fewer questions: its rows are not made again."),
+]
+
+
 @in_short_form
 def short(
     chosen: Configuration,
@@ -58,15 +68,9 @@ def short(
     retrieval: Annotated[
         Spoiled, typer.Option(help="Half of each question's passages replaced or falsified.")
     ] = Spoiled.original,
-    pool: Annotated[
-        Path | None,
-        typer.Option(help="Passages (JSONL) to search for questions that come without any."),
-    ] = None,
+    pool: _Pool = None,
     runtime: Annotated[bool, typer.Option(help="Measure what methods cost, too.")] = False,
-    known: Annotated[
-        Path | None,
-        typer.Option(help="Folder of a run with fewer questions: its rows are not made again."),
-    ] = None,
+    known: _Known = None,
     seed: Annotated[int, typer.Option(help="Seed of draw, samples, bootstrap.")] = 0,
     dtype: Annotated[DType | None, typer.Option(help="Data type of model and embeddings.")] = None,
     shard: Annotated[
