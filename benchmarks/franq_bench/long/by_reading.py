@@ -22,8 +22,10 @@ from pathlib import Path
 from typing import Final, cast
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from franq_bench.calibrator.build import answer, questions
+from franq_bench.calibrator.own_writer import shares
 from franq_bench.data.labelled_answers import LabelledAnswer, LabelledClaim
 from franq_bench.fits.fitted import matrix
 from franq_bench.tables.scores import Score, Scores
@@ -145,7 +147,14 @@ def compared(rows: Sequence[Score]) -> list[tuple[str, FloatArray, bool]]:
     nothing = np.zeros_like(faithful)  # it weighs no likelihoods
     any_writer = next(c for c in shipped() if c.writer is None and c.form == "long")
     evidence, _, _ = any_writer.apply(faithful, nothing, nothing)
-    found = [("any writer (evidence alone)", evidence, True)]
+    found = [
+        ("any writer (evidence alone)", evidence, True),
+        (
+            "its writer (evidence alone)",
+            _crossed(_OwnWriter(), faithful[:, None], truth, groups),
+            True,
+        ),
+    ]
     learned = np.column_stack([faithful, _filled(matrix(rows, SIGNALS))])
     signs = cast("tuple[Sign, ...]", (1,) * len(SIGNALS))
     found.append(
@@ -158,6 +167,18 @@ def compared(rows: Sequence[Score]) -> list[tuple[str, FloatArray, bool]]:
         values = _crossed(classifier, paper, truth, groups)
         found.append((f"FRANQ, {name}-calibrated", values, True))
     return found + [(n, _filled(matrix(rows, [n]))[:, 0], n == "faithfulness") for n in ALONE]
+
+
+class _OwnWriter(BaseEstimator):
+    """As the calibrator that is shipped for these answers is fitted."""
+
+    def fit(self, x: FloatArray, truth: FloatArray) -> _OwnWriter:
+        self.shares_ = shares(np.asarray(truth, float), x[:, 0])
+        return self
+
+    def predict_proba(self, x: FloatArray) -> FloatArray:
+        p = self.shares_.p_true(x[:, 0])
+        return np.column_stack([1 - p, p])
 
 
 def _additive() -> object:
