@@ -1,0 +1,84 @@
+"""Short answers of the bundled model with their signals and truth, for its calibrator.
+
+Questions of the fitting fold, three passages each, the gold one among them for 60 %: those of
+:func:`.build.questions`. The prompt is that of ``franq bench short``; the gold aliases grade.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from franq_bench.calibrator.build import Question, questions
+from franq_bench.progress import Bar
+from franq_bench.short.prompts import answer_prompt
+from franq_bench.tables.scores import Score, Scores
+from franq_guard.datasets.generations import GenerationStore
+from franq_guard.datasets.grading import grade_by_alias
+from franq_guard.datasets.questions import Question as Asked
+from franq_guard.guard import Guard
+from franq_guard.language_model.transformers.prompt_reading import first_line
+from franq_guard.records import Trace
+from franq_guard.signals.gather import gather
+from franq_guard.signals.request import Models, Request
+from franq_guard.uncertainty.methods import compute, confidence
+
+__all__ = ["SIGNALS", "rows"]
+
+SIGNALS: Final = ("mean-token-entropy", "max-token-entropy", "perplexity")
+"""Measured beside P(faithful): those that come with the answer and do not depend on its length."""
+MAX_NEW_TOKENS: Final = 32
+
+
+def rows(folder: Path, *, limit: int, seed: int, cache: Path, progress: Bar) -> Scores:
+    """A row for every question that the model attempts.
+
+    Args:
+        folder: with the data files.
+        limit: number of questions.
+        seed: of the draw.
+        cache: file with answers of earlier runs; it will contain text of the data.
+        progress: shows the progress of each stage.
+    """
+    guard = Guard.offline(form="short")
+    asked = questions(folder, limit=limit, seed=seed)
+    with progress("answering") as show:
+        traces = _answers(guard, asked, cache, lambda done: show(done, len(asked)))
+    with progress("checking") as show:
+        checked = list(guard.check_many(traces, progress=lambda done: show(done, len(asked))))
+    found = []
+    for question, trace, result in zip(asked, traces, checked, strict=True):
+        grade = grade_by_alias(question.text, trace.generation.text, question.answers)
+        p_faithful = result.verdicts[0].p_faithful
+        if grade in ("correct", "incorrect") and p_faithful is not None:
+            scores = {"faithfulness": p_faithful, **_signals(trace)}
+            name = question.id.split("-")[0]
+            found.append(Score(question.id, name, "train", grade == "correct", scores))
+    return Scores(tuple(found))
+
+
+def _answers(
+    guard: Guard, asked: Sequence[Question], cache: Path, progress: Callable[[int], None]
+) -> list[Trace]:
+    model = guard.language_model
+    if model is None:
+        raise ValueError("the guard has no language model")
+    prompts = [model.render(answer_prompt(_as_asked(q))) for q in asked]
+    store = GenerationStore(cache)
+    made = store.generate(model, prompts, max_new_tokens=MAX_NEW_TOKENS, progress=progress)
+    return [
+        Trace(q.text, q.passages, first_line(generation), id=q.id)
+        for q, generation in zip(asked, made, strict=True)
+    ]
+
+
+def _as_asked(question: Question) -> Asked:
+    unknown = (False,) * len(question.passages)  # the prompt does not say which one is gold
+    return Asked(question.id, "", question.text, question.answers, question.passages, unknown)
+
+
+def _signals(trace: Trace) -> dict[str, float]:
+    [statistics] = gather([Request(trace, SIGNALS)], Models())
+    found = compute(SIGNALS, statistics)
+    return {name: confidence(name, float(of[0]), samples=0) for name, of in found.items()}
