@@ -19,13 +19,14 @@ OWN = "smollm2-135m-instruct/q4_1/b179c952/float32"
 
 def test_there_is_one_for_any_writer_in_both_forms_and_one_for_the_bundled_model():
     found = {(c.form, c.writer) for c in ALL.values()}
-    assert found == {("long", None), ("short", None), ("long", OWN)}
+    assert found == {("long", None), ("short", None), ("long", OWN), ("short", OWN)}
     assert all(c.evidence_only and c.promise is not None for c in ALL.values())
 
 
-def test_the_bundled_models_own_has_the_rule_of_any_writers():
-    (own,) = [c for c in ALL.values() if c.writer]
-    (other,) = [c for c in ALL.values() if c.form == "long" and not c.writer]
+@pytest.mark.parametrize("form", ["long", "short"])
+def test_the_bundled_models_own_has_the_rule_of_any_writers(form):
+    (own,) = [c for c in ALL.values() if c.form == form and c.writer]
+    (other,) = [c for c in ALL.values() if c.form == form and not c.writer]
     assert replace(own.labels, threshold=0.0) == replace(other.labels, threshold=0.0)
     cut = other.labels.supported_from
     for calibrator in (own, other):

@@ -1,15 +1,16 @@
 """``python -m franq_bench.calibrator --data FOLDER``: refit the calibrators for any writer.
 
-With ``--own FOLDER`` the one for what the bundled model wrote itself, from the scores of claims
-that were labelled by reading; it keeps the rule of the shipped one for any writer. With
-``--captured FILE`` one that uses that model's log-probabilities, too; it is not shipped: see
-``franq_guard/calibration/shipped/README.md``.
+With ``--own FOLDER`` the one for what the bundled model wrote itself, from the scores of its
+labelled claims, or with ``--form short`` of its answers; it keeps the rule of the shipped one for
+any writer. With ``--captured FILE`` one that uses that model's log-probabilities, too; it is not
+shipped: see ``franq_guard/calibration/shipped/README.md``.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 
@@ -20,8 +21,10 @@ from franq_bench.tables.scores import Scores
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.store import Calibrator
 from franq_guard.cli.console import bar, say, tell
+from franq_guard.records import Form
 
 OWN_SOURCES = ("SQuAD 1.1 (XQuAD-en): CC BY-SA 4.0", "NQ-open, annotated: CC BY-SA 3.0")
+LABELLED: Mapping[Form, str] = {"long": "by reading, twice", "short": "by the gold aliases"}
 OUT = Path(str(files("franq_guard.calibration"))) / "shipped"
 
 
@@ -34,6 +37,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "--own", type=Path, help="scores of labelled own claims: benchmarks/results/own-answers"
     )
+    parser.add_argument("--form", choices=sorted(LABELLED), default="long", help="for --own")
     parser.add_argument(
         "--captured", type=Path, help="fit the one for SmolLM2's own answers instead, to this file"
     )
@@ -46,8 +50,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--cache", type=Path, default=None, help="generations are kept here")
     options = parser.parse_args(arguments)
     if options.own is not None:
-        own = _own(options.own, options.elsewhere, writer=f"{NAME}/float32")
-        _keep(own, options.out / "smollm2-small-long.json")
+        own = _own(options.own, options.elsewhere, options.form, writer=f"{NAME}/float32")
+        _keep(own, options.out / f"smollm2-small-{options.form}.json")
         return
     if options.data is None or not options.data.is_dir():
         parser.error(f"--data: {options.data} is not a folder with the data files")
@@ -63,13 +67,13 @@ def main(arguments: list[str] | None = None) -> None:
         _keep(found, options.captured)
 
 
-def _own(labelled: Path, elsewhere: Path | None, *, writer: str) -> Calibrator:
+def _own(labelled: Path, elsewhere: Path | None, form: Form, *, writer: str) -> Calibrator:
     return fit_own(
         Scores.read(labelled).rows,
-        next(c for c in shipped() if c.writer is None and c.form == "long"),
+        next(c for c in shipped() if c.writer is None and c.form == form),
         writer=writer,
         sources=OWN_SOURCES,
-        labelled="by reading, twice",
+        labelled=LABELLED[form],
         elsewhere=Scores.read(elsewhere).rows if elsewhere else (),
     )
 

@@ -1,11 +1,14 @@
 """Short answers of the bundled model with their signals and truth, for its calibrator.
 
+`python -m franq_bench.calibrator.own_short --data DATA --out benchmarks/results/own-short`
+
 Questions of the fitting fold, three passages each, the gold one among them for 60 %: those of
 :func:`.build.questions`. The prompt is that of ``franq bench short``; the gold aliases grade.
 """
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -14,6 +17,7 @@ from franq_bench.calibrator.build import Question, questions
 from franq_bench.progress import Bar
 from franq_bench.short.prompts import answer_prompt
 from franq_bench.tables.scores import Score, Scores
+from franq_guard.cli.console import bar, say
 from franq_guard.datasets.generations import GenerationStore
 from franq_guard.datasets.grading import grade_by_alias
 from franq_guard.datasets.questions import Question as Asked
@@ -82,3 +86,27 @@ def _signals(trace: Trace) -> dict[str, float]:
     [statistics] = gather([Request(trace, SIGNALS)], Models())
     found = compute(SIGNALS, statistics)
     return {name: confidence(name, float(of[0]), samples=0) for name, of in found.items()}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Ask, grade and measure; write ``scores.jsonl``."""
+    from franq_guard.language_model.transformers.smollm2 import cache_dir
+
+    parser = argparse.ArgumentParser(description="Short answers of the bundled model, measured.")
+    parser.add_argument("--data", type=Path, required=True, help="folder with the data files")
+    parser.add_argument("--out", type=Path, required=True, help="folder for scores.jsonl")
+    parser.add_argument("--limit", type=int, default=600, help="questions to draw")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--cache", type=Path, default=None, help="answers are kept in this file")
+    asked = parser.parse_args(arguments)
+    if not asked.data.is_dir():
+        parser.error(f"--data: {asked.data} is not a folder with the data files")
+    cache = asked.cache or cache_dir() / "own-short-generations.jsonl"
+    found = rows(asked.data, limit=asked.limit, seed=asked.seed, cache=cache, progress=bar)
+    found.write(asked.out)
+    true = sum(row.is_true for row in found.rows)
+    say(f"{len(found.rows)} answers, {true} of them true; written to {asked.out}")
+
+
+if __name__ == "__main__":
+    main()
