@@ -42,7 +42,9 @@ def aside_end(frame: Sequence[Word], comma: int, inner: int, main: int) -> int |
         j = after_adverbs(frame, k + 1)
         if not main_seen and is_finite(frame, j, loose=True) and k > inner:
             return k + 1
-        if main_seen and (_new_clause(frame, j) or frame[j].low in w.RELATIVES - {"that"}):
+        if main_seen and frame[j].low in w.RELATIVES - {"that"}:
+            return None  # what the second aside is about is unclear without the first
+        if main_seen and _new_clause(frame, j):
             return k
         if (
             main_seen
@@ -166,7 +168,8 @@ def certain(
     start = subject_start(frame) if main > comma else _after_verb(frame, main, first)
     rivals = _rivals(frame[start:first])
     if frame[comma + 1].low in {"who", "whose"}:
-        return not any(is_person(x) for x in rivals)
+        placed = frame[first - 1].low in {"from", "in", "at", "near", "of"} and bool(rivals)
+        return not placed and not any(is_person(x) for x in rivals)
     if main < comma and frame[main].low in w.BE and start > main + 1:  # "were taken from them"
         rivals += _rivals(frame[subject_start(frame) : main])
     wanted = None if verb is None else verb_number(frame, verb)

@@ -28,6 +28,7 @@ _TIMES = word_set(
     "also already still now then once formerly originally currently initially later today"
 )
 """Adverbs that may open a description, which holds for a time: "Rask, then the mayor, ..."."""
+_ONCE = frozenset({"previously", "formerly", "once", "originally"})
 _BEGINNINGS = word_set("began begins ended ends occurred occurs happened happens came comes")
 """After these the doer of an -ing form is unclear: "It began in May, marking the end of ..."."""
 _OBJECTS = frozenset({"him", "them", "me", "us"})
@@ -41,10 +42,6 @@ _ABSTRACT = word_set(
     " day month season first move fact term name word gap loss gain win claim view idea way level"
 )
 """Nouns that describe an event, not the name before them: "left Rome, a decision that ..."."""
-_MONTHS = word_set(
-    "january february march april may june july august september october november december"
-    " monday tuesday wednesday thursday friday saturday sunday"
-)
 _ATTACHED = word_set(
     "regarding concerning considering according pending excluding ranging depending varying"
     " consisting starting containing"
@@ -103,7 +100,7 @@ def _other_thing(
     places = {"in", "at", "near", "from", "to", "of"}
     if opener.is_name and places & {x.low for x in frame[max(0, comma - 4) : comma]}:
         return True  # "in Salem, Oregon, ..."
-    if antecedent[-1].low in _MONTHS or any(x.low in {"and", "or"} for x in antecedent):
+    if antecedent[-1].low in w.MONTHS or any(x.low in {"and", "or"} for x in antecedent):
         return True
     first = next((k for k, x in enumerate(frame) if x is antecedent[0]), 0)
     if frame[first - 1].low in w.COORDINATORS | {"or"} and first > 0:
@@ -157,7 +154,7 @@ def participle(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] |
         return None
     if antecedent[-1].is_name and is_plural(antecedent[-1]) and antecedent[0].low == "the":
         return None  # "The Cyber Troops, led by": was or were?
-    past = is_past_tense(frame[main]) or low not in _PRESENT
+    past = is_past_tense(frame[main]) or low not in _PRESENT or frame[comma + 1].low in _ONCE
     return clause.take(
         comma, end, (*antecedent, inserted(be(antecedent, past=past)), *frame[comma + 1 : end])
     )
@@ -236,7 +233,7 @@ def gerund(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | Non
         return None
     if carried[0].low not in {"he", "she", "it", "this"} and is_plural(carried[-1]) and not past:
         return None
-    rest = [_second_gerund(frame, k, past=past) for k in range(inner + 1, len(frame))]
+    rest = [_second_gerund(frame, inner, k, past=past) for k in range(inner + 1, len(frame))]
     if any(_joined_gerund(rest, k) for k in range(1, len(rest))):
         return None
     return clause.take(
@@ -254,7 +251,7 @@ def _another_doer(frame: Sequence[Word], main: int, comma: int, *, past: bool) -
     first = frame[start]
     named = any(x.is_name and x.low not in w.DETERMINERS for x in frame[start : start + 3])
     doer = named or first.low in w.SUBJECT_PRONOUNS - {"this", "that", "these", "those"}
-    other = frame[comma - 1].is_name and frame[comma - 1].low not in _MONTHS
+    other = frame[comma - 1].is_name and frame[comma - 1].low not in w.MONTHS
     return (dated and not past) or (not doer and other)
 
 
@@ -276,8 +273,13 @@ def _joined_gerund(words: Sequence[Word], k: int) -> bool:
     return joined and words[k].low.endswith("ing") and len(words[k].text) > 4
 
 
-def _second_gerund(frame: Sequence[Word], k: int, *, past: bool) -> Word:
-    """A finite form for the "becoming" of "regaining strength and becoming a storm" as well."""
+def _second_gerund(frame: Sequence[Word], inner: int, k: int, *, past: bool) -> Word:
+    """A finite form for the "becoming" of "regaining strength and becoming a storm" as well.
+
+    Not for "keeping fit by playing and training hard".
+    """
+    if any(x.low in verbs.GERUNDS for x in frame[inner + 1 : k - 1]):
+        return frame[k]
     finite = verbs.finite_form(frame[k].low, past=past) if frame[k - 1].low == "and" else None
     return frame[k] if finite is None else inserted(finite)
 

@@ -25,6 +25,7 @@ from franq_guard.claims.rules.finite_verb import (
 from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.rules.list_doubts import COUNTS
+from franq_guard.claims.rules.list_members import describes
 from franq_guard.claims.rules.standing import closed
 
 _MIN_WORDS = 2
@@ -211,8 +212,11 @@ def _participle(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool
     if low in _NO_ADDITION or tail[k].is_name or k + 1 >= len(tail) or not tail[k + 1].is_word:
         return False
     if low in verbs.GERUNDS:
-        return not frame[comma - 1].low.endswith("ing")
+        return not (frame[comma - 1].low.endswith("ing") or describes(frame[comma - 1]))
     formed = low in verbs.PARTICIPLES or verbs.is_ed_form(low)
+    before = next((j for j in range(comma - 1, 0, -1) if frame[j].is_comma), None)
+    if before is not None and frame[before + 1].low in w.PREPOSITIONS:
+        return False  # "one of six, in addition to her, named in the book"
     return formed and tail[k + 1].low in w.PREPOSITIONS
 
 
@@ -255,5 +259,7 @@ def _gapped(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool:
     """Whether it is "Acrylic paint dries in an hour, oil paint in a day."."""
     if len(tail) > _MAX_GAPPED or tail[0].is_name or any(x.is_comma for x in frame[:comma]):
         return False
+    if describes(frame[comma - 1]):
+        return False  # "a practical, logical approach to it"
     second = next((k for k, x in enumerate(tail) if x.low in w.PREPOSITIONS), 0)
     return second > 0 and tail[second].low in {x.low for x in frame[_MIN_WORDS:comma]}

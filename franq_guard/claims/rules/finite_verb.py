@@ -144,6 +144,8 @@ def _adds(words: Sequence[Word], k: int) -> bool:
     return k < len(words) and words[k].low in {"which", "who", "whose", "whom"}
 
 
+_COUNTING = frozenset({"both", "only", "not", "even", "just"})
+"""Adverbs that belong to the noun after them: "Both towns grew"."""
 _SUBJECTS = frozenset({"he", "she", "it", "they", "we"})
 _TIMES = frozenset(
     {"month", "year", "week", "day", "season", "summer", "winter", "spring", "autumn"}
@@ -189,7 +191,7 @@ def subject(words: Sequence[Word]) -> tuple[Word, ...] | None:
         phrase.pop()
     if phrase and phrase[-1].is_comma:  # an aside ends here: it began at the first comma
         phrase = phrase[: next(k for k, x in enumerate(phrase) if x.is_comma)]
-    while phrase and is_adverb(phrase[0]) and len(phrase) > 1:
+    while len(phrase) > 1 and is_adverb(phrase[0]) and phrase[0].low not in _COUNTING:
         phrase.pop(0)
     opens = phrase and (phrase[0].is_word or phrase[0].text in {'"', "“", "*"})
     return tuple(phrase) if opens and len(phrase) <= 14 else None

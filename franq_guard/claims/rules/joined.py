@@ -115,7 +115,9 @@ def _predicate(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     if word.low in w.FINITE_AUXILIARIES:
         return True
     if is_past_tense(frame[main]):
-        return is_past_tense(word) and after.low != "by" and after.is_word
+        known = word.low in verbs.PURE_PASTS | verbs.INTRANSITIVE_PASTS
+        sure = known or opens_noun_phrase(after) or after.low in w.PREPOSITIONS | {"to"}
+        return is_past_tense(word) and after.low != "by" and after.is_word and sure
     placed = after.low in w.PREPOSITIONS - {"of"} | {"to"} or opens_noun_phrase(after)
     if frame[main].low in verbs.THIRD_PERSON_FORMS | {"is", "has", "does"}:
         return word.low in verbs.THIRD_PERSON_FORMS and placed
@@ -135,7 +137,7 @@ def _mirrored(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     if not (opens_noun_phrase(tail[0]) or tail[0].low in {"again", "hers"}):
         return False
     if (tail[0].is_name and frame[k - 1].is_name) or any(
-        x.is_comma or x.low in w.COORDINATORS for x in tail
+        x.is_comma or x.low in w.COORDINATORS or x.low in verbs.GERUNDS for x in tail
     ):
         return False
     second = next((j for j, x in enumerate(tail) if x.low in w.PREPOSITIONS), 0)

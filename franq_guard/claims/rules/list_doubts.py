@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.finite_verb import is_adverb, is_plural, subject_start
 from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.lexicon import word_set
 
@@ -14,6 +16,18 @@ COUNTS = word_set("one two three four five six seven eight nine ten no more fewe
 _SEVERAL = COUNTS - {"no", "more", "fewer", "one"} | {"several", "various", "some"}
 # One thing has one such place, so that the names after "in" belong together.
 _PLACED_ONCE = frozenset({"born", "died", "buried", "situated", "located"})
+_AMOUNTS = (COUNTS - {"no", "more", "fewer"}) | word_set(
+    "hundred hundreds thousand thousands million billion dozen dozens few several half total"
+)
+_OPENED = w.DETERMINERS | w.PREPOSITIONS | {"other", "certain", "various"}
+_MADE = word_set(
+    "built constructed assembled woven created produced formed cooked brewed prepared derived"
+    " distilled developed crafted"
+)
+_TITLES = word_set(
+    "king queen emperor empress president chairman ceo duke prince pope lord sir captain general"
+    " colonel minister director governor senator professor doctor secretary chief"
+)
 
 
 def explained(members: Sequence[Sequence[Word]]) -> bool:
@@ -58,3 +72,121 @@ def one_place(frame: Sequence[Word], first: int) -> bool:
     """Whether the words name one place: "was born in Rajec, Hungary and ..."."""
     before = {x.low for x in frame[max(0, first - 3) : first]}
     return bool(before & _PLACED_ONCE) and frame[first - 1].low in {"in", "at", "near", "on"}
+
+
+def doubtful(
+    frame: Sequence[Word],
+    main: int,
+    first: int,
+    members: Sequence[Sequence[Word]],
+    cores: Sequence[Sequence[Word]],
+) -> bool:
+    """Whether the list may be true only as a whole, or its members may not be alike.
+
+    ``cores``: the members, the last one without the words after it.
+    """
+    if _mixed(members, cores) or _titles(frame, main, first, members):
+        return True
+    if _gives_examples(frame, first):
+        return False
+    return (
+        _acts_together(frame, first, members)
+        or _amount(frame, main, first)
+        or (frame[first - 1].low in w.PREPOSITIONS and _one_act(cores))
+        or _of_another_noun(frame, main, first, cores)
+        or any(x.low in {"those", "ones", "what"} for x in frame[:first])
+    )
+
+
+def _gives_examples(frame: Sequence[Word], first: int) -> bool:
+    """Whether each member is an example: "including A and B", "such as A and B"."""
+    governor = frame[first - 1].low
+    return governor in {"including", "like"} or (
+        governor == "as" and frame[first - 2].low == "such"
+    )
+
+
+def _mixed(members: Sequence[Sequence[Word]], cores: Sequence[Sequence[Word]]) -> bool:
+    """Whether the members are of different kinds, or the last noun may belong to all.
+
+    "making plans, lists, and planning trips"; "was 27 and 31"; "two gold and five silver medals";
+    "raw material, trade, and wage inflation"; "running, full of life and joy".
+    """
+    acts = [len(c) > 1 and c[0].low in verbs.GERUNDS and not c[0].is_name for c in cores]
+    if any(acts) and not all(c[0].low.endswith("ing") for c in cores):
+        return True
+    if all(len(c) == 1 and c[0].is_number and len(c[0].text) != 4 for c in cores):
+        return True
+    if cores[0][0].low in _SEVERAL and not any(is_plural(x) for x in cores[0][1:]):
+        return True
+    linked = [any(x.low in w.PREPOSITIONS - {"of"} for x in m) for m in members]
+    if any(linked[1:-1]) and not linked[0]:
+        return True
+    before, last = cores[-2], cores[-1]
+    plain = len(before) == 1 and before[0].is_word and not before[0].is_name
+    single = plain and not (before[0].is_number or is_plural(before[0]))
+    opened = last[0].is_name or last[0].is_number or last[0].low in _OPENED
+    return len(cores) > 2 and single and len(last) > 1 and not (opened or any(acts))
+
+
+def _one_act(cores: Sequence[Sequence[Word]]) -> bool:
+    """Whether only the first is an -ing form: "keeps on running, full of life and joy"."""
+    acts = [c[0].low in verbs.GERUNDS for c in cores]
+    return acts[0] and not all(acts)
+
+
+def _titles(
+    frame: Sequence[Word], main: int, first: int, members: Sequence[Sequence[Word]]
+) -> bool:
+    """Whether one name may have several titles: "against Charles V, Emperor and King of Spain"."""
+    if frame[main].low in w.BE and first == main + 1:
+        return False
+    named = all(x.is_name for m in members for x in m[:1])
+    return named and any(x.low in _TITLES for m in members for x in m)
+
+
+def _acts_together(frame: Sequence[Word], first: int, members: Sequence[Sequence[Word]]) -> bool:
+    """Whether the members may do it together: "written by A and B", "built from A and B"."""
+    governor, before = frame[first - 1].low, frame[first - 2].low
+    if governor == "by":
+        return members[0][0].low not in verbs.GERUNDS
+    return governor in {"from", "of", "with", "out", "using"} and before in _MADE
+
+
+def _amount(frame: Sequence[Word], main: int, first: int) -> bool:
+    """Whether an amount may be that of all members: "sold 6 million copies in the US and Peru"."""
+    placed = frame[first - 1].low in w.PREPOSITIONS
+    start = subject_start(frame) if placed else main + 1
+    return any(
+        frame[k].low in _AMOUNTS or (frame[k].is_number and not _dated(frame, k))
+        for k in range(start, first)
+        if not frame[k].shielded and frame[k + 1].text not in {".", ")"}
+    )
+
+
+def _dated(frame: Sequence[Word], k: int) -> bool:
+    """Whether the number is a year or belongs to a date: "26 May", "in 2017"."""
+    digits = frame[k].text
+    beside = [*frame[max(0, k - 1) : k], *frame[k + 1 : k + 2]]
+    year = len(digits) == 4 and digits.isdigit() and digits[0] in "12"
+    return year or any(x.low in w.MONTHS for x in beside)
+
+
+def _of_another_noun(
+    frame: Sequence[Word], main: int, first: int, cores: Sequence[Sequence[Word]]
+) -> bool:
+    """Whether a later member may go with the noun before the preposition.
+
+    "advances in trade, higher wages and tourism"; not of names: "a house in Rome and Bern".
+    """
+    if frame[first - 1].low not in w.PREPOSITIONS or first - 2 <= main:
+        return False
+    if all(c[0].is_name or (c[0].low == "the" and c[-1].is_name) for c in cores):
+        return False
+    if all(c[0].low in verbs.GERUNDS for c in cores):
+        return False
+    inner = [x for x in frame[main + 1 : first - 1] if not is_adverb(x)]
+    forms = w.AUXILIARIES | verbs.PARTICIPLES
+    verbal = all(x.low in forms or verbs.is_ed_form(x.low) for x in inner)
+    described = frame[main].low in w.BE and len(inner) == 1  # "is responsible for A and B"
+    return not (verbal or described)

@@ -17,6 +17,7 @@ from franq_guard.claims.rules.finite_verb import (
 from franq_guard.claims.rules.lexer import Word, inserted
 from franq_guard.claims.rules.lexicon import word_set
 
+_SUPPOSED = frozenset({"would", "could", "should", "might"})
 _EVENT_VERBS = word_set("means meant makes made allows allowed causes caused led")
 _PLACED = frozenset({"in", "at", "on", "to", "near", "from", "is", "was"})
 _SEASONS = word_set("winter summer spring autumn night morning evening season century era war")
@@ -37,7 +38,7 @@ def relative(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | N
     event = pronoun == "which" and _means_the_event(frame, inner)
     if event:
         antecedent = (inserted("This"),)
-    if antecedent is None or end is None:
+    if antecedent is None or end is None or frame[inner].low in _SUPPOSED:
         return None
     if antecedent[0].low in {"a", "an"} and main < comma and frame[main].low in w.BE:
         antecedent = _described(frame, main, antecedent)
