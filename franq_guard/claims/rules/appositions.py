@@ -94,6 +94,8 @@ def _other_thing(
 ) -> bool:
     """Whether the words after the comma may be about something else than those before it."""
     opener = inside[0]
+    if antecedent[0].low in {"a", "an"} and (opener.low == "the" or opener.is_name):
+        return True  # "A species of whale, the blue whale, ..."
     named = all(x.is_name for x in inside[1:] if x.is_word)
     if not interrupts and opener.low == "the" and named:
         return True  # "in the Mauritshuis, The Hague"
@@ -131,24 +133,18 @@ def _described(frame: Sequence[Word], first: int) -> bool:
 
 
 def participle(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
-    """Split off "The tower, completed in 1889, ...": between a noun and its verb, or two commas."""
+    """Split off "The tower, completed in 1889, ..." between a noun and its verb."""
     frame = clause.frame
     inner = after_adverbs(frame, comma + 1)
     low = frame[inner].low
     if inner + 1 >= len(frame) or frame[inner + 1].is_comma or low == "let":
         return None  # "his first album, Justified, was": one word may be a name
-    known = low in verbs.PARTICIPLES | w.NAMING or (main > comma and verbs.is_ed_form(low))
-    if not known or not frame[comma - 1].is_word:
+    known = low in verbs.PARTICIPLES | w.NAMING or verbs.is_ed_form(low)
+    if main < comma or not known or not frame[comma - 1].is_word:
         return None
-    end = aside_end(frame, comma, inner, main) if main > comma else _next_comma(frame, inner)
+    end = aside_end(frame, comma, inner, main)
     antecedent = phrase_before(frame, comma, main)
     if end is None or antecedent is None:
-        return None
-    if main < comma and not (low in w.NAMING or frame[comma - 1].is_name):
-        return None
-    if main < comma and _two_nouns(frame, antecedent):
-        return None
-    if main < comma and (end >= len(frame) or frame[end].low in w.COORDINATORS):
         return None
     if _part_of_phrase(frame, antecedent, main, comma) or _titled(frame, comma, end):
         return None
@@ -158,14 +154,6 @@ def participle(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] |
     return clause.take(
         comma, end, (*antecedent, inserted(be(antecedent, past=past)), *frame[comma + 1 : end])
     )
-
-
-def _two_nouns(frame: Sequence[Word], antecedent: Sequence[Word]) -> bool:
-    """Whether another noun may be meant: "the life and legacy of Kane, played by Welles"."""
-    first = next((k for k, x in enumerate(frame) if x is antecedent[0]), 0)
-    before = max((k for k, x in enumerate(antecedent) if x.low == "of"), default=0)
-    inner = before > 0 and not antecedent[before - 1].is_name
-    return inner or (first > 0 and frame[first - 1].low in w.COORDINATORS)
 
 
 def _part_of_phrase(
@@ -227,7 +215,7 @@ def gerund(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | Non
     if finite is None or not plain or _holds_clause(frame, main, comma):
         return None
     carried = (inserted("This"),) if event else subject(frame)
-    if carried is None:
+    if carried is None or any(x.text == ":" for x in carried):
         return None
     if any(x.low in {"and", "or"} for x in frame[inner + 1 :]) and _is_series(frame, inner):
         return None
@@ -322,7 +310,3 @@ def _is_series(frame: Sequence[Word], inner: int) -> bool:
 def _is_list(inside: Sequence[Word]) -> bool:
     """Whether it is a list and not an aside: "Anna, a nurse and Paul"."""
     return any(x.low in {"and", "or"} and not x.shielded for x in inside)
-
-
-def _next_comma(frame: Sequence[Word], start: int) -> int | None:
-    return next((k + 1 for k in range(start, len(frame)) if frame[k].is_comma), None)

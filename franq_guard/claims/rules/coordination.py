@@ -43,6 +43,7 @@ from franq_guard.claims.rules.standing import parts
 
 _MAX_SUBJECT = 12
 _CORRELATIVES = frozenset({"only", "either", "neither", "whether", "rather"})
+_SAYING = frozenset({"know", "think", "guess", "mean", "see", "say"})
 _NOT_ONLY = frozenset({"only", "just", "merely", "simply"})
 _POSSIBLE = frozenset({"can", "could", "will", "would"})
 # Words that open a clause which needs a verb of its own before "and" can join two sentences.
@@ -116,41 +117,58 @@ def _cuts_at(
     frame = clause.frame
     skip = _connective(frame, k)
     body = k + skip
-    if skip == 0 or body >= len(frame) - 1 or _shared(frame, main, k, body):
-        return
-    if _purpose(frame, k, body) or (frame[k - 1].low in w.OPENERS and frame[k - 2].is_comma):
+    if skip == 0 or body >= len(frame) - 1 or _holds_together(frame, main, k, body):
         return
     strong = frame[k].text == ";" or (frame[k].is_comma and skip > 1)
     bare_comma = frame[k].is_comma and skip == 1
-    if (strong_only and not (strong or bare_comma)) or (
-        bare_comma and not _after_bare_comma(frame, k, body, main)
-    ):
-        return
     contrast = strong and frame[body - 1].low in w.CONTRASTS
     reported = None if contrast else _reported(frame, main, k)
-    unsure = not strong and reported is None and _open(frame, main, k)
-    if unsure or _waiting(frame, main, k, reported) or in_a_list(frame, main, k, body):
+    if bare_comma and not _after_bare_comma(frame, k, body, main):
+        return
+    if not strong and (
+        (strong_only and not bare_comma) or (reported is None and _open(frame, main, k))
+    ):
+        return
+    if _waiting(frame, main, k, reported) or in_a_list(frame, main, k, body):
+        return
+    said = next((j for j in range(main, k) if frame[j].low in w.COMPLEMENT_VERBS), None)
+    if frame[body].low == "that" and (said is not None or _holds_that(frame, main, k)):
+        if said is not None:
+            yield clause.cut(k, frame[: said + 1], skip=skip)
         return
     others = bare_comma and frame[body].low in {"others", "another", "then"}
-    said = next((j for j in range(main, k) if frame[j].low in w.COMPLEMENT_VERBS), None)
-    if said is not None and frame[body].low == "that":
-        yield clause.cut(k, frame[: said + 1], skip=skip)
-        return
-    if frame[body].low == "that" and any(x.low == "that" for x in frame[main:k]):
-        return
     if reported is None and _opens_clause(frame, body, main, sure=strong or others):
         yield clause.cut(k, (), skip=skip)
     if frame[k].text == ";" and find_verb(frame, body, len(frame)) is not None:
         yield clause.cut(k, (), skip=skip)
-    if strong_only or any(x.low in w.CONTRASTS for x in frame[main:k] if not x.shielded):
-        return
-    carried = carried_words(frame, main if reported is None else reported, body, reported)
-    if carried is not None and loose_participle(frame, k, body, bare_comma=bare_comma):
-        return
-    if bare_comma and another_voice(frame, main, after_adverbs(frame, body)):
-        return
-    if carried is not None and not ambiguous_noun(frame, k, after_adverbs(frame, body)):
+    carried = None if strong_only else _carried(frame, main, k, body, reported)
+    if carried is not None:
         yield clause.cut(k, carried, skip=skip)
+
+
+def _carried(
+    frame: Sequence[Word], main: int, k: int, body: int, reported: int | None
+) -> tuple[Word, ...] | None:
+    """What a predicate at ``body`` surely shares with the first one; None: it is not sure."""
+    bare_comma = frame[k].is_comma and body == k + 1
+    verb = after_adverbs(frame, body)
+    if any(x.low in w.CONTRASTS and not x.shielded for x in frame[main:k]):
+        return None  # "A grew, while B, a club, lost and left"
+    if loose_participle(frame, k, body, bare_comma=bare_comma) or ambiguous_noun(frame, k, verb):
+        return None
+    if bare_comma and another_voice(frame, main, verb):
+        return None
+    return carried_words(frame, main if reported is None else reported, body, reported)
+
+
+def _holds_that(frame: Sequence[Word], main: int, k: int) -> bool:
+    return any(x.low == "that" for x in frame[main:k])
+
+
+def _holds_together(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
+    """Whether the words around ``k`` are said only together."""
+    linked = frame[k - 1].low in w.OPENERS and frame[k - 2].is_comma  # "It grew, however, they"
+    return linked or _shared(frame, main, k, body) or _purpose(frame, k, body)
 
 
 def _shared(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
@@ -175,6 +193,8 @@ def _purpose(frame: Sequence[Word], k: int, body: int) -> bool:
 def _after_bare_comma(frame: Sequence[Word], k: int, body: int, main: int) -> bool:
     """Whether a comma alone surely ends a clause: a series follows, and the clause is simple."""
     quoted = frame[body].text in {'"', "“"}
+    if frame[k - 1].low in w.COMPLEMENT_VERBS | _SAYING:
+        return False  # "you know, he has"
     series = _series(frame, body, main) and not _after_colon(frame, main, k)
     return series and simple(frame, k) and not quoted
 

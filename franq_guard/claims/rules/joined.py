@@ -129,7 +129,7 @@ def _predicate(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
 def _mirrored(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     """Whether both sides end alike: "5 mg for adults and 2.5 mg for children"."""
     tail = frame[body:]
-    if frame[k].is_comma:
+    if frame[k].is_comma or any(x.is_comma for x in frame[max(main, k - 5) : k]):
         return False
     placed = tail[0].low in w.PREPOSITIONS - {"of"} and len(tail) > 2 and tail[1].is_number
     if placed:

@@ -29,6 +29,7 @@ _NAMING_VERBS = word_set(
     "named renamed called appointed elected declared crowned considered made dubbed titled retitled"
     " rebranded voted ranked rated awarded given granted"
 )
+_AT_PRESENT = frozenset({"now", "currently", "today", "still"})
 _DO = frozenset({"do", "does", "did", "don't", "doesn't", "didn't"})
 _NO_PASSIVE = verbs.INTRANSITIVE_PASTS | {"became", "married"}
 
@@ -54,6 +55,7 @@ def carried_words(
         and low != "had"
         and (low in verbs.PARTICIPLES or verbs.is_ed_form(low))
         and _is_passive(frame, main, k)
+        and not (is_past_tense(frame[main]) and frame[body].low in _AT_PRESENT)
     ):
         return (*shared, *auxiliary)
     if same_tense(frame, main, k):

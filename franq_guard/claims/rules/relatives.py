@@ -71,7 +71,9 @@ def _whose(
     first = next(k for k, x in enumerate(frame) if x is antecedent[0])
     if frame[first - 1].low not in _PLACED or antecedent[0].is_number:
         return None
-    return (inserted("In"), *antecedent, inserted(","))
+    place = frame[first - 1].low
+    opening = inserted(place.capitalize() if place in {"at", "on", "near"} else "In")
+    return (opening, *antecedent, inserted(","))
 
 
 def _means_the_event(frame: Sequence[Word], verb: int) -> bool:

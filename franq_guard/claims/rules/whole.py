@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.lexicon import word_set
 
-_MAY_END = word_set("jr sr inc corp ltd co etc ii iii iv v vi vii viii")
-"""Abbreviations after which a sentence may end, and the numbers of kings."""
+_NO_END = word_set(
+    "mr mrs ms dr st mt vs prof rev hon gen col lt sgt capt sen rep gov pres ft no fig vol approx"
+)
+"""Abbreviations after which no sentence ends."""
 
 
 def stays_whole(words: Sequence[Word]) -> bool:
@@ -28,4 +30,7 @@ def _ends(words: Sequence[Word], k: int) -> bool:
     """Whether a sentence may end before the last word: "by Tom Fox Jr. Tom Fox was"."""
     if words[k].text in {"!", "?"}:
         return words[k + 1].is_word
-    return words[k].text == "." and words[k - 1].low in _MAY_END and words[k + 1].is_name
+    before = words[k - 1]
+    initial = len(before.text) == 1 and before.text not in {"I", "V", "X"}
+    known = before.low in _NO_END or "." in before.text or initial or k == 1
+    return words[k].text == "." and words[k + 1].is_name and before.is_word and not known
