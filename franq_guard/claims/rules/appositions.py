@@ -61,6 +61,8 @@ def apposition(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] |
         interrupts and (opener.low in w.POSSESSIVES or opener.is_name)
     ):
         return None
+    if opener.low == "one" and frame[comma + 2].low != "of":
+        return None  # "a third with Ann, one third with Bo"
     end = aside_end(frame, comma, comma + 1, main)
     if end is None or end - comma < 3 or not (named or (interrupts and frame[comma - 1].is_word)):
         return None

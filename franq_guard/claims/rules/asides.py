@@ -20,7 +20,6 @@ from franq_guard.claims.rules.standing import parts
 Kind = Callable[[Clause, int, int], tuple[Clause, Clause] | None]
 
 _KINDS = (
-    relatives.when,
     relatives.relative,
     relatives.part_of,
     appositions.apposition,

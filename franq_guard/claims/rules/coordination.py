@@ -14,10 +14,12 @@ from franq_guard.claims.rules.doubts import (
     both,
     broken,
     in_a_list,
+    listed_form,
     loose_participle,
     no_clause,
     no_verb,
     says_who,
+    second_subject,
     told,
     two_modifiers,
     two_participles,
@@ -47,7 +49,9 @@ _SAYING = frozenset({"know", "think", "guess", "mean", "see", "say"})
 _NOT_ONLY = frozenset({"only", "just", "merely", "simply"})
 _POSSIBLE = frozenset({"can", "could", "will", "would"})
 # Words that open a clause which needs a verb of its own before "and" can join two sentences.
-_WAITING = word_set("if that whether because when unless what since where how as")
+_WAITING = w.CONTRASTS | word_set(
+    "if that whether because when unless what since where how as who whose whom which"
+)
 _SPLICE = frozenset({"he", "she", "it", "they", "these", "this", "we", "i"})
 _QUANTIFIERS = word_set("about around over under nearly more less only at")
 
@@ -89,12 +93,13 @@ def _first_cut(clause: Clause, strong_only: bool) -> tuple[Clause, Clause] | Non
 
 
 def _unsure_verb(frame: Sequence[Word], main: int) -> bool:
-    """Whether the main verb may be none ("bad roads, tolls, and raised taxes") or is cut off.
+    """Whether the main verb may be none ("Such forged passes can be used") or is cut off.
 
     "He was, however, arrested and held."
     """
     inserted = main + 3 < len(frame) and frame[main + 1].is_comma and frame[main + 3].is_comma
-    joined = frame[main - 1].low in w.COORDINATORS and verbs.is_ed_form(frame[main].low)
+    before = w.COORDINATORS | {"such", "other", "certain", "various"}
+    joined = frame[main - 1].low in before and verbs.is_ed_form(frame[main].low)
     return joined or (inserted and frame[main].low in w.AUXILIARIES)
 
 
@@ -131,7 +136,11 @@ def _cuts_at(
         return
     if _waiting(frame, main, k, reported) or in_a_list(frame, main, k, body):
         return
-    said = next((j for j in range(main, k) if frame[j].low in w.COMPLEMENT_VERBS), None)
+    if listed_form(frame, main, k, body) or (
+        not frame[k].is_comma and second_subject(frame, main, k)
+    ):
+        return
+    said = next((j for j in range(main, k) if _says(frame, j)), None)
     if frame[body].low == "that" and (said is not None or _holds_that(frame, main, k)):
         if said is not None:
             yield clause.cut(k, frame[: said + 1], skip=skip)
@@ -154,6 +163,9 @@ def _carried(
     verb = after_adverbs(frame, body)
     if any(x.low in w.CONTRASTS and not x.shielded for x in frame[main:k]):
         return None  # "A grew, while B, a club, lost and left"
+    cleft = frame[main - 1].low == "it" and any(x.low in {"that", "who"} for x in frame[main:k])
+    if cleft or any(x.low == "not" for x in frame[body:verb]):
+        return None  # "It was there that Ann taught, and wrote"; "but not seen as a risk"
     if loose_participle(frame, k, body, bare_comma=bare_comma) or ambiguous_noun(frame, k, verb):
         return None
     if bare_comma and another_voice(frame, main, verb):
@@ -222,7 +234,9 @@ def _connective(frame: Sequence[Word], k: int) -> int:
     return 1 if word.low in {"and", "but", "whereas"} else 0
 
 
-_SUBORDINATE = (w.SUBORDINATORS - {"as", "since", "once", "so"}) | w.RELATIVES | {"how", "why"}
+_SUBORDINATE = (
+    (w.SUBORDINATORS - {"as", "since", "once", "so"}) | w.RELATIVES | w.CONTRASTS | {"how", "why"}
+)
 
 
 def _open(frame: Sequence[Word], main: int, k: int) -> bool:
@@ -264,10 +278,16 @@ def _subordinators(frame: Sequence[Word], main: int, k: int) -> list[int]:
     ]
 
 
+def _says(frame: Sequence[Word], j: int) -> bool:
+    """Whether it is a verb like "claims" (not "his claims")."""
+    noun = frame[j - 1].low in w.DETERMINERS | w.PREPOSITIONS
+    return frame[j].low in w.COMPLEMENT_VERBS and not noun
+
+
 def _reported(frame: Sequence[Word], main: int, k: int) -> int | None:
     """The verb of reported speech ("She said that A was ..."); None if there is none."""
     for j in range(main, k - 1):
-        if frame[j].low in w.COMPLEMENT_VERBS:
+        if _says(frame, j):
             start = j + 2 if frame[j + 1].low == "that" else j + 1
             verb = find_verb(frame, start, k) or find_verb(frame, start, k, loose=True)
             if verb is not None and verb > start - (start == j + 1):
@@ -297,6 +317,8 @@ def _opens_clause(frame: Sequence[Word], body: int, main: int, *, sure: bool = T
         verb = _loose_verb(frame, body, stop) if sure else _closing_verb(frame, body)
     if verb is not None and no_verb(frame, main, body, verb):
         return False
+    if frame[body - 1].is_comma and verb is not None and verbs.is_ed_form(frame[verb].low):
+        return False  # "of vocals, folk music inspired songs"
     if verb is None:
         verb = _same_verb(frame, main, body, stop)
     if verb is not None and not opens:

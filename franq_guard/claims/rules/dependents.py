@@ -262,4 +262,5 @@ def _gapped(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool:
     if describes(frame[comma - 1]):
         return False  # "a practical, logical approach to it"
     second = next((k for k, x in enumerate(tail) if x.low in w.PREPOSITIONS), 0)
-    return second > 0 and tail[second].low in {x.low for x in frame[_MIN_WORDS:comma]}
+    near = {x.low for x in frame[max(_MIN_WORDS, comma - 4) : comma]}
+    return second > 0 and tail[second].low in near

@@ -187,6 +187,8 @@ def subject(words: Sequence[Word]) -> tuple[Word, ...] | None:
     if words[verb].low in w.PRONOUN_VERBS:
         return (_pronoun(words[verb]),)
     phrase = _without_brackets(words[start:verb])
+    if any(x.text in {"–", "—"} and not x.shielded for x in phrase):
+        return None
     while phrase and (is_adverb(phrase[-1]) or phrase[-1].low in w.OPENERS):
         phrase.pop()
     if phrase and phrase[-1].is_comma:  # an aside ends here: it began at the first comma
@@ -286,7 +288,9 @@ def _is_past(low: str, before: Word, after: Word | None, loose: bool) -> bool:
     if not (low in v.SHARED_PASTS or v.is_ed_form(low)) or after is None or after.low == "by":
         return False
     if low in w.NAMING:
-        return after.low in {"at", "on", "for"} or (loose and after.low in _AFTER_NAMED)
+        return (after.low in {"at", "on", "for"} and low != "based") or (
+            loose and after.low in _AFTER_NAMED
+        )
     if before.low in {"he", "she", "it", "they", "who", "which", "we", "i"}:
         return True
     if opens_noun_phrase(after) or low in v.INTRANSITIVE_PASTS:

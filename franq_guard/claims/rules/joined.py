@@ -141,4 +141,6 @@ def _mirrored(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     ):
         return False
     second = next((j for j, x in enumerate(tail) if x.low in w.PREPOSITIONS), 0)
-    return second > 0 and tail[second].low in {x.low for x in frame[main + 1 : k]} - {"of"}
+    near = [x.low for x in frame[max(main + 1, k - 6) : k]]
+    alone = not w.RELATIVES & set(near)
+    return second > 0 and alone and tail[second].low in set(near) - {"of"}

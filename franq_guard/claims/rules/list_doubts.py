@@ -94,6 +94,7 @@ def doubtful(
         or _amount(frame, main, first)
         or (frame[first - 1].low in w.PREPOSITIONS and _one_act(cores))
         or _of_another_noun(frame, main, first, cores)
+        or _explained_by(frame, first, members)
         or any(x.low in {"those", "ones", "what"} for x in frame[:first])
     )
 
@@ -117,6 +118,8 @@ def _mixed(members: Sequence[Sequence[Word]], cores: Sequence[Sequence[Word]]) -
         return True
     if all(len(c) == 1 and c[0].is_number and len(c[0].text) != 4 for c in cores):
         return True
+    if any(_adjective(c) for c in cores[:-1]) or _done(cores):
+        return True
     if cores[0][0].low in _SEVERAL and not any(is_plural(x) for x in cores[0][1:]):
         return True
     linked = [any(x.low in w.PREPOSITIONS - {"of"} for x in m) for m in members]
@@ -127,6 +130,18 @@ def _mixed(members: Sequence[Sequence[Word]], cores: Sequence[Sequence[Word]]) -
     single = plain and not (before[0].is_number or is_plural(before[0]))
     opened = last[0].is_name or last[0].is_number or last[0].low in _OPENED
     return len(cores) > 2 and single and len(last) > 1 and not (opened or any(acts))
+
+
+def _adjective(core: Sequence[Word]) -> bool:
+    """Whether it has no noun: "more powerful" of "more powerful and more mobile units"."""
+    graded = any(x.low in {"more", "most", "less", "very"} for x in core)
+    return graded and len(core) < 4 and not is_plural(core[-1])
+
+
+def _done(cores: Sequence[Sequence[Word]]) -> bool:
+    """Whether only the first is a participle: "have been released, plus two diaries"."""
+    forms = [c[0].low in verbs.PARTICIPLES and not c[0].is_name for c in cores]
+    return forms[0] and not all(forms)
 
 
 def _one_act(cores: Sequence[Sequence[Word]]) -> bool:
@@ -151,6 +166,19 @@ def _acts_together(frame: Sequence[Word], first: int, members: Sequence[Sequence
     if governor == "by":
         return members[0][0].low not in verbs.GERUNDS
     return governor in {"from", "of", "with", "out", "using"} and before in _MADE
+
+
+def _explained_by(frame: Sequence[Word], first: int, members: Sequence[Sequence[Word]]) -> bool:
+    """Whether a later member has its own preposition, or may explain the one before.
+
+    "Bea Fox as Una, Tom's friend, and Al Roe as Ned"; "in Ulm from 1976, and from 1990 in Bern".
+    """
+    governor = frame[first - 1].low
+    again = governor in w.PREPOSITIONS and any(x.low == governor for m in members[1:] for x in m)
+    related = any(x.low.endswith(("'s", "s'")) for m in members[1:-1] for x in m[:-1])
+    apart = members[0][0].low in w.PREPOSITIONS and len(members) == 2
+    k = next(k for k, x in enumerate(frame) if x is members[1][0])
+    return again or related or (apart and any(x.is_comma for x in frame[k - 2 : k]))
 
 
 def _amount(frame: Sequence[Word], main: int, first: int) -> bool:

@@ -25,7 +25,7 @@ MAX_MEMBER = 9
 """The longest member, in words."""
 _NO_MEMBER = w.SUBORDINATORS | word_set(
     "e.g i.e likely probably possibly due owing thanks such then according especially"
-    " particularly mainly mostly usually often notably also only"
+    " particularly mainly mostly usually often notably also only plus"
 )
 _PARTS = word_set("most many some all none several few both each")
 _CREATE = frozenset({"write", "wrote", "published", "directed", "authored", "painted", "composed"})
@@ -182,7 +182,7 @@ def _one_name(frame: Sequence[Word], first: int, members: Sequence[Sequence[Word
         return True
     last = core(members[-1])
     tail = not last[-1].is_name and last[-1].is_word and len(last) > 1
-    if tail and all(x.is_name for m in members[:-1] for x in m):
+    if tail and all(x.is_name or x.low == "the" for m in members[:-1] for x in m):
         return True
     if not (len(members) == 2 and short[0] and len(last) > 1 and last[0].low != "the"):
         return False

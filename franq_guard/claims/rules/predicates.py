@@ -58,9 +58,10 @@ def carried_words(
         and not (is_past_tense(frame[main]) and frame[body].low in _AT_PRESENT)
     ):
         return (*shared, *auxiliary)
-    if same_tense(frame, main, k):
-        return shared
-    if is_finite(frame, k) and not maybe_adjective(frame, main, k):
+    series = frame[body - 1].is_comma and is_past_tense(frame[main])
+    if maybe_adjective(frame, k) and not series:
+        return None
+    if same_tense(frame, main, k) or is_finite(frame, k):
         return shared
     modal = base_predicate(frame, main, body)
     return None if modal is None else (*shared, *modal)

@@ -115,6 +115,8 @@ def _is_subject(phrase: Sequence[Word]) -> bool:
         return False
     if first.low in verbs.PLAIN_BASE_FORMS and not first.is_name:
         return False
+    if verbs.is_ed_form(first.low) and not first.is_name:
+        return False
     if first.low in verbs.GERUNDS and len(phrase) > 2 and not first.is_name:
         return False
     commas = sum(x.is_comma for x in phrase)
