@@ -53,16 +53,15 @@ def apposition(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] |
     """Split off "Paris, the capital of France, ...", after a name or an opening noun phrase."""
     frame = clause.frame
     opener = frame[after_adverbs(frame, comma + 1)]
-    if is_adverb(frame[comma + 1]) and frame[comma + 1].low not in _TIMES:
-        return None  # "a part of Monaco, specifically the ward"
+    adverb = is_adverb(frame[comma + 1]) and frame[comma + 1].low not in _TIMES
+    if adverb or (opener.low == "one" and frame[comma + 2].low != "of"):
+        return None  # "a part of Ulm, specifically the ward", "one third with Ann, one with Bo"
     interrupts = main > comma
     named = frame[comma - 1].is_name
     if opener.low not in {"a", "an", "the", "one"} and not (
         interrupts and (opener.low in w.POSSESSIVES or opener.is_name)
     ):
         return None
-    if opener.low == "one" and frame[comma + 2].low != "of":
-        return None  # "a third with Ann, one third with Bo"
     end = aside_end(frame, comma, comma + 1, main)
     if end is None or end - comma < 3 or not (named or (interrupts and frame[comma - 1].is_word)):
         return None

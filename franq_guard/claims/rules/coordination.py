@@ -134,14 +134,10 @@ def _cuts_at(
         (strong_only and not bare_comma) or (reported is None and _open(frame, main, k))
     ):
         return
-    if _waiting(frame, main, k, reported) or in_a_list(frame, main, k, body):
+    if _waiting(frame, main, k, reported) or _in_list(frame, main, k, body):
         return
-    if listed_form(frame, main, k, body) or (
-        not frame[k].is_comma and second_subject(frame, main, k)
-    ):
-        return
-    said = next((j for j in range(main, k) if _says(frame, j)), None)
-    if frame[body].low == "that" and (said is not None or _holds_that(frame, main, k)):
+    if frame[body].low == "that":
+        said = next((j for j in range(main, k) if _says(frame, j)), None)
         if said is not None:
             yield clause.cut(k, frame[: said + 1], skip=skip)
         return
@@ -173,14 +169,19 @@ def _carried(
     return carried_words(frame, main if reported is None else reported, body, reported)
 
 
-def _holds_that(frame: Sequence[Word], main: int, k: int) -> bool:
-    return any(x.low == "that" for x in frame[main:k])
+def _in_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
+    return (
+        in_a_list(frame, main, k, body)
+        or listed_form(frame, main, k, body)
+        or second_subject(frame, main, k)
+    )
 
 
 def _holds_together(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     """Whether the words around ``k`` are said only together."""
     linked = frame[k - 1].low in w.OPENERS and frame[k - 2].is_comma  # "It grew, however, they"
-    return linked or _shared(frame, main, k, body) or _purpose(frame, k, body)
+    explains = frame[k].text != ";" and _after_colon(frame, main, k)
+    return linked or explains or _shared(frame, main, k, body) or _purpose(frame, k, body)
 
 
 def _shared(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
@@ -207,8 +208,7 @@ def _after_bare_comma(frame: Sequence[Word], k: int, body: int, main: int) -> bo
     quoted = frame[body].text in {'"', "“"}
     if frame[k - 1].low in w.COMPLEMENT_VERBS | _SAYING:
         return False  # "you know, he has"
-    series = _series(frame, body, main) and not _after_colon(frame, main, k)
-    return series and simple(frame, k) and not quoted
+    return _series(frame, body, main) and simple(frame, k) and not quoted
 
 
 def _after_colon(frame: Sequence[Word], main: int, k: int) -> bool:

@@ -64,7 +64,7 @@ def listed_form(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
 def second_subject(frame: Sequence[Word], main: int, k: int) -> bool:
     """Whether ", and A" comes before "and B have": the clause has two subjects."""
     j = next((j for j in range(k - 1, main, -1) if frame[j].low in {"and", "but"}), None)
-    if j is None or not frame[j - 1].is_comma or frame[k].text == ";":
+    if j is None or not frame[j - 1].is_comma or frame[k].text == ";" or frame[k].is_comma:
         return False
     return find_verb(frame[j + 1 : k], 0, k - j - 1, loose=True) is None
 
@@ -265,10 +265,8 @@ def two_participles(frame: Sequence[Word], k: int, body: int) -> bool:
     low = frame[after_adverbs(frame, body)].low
     formed = verbs.is_ed_form(low) or low in verbs.PARTICIPLES
     before = frame[k - 1].low
-    left = (
-        verbs.is_ed_form(before.rsplit("-", 1)[-1])
-        or before in verbs.PARTICIPLES - verbs.BASE_FORMS
-    )
+    part = before.rsplit("-", 1)[-1]  # "Ulm-backed and installed"
+    left = verbs.is_ed_form(part) or before in verbs.PARTICIPLES - verbs.BASE_FORMS
     return frame[k].low == "and" and formed and left
 
 

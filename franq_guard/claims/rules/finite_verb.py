@@ -288,9 +288,8 @@ def _is_past(low: str, before: Word, after: Word | None, loose: bool) -> bool:
     if not (low in v.SHARED_PASTS or v.is_ed_form(low)) or after is None or after.low == "by":
         return False
     if low in w.NAMING:
-        return (after.low in {"at", "on", "for"} and low != "based") or (
-            loose and after.low in _AFTER_NAMED
-        )
+        placed = after.low in {"at", "on", "for"} and low != "based"
+        return placed or (loose and after.low in _AFTER_NAMED)
     if before.low in {"he", "she", "it", "they", "who", "which", "we", "i"}:
         return True
     if opens_noun_phrase(after) or low in v.INTRANSITIVE_PASTS:

@@ -37,13 +37,10 @@ def relative(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | N
     event = pronoun == "which" and _means_the_event(frame, inner)
     if event:
         antecedent = (inserted("This"),)
+    if antecedent and antecedent[0].low in {"a", "an"} and main < comma:
+        antecedent = _described(frame, main)
     if antecedent is None or end is None or frame[inner].low in _SUPPOSED:
         return None
-    if antecedent[0].low in {"a", "an"} and main < comma:
-        described = _described(frame, main)
-        if described is None:
-            return None  # "He saw a man, who left": which man is said in the first clause only
-        antecedent = described
     if pronoun in {"who", "which"}:
         sure = event or certain(frame, comma, main, antecedent, inner)
         if not sure or not is_finite(frame, inner, loose=True):
@@ -58,7 +55,10 @@ def relative(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | N
 
 
 def _described(frame: Sequence[Word], main: int) -> tuple[Word, ...] | None:
-    """The subject instead of what it is: "Ann was a pilot, who flew": Ann flew, not any pilot."""
+    """The subject instead of what it is: "Ann was a pilot, who flew": Ann flew, not any pilot.
+
+    None for "He saw a man, who left": which man it was is said in the first clause only.
+    """
     k = after_adverbs(frame, main + 1)
     said = frame[main].low in w.BE and frame[k].low in {"a", "an"}
     return subject(frame) if said else None
