@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.agreement import head, number
-from franq_guard.claims.rules.antecedents import aside_end, be, copula, name_before, phrase_before
+from franq_guard.claims.rules.antecedents import (
+    aside_end,
+    be,
+    copula,
+    is_person,
+    name_before,
+    phrase_before,
+)
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.doubts import open_clause
 from franq_guard.claims.rules.finite_verb import (
@@ -28,6 +35,7 @@ _TIMES = word_set(
     "also already still now then once formerly originally currently initially later today"
 )
 """Adverbs that may open a description, which holds for a time: "Rask, then the mayor, ..."."""
+_RANKS = word_set("first second third last only latest next")
 _ONCE = frozenset({"previously", "formerly", "once", "originally"})
 _BEGINNINGS = word_set("began begins ended ends occurred occurs happened happens came comes")
 """After these the doer of an -ing form is unclear: "It began in May, marking the end of ..."."""
@@ -44,7 +52,7 @@ _ABSTRACT = word_set(
 """Nouns that describe an event, not the name before them: "left Rome, a decision that ..."."""
 _ATTACHED = word_set(
     "regarding concerning considering according pending excluding ranging depending varying"
-    " consisting starting containing"
+    " consisting starting containing featuring starring"
 )
 _AMOUNTS = word_set("over about around more less fewer nearly almost roughly approximately only")
 
@@ -95,6 +103,9 @@ def _other_thing(
 ) -> bool:
     """Whether the words after the comma may be about something else than those before it."""
     opener = inside[0]
+    ranked = inside[1].low in _RANKS if len(inside) > 1 else True
+    if ranked and not interrupts:
+        return True  # "a hit in Peru, the first by a local band"
     if antecedent[0].low in {"a", "an"} and (opener.low == "the" or opener.is_name):
         return True  # "A species of whale, the blue whale, ..."
     named = all(x.is_name for x in inside[1:] if x.is_word)
@@ -106,8 +117,11 @@ def _other_thing(
     if antecedent[-1].low in w.MONTHS or any(x.low in {"and", "or"} for x in antecedent):
         return True
     first = next((k for k, x in enumerate(frame) if x is antecedent[0]), 0)
-    if frame[first - 1].low in w.COORDINATORS | {"or"} and first > 0:
+    before = frame[first - 1].low if first > 0 else ""
+    if before in w.COORDINATORS | {"or"}:
         return True
+    if before in {"in", "at", "near", "from"} and is_person(inside):
+        return True  # "was born to Ann in Ulm, the queen of the south"
     if first > 2 and (
         (frame[first - 1].is_comma and frame[first - 2].is_name and first > subject_start(frame))
         or frame[first - 1].low in {"vs", "versus"}
@@ -248,7 +262,8 @@ def _holds_clause(frame: Sequence[Word], main: int, comma: int) -> bool:
     """Whether there is a comma or a second clause between the verb and ``comma``."""
     return any(
         frame[k].is_comma
-        or frame[k].low in w.RELATIVES | w.SUBORDINATORS - {"as", "since", "before", "after"}
+        or frame[k].low
+        in w.RELATIVES | w.CONTRASTS | w.SUBORDINATORS - {"as", "since", "before", "after"}
         or is_finite(frame, k)
         or (frame[k].low in verbs.GERUNDS and frame[k - 1].low not in w.PREPOSITIONS)
         or (frame[k].low == "to" and frame[k + 1].low in verbs.BASE_FORMS)

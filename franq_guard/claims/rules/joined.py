@@ -81,6 +81,8 @@ def _without_object(frame: Sequence[Word], k: int) -> bool:
     """Whether the verb before ``k`` may share its object: "he who caught and died from it"."""
     if two_participles(frame, k, k + 1):
         return True
+    if frame[k - 2].is_comma and is_finite(frame, k - 1, loose=True):
+        return True  # "set records, began and came to stand for it"
     if frame[k - 2].low not in w.RELATIVES | w.SUBJECT_PRONOUNS:
         return False
     verb = is_finite(frame, k - 1, loose=True)

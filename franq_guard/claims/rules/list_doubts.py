@@ -71,7 +71,7 @@ def attached(
 def one_place(frame: Sequence[Word], first: int) -> bool:
     """Whether the words name one place: "was born in Rajec, Hungary and ..."."""
     before = {x.low for x in frame[max(0, first - 3) : first]}
-    return bool(before & _PLACED_ONCE) and frame[first - 1].low in {"in", "at", "near", "on"}
+    return bool(before & _PLACED_ONCE) and frame[first - 1].low in {"in", "at", "near", "on", "to"}
 
 
 def doubtful(
@@ -91,6 +91,8 @@ def doubtful(
         return False
     return (
         _acts_together(frame, first, members)
+        or _one_of_two(members)
+        or _goes_on(members[-1], cores[-1])
         or _amount(frame, main, first)
         or (frame[first - 1].low in w.PREPOSITIONS and _one_act(cores))
         or _of_another_noun(frame, main, first, cores)
@@ -166,6 +168,30 @@ def _acts_together(frame: Sequence[Word], first: int, members: Sequence[Sequence
     if governor == "by":
         return members[0][0].low not in verbs.GERUNDS
     return governor in {"from", "of", "with", "out", "using"} and before in _MADE
+
+
+def _one_of_two(members: Sequence[Sequence[Word]]) -> bool:
+    """Whether a second noun may belong to the first one's "of": "an heir of Ann and the king"."""
+    linked = [any(x.low in w.PREPOSITIONS for x in m) for m in members]
+    return len(members) == 2 and linked == [True, False]
+
+
+def _goes_on(member: Sequence[Word], core: Sequence[Word]) -> bool:
+    """Whether words after the last member may be about all, or are more members.
+
+    "knocks Ann and Bo off", "won Ann and Bo the prize", "a boat and bus ramp, a lawn".
+    """
+    rest = member[len(core) :]
+    if rest and rest[-1].low in w.PREPOSITIONS:
+        return True
+    if core[0].is_name and any(x.low in {"a", "an", "the"} for x in core[1:]):
+        return True
+    after = rest[1] if len(rest) > 1 and rest[0].is_comma else None
+    if after is None:
+        return False
+    low = after.low
+    described = low in verbs.GERUNDS or low in verbs.PARTICIPLES or verbs.is_ed_form(low)
+    return not (described or low in w.RELATIVES | w.PREPOSITIONS or is_adverb(after))
 
 
 def _explained_by(frame: Sequence[Word], first: int, members: Sequence[Sequence[Word]]) -> bool:

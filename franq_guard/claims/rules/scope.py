@@ -16,6 +16,7 @@ from franq_guard.claims.rules.lexicon import word_set
 
 _CONDITIONS = word_set(
     "if unless whenever whether provided providing suppose supposing should given"
+    " whatever whoever wherever whichever"
 )
 _TIMES = word_set(
     "year years month months week weeks day days decade decades century centuries season time night"
