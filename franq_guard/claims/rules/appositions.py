@@ -187,20 +187,6 @@ def _titled(frame: Sequence[Word], comma: int, end: int) -> bool:
     return named and any(x.text == ":" for x in frame[comma:end])
 
 
-def followed(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
-    """Split off ", followed by X" at the end: X follows the subject."""
-    frame = clause.frame
-    if [x.low for x in frame[comma + 1 : comma + 3]] != ["followed", "by"] or main > comma:
-        return None
-    if frame[main].low not in w.BE or _holds_clause(frame, main, comma):
-        return None
-    carried = subject(frame)
-    if carried is None:
-        return None
-    copula = inserted(be(carried, past=is_past_tense(frame[main])))
-    return clause.take(comma, len(frame), (*carried, copula, *frame[comma + 1 :]))
-
-
 def gerund(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
     """Split off ", winning two prizes" at the end: the subject of the clause won them."""
     frame = clause.frame

@@ -24,7 +24,6 @@ _KINDS = (
     relatives.part_of,
     appositions.apposition,
     appositions.participle,
-    appositions.followed,
     appositions.gerund,
     appositions.with_amount,
 )

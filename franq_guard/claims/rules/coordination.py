@@ -159,6 +159,8 @@ def _carried(
     verb = after_adverbs(frame, body)
     if any(x.low in w.CONTRASTS and not x.shielded for x in frame[main:k]):
         return None  # "A grew, while B, a club, lost and left"
+    if any(_own_subject(frame, j, k) for j in range(main + 1, k)):
+        return None  # "It was well received and viewers changed it and used it"
     cleft = frame[main - 1].low == "it" and any(x.low in {"that", "who"} for x in frame[main:k])
     if cleft or any(x.low == "not" for x in frame[body:verb]):
         return None  # "It was there that Ann taught, and wrote"; "but not seen as a risk"
@@ -167,6 +169,14 @@ def _carried(
     if bare_comma and another_voice(frame, main, verb):
         return None
     return carried_words(frame, main if reported is None else reported, body, reported)
+
+
+def _own_subject(frame: Sequence[Word], j: int, k: int) -> bool:
+    """Whether a conjunction at ``j`` joins a clause with a subject of its own before ``k``."""
+    if frame[j].low not in w.COORDINATORS or frame[j].shielded:
+        return False
+    verb = find_verb(frame, j + 1, k, loose=True)
+    return verb is not None and after_adverbs(frame, j + 1) != verb
 
 
 def _in_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:

@@ -122,6 +122,8 @@ def _mixed(members: Sequence[Sequence[Word]], cores: Sequence[Sequence[Word]]) -
         return True
     if any(_adjective(c) for c in cores[:-1]) or _done(cores):
         return True
+    if any(x.low in {"being", "having"} for m in members for x in m):
+        return True
     if cores[0][0].low in _SEVERAL and not any(is_plural(x) for x in cores[0][1:]):
         return True
     linked = [any(x.low in w.PREPOSITIONS - {"of"} for x in m) for m in members]
