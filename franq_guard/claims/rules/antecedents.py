@@ -135,7 +135,8 @@ def _initial(frame: Sequence[Word], k: int) -> bool:
 
 def be(noun: Sequence[Word], *, past: bool) -> str:
     """The form of "be" that agrees with ``noun``."""
-    plural = (is_plural(noun[-1]) and not noun[-1].is_name) or any(x.low == "and" for x in noun)
+    several = is_plural(noun[-1]) and not noun[-1].is_name and noun[0].low != "one"
+    plural = several or any(x.low == "and" for x in noun)
     return ("were" if past else "are") if plural else ("was" if past else "is")
 
 

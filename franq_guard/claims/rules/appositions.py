@@ -103,11 +103,8 @@ def _other_thing(
 ) -> bool:
     """Whether the words after the comma may be about something else than those before it."""
     opener = inside[0]
-    ranked = inside[1].low in _RANKS if len(inside) > 1 else True
-    if ranked and not interrupts:
-        return True  # "a hit in Peru, the first by a local band"
-    if antecedent[0].low in {"a", "an"} and (opener.low == "the" or opener.is_name):
-        return True  # "A species of whale, the blue whale, ..."
+    if _another_kind(antecedent, inside, interrupts=interrupts) or frame[-1].is_comma:
+        return True
     named = all(x.is_name for x in inside[1:] if x.is_word)
     if not interrupts and opener.low == "the" and named:
         return True  # "in the Mauritshuis, The Hague"
@@ -118,7 +115,7 @@ def _other_thing(
         return True
     first = next((k for k, x in enumerate(frame) if x is antecedent[0]), 0)
     before = frame[first - 1].low if first > 0 else ""
-    if before in w.COORDINATORS | {"or"}:
+    if before in w.COORDINATORS | {"or", "between"}:
         return True
     if before in {"in", "at", "near", "from"} and is_person(inside):
         return True  # "was born to Ann in Ulm, the queen of the south"
@@ -133,6 +130,20 @@ def _other_thing(
     # "the Beatles, a band": is or are?
     several = antecedent[0].low == "the" and antecedent[-1].is_name and is_plural(antecedent[-1])
     return several or len({number(inside), number(antecedent)} - {None}) > 1
+
+
+def _another_kind(antecedent: Sequence[Word], inside: Sequence[Word], *, interrupts: bool) -> bool:
+    """Whether the words cannot say what the antecedent is.
+
+    "a hit in Peru, the first by a local band"; "A species of whale, the blue whale, ..."; "Knights
+    Church, Dover, is old".
+    """
+    opener = inside[0]
+    if not interrupts and (len(inside) < 2 or inside[1].low in _RANKS):
+        return True
+    if antecedent[0].low in {"a", "an"} and (opener.low == "the" or opener.is_name):
+        return True
+    return opener.is_name and all(x.is_name for x in antecedent)
 
 
 def _described(frame: Sequence[Word], first: int) -> bool:
@@ -175,7 +186,7 @@ def _part_of_phrase(
     frame: Sequence[Word], antecedent: Sequence[Word], main: int, comma: int
 ) -> bool:
     """Whether it is the end of the subject only: "whale" of "A species of whale, feared ..."."""
-    if main < comma or antecedent[0].is_name:
+    if main < comma:
         return False
     first = next((k for k, x in enumerate(frame) if x is antecedent[0]), 0)
     return first > subject_start(frame) and frame[first - 1].low in w.PREPOSITIONS

@@ -40,11 +40,12 @@ from franq_guard.claims.rules.predicates import (
     carried_words,
     same_tense,
 )
-from franq_guard.claims.rules.scope import limited, simple
+from franq_guard.claims.rules.scope import limited, simple, unsure_verb
 from franq_guard.claims.rules.standing import parts
 
 _MAX_SUBJECT = 12
 _CORRELATIVES = frozenset({"only", "either", "neither", "whether", "rather"})
+_NOUNS_TOO = frozenset({"states", "claims", "reports", "notes", "shows"})
 _SAYING = frozenset({"know", "think", "guess", "mean", "see", "say"})
 _NOT_ONLY = frozenset({"only", "just", "merely", "simply"})
 _POSSIBLE = frozenset({"can", "could", "will", "would"})
@@ -81,7 +82,7 @@ def _first_cut(clause: Clause, strong_only: bool) -> tuple[Clause, Clause] | Non
         return _fronted_contrast(clause)
     start = subject_start(frame)
     main = main_verb(frame, start)
-    if main is None or limited(frame, start, main) or _unsure_verb(frame, main):
+    if main is None or limited(frame, start, main) or unsure_verb(frame, main):
         return None
     for k in range(main + 1, len(frame) - 1):
         if frame[k].shielded or not clause.can_cut(k):
@@ -90,17 +91,6 @@ def _first_cut(clause: Clause, strong_only: bool) -> tuple[Clause, Clause] | Non
             if parts(cut) is not None:
                 return cut
     return None
-
-
-def _unsure_verb(frame: Sequence[Word], main: int) -> bool:
-    """Whether the main verb may be none ("Such forged passes can be used") or is cut off.
-
-    "He was, however, arrested and held."
-    """
-    inserted = main + 3 < len(frame) and frame[main + 1].is_comma and frame[main + 3].is_comma
-    before = w.COORDINATORS | {"such", "other", "certain", "various"}
-    joined = frame[main - 1].low in before and verbs.is_ed_form(frame[main].low)
-    return joined or (inserted and frame[main].low in w.AUXILIARIES)
 
 
 def _fronted_contrast(clause: Clause) -> tuple[Clause, Clause] | None:
@@ -291,6 +281,8 @@ def _subordinators(frame: Sequence[Word], main: int, k: int) -> list[int]:
 def _says(frame: Sequence[Word], j: int) -> bool:
     """Whether it is a verb like "claims" (not "his claims")."""
     noun = frame[j - 1].low in w.DETERMINERS | w.PREPOSITIONS
+    if frame[j].low in _NOUNS_TOO and frame[j + 1].low != "that":
+        return False
     return frame[j].low in w.COMPLEMENT_VERBS and not noun
 
 
@@ -327,13 +319,19 @@ def _opens_clause(frame: Sequence[Word], body: int, main: int, *, sure: bool = T
         verb = _loose_verb(frame, body, stop) if sure else _closing_verb(frame, body)
     if verb is not None and no_verb(frame, main, body, verb):
         return False
-    if frame[body - 1].is_comma and verb is not None and verbs.is_ed_form(frame[verb].low):
-        return False  # "of vocals, folk music inspired songs"
+    if verb is not None and frame[body - 1].is_comma and _uncertain(frame, body, verb):
+        return False
     if verb is None:
         verb = _same_verb(frame, main, body, stop)
     if verb is not None and not opens:
         opens = frame[verb].low == frame[main].low or frame[verb].low in w.FINITE_AUXILIARIES
     return verb is not None and verb > body and (opens or sure) and not broken(frame[body:verb])
+
+
+def _uncertain(frame: Sequence[Word], body: int, verb: int) -> bool:
+    """Whether a list may go on after a comma alone: ", folk songs inspired X", ", A and B were"."""
+    joined = any(x.low in w.COORDINATORS for x in frame[body:verb])
+    return joined or verbs.is_ed_form(frame[verb].low)
 
 
 def _same_verb(frame: Sequence[Word], main: int, body: int, stop: int) -> int | None:

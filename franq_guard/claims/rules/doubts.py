@@ -207,7 +207,9 @@ def no_verb(frame: Sequence[Word], main: int, body: int, verb: int) -> bool:
     """Whether the verb found may be none: "and 2 inclined railways", "and B hailed as a hero"."""
     counting = verb == body + 1 and frame[body].is_number
     noun = verbs.is_ed_form(frame[verb].low) or frame[verb].low in verbs.NOUNS_TOO
-    counted = counting and noun
+    amount_first = frame[body].is_number or frame[body].low in _ABOUT | {"more", "less"}
+    records = amount_first and frame[verb].low in verbs.PLURAL_NOUN_TOO
+    counted = (counting and noun) or records  # "more than 30 million records worldwide"
     after = frame[verb + 1] if verb + 1 < len(frame) else None
     bare = not opens_noun_phrase(frame[body]) and frame[body].low not in w.SUBJECT_PRONOUNS
     past = verbs.is_ed_form(frame[verb].low) or frame[verb].low in verbs.SHARED_PASTS

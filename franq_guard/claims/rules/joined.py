@@ -116,6 +116,8 @@ def _predicate(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     after = frame[j + 1]
     if word.low in w.FINITE_AUXILIARIES:
         return True
+    if _series(frame, main, k):
+        return False
     if is_past_tense(frame[main]):
         known = word.low in verbs.PURE_PASTS | verbs.INTRANSITIVE_PASTS
         sure = known or opens_noun_phrase(after) or after.low in w.PREPOSITIONS | {"to"}
@@ -126,6 +128,12 @@ def _predicate(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     if infinitive(frame, main, body) or frame[main].low in w.AUXILIARIES:
         return False
     return word.low in verbs.BASE_FORMS and placed and has_object(frame, j)
+
+
+def _series(frame: Sequence[Word], main: int, k: int) -> bool:
+    """Whether a verb follows a comma alone: "He trained, kept a diet | and ran"."""
+    after = [frame[after_adverbs(frame, j + 1)] for j in range(main, k) if frame[j].is_comma]
+    return any(is_past_tense(x) and x.low not in w.AUXILIARIES for x in after)
 
 
 def _mirrored(frame: Sequence[Word], main: int, k: int, body: int) -> bool:

@@ -19,6 +19,7 @@ _PLACED_ONCE = frozenset({"born", "died", "buried", "situated", "located"})
 _AMOUNTS = (COUNTS - {"no", "more", "fewer"}) | word_set(
     "hundred hundreds thousand thousands million billion dozen dozens few several half total"
 )
+_PERSONS = frozenset({"he", "she", "it", "they", "we", "i"})
 _OPENED = w.DETERMINERS | w.PREPOSITIONS | {"other", "certain", "various"}
 _MADE = word_set(
     "built constructed assembled woven created produced formed cooked brewed prepared derived"
@@ -98,6 +99,7 @@ def doubtful(
         or _of_another_noun(frame, main, first, cores)
         or _explained_by(frame, first, members)
         or any(x.low in {"those", "ones", "what"} for x in frame[:first])
+        or any(x.low in {"being", "having"} for x in frame[main:])
     )
 
 
@@ -122,8 +124,8 @@ def _mixed(members: Sequence[Sequence[Word]], cores: Sequence[Sequence[Word]]) -
         return True
     if any(_adjective(c) for c in cores[:-1]) or _done(cores):
         return True
-    if any(x.low in {"being", "having"} for m in members for x in m):
-        return True
+    if any(x.low in _PERSONS and not x.is_name for m in members for x in m):
+        return True  # "for health and in 2006 it rose"
     if cores[0][0].low in _SEVERAL and not any(is_plural(x) for x in cores[0][1:]):
         return True
     linked = [any(x.low in w.PREPOSITIONS - {"of"} for x in m) for m in members]

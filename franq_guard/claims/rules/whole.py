@@ -20,6 +20,8 @@ def stays_whole(words: Sequence[Word]) -> bool:
     if sum(x.text == "“" for x in words) != sum(x.text == "”" for x in words):
         return True
     plain = [x for x in words if not x.shielded]
+    if sum(x.text == ":" for x in plain) > 1:
+        return True
     colon = next((k for k, x in enumerate(plain) if x.text == ":"), len(plain))
     return any(x.text == ";" for x in plain[colon:]) or any(
         _ends(plain, k) for k in range(1, len(plain) - 1)
