@@ -117,7 +117,7 @@ def _in_phrase(frame: Sequence[Word], k: int) -> bool:
 
 def name_before(frame: Sequence[Word], comma: int) -> tuple[Word, ...]:
     """The run of capitalised words before ``comma`` (with "of", "the", "de" inside it)."""
-    links = {"of", "the", "de", "van", "von", "da", "la"}
+    links = {"of", "the", "de", "van", "von", "da", "la", "del", "do", "di", "du", "der", "des"}
     k = comma
     while k > 0 and (frame[k - 1].is_name or frame[k - 1].low in links or _initial(frame, k - 1)):
         k -= 1

@@ -206,7 +206,7 @@ def gerund(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | Non
         return None
     low = frame[inner].low
     past = is_past_tense(frame[main])
-    attached = low in w.PREPOSITIONS | _ATTACHED
+    attached = low in w.PREPOSITIONS | _ATTACHED or frame[inner - 1].low == "not"
     finite = None if attached else verbs.finite_form(low, past=past)
     after = frame[inner + 1].low
     event = (low in _EVENTS and (low != "leading" or after == "to")) or (

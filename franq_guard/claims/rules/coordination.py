@@ -45,7 +45,11 @@ from franq_guard.claims.rules.standing import parts
 
 _MAX_SUBJECT = 12
 _CORRELATIVES = frozenset({"only", "either", "neither", "whether", "rather"})
-_NOUNS_TOO = frozenset({"states", "claims", "reports", "notes", "shows"})
+_WITHOUT_THAT = word_set(
+    "said says say stated argued argues believed believes thought thinks hoped hopes feared knew"
+    " knows concluded explained explains estimated warned warns told"
+)
+"""After these a clause may follow without "that"."""
 _SAYING = frozenset({"know", "think", "guess", "mean", "see", "say"})
 _NOT_ONLY = frozenset({"only", "just", "merely", "simply"})
 _POSSIBLE = frozenset({"can", "could", "will", "would"})
@@ -180,6 +184,9 @@ def _in_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
 def _holds_together(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     """Whether the words around ``k`` are said only together."""
     linked = frame[k - 1].low in w.OPENERS and frame[k - 2].is_comma  # "It grew, however, they"
+    for j in range(main, k):
+        if frame[j].low == "so" and find_verb(frame, j + 1, k, loose=True) is None:
+            return True  # "so Ann and Bo can hide"
     explains = frame[k].text != ";" and _after_colon(frame, main, k)
     return linked or explains or _shared(frame, main, k, body) or _purpose(frame, k, body)
 
@@ -281,7 +288,7 @@ def _subordinators(frame: Sequence[Word], main: int, k: int) -> list[int]:
 def _says(frame: Sequence[Word], j: int) -> bool:
     """Whether it is a verb like "claims" (not "his claims")."""
     noun = frame[j - 1].low in w.DETERMINERS | w.PREPOSITIONS
-    if frame[j].low in _NOUNS_TOO and frame[j + 1].low != "that":
+    if frame[j].low not in _WITHOUT_THAT and frame[j + 1].low != "that":
         return False
     return frame[j].low in w.COMPLEMENT_VERBS and not noun
 
@@ -347,7 +354,10 @@ def _loose_verb(frame: Sequence[Word], body: int, stop: int) -> int | None:
     verb = find_verb(frame, body, stop, loose=True)
     if verb is None or any(x.low in w.COORDINATORS for x in frame[body:verb]):
         return None
-    return verb
+    form = frame[verb].low
+    held = form in verbs.SHARED_PASTS and form not in verbs.INTRANSITIVE_PASTS
+    after = frame[verb + 1].low if verb + 1 < len(frame) else ""
+    return None if held and after in w.PREPOSITIONS else verb  # "the second games held in Rome"
 
 
 def _fronted(frame: Sequence[Word], body: int) -> bool:

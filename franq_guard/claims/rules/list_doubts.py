@@ -43,10 +43,9 @@ def explained(members: Sequence[Sequence[Word]]) -> bool:
         for m in rest
     ):
         return True
-    inner = rest[:-1]
     return rest[-1][0].low not in OPENERS and any(
-        m[0].low in {"a", "an", "the", "one"} and any(x.low in w.PREPOSITIONS for x in m)
-        for m in inner
+        m[0].low in {"a", "an", "the", "one"} and not (len(m) > 1 and m[1].is_name)
+        for m in rest[:-1]
     )
 
 
@@ -186,8 +185,10 @@ def _goes_on(member: Sequence[Word], core: Sequence[Word]) -> bool:
     "knocks Ann and Bo off", "won Ann and Bo the prize", "a boat and bus ramp, a lawn".
     """
     rest = member[len(core) :]
-    if rest and rest[-1].low in w.PREPOSITIONS:
+    if rest and (rest[-1].low in w.PREPOSITIONS or rest[0].low == "per"):
         return True
+    if any(x.text == '"' for x in member[2:-1]) and member[0].text != '"':
+        return True  # "and its test \"has parts\""
     if core[0].is_name and any(x.low in {"a", "an", "the"} for x in core[1:]):
         return True
     after = rest[1] if len(rest) > 1 and rest[0].is_comma else None

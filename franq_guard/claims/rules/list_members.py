@@ -61,6 +61,11 @@ _SHARING = word_set(
     "north south east west upper lower old new inner outer first second third big little great"
     " northern southern eastern western central early late"
 )
+_PLACES = word_set(
+    "new north south east west northern southern eastern western central san los las st saint santa"
+    " united great hong buenos rio el la le port lake mount sri saudi"
+)
+"""Beginnings of the names of places, which are no part of the name before "and"."""
 _BINOMIALS = frozenset(lines("binomials"))
 
 
@@ -186,8 +191,9 @@ def _one_name(frame: Sequence[Word], first: int, members: Sequence[Sequence[Word
         return True
     if not (len(members) == 2 and short[0] and len(last) > 1 and last[0].low != "the"):
         return False
-    placed = governor in {"in", "at", "from", "near", "into", "including", "against"}
-    return not placed or members[0][0].low in _SHARING
+    placed = governor in {"in", "at", "from", "near", "into"} and last[0].low in _PLACES
+    free = placed or governor in {"including", "against"}
+    return not free or members[0][0].low in _SHARING
 
 
 def _continued(governor: Word, members: Sequence[Sequence[Word]]) -> bool:

@@ -61,10 +61,20 @@ def carried_words(
     series = frame[body - 1].is_comma and is_past_tense(frame[main])
     if maybe_adjective(frame, k) and not series:
         return None
+    if _described_as(frame, main, k):
+        return None
     if same_tense(frame, main, k) or is_finite(frame, k):
         return shared
     modal = base_predicate(frame, main, body)
     return None if modal is None else (*shared, *modal)
+
+
+def _described_as(frame: Sequence[Word], main: int, k: int) -> bool:
+    """Whether "was" may be left out: "was the third final and billed as the greatest"."""
+    low = frame[k].low
+    formed = verbs.is_ed_form(low) and low not in verbs.INTRANSITIVE_PASTS
+    after = frame[k + 1].low if k + 1 < len(frame) else ""
+    return frame[main].low in w.BE and formed and after in w.PREPOSITIONS
 
 
 def base_predicate(frame: Sequence[Word], main: int, body: int) -> tuple[Word, ...] | None:

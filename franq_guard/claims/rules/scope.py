@@ -1,7 +1,7 @@
 """What a sentence says of all its clauses: a condition, a place, a time.
 
 "In a pool, people swim, but there are no seats.": without its first words the second clause is
-another statement. Such a sentence is not cut into clauses, nor is one whose main verb is not certain.
+another statement. Such a sentence is not cut into clauses, nor one whose main verb is not certain.
 """
 
 from __future__ import annotations
