@@ -160,7 +160,8 @@ def _carried(
         return None  # "It was there that Ann taught, and wrote"; "but not seen as a risk"
     if loose_participle(frame, k, body, bare_comma=bare_comma) or ambiguous_noun(frame, k, verb):
         return None
-    if bare_comma and another_voice(frame, main, verb):
+    ends = verb + 1 < len(frame) and frame[verb + 1].is_comma  # "core, specialised, and key areas"
+    if bare_comma and (ends or another_voice(frame, main, verb)):
         return None
     return carried_words(frame, main if reported is None else reported, body, reported)
 
