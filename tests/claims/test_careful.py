@@ -126,7 +126,8 @@ def test_what_is_added_is_said_with_the_whole_sentence(first, addition):
         ("He was an Austrian film actor and director.",
          ["He was an Austrian film actor.", "He was an Austrian director."]),
         # a time of something past does not limit what follows
-        ("In 1903 she left Rome and moved to Ulm.", ["In 1903 she left Rome.", "She moved to Ulm."]),
+        ("In 1903 she left Rome and moved to Ulm.",
+         ["In 1903 she left Rome.", "She moved to Ulm."]),
         ("In addition, the club has a pool and offers lessons.",
          ["In addition, the club has a pool.", "The club offers lessons."]),
         # examples and places are true one by one

@@ -45,6 +45,7 @@ from franq_guard.claims.rules.standing import parts
 
 _MAX_SUBJECT = 12
 _CORRELATIVES = frozenset({"only", "either", "neither", "whether", "rather"})
+_THINKING = word_set("thought thinks believed believes said says say argued argues hoped hopes")
 _WITHOUT_THAT = word_set(
     "said says say stated argued argues believed believes thought thinks hoped hopes feared knew"
     " knows concluded explained explains estimated warned warns told"
@@ -188,6 +189,8 @@ def _holds_together(frame: Sequence[Word], main: int, k: int, body: int) -> bool
     for j in range(main, k):
         if frame[j].low == "so" and find_verb(frame, j + 1, k, loose=True) is None:
             return True  # "so Ann and Bo can hide"
+    if frame[main].low in _THINKING and find_verb(frame, main + 1, k, loose=True) is None:
+        return True  # "thought the net and the web would grow"
     explains = frame[k].text != ";" and _after_colon(frame, main, k)
     return linked or explains or _shared(frame, main, k, body) or _purpose(frame, k, body)
 

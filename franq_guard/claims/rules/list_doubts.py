@@ -116,6 +116,10 @@ def _mixed(members: Sequence[Sequence[Word]], cores: Sequence[Sequence[Word]]) -
     "making plans, lists, and planning trips"; "was 27 and 31"; "two gold and five silver medals";
     "raw material, trade, and wage inflation"; "running, full of life and joy".
     """
+    definite = [_definite(m) for m in members]
+    named = any(m[0].is_name for m in members)
+    if (named or len(members[0]) > 3) and any(definite) != all(definite):
+        return True  # "a bridge over the strait, the narrow part of Ulm Bay"
     acts = [len(c) > 1 and c[0].low in verbs.GERUNDS and not c[0].is_name for c in cores]
     if any(acts) and not all(c[0].low.endswith("ing") for c in cores):
         return True
@@ -135,6 +139,13 @@ def _mixed(members: Sequence[Sequence[Word]], cores: Sequence[Sequence[Word]]) -
     single = plain and not (before[0].is_number or is_plural(before[0]))
     opened = last[0].is_name or last[0].is_number or last[0].low in _OPENED
     return len(cores) > 2 and single and len(last) > 1 and not (opened or any(acts))
+
+
+def _definite(member: Sequence[Word]) -> bool:
+    """Whether it begins like "the town" or "his house" (not "the Alps")."""
+    first = member[0].low
+    named = len(member) > 1 and member[1].is_name
+    return first in w.POSSESSIVES or (first == "the" and not named)
 
 
 def _adjective(core: Sequence[Word]) -> bool:
@@ -240,7 +251,10 @@ def _of_another_noun(
     """
     if frame[first - 1].low not in w.PREPOSITIONS or first - 2 <= main:
         return False
-    if all(c[0].is_name or (c[0].low == "the" and c[-1].is_name) for c in cores):
+    k = next(k for k, x in enumerate(frame) if x is cores[1][0])
+    added = frame[k - 1].low == "as"  # "talks with men in the North as well as Ann Lee"
+    named = all(c[0].is_name or (c[0].low == "the" and c[-1].is_name) for c in cores)
+    if named and not added:
         return False
     if all(c[0].low in verbs.GERUNDS for c in cores):
         return False

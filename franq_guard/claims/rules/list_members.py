@@ -167,7 +167,7 @@ def _one_name(frame: Sequence[Word], first: int, members: Sequence[Sequence[Word
     "the song for Laverne and Shirley", "by Peter, Paul and Mary", "Upper and Lower Tarn",
     "Lake Erie and Ontario", "French and English versions".
     """
-    named = [m for m in members if m[0].is_name]
+    named = [m for m in members if m[0].is_name or (m[0].low == "the" and m[-1].is_name)]
     if len(named) < 2:
         return False
     short = [len(core(m)) == 1 for m in members]

@@ -29,6 +29,7 @@ _NAMING_VERBS = word_set(
     "named renamed called appointed elected declared crowned considered made dubbed titled retitled"
     " rebranded voted ranked rated awarded given granted"
 )
+_WHEN = frozenset({"next", "following", "same", "day", "year", "month", "week", "night"})
 _AT_PRESENT = frozenset({"now", "currently", "today", "still"})
 _DO = frozenset({"do", "does", "did", "don't", "doesn't", "didn't"})
 _NO_PASSIVE = verbs.INTRANSITIVE_PASTS | {"became", "married"}
@@ -114,7 +115,8 @@ def _unclear_voice(frame: Sequence[Word], main: int, k: int) -> bool:
     both = all(verbs.is_ed_form(x) or x in verbs.PARTICIPLES for x in (first, low))
     if not both or low in _NO_PASSIVE | verbs.PURE_PASTS or _is_passive(frame, main, k):
         return False
-    return k + 1 >= len(frame) or not opens_noun_phrase(frame[k + 1])
+    timed = any(x.low in _WHEN for x in frame[k + 1 : k + 4])  # "and beheaded the next day"
+    return k + 1 >= len(frame) or timed or not opens_noun_phrase(frame[k + 1])
 
 
 def another_voice(frame: Sequence[Word], main: int, k: int) -> bool:

@@ -72,7 +72,8 @@ def _whose(
         sure = certain(frame, comma, main, antecedent, None)
         return (*antecedent, inserted("'s")) if sure else None
     first = next(k for k, x in enumerate(frame) if x is antecedent[0])
-    if frame[first - 1].low not in _PLACED or antecedent[0].is_number:
+    dated = any(x.is_number or x.low in w.MONTHS for x in antecedent)
+    if frame[first - 1].low not in _PLACED or dated:
         return None
     place = frame[first - 1].low
     opening = inserted(place.capitalize() if place in {"at", "on", "near"} else "In")
