@@ -37,6 +37,8 @@ LISTS = [
     "They have been sold, plus one book and two films.",
     "The cast has Ben Bratt as Ed, Tom's friend, and Steve Coe as Si.",
     "He served as a judge in Ulm from 1976, and from 1990 to 2004 in Bern.",
+    "Agnes was a poet, the child of Al Fox, Mayor of Ulm and his wife Eva Roe.",
+    "The link is a bridge over the strait, the narrow part of Ulm Bay and the sea.",
     # words after the list belong to all of it
     "He knocks Ann and Bo off.",
     "The vote won Ann and Bo the prize for singing.",
@@ -53,6 +55,7 @@ SCOPE = [
     # no clause ends at the comma
     "You know, he has a dog.",
     "The club grew in Arn, while Belm, a rival, lost its park and left the league.",
+    "Some thought the radio and Ulm Net would grow faster than roads.",
     "She brings them bread so Ann and Bo can hide.",
     # a sentence ends inside, or a quote does not
     "The text names two men, Al Fox and Al Fox Jr. Al Fox fought from 1985 to 1998 and won.",
@@ -93,10 +96,12 @@ def test_it_stays_whole(answer):
         ("She was born in Ulm", ", the queen of the south."),
         ("He ran his own firm", ", not knowing that it was lost."),
         ("He made his debut in the film", ", featuring Ann Lee."),
-        # said without its time it would be another statement
+        # said without its time it would be another statement; a date is no place
+        ("It was adopted in April 1948", ", where most of its works are found."),
         ("He began his work in May", ", when Ann was ten years old."),
         ("It was there that Ann taught", ", and wrote her book."),
         # "was" may be left out
+        ("He was caught in the fight", ", and beheaded the next day."),
         ("The match was the third final", " and billed as the greatest."),
     ],
 )
