@@ -34,7 +34,7 @@ SPLIT = [
      "Germany borders France, Poland and Denmark."],
     ["She was an English mathematician.", "She was an English writer.",
      "She was an English mathematician and writer."],
-    ["It has three bases: one.", "It has three bases: two.", "It has three bases: one and two."],
+    ["It sells fruits: apples.", "It sells fruits: pears.", "It sells fruits: apples and pears."],
     # asides
     ["Marie Curie won the prize.", "Marie Curie was born in Warsaw.",
      "Marie Curie, who was born in Warsaw, won the prize."],

@@ -42,7 +42,9 @@ def aside_end(frame: Sequence[Word], comma: int, inner: int, main: int) -> int |
         j = after_adverbs(frame, k + 1)
         if not main_seen and is_finite(frame, j, loose=True) and k > inner:
             return k + 1
-        if main_seen and (_new_clause(frame, j) or frame[j].low in w.RELATIVES - {"that"}):
+        if main_seen and frame[j].low in w.RELATIVES - {"that"}:
+            return None  # what the second aside is about is unclear without the first
+        if main_seen and _new_clause(frame, j):
             return k
         if (
             main_seen
@@ -115,7 +117,7 @@ def _in_phrase(frame: Sequence[Word], k: int) -> bool:
 
 def name_before(frame: Sequence[Word], comma: int) -> tuple[Word, ...]:
     """The run of capitalised words before ``comma`` (with "of", "the", "de" inside it)."""
-    links = {"of", "the", "de", "van", "von", "da", "la"}
+    links = {"of", "the", "de", "van", "von", "da", "la", "del", "do", "di", "du", "der", "des"}
     k = comma
     while k > 0 and (frame[k - 1].is_name or frame[k - 1].low in links or _initial(frame, k - 1)):
         k -= 1
@@ -133,7 +135,8 @@ def _initial(frame: Sequence[Word], k: int) -> bool:
 
 def be(noun: Sequence[Word], *, past: bool) -> str:
     """The form of "be" that agrees with ``noun``."""
-    plural = (is_plural(noun[-1]) and not noun[-1].is_name) or any(x.low == "and" for x in noun)
+    several = is_plural(noun[-1]) and not noun[-1].is_name and noun[0].low != "one"
+    plural = several or any(x.low == "and" for x in noun)
     return ("were" if past else "are") if plural else ("was" if past else "is")
 
 
@@ -166,7 +169,8 @@ def certain(
     start = subject_start(frame) if main > comma else _after_verb(frame, main, first)
     rivals = _rivals(frame[start:first])
     if frame[comma + 1].low in {"who", "whose"}:
-        return not any(is_person(x) for x in rivals)
+        placed = frame[first - 1].low in {"from", "in", "at", "near", "of"} and bool(rivals)
+        return not placed and not any(is_person(x) for x in rivals)
     if main < comma and frame[main].low in w.BE and start > main + 1:  # "were taken from them"
         rivals += _rivals(frame[subject_start(frame) : main])
     wanted = None if verb is None else verb_number(frame, verb)

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.agreement import head, number
-from franq_guard.claims.rules.antecedents import aside_end, be, copula, name_before, phrase_before
+from franq_guard.claims.rules.antecedents import (
+    aside_end,
+    be,
+    copula,
+    is_person,
+    name_before,
+    phrase_before,
+)
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.doubts import open_clause
 from franq_guard.claims.rules.finite_verb import (
@@ -28,6 +35,8 @@ _TIMES = word_set(
     "also already still now then once formerly originally currently initially later today"
 )
 """Adverbs that may open a description, which holds for a time: "Rask, then the mayor, ..."."""
+_RANKS = word_set("first second third last only latest next")
+_ONCE = frozenset({"previously", "formerly", "once", "originally"})
 _BEGINNINGS = word_set("began begins ended ends occurred occurs happened happens came comes")
 """After these the doer of an -ing form is unclear: "It began in May, marking the end of ..."."""
 _OBJECTS = frozenset({"him", "them", "me", "us"})
@@ -41,13 +50,9 @@ _ABSTRACT = word_set(
     " day month season first move fact term name word gap loss gain win claim view idea way level"
 )
 """Nouns that describe an event, not the name before them: "left Rome, a decision that ..."."""
-_MONTHS = word_set(
-    "january february march april may june july august september october november december"
-    " monday tuesday wednesday thursday friday saturday sunday"
-)
 _ATTACHED = word_set(
     "regarding concerning considering according pending excluding ranging depending varying"
-    " consisting starting containing"
+    " consisting starting containing featuring starring"
 )
 _AMOUNTS = word_set("over about around more less fewer nearly almost roughly approximately only")
 
@@ -56,8 +61,9 @@ def apposition(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] |
     """Split off "Paris, the capital of France, ...", after a name or an opening noun phrase."""
     frame = clause.frame
     opener = frame[after_adverbs(frame, comma + 1)]
-    if is_adverb(frame[comma + 1]) and frame[comma + 1].low not in _TIMES:
-        return None  # "a part of Monaco, specifically the ward"
+    adverb = is_adverb(frame[comma + 1]) and frame[comma + 1].low not in _TIMES
+    if adverb or (opener.low == "one" and frame[comma + 2].low != "of"):
+        return None  # "a part of Ulm, specifically the ward", "one third with Ann, one with Bo"
     interrupts = main > comma
     named = frame[comma - 1].is_name
     if opener.low not in {"a", "an", "the", "one"} and not (
@@ -97,17 +103,22 @@ def _other_thing(
 ) -> bool:
     """Whether the words after the comma may be about something else than those before it."""
     opener = inside[0]
+    if _another_kind(antecedent, inside, interrupts=interrupts) or frame[-1].is_comma:
+        return True
     named = all(x.is_name for x in inside[1:] if x.is_word)
     if not interrupts and opener.low == "the" and named:
         return True  # "in the Mauritshuis, The Hague"
     places = {"in", "at", "near", "from", "to", "of"}
     if opener.is_name and places & {x.low for x in frame[max(0, comma - 4) : comma]}:
         return True  # "in Salem, Oregon, ..."
-    if antecedent[-1].low in _MONTHS or any(x.low in {"and", "or"} for x in antecedent):
+    if antecedent[-1].low in w.MONTHS or any(x.low in {"and", "or"} for x in antecedent):
         return True
     first = next((k for k, x in enumerate(frame) if x is antecedent[0]), 0)
-    if frame[first - 1].low in w.COORDINATORS | {"or"} and first > 0:
+    before = frame[first - 1].low if first > 0 else ""
+    if before in w.COORDINATORS | {"or", "between"}:
         return True
+    if before in {"in", "at", "near", "from"} and is_person(inside):
+        return True  # "was born to Ann in Ulm, the queen of the south"
     if first > 2 and (
         (frame[first - 1].is_comma and frame[first - 2].is_name and first > subject_start(frame))
         or frame[first - 1].low in {"vs", "versus"}
@@ -119,6 +130,20 @@ def _other_thing(
     # "the Beatles, a band": is or are?
     several = antecedent[0].low == "the" and antecedent[-1].is_name and is_plural(antecedent[-1])
     return several or len({number(inside), number(antecedent)} - {None}) > 1
+
+
+def _another_kind(antecedent: Sequence[Word], inside: Sequence[Word], *, interrupts: bool) -> bool:
+    """Whether the words cannot say what the antecedent is.
+
+    "a hit in Peru, the first by a local band"; "A species of whale, the blue whale, ..."; "Knights
+    Church, Dover, is old".
+    """
+    opener = inside[0]
+    if not interrupts and (len(inside) < 2 or inside[1].low in _RANKS):
+        return True
+    if antecedent[0].low in {"a", "an"} and (opener.low == "the" or opener.is_name):
+        return True
+    return opener.is_name and all(x.is_name for x in antecedent)
 
 
 def _described(frame: Sequence[Word], first: int) -> bool:
@@ -134,48 +159,34 @@ def _described(frame: Sequence[Word], first: int) -> bool:
 
 
 def participle(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
-    """Split off "The tower, completed in 1889, ...": between a noun and its verb, or two commas."""
+    """Split off "The tower, completed in 1889, ..." between a noun and its verb."""
     frame = clause.frame
     inner = after_adverbs(frame, comma + 1)
     low = frame[inner].low
     if inner + 1 >= len(frame) or frame[inner + 1].is_comma or low == "let":
         return None  # "his first album, Justified, was": one word may be a name
-    known = low in verbs.PARTICIPLES | w.NAMING or (main > comma and verbs.is_ed_form(low))
-    if not known or not frame[comma - 1].is_word:
+    known = low in verbs.PARTICIPLES | w.NAMING or verbs.is_ed_form(low)
+    if main < comma or not known or not frame[comma - 1].is_word:
         return None
-    end = aside_end(frame, comma, inner, main) if main > comma else _next_comma(frame, inner)
+    end = aside_end(frame, comma, inner, main)
     antecedent = phrase_before(frame, comma, main)
     if end is None or antecedent is None:
-        return None
-    if main < comma and not (low in w.NAMING or frame[comma - 1].is_name):
-        return None
-    if main < comma and _two_nouns(frame, antecedent):
-        return None
-    if main < comma and (end >= len(frame) or frame[end].low in w.COORDINATORS):
         return None
     if _part_of_phrase(frame, antecedent, main, comma) or _titled(frame, comma, end):
         return None
     if antecedent[-1].is_name and is_plural(antecedent[-1]) and antecedent[0].low == "the":
         return None  # "The Cyber Troops, led by": was or were?
-    past = is_past_tense(frame[main]) or low not in _PRESENT
+    past = is_past_tense(frame[main]) or low not in _PRESENT or frame[comma + 1].low in _ONCE
     return clause.take(
         comma, end, (*antecedent, inserted(be(antecedent, past=past)), *frame[comma + 1 : end])
     )
-
-
-def _two_nouns(frame: Sequence[Word], antecedent: Sequence[Word]) -> bool:
-    """Whether another noun may be meant: "the life and legacy of Kane, played by Welles"."""
-    first = next((k for k, x in enumerate(frame) if x is antecedent[0]), 0)
-    before = max((k for k, x in enumerate(antecedent) if x.low == "of"), default=0)
-    inner = before > 0 and not antecedent[before - 1].is_name
-    return inner or (first > 0 and frame[first - 1].low in w.COORDINATORS)
 
 
 def _part_of_phrase(
     frame: Sequence[Word], antecedent: Sequence[Word], main: int, comma: int
 ) -> bool:
     """Whether it is the end of the subject only: "whale" of "A species of whale, feared ..."."""
-    if main < comma or antecedent[0].is_name:
+    if main < comma:
         return False
     first = next((k for k, x in enumerate(frame) if x is antecedent[0]), 0)
     return first > subject_start(frame) and frame[first - 1].low in w.PREPOSITIONS
@@ -187,20 +198,6 @@ def _titled(frame: Sequence[Word], comma: int, end: int) -> bool:
     return named and any(x.text == ":" for x in frame[comma:end])
 
 
-def followed(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
-    """Split off ", followed by X" at the end: X follows the subject."""
-    frame = clause.frame
-    if [x.low for x in frame[comma + 1 : comma + 3]] != ["followed", "by"] or main > comma:
-        return None
-    if frame[main].low not in w.BE or _holds_clause(frame, main, comma):
-        return None
-    carried = subject(frame)
-    if carried is None:
-        return None
-    copula = inserted(be(carried, past=is_past_tense(frame[main])))
-    return clause.take(comma, len(frame), (*carried, copula, *frame[comma + 1 :]))
-
-
 def gerund(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
     """Split off ", winning two prizes" at the end: the subject of the clause won them."""
     frame = clause.frame
@@ -209,7 +206,7 @@ def gerund(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | Non
         return None
     low = frame[inner].low
     past = is_past_tense(frame[main])
-    attached = low in w.PREPOSITIONS | _ATTACHED
+    attached = low in w.PREPOSITIONS | _ATTACHED or frame[inner - 1].low == "not"
     finite = None if attached else verbs.finite_form(low, past=past)
     after = frame[inner + 1].low
     event = (low in _EVENTS and (low != "leading" or after == "to")) or (
@@ -230,13 +227,13 @@ def gerund(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | Non
     if finite is None or not plain or _holds_clause(frame, main, comma):
         return None
     carried = (inserted("This"),) if event else subject(frame)
-    if carried is None:
+    if carried is None or any(x.text == ":" for x in carried):
         return None
     if any(x.low in {"and", "or"} for x in frame[inner + 1 :]) and _is_series(frame, inner):
         return None
     if carried[0].low not in {"he", "she", "it", "this"} and is_plural(carried[-1]) and not past:
         return None
-    rest = [_second_gerund(frame, k, past=past) for k in range(inner + 1, len(frame))]
+    rest = [_second_gerund(frame, inner, k, past=past) for k in range(inner + 1, len(frame))]
     if any(_joined_gerund(rest, k) for k in range(1, len(rest))):
         return None
     return clause.take(
@@ -254,7 +251,7 @@ def _another_doer(frame: Sequence[Word], main: int, comma: int, *, past: bool) -
     first = frame[start]
     named = any(x.is_name and x.low not in w.DETERMINERS for x in frame[start : start + 3])
     doer = named or first.low in w.SUBJECT_PRONOUNS - {"this", "that", "these", "those"}
-    other = frame[comma - 1].is_name and frame[comma - 1].low not in _MONTHS
+    other = frame[comma - 1].is_name and frame[comma - 1].low not in w.MONTHS
     return (dated and not past) or (not doer and other)
 
 
@@ -262,7 +259,8 @@ def _holds_clause(frame: Sequence[Word], main: int, comma: int) -> bool:
     """Whether there is a comma or a second clause between the verb and ``comma``."""
     return any(
         frame[k].is_comma
-        or frame[k].low in w.RELATIVES | w.SUBORDINATORS - {"as", "since", "before", "after"}
+        or frame[k].low
+        in w.RELATIVES | w.CONTRASTS | w.SUBORDINATORS - {"as", "since", "before", "after"}
         or is_finite(frame, k)
         or (frame[k].low in verbs.GERUNDS and frame[k - 1].low not in w.PREPOSITIONS)
         or (frame[k].low == "to" and frame[k + 1].low in verbs.BASE_FORMS)
@@ -276,8 +274,13 @@ def _joined_gerund(words: Sequence[Word], k: int) -> bool:
     return joined and words[k].low.endswith("ing") and len(words[k].text) > 4
 
 
-def _second_gerund(frame: Sequence[Word], k: int, *, past: bool) -> Word:
-    """A finite form for the "becoming" of "regaining strength and becoming a storm" as well."""
+def _second_gerund(frame: Sequence[Word], inner: int, k: int, *, past: bool) -> Word:
+    """A finite form for the "becoming" of "regaining strength and becoming a storm" as well.
+
+    Not for "keeping fit by playing and training hard".
+    """
+    if any(x.low in verbs.GERUNDS for x in frame[inner + 1 : k - 1]):
+        return frame[k]
     finite = verbs.finite_form(frame[k].low, past=past) if frame[k - 1].low == "and" else None
     return frame[k] if finite is None else inserted(finite)
 
@@ -320,7 +323,3 @@ def _is_series(frame: Sequence[Word], inner: int) -> bool:
 def _is_list(inside: Sequence[Word]) -> bool:
     """Whether it is a list and not an aside: "Anna, a nurse and Paul"."""
     return any(x.low in {"and", "or"} and not x.shielded for x in inside)
-
-
-def _next_comma(frame: Sequence[Word], start: int) -> int | None:
-    return next((k + 1 for k in range(start, len(frame)) if frame[k].is_comma), None)

@@ -20,15 +20,15 @@ from franq_guard.claims.rules.standing import parts
 Kind = Callable[[Clause, int, int], tuple[Clause, Clause] | None]
 
 _KINDS = (
-    relatives.when,
     relatives.relative,
     relatives.part_of,
     appositions.apposition,
     appositions.participle,
-    appositions.followed,
     appositions.gerund,
     appositions.with_amount,
 )
+_MAX_COMMAS = 3
+"""With more commas before the verb it is unclear what belongs to what."""
 _EXAMPLES = (appositions.including,)
 
 
@@ -58,7 +58,7 @@ def _first_aside(clause: Clause, kinds: Sequence[Kind]) -> tuple[Clause, Clause]
     main = main_verb(frame, subject_start(frame))
     if main is None:
         main = _verb_behind(frame)
-    if main is None:
+    if main is None or sum(x.is_comma for x in frame[subject_start(frame) : main]) > _MAX_COMMAS:
         return None
     for comma in range(max(1, subject_start(frame)), len(frame) - 2):
         if not frame[comma].is_comma or not clause.can_cut(comma):

@@ -36,7 +36,7 @@ class Clause:
 
     def can_cut(self, position: int) -> bool:
         """Whether there are own words (not carried ones) on both sides of ``position``."""
-        return self.frame[position].index > self.own[0].index
+        return self.own[0].index < self.frame[position].index <= self.own[-1].index
 
     def cut(
         self, position: int, carried: Sequence[Word], *, skip: int = 0

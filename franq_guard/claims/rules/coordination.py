@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.doubts import (
     ambiguous_noun,
-    amount,
     bare_predicate,
     both,
     broken,
-    complement,
-    has_object,
     in_a_list,
-    infinitive,
+    listed_form,
     loose_participle,
-    maybe_adjective,
-    modifier,
     no_clause,
     no_verb,
     says_who,
+    second_subject,
     told,
     two_modifiers,
     two_participles,
@@ -30,29 +27,37 @@ from franq_guard.claims.rules.doubts import (
 from franq_guard.claims.rules.finite_verb import (
     after_adverbs,
     find_verb,
-    is_adverb,
     is_finite,
-    is_past_tense,
     main_verb,
     opens_noun_phrase,
-    subject,
     subject_start,
 )
 from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.claims.rules.predicates import (
+    another_voice,
+    base_predicate,
+    carried_words,
+    same_tense,
+)
+from franq_guard.claims.rules.scope import limited, simple, unsure_verb
 from franq_guard.claims.rules.standing import parts
 
 _MAX_SUBJECT = 12
 _CORRELATIVES = frozenset({"only", "either", "neither", "whether", "rather"})
-_NAMING_VERBS = word_set(
-    "named renamed called appointed elected declared crowned considered made dubbed titled retitled"
-    " rebranded voted ranked rated awarded given granted"
+_THINKING = word_set("thought thinks believed believes said says say argued argues hoped hopes")
+_WITHOUT_THAT = word_set(
+    "said says say stated argued argues believed believes thought thinks hoped hopes feared knew"
+    " knows concluded explained explains estimated warned warns told"
 )
-_DO = frozenset({"do", "does", "did", "don't", "doesn't", "didn't"})
-_CONDITIONS = word_set("if unless when whenever once until provided whether suppose should")
-_NO_PASSIVE = verbs.INTRANSITIVE_PASTS | {"became", "married"}
+"""After these a clause may follow without "that"."""
+_SAYING = frozenset({"know", "think", "guess", "mean", "see", "say"})
+_NOT_ONLY = frozenset({"only", "just", "merely", "simply"})
+_POSSIBLE = frozenset({"can", "could", "will", "would"})
 # Words that open a clause which needs a verb of its own before "and" can join two sentences.
-_WAITING = word_set("if that whether because when unless what since where how as")
+_WAITING = w.CONTRASTS | word_set(
+    "if that whether because when unless what since where how as who whose whom which"
+)
 _SPLICE = frozenset({"he", "she", "it", "they", "these", "this", "we", "i"})
 _QUANTIFIERS = word_set("about around over under nearly more less only at")
 
@@ -80,11 +85,10 @@ def _first_cut(clause: Clause, strong_only: bool) -> tuple[Clause, Clause] | Non
     frame = clause.frame
     if frame and frame[0].low in w.CONTRASTS:
         return _fronted_contrast(clause)
-    main = main_verb(frame, subject_start(frame))
-    if main is None:
+    start = subject_start(frame)
+    main = main_verb(frame, start)
+    if main is None or limited(frame, start, main) or unsure_verb(frame, main):
         return None
-    if frame[0].low in _CONDITIONS:
-        return None  # what follows is true only under the condition
     for k in range(main + 1, len(frame) - 1):
         if frame[k].shielded or not clause.can_cut(k):
             continue
@@ -113,35 +117,82 @@ def _cuts_at(
     frame = clause.frame
     skip = _connective(frame, k)
     body = k + skip
-    if skip == 0 or body >= len(frame) - 1 or _shared(frame, main, k, body):
+    if skip == 0 or body >= len(frame) - 1 or _holds_together(frame, main, k, body):
         return
     strong = frame[k].text == ";" or (frame[k].is_comma and skip > 1)
     bare_comma = frame[k].is_comma and skip == 1
-    if (strong_only and not (strong or bare_comma)) or (
-        bare_comma and (not _series(frame, body, main) or _after_colon(frame, main, k))
-    ):
-        return
     contrast = strong and frame[body - 1].low in w.CONTRASTS
     reported = None if contrast else _reported(frame, main, k)
-    unsure = not strong and reported is None and _open(frame, main, k)
-    if unsure or _waiting(frame, main, k, reported) or in_a_list(frame, main, k, body):
+    if bare_comma and not _after_bare_comma(frame, k, body, main):
+        return
+    if not strong and (
+        (strong_only and not bare_comma) or (reported is None and _open(frame, main, k))
+    ):
+        return
+    if _waiting(frame, main, k, reported) or _in_list(frame, main, k, body):
+        return
+    if frame[body].low == "that":
+        said = next((j for j in range(main, k) if _says(frame, j)), None)
+        if said is not None:
+            yield clause.cut(k, frame[: said + 1], skip=skip)
         return
     others = bare_comma and frame[body].low in {"others", "another", "then"}
-    said = next((j for j in range(main, k) if frame[j].low in w.COMPLEMENT_VERBS), None)
-    if said is not None and frame[body].low == "that":
-        yield clause.cut(k, frame[: said + 1], skip=skip)
-        return
     if reported is None and _opens_clause(frame, body, main, sure=strong or others):
         yield clause.cut(k, (), skip=skip)
     if frame[k].text == ";" and find_verb(frame, body, len(frame)) is not None:
         yield clause.cut(k, (), skip=skip)
-    if strong_only:
-        return
-    carried = _carried(frame, main if reported is None else reported, body, reported)
-    if carried is not None and loose_participle(frame, k, body, bare_comma=bare_comma):
-        return
-    if carried is not None and not ambiguous_noun(frame, k, after_adverbs(frame, body)):
+    carried = None if strong_only else _carried(frame, main, k, body, reported)
+    if carried is not None:
         yield clause.cut(k, carried, skip=skip)
+
+
+def _carried(
+    frame: Sequence[Word], main: int, k: int, body: int, reported: int | None
+) -> tuple[Word, ...] | None:
+    """What a predicate at ``body`` surely shares with the first one; None: it is not sure."""
+    bare_comma = frame[k].is_comma and body == k + 1
+    verb = after_adverbs(frame, body)
+    if any(x.low in w.CONTRASTS and not x.shielded for x in frame[main:k]):
+        return None  # "A grew, while B, a club, lost and left"
+    if any(_own_subject(frame, j, k) for j in range(main + 1, k)):
+        return None  # "It was well received and viewers changed it and used it"
+    cleft = frame[main - 1].low == "it" and any(x.low in {"that", "who"} for x in frame[main:k])
+    if cleft or any(x.low == "not" for x in frame[body:verb]):
+        return None  # "It was there that Ann taught, and wrote"; "but not seen as a risk"
+    if loose_participle(frame, k, body, bare_comma=bare_comma) or ambiguous_noun(frame, k, verb):
+        return None
+    ends = verb + 1 < len(frame) and frame[verb + 1].is_comma  # "core, specialised, and key areas"
+    if bare_comma and (ends or another_voice(frame, main, verb)):
+        return None
+    return carried_words(frame, main if reported is None else reported, body, reported)
+
+
+def _own_subject(frame: Sequence[Word], j: int, k: int) -> bool:
+    """Whether a conjunction at ``j`` joins a clause with a subject of its own before ``k``."""
+    if frame[j].low not in w.COORDINATORS or frame[j].shielded:
+        return False
+    verb = find_verb(frame, j + 1, k, loose=True)
+    return verb is not None and after_adverbs(frame, j + 1) != verb
+
+
+def _in_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
+    return (
+        in_a_list(frame, main, k, body)
+        or listed_form(frame, main, k, body)
+        or second_subject(frame, main, k)
+    )
+
+
+def _holds_together(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
+    """Whether the words around ``k`` are said only together."""
+    linked = frame[k - 1].low in w.OPENERS and frame[k - 2].is_comma  # "It grew, however, they"
+    for j in range(main, k):
+        if frame[j].low == "so" and find_verb(frame, j + 1, k, loose=True) is None:
+            return True  # "so Ann and Bo can hide"
+    if frame[main].low in _THINKING and find_verb(frame, main + 1, k, loose=True) is None:
+        return True  # "thought the net and the web would grow"
+    explains = frame[k].text != ";" and _after_colon(frame, main, k)
+    return linked or explains or _shared(frame, main, k, body) or _purpose(frame, k, body)
 
 
 def _shared(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
@@ -151,7 +202,24 @@ def _shared(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     if frame[k - 1].low in w.PREPOSITIONS or bare_predicate(frame, main, k):
         return True  # "the burden of, or has to pay, the tax"
     # "not only old but rich", "both sings and dances"
+    start = subject_start(frame)
+    if any(x.low == "not" and y.low in _NOT_ONLY for x, y in pairwise(frame[start : main + 1])):
+        return True
     return any(frame[j].low in _CORRELATIVES or both(frame, j) for j in range(main, k))
+
+
+def _purpose(frame: Sequence[Word], k: int, body: int) -> bool:
+    """Whether it is a purpose, no fact: "fix it, so your computer can run"."""
+    so = any(x.low == "so" for x in frame[k:body])
+    return so and any(x.low in _POSSIBLE for x in frame[body : body + 9])
+
+
+def _after_bare_comma(frame: Sequence[Word], k: int, body: int, main: int) -> bool:
+    """Whether a comma alone surely ends a clause: a series follows, and the clause is simple."""
+    quoted = frame[body].text in {'"', "“"}
+    if frame[k - 1].low in w.COMPLEMENT_VERBS | _SAYING:
+        return False  # "you know, he has"
+    return _series(frame, body, main) and simple(frame, k) and not quoted
 
 
 def _after_colon(frame: Sequence[Word], main: int, k: int) -> bool:
@@ -174,10 +242,12 @@ def _connective(frame: Sequence[Word], k: int) -> int:
         return 1 + joins
     if word.text in {"—", "–"}:
         return 2 if joins == 1 else 0
-    return 1 if word.low in {"and", "but", "while", "whereas"} else 0
+    return 1 if word.low in {"and", "but", "whereas"} else 0
 
 
-_SUBORDINATE = (w.SUBORDINATORS - {"as", "since", "once", "so"}) | w.RELATIVES
+_SUBORDINATE = (
+    (w.SUBORDINATORS - {"as", "since", "once", "so"}) | w.RELATIVES | w.CONTRASTS | {"how", "why"}
+)
 
 
 def _open(frame: Sequence[Word], main: int, k: int) -> bool:
@@ -219,10 +289,18 @@ def _subordinators(frame: Sequence[Word], main: int, k: int) -> list[int]:
     ]
 
 
+def _says(frame: Sequence[Word], j: int) -> bool:
+    """Whether it is a verb like "claims" (not "his claims")."""
+    noun = frame[j - 1].low in w.DETERMINERS | w.PREPOSITIONS
+    if frame[j].low not in _WITHOUT_THAT and frame[j + 1].low != "that":
+        return False
+    return frame[j].low in w.COMPLEMENT_VERBS and not noun
+
+
 def _reported(frame: Sequence[Word], main: int, k: int) -> int | None:
     """The verb of reported speech ("She said that A was ..."); None if there is none."""
     for j in range(main, k - 1):
-        if frame[j].low in w.COMPLEMENT_VERBS:
+        if _says(frame, j):
             start = j + 2 if frame[j + 1].low == "that" else j + 1
             verb = find_verb(frame, start, k) or find_verb(frame, start, k, loose=True)
             if verb is not None and verb > start - (start == j + 1):
@@ -252,11 +330,19 @@ def _opens_clause(frame: Sequence[Word], body: int, main: int, *, sure: bool = T
         verb = _loose_verb(frame, body, stop) if sure else _closing_verb(frame, body)
     if verb is not None and no_verb(frame, main, body, verb):
         return False
+    if verb is not None and frame[body - 1].is_comma and _uncertain(frame, body, verb):
+        return False
     if verb is None:
         verb = _same_verb(frame, main, body, stop)
     if verb is not None and not opens:
         opens = frame[verb].low == frame[main].low or frame[verb].low in w.FINITE_AUXILIARIES
     return verb is not None and verb > body and (opens or sure) and not broken(frame[body:verb])
+
+
+def _uncertain(frame: Sequence[Word], body: int, verb: int) -> bool:
+    """Whether a list may go on after a comma alone: ", folk songs inspired X", ", A and B were"."""
+    joined = any(x.low in w.COORDINATORS for x in frame[body:verb])
+    return joined or verbs.is_ed_form(frame[verb].low)
 
 
 def _same_verb(frame: Sequence[Word], main: int, body: int, stop: int) -> int | None:
@@ -272,7 +358,10 @@ def _loose_verb(frame: Sequence[Word], body: int, stop: int) -> int | None:
     verb = find_verb(frame, body, stop, loose=True)
     if verb is None or any(x.low in w.COORDINATORS for x in frame[body:verb]):
         return None
-    return verb
+    form = frame[verb].low
+    held = form in verbs.SHARED_PASTS and form not in verbs.INTRANSITIVE_PASTS
+    after = frame[verb + 1].low if verb + 1 < len(frame) else ""
+    return None if held and after in w.PREPOSITIONS else verb  # "the second games held in Rome"
 
 
 def _fronted(frame: Sequence[Word], body: int) -> bool:
@@ -289,98 +378,7 @@ def _closing_verb(frame: Sequence[Word], body: int) -> int | None:
     ends = last > body and not frame[-1].is_word and frame[last].low not in w.NAMING
     if not ends or any(x.low in w.SUBORDINATORS | w.RELATIVES for x in frame[body:last]):
         return None
-    return last if is_past_tense(frame[last]) and not frame[last].is_name else None
-
-
-def _carried(
-    frame: Sequence[Word], main: int, body: int, reported: int | None
-) -> tuple[Word, ...] | None:
-    """The words that the predicate at ``body`` shares with the first one; None: no predicate."""
-    shared = subject(frame) if reported is None else tuple(frame[:reported])
-    if shared is None or shared[0].low in {"here", "there"}:
-        return None
-    if any(x.text == ":" and not x.shielded for x in frame[main:body]):
-        return None
-    k = after_adverbs(frame, body)
-    low = frame[k].low
-    if complement(frame, main, k) or modifier(frame, main, k):
-        return None
-    auxiliary = (frame[main],) if frame[main].low in w.FINITE_AUXILIARIES else ()
-    if frame[main].low in w.BE and _unclear_voice(frame, main, k):
-        return None
-    if (
-        auxiliary
-        and low != "had"
-        and (low in verbs.PARTICIPLES or verbs.is_ed_form(low))
-        and _is_passive(frame, main, k)
-    ):
-        return (*shared, *auxiliary)
-    if _same_tense(frame, main, k):
-        return shared
-    if is_finite(frame, k) and not maybe_adjective(frame, main, k):
-        return shared
-    modal = _base_predicate(frame, main, body)
-    return None if modal is None else (*shared, *modal)
-
-
-def _base_predicate(frame: Sequence[Word], main: int, body: int) -> tuple[Word, ...] | None:
-    """The modal that a base form at ``body`` shares, () if it needs none; None: no predicate."""
-    k = after_adverbs(frame, body)
-    low = frame[k].low
-    if low not in verbs.BASE_FORMS or not has_object(frame, k) or infinitive(frame, main, body):
-        return None
-    first = frame[main].low
-    if first in w.MODALS - _DO and frame[after_adverbs(frame, main + 1)].low in verbs.BASE_FORMS:
-        return (frame[main],)
-    perfect = first == "have" and frame[after_adverbs(frame, main + 1)].low in verbs.PARTICIPLES
-    plural = first in {"are", "have"} and not perfect and low in verbs.PLAIN_BASE_FORMS | {"return"}
-    plain = first in verbs.BASE_FORMS and first not in w.FINITE_AUXILIARIES
-    return () if plural or plain else None
-
-
-def _same_tense(frame: Sequence[Word], main: int, k: int) -> bool:
-    """Whether an ambiguous form counts as a verb because it has the tense of the first verb."""
-    word = frame[k]
-    if word.is_name or not word.is_word or k + 1 >= len(frame):
-        return False
-    following = frame[k + 1].low
-    if is_past_tense(frame[main]):
-        named = word.low in w.NAMING and following not in {"at", "on", "for"}
-        return is_past_tense(word) and following != "by" and not named
-    if frame[main].low in verbs.BASE_FORMS - {"have", "do"}:
-        return False
-    known = word.low in verbs.THIRD_PERSON_FORMS
-    guessed = word.low.endswith("s") and opens_noun_phrase(frame[k + 1]) and following != "that"
-    return (known or guessed) and following not in {"of", *w.COORDINATORS}
-
-
-def _unclear_voice(frame: Sequence[Word], main: int, k: int) -> bool:
-    """Whether it is unclear if the second form is passive too: "was captured, tried for ..."."""
-    first, low = frame[after_adverbs(frame, main + 1)].low, frame[k].low
-    both = all(verbs.is_ed_form(x) or x in verbs.PARTICIPLES for x in (first, low))
-    if not both or low in _NO_PASSIVE | verbs.PURE_PASTS or _is_passive(frame, main, k):
-        return False
-    return k + 1 >= len(frame) or not opens_noun_phrase(frame[k + 1])
-
-
-def _is_passive(frame: Sequence[Word], main: int, k: int) -> bool:
-    """Whether the auxiliary is shared: "was founded in 1890 and renamed in 1900"."""
-    low = frame[k].low
-    first = after_adverbs(frame, main + 1)
-    passive = frame[first].low in verbs.PARTICIPLES or verbs.is_ed_form(frame[first].low)
-    if not passive or low in _NO_PASSIVE:
-        return False
-    after = frame[k + 1] if k + 1 < len(frame) else None
-    if frame[main].low in w.BE:
-        if amount(frame, k + 1):
-            return False  # "was certified gold and sold over 42,000 copies"
-        if after is not None and after.is_word and low not in _NAMING_VERBS:
-            # "was born in 1900 and received honours" is active, "and sent home" is passive
-            return after.low in w.PREPOSITIONS | w.COORDINATORS | w.SUBORDINATORS or (
-                is_adverb(after) or after.is_number or after.low in {"to", "home", "one", "again"}
-            )
-        return after is None or not opens_noun_phrase(after) or after.is_name or after.is_number
-    return low not in verbs.PURE_PASTS
+    return last if frame[last].low in verbs.INTRANSITIVE_PASTS else None
 
 
 def _series(frame: Sequence[Word], body: int, main: int) -> bool:
@@ -393,8 +391,8 @@ def _series(frame: Sequence[Word], body: int, main: int) -> bool:
         if frame[k].low in {"and", "or", "but"} and not frame[k].shielded:
             j = after_adverbs(frame, k + 1)
             predicate = is_finite(frame, j) or frame[j].low in verbs.PARTICIPLES
-            if predicate or _same_tense(frame, main, j) or _opens_clause(frame, j, main):
+            if predicate or same_tense(frame, main, j) or _opens_clause(frame, j, main):
                 return True
-            if _base_predicate(frame, main, k + 1) is not None:
+            if base_predicate(frame, main, k + 1) is not None:
                 return True
     return False

@@ -20,11 +20,13 @@ from franq_guard.claims.rules.finite_verb import (
     find_verb,
     is_adverb,
     main_verb,
+    opens_noun_phrase,
     subject_start,
 )
 from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.rules.list_doubts import COUNTS
+from franq_guard.claims.rules.list_members import describes
 from franq_guard.claims.rules.standing import closed
 
 _MIN_WORDS = 2
@@ -210,10 +212,23 @@ def _participle(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool
     low = tail[k].low
     if low in _NO_ADDITION or tail[k].is_name or k + 1 >= len(tail) or not tail[k + 1].is_word:
         return False
+    before = next((j for j in range(comma - 1, 0, -1) if frame[j].is_comma), comma)
+    if frame[before + 1].low in w.PREPOSITIONS and low not in verbs.GERUNDS:
+        return False  # "one of six, in addition to her, named in the book"
+    if 0 < comma - before < 5 and _noun_follows(frame, before + 1, tail, k):
+        return False  # "a director, actor, founding member of it"
     if low in verbs.GERUNDS:
-        return not frame[comma - 1].low.endswith("ing")
+        return not (frame[comma - 1].low.endswith("ing") or describes(frame[comma - 1]))
     formed = low in verbs.PARTICIPLES or verbs.is_ed_form(low)
     return formed and tail[k + 1].low in w.PREPOSITIONS
+
+
+def _noun_follows(frame: Sequence[Word], start: int, tail: Sequence[Word], k: int) -> bool:
+    """Whether the form at ``k`` may describe a noun, in a list that began at ``start``."""
+    inside = frame[start : len(frame) - len(tail)]
+    after = tail[k + 1]
+    bare = not opens_noun_phrase(after) and after.low not in w.PREPOSITIONS | {"to"}
+    return bare and find_verb(inside, 0, len(inside), loose=True) is None
 
 
 def _scope(tail: Sequence[Word]) -> bool:
@@ -255,5 +270,8 @@ def _gapped(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool:
     """Whether it is "Acrylic paint dries in an hour, oil paint in a day."."""
     if len(tail) > _MAX_GAPPED or tail[0].is_name or any(x.is_comma for x in frame[:comma]):
         return False
+    if describes(frame[comma - 1]):
+        return False  # "a practical, logical approach to it"
     second = next((k for k, x in enumerate(tail) if x.low in w.PREPOSITIONS), 0)
-    return second > 0 and tail[second].low in {x.low for x in frame[_MIN_WORDS:comma]}
+    near = {x.low for x in frame[max(_MIN_WORDS, comma - 4) : comma]}
+    return second > 0 and tail[second].low in near

@@ -49,6 +49,26 @@ def in_a_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     )
 
 
+def listed_form(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
+    """Whether a form may describe the last noun of a list: "doors, halls, and painted rooms"."""
+    verb = after_adverbs(frame, body)
+    if not verbs.is_ed_form(frame[verb].low) or verb + 1 >= len(frame):
+        return False
+    start = k - frame[k - 1].is_comma
+    last = next((j for j in range(start - 1, main, -1) if frame[j].is_comma), None)
+    if last is None or not _may_be_noun(frame[verb + 1]) or is_adverb(frame[verb + 1]):
+        return False
+    return find_verb(frame[last + 1 : start], 0, start - last - 1, loose=True) is None
+
+
+def second_subject(frame: Sequence[Word], main: int, k: int) -> bool:
+    """Whether ", and A" comes before "and B have": the clause has two subjects."""
+    j = next((j for j in range(k - 1, main, -1) if frame[j].low in {"and", "but"}), None)
+    if j is None or not frame[j - 1].is_comma or frame[k].text == ";" or frame[k].is_comma:
+        return False
+    return find_verb(frame[j + 1 : k], 0, k - j - 1, loose=True) is None
+
+
 def noun_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     """Whether the verb after "and" may be the last noun of a list: "goals, rules and plans"."""
     last = next((j for j in range(k - 1, main, -1) if frame[j].is_comma), None)
@@ -78,6 +98,8 @@ def ambiguous_noun(frame: Sequence[Word], k: int, verb: int) -> bool:
         return False
     if after is None or after.low == "of" or not (after.is_word or after.text in "$€£"):
         return True
+    if is_plural(frame[k - 1]) and low in verbs.PLURAL_NOUN_TOO and not opens_noun_phrase(after):
+        return True  # "the typical issues and challenges common to it"
     noun = is_plural(frame[k - 1]) or frame[k].is_comma or frame[k - 1].is_comma
     return after.low in w.PREPOSITIONS and noun and low in verbs.PLURAL_NOUN_TOO
 
@@ -134,11 +156,11 @@ def two_modifiers(frame: Sequence[Word], k: int, body: int) -> bool:
     return frame[k - 1].low.endswith("ly") and frame[body].low.endswith("ly")
 
 
-def maybe_adjective(frame: Sequence[Word], main: int, k: int) -> bool:
+def maybe_adjective(frame: Sequence[Word], k: int) -> bool:
     """Whether an -ed form may be an adjective: "classic and established writers"."""
     after = frame[min(k + 1, len(frame) - 1)]
     described = verbs.is_ed_form(frame[k].low) and _may_be_noun(after)
-    return described and not is_past_tense(frame[main])
+    return described and not is_adverb(after) and frame[k].low not in verbs.INTRANSITIVE_PASTS
 
 
 def _may_be_noun(after: Word) -> bool:
@@ -183,12 +205,18 @@ def no_clause(frame: Sequence[Word], body: int) -> bool:
 
 def no_verb(frame: Sequence[Word], main: int, body: int, verb: int) -> bool:
     """Whether the verb found may be none: "and 2 inclined railways", "and B hailed as a hero"."""
-    counted = verb == body + 1 and frame[body].is_number and verbs.is_ed_form(frame[verb].low)
+    counting = verb == body + 1 and frame[body].is_number
+    noun = verbs.is_ed_form(frame[verb].low) or frame[verb].low in verbs.NOUNS_TOO
+    amount_first = frame[body].is_number or frame[body].low in _ABOUT | {"more", "less"}
+    records = amount_first and frame[verb].low in verbs.PLURAL_NOUN_TOO
+    counted = (counting and noun) or records  # "more than 30 million records worldwide"
     after = frame[verb + 1] if verb + 1 < len(frame) else None
     bare = not opens_noun_phrase(frame[body]) and frame[body].low not in w.SUBJECT_PRONOUNS
     past = verbs.is_ed_form(frame[verb].low) or frame[verb].low in verbs.SHARED_PASTS
     form = past and not is_plural(frame[verb - 1])
-    ends = form and bare and (after is None or not after.is_word)  # "and flame broiled!"
+    survived = frame[verb].low in verbs.INTRANSITIVE_PASTS
+    # "and flame broiled!", "and two students injured."
+    ends = ((form and bare) or (past and not survived)) and (after is None or not after.is_word)
     return counted or ends or _gapped_passive(frame, main, verb)
 
 
@@ -239,7 +267,8 @@ def two_participles(frame: Sequence[Word], k: int, body: int) -> bool:
     low = frame[after_adverbs(frame, body)].low
     formed = verbs.is_ed_form(low) or low in verbs.PARTICIPLES
     before = frame[k - 1].low
-    left = verbs.is_ed_form(before) or before in verbs.PARTICIPLES - verbs.BASE_FORMS
+    part = before.rsplit("-", 1)[-1]  # "Ulm-backed and installed"
+    left = verbs.is_ed_form(part) or before in verbs.PARTICIPLES - verbs.BASE_FORMS
     return frame[k].low == "and" and formed and left
 
 

@@ -12,13 +12,13 @@ from franq_guard.claims.rules.lexer import Word, inserted
 from franq_guard.claims.rules.list_doubts import COUNTS, OPENERS
 from franq_guard.claims.rules.list_members import (
     MAX_MEMBER,
-    core,
     safe,
     shares_article,
 )
 from franq_guard.claims.rules.standing import stands
 
 _JOINTS = frozenset({"and", "or", "as"})
+_NATION_ENDS = ("an", "ish", "ese", "ch", "sh", "iss", "i", "eek", "ai", "ino", "ic")
 
 
 def enumerated(clause: Clause) -> list[Clause]:
@@ -176,20 +176,13 @@ def _end(frame: Sequence[Word]) -> int:
 
 
 def _prefix_end(frame: Sequence[Word], main: int, first: int, separators: Sequence[int]) -> int:
-    """Where the shared words end: "an English writer and critic" shares "an English"."""
-    second = _body(frame, separators[0])
-    if shares_article(frame, first, frame[second]):
-        if separators[0] - first > 4:  # "a British hip hop artist, actor and ...": only "a British"
-            return next(k for k in range(first + 1, separators[0] + 1) if not frame[k].is_name)
-        return max(first + 1, separators[0] - (_body_length(frame, separators)))
-    return first
-
-
-def _body_length(frame: Sequence[Word], separators: Sequence[int]) -> int:
-    """How many words the second of two professions has; the first has as many that are its own."""
-    if len(separators) > 1:
-        return 1
-    return len(core(frame[_body(frame, separators[0]) : _end(frame)]))
+    """Where the shared words end: "an English court writer and critic" shares "an English"."""
+    if not shares_article(frame, first, frame[_body(frame, separators[0])]):
+        return first
+    nation = frame[first + 1].is_name and frame[first + 1].low.endswith(_NATION_ENDS)
+    if any(frame[_body(frame, k)].is_name for k in separators):
+        nation = False  # "a French writer and Spanish critic"
+    return first + 2 if nation and first + 2 < separators[0] else first + 1
 
 
 def _split(clause: Clause, prefix: int, separators: Sequence[int]) -> list[Clause]:

@@ -144,6 +144,8 @@ def _adds(words: Sequence[Word], k: int) -> bool:
     return k < len(words) and words[k].low in {"which", "who", "whose", "whom"}
 
 
+_COUNTING = frozenset({"both", "only", "not", "even", "just"})
+"""Adverbs that belong to the noun after them: "Both towns grew"."""
 _SUBJECTS = frozenset({"he", "she", "it", "they", "we"})
 _TIMES = frozenset(
     {"month", "year", "week", "day", "season", "summer", "winter", "spring", "autumn"}
@@ -185,11 +187,13 @@ def subject(words: Sequence[Word]) -> tuple[Word, ...] | None:
     if words[verb].low in w.PRONOUN_VERBS:
         return (_pronoun(words[verb]),)
     phrase = _without_brackets(words[start:verb])
+    if any(x.text in {"–", "—"} and not x.shielded for x in phrase):
+        return None
     while phrase and (is_adverb(phrase[-1]) or phrase[-1].low in w.OPENERS):
         phrase.pop()
     if phrase and phrase[-1].is_comma:  # an aside ends here: it began at the first comma
         phrase = phrase[: next(k for k, x in enumerate(phrase) if x.is_comma)]
-    while phrase and is_adverb(phrase[0]) and len(phrase) > 1:
+    while len(phrase) > 1 and is_adverb(phrase[0]) and phrase[0].low not in _COUNTING:
         phrase.pop(0)
     opens = phrase and (phrase[0].is_word or phrase[0].text in {'"', "“", "*"})
     return tuple(phrase) if opens and len(phrase) <= 14 else None
@@ -284,7 +288,8 @@ def _is_past(low: str, before: Word, after: Word | None, loose: bool) -> bool:
     if not (low in v.SHARED_PASTS or v.is_ed_form(low)) or after is None or after.low == "by":
         return False
     if low in w.NAMING:
-        return after.low in {"at", "on", "for"} or (loose and after.low in _AFTER_NAMED)
+        placed = after.low in {"at", "on", "for"} and low != "based"
+        return placed or (loose and after.low in _AFTER_NAMED)
     if before.low in {"he", "she", "it", "they", "who", "which", "we", "i"}:
         return True
     if opens_noun_phrase(after) or low in v.INTRANSITIVE_PASTS:

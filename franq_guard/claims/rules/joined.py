@@ -81,6 +81,8 @@ def _without_object(frame: Sequence[Word], k: int) -> bool:
     """Whether the verb before ``k`` may share its object: "he who caught and died from it"."""
     if two_participles(frame, k, k + 1):
         return True
+    if frame[k - 2].is_comma and is_finite(frame, k - 1, loose=True):
+        return True  # "set records, began and came to stand for it"
     if frame[k - 2].low not in w.RELATIVES | w.SUBJECT_PRONOUNS:
         return False
     verb = is_finite(frame, k - 1, loose=True)
@@ -114,8 +116,12 @@ def _predicate(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     after = frame[j + 1]
     if word.low in w.FINITE_AUXILIARIES:
         return True
+    if _series(frame, main, k):
+        return False
     if is_past_tense(frame[main]):
-        return is_past_tense(word) and after.low != "by" and after.is_word
+        known = word.low in verbs.PURE_PASTS | verbs.INTRANSITIVE_PASTS
+        sure = known or opens_noun_phrase(after) or after.low in w.PREPOSITIONS | {"to"}
+        return is_past_tense(word) and after.low != "by" and after.is_word and sure
     placed = after.low in w.PREPOSITIONS - {"of"} | {"to"} or opens_noun_phrase(after)
     if frame[main].low in verbs.THIRD_PERSON_FORMS | {"is", "has", "does"}:
         return word.low in verbs.THIRD_PERSON_FORMS and placed
@@ -124,10 +130,16 @@ def _predicate(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     return word.low in verbs.BASE_FORMS and placed and has_object(frame, j)
 
 
+def _series(frame: Sequence[Word], main: int, k: int) -> bool:
+    """Whether a verb follows a comma alone: "He trained, kept a diet | and ran"."""
+    after = [frame[after_adverbs(frame, j + 1)] for j in range(main, k) if frame[j].is_comma]
+    return any(is_past_tense(x) and x.low not in w.AUXILIARIES for x in after)
+
+
 def _mirrored(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     """Whether both sides end alike: "5 mg for adults and 2.5 mg for children"."""
     tail = frame[body:]
-    if frame[k].is_comma:
+    if frame[k].is_comma or any(x.is_comma for x in frame[max(main, k - 5) : k]):
         return False
     placed = tail[0].low in w.PREPOSITIONS - {"of"} and len(tail) > 2 and tail[1].is_number
     if placed:
@@ -135,8 +147,10 @@ def _mirrored(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     if not (opens_noun_phrase(tail[0]) or tail[0].low in {"again", "hers"}):
         return False
     if (tail[0].is_name and frame[k - 1].is_name) or any(
-        x.is_comma or x.low in w.COORDINATORS for x in tail
+        x.is_comma or x.low in w.COORDINATORS or x.low in verbs.GERUNDS for x in tail
     ):
         return False
     second = next((j for j, x in enumerate(tail) if x.low in w.PREPOSITIONS), 0)
-    return second > 0 and tail[second].low in {x.low for x in frame[main + 1 : k]} - {"of"}
+    near = [x.low for x in frame[max(main + 1, k - 6) : k]]
+    alone = not w.RELATIVES & set(near)
+    return second > 0 and alone and tail[second].low in set(near) - {"of"}

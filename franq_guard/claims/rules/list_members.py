@@ -11,17 +11,24 @@ from franq_guard.claims.rules.agreement import number
 from franq_guard.claims.rules.finite_verb import is_adverb, is_finite, is_plural, subject_start
 from franq_guard.claims.rules.lexer import Word, inserted
 from franq_guard.claims.rules.lexicon import lines, word_set
-from franq_guard.claims.rules.list_doubts import COUNTS, OPENERS, attached, explained, one_place
+from franq_guard.claims.rules.list_doubts import (
+    COUNTS,
+    OPENERS,
+    attached,
+    doubtful,
+    explained,
+    one_place,
+)
+from franq_guard.claims.rules.professions import is_profession
 
 MAX_MEMBER = 9
 """The longest member, in words."""
 _NO_MEMBER = w.SUBORDINATORS | word_set(
     "e.g i.e likely probably possibly due owing thanks such then according especially"
-    " particularly mainly mostly usually often notably also only"
+    " particularly mainly mostly usually often notably also only plus"
 )
 _PARTS = word_set("most many some all none several few both each")
 _CREATE = frozenset({"write", "wrote", "published", "directed", "authored", "painted", "composed"})
-_AGENTS = ("er", "or", "ist", "ian", "ant", "ess", "man", "eer", "yst", "ent", "ic", "yer")
 _NOT_STATED = word_set(
     "not n't never no neither nor without only if unless whether rather instead except than because"
     " cannot don't doesn't didn't isn't aren't wasn't weren't won't can't hasn't haven't hadn't"
@@ -47,13 +54,18 @@ _ADJECTIVES = word_set(
     " private legal moral mental natural rural urban central northern southern eastern western"
     " upper lower inner outer modern ancient medieval hard soft strong weak fast slow safe simple"
     " complex efficient diverse tall wide deep dark light dry wet clean dirty happy sad free"
-    " expensive cheap full empty open closed domestic foreign dense static dynamic basic"
+    " live expensive cheap full empty open closed domestic foreign dense static dynamic basic"
 )
 _CLOSING = frozenset({"there", "here", "too", "today", "now", "instead", "respectively"})
 _SHARING = word_set(
     "north south east west upper lower old new inner outer first second third big little great"
     " northern southern eastern western central early late"
 )
+_PLACES = word_set(
+    "new north south east west northern southern eastern western central san los las st saint santa"
+    " united great hong buenos rio el la le port lake mount sri saudi"
+)
+"""Beginnings of the names of places, which are no part of the name before "and"."""
 _BINOMIALS = frozenset(lines("binomials"))
 
 
@@ -88,6 +100,8 @@ def safe(frame: Sequence[Word], main: int, first: int, members: Sequence[Sequenc
     ):
         return False
     governor = frame[first - 1]
+    if doubtful(frame, main, first, members, cores):
+        return False
     if shares_article(frame, first, members[1][0]):
         rest = members[-1][len(cores[-1]) :]
         described = any(not x.is_name for x in members[0][1:-1])
@@ -153,7 +167,7 @@ def _one_name(frame: Sequence[Word], first: int, members: Sequence[Sequence[Word
     "the song for Laverne and Shirley", "by Peter, Paul and Mary", "Upper and Lower Tarn",
     "Lake Erie and Ontario", "French and English versions".
     """
-    named = [m for m in members if m[0].is_name]
+    named = [m for m in members if m[0].is_name or (m[0].low == "the" and m[-1].is_name)]
     if len(named) < 2:
         return False
     short = [len(core(m)) == 1 for m in members]
@@ -173,12 +187,13 @@ def _one_name(frame: Sequence[Word], first: int, members: Sequence[Sequence[Word
         return True
     last = core(members[-1])
     tail = not last[-1].is_name and last[-1].is_word and len(last) > 1
-    if tail and all(x.is_name for m in members[:-1] for x in m):
+    if tail and all(x.is_name or x.low == "the" for m in members[:-1] for x in m):
         return True
     if not (len(members) == 2 and short[0] and len(last) > 1 and last[0].low != "the"):
         return False
-    placed = governor in {"in", "at", "from", "near", "into", "including", "to", "against"}
-    return not placed or members[0][0].low in _SHARING
+    placed = governor in {"in", "at", "from", "near", "into"} and last[0].low in _PLACES
+    free = placed or governor in {"including", "against"}
+    return not free or members[0][0].low in _SHARING
 
 
 def _continued(governor: Word, members: Sequence[Sequence[Word]]) -> bool:
@@ -186,8 +201,8 @@ def _continued(governor: Word, members: Sequence[Sequence[Word]]) -> bool:
 
     "the International Maize and Wheat Institute", "Cartoon Network Australia and New Zealand".
     """
-    if len(members[0]) > 2 and members[0][-2].low == "of" and len(core(members[1])) == 1:
-        return members[0][-1].is_name  # "the School of Painting and Sculpture"
+    if any(x.low == "of" for x in members[0]) and members[0][-1].is_name and members[1][0].is_name:
+        return True  # "the School of Painting and Sculpture", "the Department of Parks and ..."
     if len(members) > 2:
         return False
     left, right = members[0], _without_marks(core(members[1]))
@@ -219,7 +234,7 @@ def _adjectives(cores: Sequence[Sequence[Word]], *, governed: bool) -> bool:
     opened = cores[-1][0].low in w.DETERMINERS | {"certain", "various", "other", "about", "around"}
     if opened or (governed and all(len(m) == 1 for m in cores)):
         return False
-    if any(_describes(x) for x in singles):
+    if any(describes(x) for x in singles):
         return True
     lead = cores[:-1]
     if _before_nouns(cores):
@@ -249,7 +264,7 @@ def _before_nouns(cores: Sequence[Sequence[Word]]) -> bool:
     return is_plural(second[-1]) and (len(cores) == 2 or len(first) == 1)
 
 
-def _describes(word: Word) -> bool:
+def describes(word: Word) -> bool:
     """Whether the word looks like an adjective or a participle."""
     low = word.low
     if low in verbs.PARTICIPLES or verbs.is_ed_form(low) or low in _ADJECTIVES:
@@ -290,8 +305,7 @@ def _fit(members: Sequence[Sequence[Word]]) -> bool:
 def shares_article(frame: Sequence[Word], k: int, model: Word) -> bool:
     """Whether one article serves both: "was an English writer and critic"."""
     linked = frame[k - 1].low in w.BE | {"became", "becomes"}
-    superlative = frame[k].low == "the" and model.low.endswith("est")
-    return linked and (superlative or (frame[k].low in {"a", "an"} and model.low not in OPENERS))
+    return linked and frame[k].low in {"a", "an"} and model.low not in OPENERS
 
 
 def core(member: Sequence[Word]) -> Sequence[Word]:
@@ -315,13 +329,10 @@ def _past_form(member: Sequence[Word]) -> bool:
 
 
 def _professions(cores: Sequence[Sequence[Word]]) -> bool:
-    """Whether nouns are joined ("a writer and critic"), not adjectives ("a large and old town")."""
+    """Whether persons are described ("a writer and critic"), not a thing ("a large old town")."""
     if any(x.low in w.PREPOSITIONS for x in cores[0]):
         return False
-    if any(core[-1].low in verbs.PARTICIPLES for core in cores):
-        return False
-    long = any(len(core) > 1 for core in cores[1:]) and not cores[1][0].low.endswith("est")
-    return not long or all(core[-1].low.endswith(_AGENTS) for core in cores)
+    return all(is_profession(core[-1]) for core in cores)
 
 
 def _is_title(governor: Word, members: Sequence[Sequence[Word]]) -> bool:

@@ -200,7 +200,7 @@ def _others(words: Sequence[Word], *, copular: bool) -> set[str]:
     for k, run in _phrases(words):
         before = words[k - 1].low if k else ""
         noun = run[-1]
-        if noun.is_name and noun.low not in _MONTHS:
+        if noun.is_name and noun.low not in w.MONTHS:
             if before not in _PLACED and not (copular and before == "of"):
                 found.add("person")
             if not copular:
@@ -236,12 +236,6 @@ def _phrases(words: Sequence[Word]) -> Iterator[tuple[int, Sequence[Word]]]:
             if k > start:
                 yield start, words[start:k]
             start = k + 1
-
-
-_MONTHS = word_set(
-    "january february march april may june july august september october november december monday"
-    " tuesday wednesday thursday friday saturday sunday"
-)
 
 
 def _is_name(phrase: Sequence[Word]) -> bool:

@@ -17,9 +17,9 @@ from franq_guard.claims.rules.finite_verb import (
 from franq_guard.claims.rules.lexer import Word, inserted
 from franq_guard.claims.rules.lexicon import word_set
 
+_SUPPOSED = frozenset({"would", "could", "should", "might"})
 _EVENT_VERBS = word_set("means meant makes made allows allowed causes caused led")
 _PLACED = frozenset({"in", "at", "on", "to", "near", "from", "is", "was"})
-_SEASONS = word_set("winter summer spring autumn night morning evening season century era war")
 _QUANTIFIERS = word_set("many most some all both each none several few one two three much")
 
 
@@ -37,10 +37,10 @@ def relative(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | N
     event = pronoun == "which" and _means_the_event(frame, inner)
     if event:
         antecedent = (inserted("This"),)
-    if antecedent is None or end is None:
+    if antecedent and antecedent[0].low in {"a", "an"} and main < comma:
+        antecedent = _described(frame, main)
+    if antecedent is None or end is None or frame[inner].low in _SUPPOSED:
         return None
-    if antecedent[0].low in {"a", "an"} and main < comma and frame[main].low in w.BE:
-        antecedent = _described(frame, main, antecedent)
     if pronoun in {"who", "which"}:
         sure = event or certain(frame, comma, main, antecedent, inner)
         if not sure or not is_finite(frame, inner, loose=True):
@@ -54,10 +54,14 @@ def relative(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | N
     return clause.take(comma, end, (*opening, *frame[comma + 2 : end]))
 
 
-def _described(frame: Sequence[Word], main: int, antecedent: tuple[Word, ...]) -> tuple[Word, ...]:
-    """The subject instead of what it is: "Ann was a pilot, who flew": Ann flew, not any pilot."""
-    said = frame[after_adverbs(frame, main + 1)] is antecedent[0]
-    return (subject(frame) or antecedent) if said else antecedent
+def _described(frame: Sequence[Word], main: int) -> tuple[Word, ...] | None:
+    """The subject instead of what it is: "Ann was a pilot, who flew": Ann flew, not any pilot.
+
+    None for "He saw a man, who left": which man it was is said in the first clause only.
+    """
+    k = after_adverbs(frame, main + 1)
+    said = frame[main].low in w.BE and frame[k].low in {"a", "an"}
+    return subject(frame) if said else None
 
 
 def _whose(
@@ -68,9 +72,12 @@ def _whose(
         sure = certain(frame, comma, main, antecedent, None)
         return (*antecedent, inserted("'s")) if sure else None
     first = next(k for k, x in enumerate(frame) if x is antecedent[0])
-    if frame[first - 1].low not in _PLACED or antecedent[0].is_number:
+    dated = any(x.is_number or x.low in w.MONTHS for x in antecedent)
+    if frame[first - 1].low not in _PLACED or dated:
         return None
-    return (inserted("In"), *antecedent, inserted(","))
+    place = frame[first - 1].low
+    opening = inserted(place.capitalize() if place in {"at", "on", "near"} else "In")
+    return (opening, *antecedent, inserted(","))
 
 
 def _means_the_event(frame: Sequence[Word], verb: int) -> bool:
@@ -79,19 +86,6 @@ def _means_the_event(frame: Sequence[Word], verb: int) -> bool:
     if low in {"makes", "made"}:
         return not frame[verb - 2].is_name
     return low in _EVENT_VERBS and (low != "led" or frame[verb + 1].low == "to")
-
-
-def when(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:
-    """Split off ", when it was handed over" after a date at the end of a clause."""
-    frame = clause.frame
-    before = frame[comma - 1]
-    dated = before.is_number or before.is_name or before.low in _SEASONS
-    if frame[comma + 1].low != "when" or main > comma or not dated:
-        return None
-    end = aside_end(frame, comma, comma + 2, main)
-    if end is None or find_verb(frame, comma + 2, end, loose=True) is None:
-        return None
-    return clause.take(comma, end, frame[comma + 2 : end])
 
 
 def part_of(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | None:

@@ -18,6 +18,7 @@ from franq_guard.claims.rules.joined import joined
 from franq_guard.claims.rules.lexer import Word, lex
 from franq_guard.claims.rules.nonclaims import reason
 from franq_guard.claims.rules.render import as_sentence, emphasis, plain, render
+from franq_guard.claims.rules.whole import stays_whole
 from franq_guard.claims.sentences import sentences
 from franq_guard.claims.settling import settled
 from franq_guard.records import Claim, Span
@@ -55,12 +56,12 @@ class RuleSplitter:
     Text in other languages is split into sentences, each one claim.
     """
 
-    fingerprint = "rules/4"
+    fingerprint = "rules/5"
 
     def __init__(self, *, language: str = "en") -> None:
         self.language = language
         if language != "en":
-            self.fingerprint = f"rules/4:{language}"
+            self.fingerprint = f"rules/5:{language}"
 
     def split(self, answer: str, *, question: str = "") -> list[Claim]:
         """Claims of ``answer`` in order; see :class:`franq_guard.claims.ClaimSplitter`."""
@@ -148,7 +149,7 @@ def _clauses(answer: str, start: int, end: int) -> list[Clause]:
     marks = emphasis(answer, words)
     read = tuple(x for x in words if x.index not in marks) or words
     found = [Clause(read, read)]
-    if len(words) <= _MAX_WORDS:
+    if len(words) <= _MAX_WORDS and not stays_whole(words):
         for stage in _STAGES:
             found = [part for clause in found for part in stage(clause)]
     if len(read) < len(words):

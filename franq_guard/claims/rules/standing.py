@@ -57,6 +57,9 @@ def stands(clause: Clause) -> bool:
     phrase = [x for x in frame[start:verb] if not is_adverb(x)]
     if frame[verb].low in w.PRONOUN_VERBS:
         return not any(x.is_word for x in phrase)
+    rest = [x for x in frame[verb + 1 :] if x.is_word]
+    if frame[verb].low in w.BE and (rest or frame[0].index > 0) and all(map(_light, rest)):
+        return False  # "He was, however.", "and a total of 40 were"
     original = (
         bool(phrase)
         and phrase[0].index >= 0
@@ -70,6 +73,10 @@ def stands(clause: Clause) -> bool:
         later = any(x.is_comma or x.low in _SUBJECTS for x in phrase[1:])
         return frame[0].low not in _FRONTED_ONLY or not (start == 0 or later)
     return bool(phrase) and _is_subject(phrase) and agree(phrase, frame, verb)
+
+
+def _light(word: Word) -> bool:
+    return is_adverb(word) or word.low in w.OPENERS
 
 
 def _last_verb(frame: Sequence[Word]) -> int | None:
@@ -107,6 +114,8 @@ def _is_subject(phrase: Sequence[Word]) -> bool:
     if first.low in {"down", "up", "off", "out", "with", "as", "like", "than"}:
         return False
     if first.low in verbs.PLAIN_BASE_FORMS and not first.is_name:
+        return False
+    if verbs.is_ed_form(first.low) and not first.is_name:
         return False
     if first.low in verbs.GERUNDS and len(phrase) > 2 and not first.is_name:
         return False

@@ -77,6 +77,11 @@ DEALT_OUT = word_set(
     "respectively together jointly alternately combined each collectively either versus vs mutual"
     " simultaneously"
 )
+MONTHS = word_set(
+    "january february march april may june july august september october november december"
+    " monday tuesday wednesday thursday friday saturday sunday"
+)
+"""Months and days: names of no person or thing."""
 NAMING = word_set("called named titled entitled dubbed nicknamed known considered termed based")
 PLURAL_NOUNS = word_set(
     "two three four five six seven eight nine ten many some people children"
