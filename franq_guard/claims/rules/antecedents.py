@@ -27,6 +27,8 @@ _PEOPLE = word_set(
     " character coach judge pope duke soldiers guests students children twins siblings"
 )
 
+_PLACING = frozenset({"to", "for", "from", "of", "on", "at", "in", "by"})
+
 
 def aside_end(frame: Sequence[Word], comma: int, inner: int, main: int) -> int | None:
     """The position after the aside and its closing comma; None if its end is not clear."""
@@ -42,8 +44,8 @@ def aside_end(frame: Sequence[Word], comma: int, inner: int, main: int) -> int |
         j = after_adverbs(frame, k + 1)
         if not main_seen and is_finite(frame, j, loose=True) and k > inner:
             return k + 1
-        if main_seen and frame[j].low in w.RELATIVES - {"that"}:
-            return None  # what the second aside is about is unclear without the first
+        if main_seen and frame[j].low in (w.RELATIVES | _PLACING) - {"that"}:
+            return None  # the second aside may be about another word: ", to four years in prison"
         if main_seen and _new_clause(frame, j):
             return k
         if (

@@ -16,7 +16,7 @@ from franq_guard.claims.rules.antecedents import (
     phrase_before,
 )
 from franq_guard.claims.rules.clause import Clause
-from franq_guard.claims.rules.doubts import open_clause
+from franq_guard.claims.rules.doubts import describes_noun, open_clause
 from franq_guard.claims.rules.finite_verb import (
     after_adverbs,
     find_verb,
@@ -217,6 +217,7 @@ def gerund(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | Non
     unclear = (
         _another_doer(frame, main, comma, past=past)
         or after in _OBJECTS
+        or describes_noun(frame, comma, inner)
         or (frame[main].low in _BEGINNINGS and frame[main + 1].low in w.PREPOSITIONS)
     )
     if unclear and not event:
@@ -257,7 +258,8 @@ def _another_doer(frame: Sequence[Word], main: int, comma: int, *, past: bool) -
 
 def _holds_clause(frame: Sequence[Word], main: int, comma: int) -> bool:
     """Whether there is a comma or a second clause between the verb and ``comma``."""
-    return any(
+    doing = frame[main + 1].low  # "suggested skating, swimming and running"
+    return (doing.endswith("ing") and len(doing) > 4) or any(
         frame[k].is_comma
         or frame[k].low
         in w.RELATIVES | w.CONTRASTS | w.SUBORDINATORS - {"as", "since", "before", "after"}

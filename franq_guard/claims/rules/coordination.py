@@ -122,8 +122,9 @@ def _cuts_at(
     strong = frame[k].text == ";" or (frame[k].is_comma and skip > 1)
     bare_comma = frame[k].is_comma and skip == 1
     contrast = strong and frame[body - 1].low in w.CONTRASTS
-    reported = None if contrast else _reported(frame, main, k)
-    if bare_comma and not _after_bare_comma(frame, k, body, main):
+    reported = _reported(frame, main, k)
+    unsure = bare_comma and not _after_bare_comma(frame, k, body, main)
+    if unsure or (contrast and reported is not None):
         return
     if not strong and (
         (strong_only and not bare_comma) or (reported is None and _open(frame, main, k))
@@ -156,6 +157,8 @@ def _carried(
         return None  # "A grew, while B, a club, lost and left"
     if any(_own_subject(frame, j, k) for j in range(main + 1, k)):
         return None  # "It was well received and viewers changed it and used it"
+    if reported is not None and any(x.is_comma for x in frame[k - 1 : k + 1]):
+        return None  # "They agreed that A was good, but were unsure"
     cleft = frame[main - 1].low == "it" and any(x.low in {"that", "who"} for x in frame[main:k])
     if cleft or any(x.low == "not" for x in frame[body:verb]):
         return None  # "It was there that Ann taught, and wrote"; "but not seen as a risk"
@@ -191,7 +194,7 @@ def _holds_together(frame: Sequence[Word], main: int, k: int, body: int) -> bool
             return True  # "so Ann and Bo can hide"
     if frame[main].low in _THINKING and find_verb(frame, main + 1, k, loose=True) is None:
         return True  # "thought the net and the web would grow"
-    explains = frame[k].text != ";" and _after_colon(frame, main, k)
+    explains = frame[k].text != ";" and (_after_colon(frame, main, k) or told(frame, main, k))
     return linked or explains or _shared(frame, main, k, body) or _purpose(frame, k, body)
 
 
@@ -252,8 +255,6 @@ _SUBORDINATE = (
 
 def _open(frame: Sequence[Word], main: int, k: int) -> bool:
     """Whether the words before ``k`` end inside a subordinate or relative clause."""
-    if told(frame, main, k):
-        return True
     return any(
         find_verb(frame, j + 1, k, loose=True) is not None for j in _subordinators(frame, main, k)
     )

@@ -14,7 +14,7 @@ from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.agreement import number, verb_number
 from franq_guard.claims.rules.clause import Clause
-from franq_guard.claims.rules.doubts import open_clause
+from franq_guard.claims.rules.doubts import describes_noun, open_clause
 from franq_guard.claims.rules.finite_verb import (
     after_adverbs,
     find_verb,
@@ -218,6 +218,8 @@ def _participle(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool
     if 0 < comma - before < 5 and _noun_follows(frame, before + 1, tail, k):
         return False  # "a director, actor, founding member of it"
     if low in verbs.GERUNDS:
+        if describes_noun(frame, comma, comma + 1 + k):
+            return False
         return not (frame[comma - 1].low.endswith("ing") or describes(frame[comma - 1]))
     formed = low in verbs.PARTICIPLES or verbs.is_ed_form(low)
     return formed and tail[k + 1].low in w.PREPOSITIONS

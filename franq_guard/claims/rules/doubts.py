@@ -26,6 +26,7 @@ _CAUSING = word_set(
     "made make makes left leave leaves kept keep keeps found find finds rendered render renders"
     " considered consider considers got get gets had have has saw see sees"
 )
+_PERIODS = frozenset({"hour", "day", "week", "month", "year", "time"})
 _PERFECT = frozenset({"has", "have", "had"})
 
 
@@ -177,10 +178,10 @@ def says_who(frame: Sequence[Word], body: int) -> bool:
 def broken(words: Sequence[Word]) -> bool:
     """Whether these words cannot be a subject.
 
-    That is if they contain a comma or clause mark, or a conjunction after a number, after a mark or
-    at the end.
+    That is if they contain a comma, a clause mark or "but", or a conjunction after a number, after
+    a mark or at the end.
     """
-    marks = any(x.is_comma or x.text in {";", ":", "–", "—"} for x in words)
+    marks = any(x.is_comma or x.low == "but" or x.text in {";", ":", "–", "—"} for x in words)
     joined = any(
         x.low in w.COORDINATORS and (y.is_number or not x.is_word) for y, x in pairwise(words)
     )
@@ -277,3 +278,9 @@ def infinitive(frame: Sequence[Word], main: int, body: int) -> bool:
     return any(
         frame[j].low == "to" and not opens_noun_phrase(frame[j + 1]) for j in range(main, body - 1)
     )
+
+
+def describes_noun(frame: Sequence[Word], comma: int, k: int) -> bool:
+    """Whether the -ing form at ``k`` may describe a noun: "a gentle, soothing end"."""
+    opened = comma > 1 and frame[comma - 2].low in w.DETERMINERS
+    return opened and frame[comma - 1].low not in _PERIODS and _may_be_noun(frame[k + 1])

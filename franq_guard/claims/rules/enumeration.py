@@ -54,6 +54,8 @@ def _last_joint(frame: Sequence[Word], main: int) -> int | None:
         word = frame[k]
         if word.shielded or word.index < 0:
             continue
+        if word.low == "but":
+            return None  # "for traders and clerks but red was for lords"
         if word.low == "and" or (word.low == "or" and _possible(frame, main)):
             return k
         if word.low == "as" and [x.low for x in frame[k + 1 : k + 3]] == ["well", "as"]:

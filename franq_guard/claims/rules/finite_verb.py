@@ -190,6 +190,8 @@ def subject(words: Sequence[Word]) -> tuple[Word, ...] | None:
     if any(x.text in {"–", "—"} and not x.shielded for x in phrase):
         return None
     while phrase and (is_adverb(phrase[-1]) or phrase[-1].low in w.OPENERS):
+        if len(phrase) > 1 and phrase[-2].low in w.DETERMINERS:
+            break  # "The first was made in 1984"
         phrase.pop()
     if phrase and phrase[-1].is_comma:  # an aside ends here: it began at the first comma
         phrase = phrase[: next(k for k, x in enumerate(phrase) if x.is_comma)]
@@ -213,13 +215,16 @@ def _pronoun(word: Word) -> Word:
 
 
 def _without_brackets(words: Sequence[Word]) -> list[Word]:
+    """The words without "(an aside)"; a bracket right after a word belongs to it: "O(n)"."""
     out: list[Word] = []
     depth = 0
+    end = -1
     for word in words:
-        depth += word.text == "("
+        depth += word.text == "(" and (depth > 0 or word.start != end)
         if not depth:
             out.append(word)
         depth -= word.text == ")" and depth > 0
+        end = word.end
     return out
 
 

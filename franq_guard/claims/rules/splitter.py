@@ -56,12 +56,12 @@ class RuleSplitter:
     Text in other languages is split into sentences, each one claim.
     """
 
-    fingerprint = "rules/5"
+    fingerprint = "rules/6"
 
     def __init__(self, *, language: str = "en") -> None:
         self.language = language
         if language != "en":
-            self.fingerprint = f"rules/5:{language}"
+            self.fingerprint = f"rules/6:{language}"
 
     def split(self, answer: str, *, question: str = "") -> list[Claim]:
         """Claims of ``answer`` in order; see :class:`franq_guard.claims.ClaimSplitter`."""

@@ -1,9 +1,10 @@
-"""Sentences whose marks are in disorder: they stay whole."""
+"""Sentences that stay whole: marks in disorder, no clause of their own, or who said it last."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.lexicon import word_set
 
@@ -11,6 +12,12 @@ _NO_END = word_set(
     "mr mrs ms dr st mt vs prof rev hon gen col lt sgt capt sen rep gov pres ft no fig vol approx"
 )
 """Abbreviations after which no sentence ends."""
+_SAYING = word_set(
+    "say says said claim claims claimed argue argues argued believe believes believed reported"
+    " suggest suggests suggested announced confirmed"
+)
+_MAX_SPEAKER = 8
+_OPEN_START = frozenset({"where", "which", "who", "whom", "whose"})
 
 
 def stays_whole(words: Sequence[Word]) -> bool:
@@ -20,12 +27,35 @@ def stays_whole(words: Sequence[Word]) -> bool:
     if sum(x.text == "“" for x in words) != sum(x.text == "”" for x in words):
         return True
     plain = [x for x in words if not x.shielded]
-    if sum(x.text == ":" for x in plain) > 1:
+    if sum(x.text == ":" for x in plain) > 1 or words[-1].text == ":":
+        return True
+    if _no_clause(words) or _said_at_end(plain) or _set_in_dashes(plain):
         return True
     colon = next((k for k, x in enumerate(plain) if x.text == ":"), len(plain))
     return any(x.text == ";" for x in plain[colon:]) or any(
         _ends(plain, k) for k in range(1, len(plain) - 1)
     )
+
+
+def _no_clause(words: Sequence[Word]) -> bool:
+    """Whether it only adds to another sentence: "Probably because ...", "where c is ..."."""
+    return words[0].low in _OPEN_START or any(x.low == "because" for x in words[1:2])
+
+
+def _said_at_end(words: Sequence[Word]) -> bool:
+    """Whether the last words tell whose statement it is: ", officials say", ", according to X"."""
+    comma = max((k for k, x in enumerate(words) if x.is_comma), default=-1)
+    tail = [x.low for x in words[comma + 1 :] if x.is_word]
+    if comma < 1 or not tail:
+        return False
+    short = len(tail) <= _MAX_SPEAKER
+    return tail[0] == "according" or (short and bool({tail[0], tail[-1]} & _SAYING))
+
+
+def _set_in_dashes(words: Sequence[Word]) -> bool:
+    """Whether the sentence goes on with "and" or "but" after a second dash: "A—B—and C"."""
+    dashes = [k for k, x in enumerate(words[:-1]) if x.text in {"—", "–"}]
+    return any(words[k + 1].low in w.COORDINATORS for k in dashes[1:])
 
 
 def _ends(words: Sequence[Word], k: int) -> bool:
