@@ -28,6 +28,7 @@ _PEOPLE = word_set(
 )
 
 _PLACING = frozenset({"to", "for", "from", "of", "on", "at", "in", "by"})
+_EXAMPLES = frozenset({"including", "such"})
 
 
 def aside_end(frame: Sequence[Word], comma: int, inner: int, main: int) -> int | None:
@@ -44,8 +45,8 @@ def aside_end(frame: Sequence[Word], comma: int, inner: int, main: int) -> int |
         j = after_adverbs(frame, k + 1)
         if not main_seen and is_finite(frame, j, loose=True) and k > inner:
             return k + 1
-        if main_seen and frame[j].low in (w.RELATIVES | _PLACING) - {"that"}:
-            return None  # the second aside may be about another word: ", to four years in prison"
+        if main_seen and _unclear(frame, comma, j):
+            return None
         if main_seen and _new_clause(frame, j):
             return k
         if (
@@ -55,6 +56,16 @@ def aside_end(frame: Sequence[Word], comma: int, inner: int, main: int) -> int |
         ):
             return None  # "by farmers, who feared it, and by the Church"; an answer cut at "and"
     return len(frame) if main_seen else None
+
+
+def _unclear(frame: Sequence[Word], comma: int, j: int) -> bool:
+    """Whether the words at ``j`` need what the aside says, or the aside may end before them.
+
+    ", who robbed a shop, which ..."; "sent Al Fox, who robbed a shop, to prison".
+    """
+    if frame[j].low in w.RELATIVES - {"that"}:
+        return True
+    return frame[j].low in _PLACING and frame[comma + 1].low not in _EXAMPLES
 
 
 def _new_clause(frame: Sequence[Word], j: int) -> bool:

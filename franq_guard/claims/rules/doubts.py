@@ -282,5 +282,5 @@ def infinitive(frame: Sequence[Word], main: int, body: int) -> bool:
 
 def describes_noun(frame: Sequence[Word], comma: int, k: int) -> bool:
     """Whether the -ing form at ``k`` may describe a noun: "a gentle, soothing end"."""
-    opened = comma > 1 and frame[comma - 2].low in w.DETERMINERS
+    opened = comma > 1 and frame[comma - 2].low in {"a", "an"}
     return opened and frame[comma - 1].low not in _PERIODS and _may_be_noun(frame[k + 1])

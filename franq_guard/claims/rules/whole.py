@@ -48,6 +48,8 @@ def _said_at_end(words: Sequence[Word]) -> bool:
     tail = [x.low for x in words[comma + 1 :] if x.is_word]
     if comma < 1 or not tail:
         return False
+    if len(tail) > 1 and tail[-2] in w.BE:
+        return False  # ", but no fire was reported"
     short = len(tail) <= _MAX_SPEAKER
     return tail[0] == "according" or (short and bool({tail[0], tail[-1]} & _SAYING))
 
