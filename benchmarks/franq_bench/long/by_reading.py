@@ -169,7 +169,7 @@ def compared(rows: Sequence[Score]) -> list[tuple[str, FloatArray, bool]]:
     return found + [(n, _filled(matrix(rows, [n]))[:, 0], n == "faithfulness") for n in ALONE]
 
 
-class _OwnWriter(BaseEstimator):
+class _OwnWriter(BaseEstimator):  # type: ignore[misc]
     """As the calibrator that is shipped for these answers is fitted."""
 
     def fit(self, x: FloatArray, truth: FloatArray) -> _OwnWriter:
