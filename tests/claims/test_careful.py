@@ -46,6 +46,7 @@ LISTS = [
     "It was led by Al Reed with Ann Roe, Bo Fox and Cy May as guests.",
     # the first noun's modifier may hold for all
     "It has a very fine shape, taste and smell.",
+    "He was jailed in 1933 and 1944 by the king.",
     # an adjective in a list, no verb
     "The rise is linked to changing habits, increased sales, and weakened rules.",
     "The yard was full of people playing chess, reading, and feeding their birds.",
@@ -62,6 +63,7 @@ SCOPE = [
     # one made-up case
     "An example of a hard choice is a nurse who has one bed, but two men need it.",
     "For example, on a small frame, one bead may mean five and the other bead may mean one.",
+    "Another good example is a nurse who has one bed, but two men need it.",
     # "between A and B" is one place
     "A study has suggested the future of the line between arn and the south of belm"
     " could be closing to all.",

@@ -130,7 +130,8 @@ def _tail_of_all(governor: Word, members: Sequence[Sequence[Word]], core_length:
     """
     tail = members[-1][core_length:]
     joined = any(x.low in w.COORDINATORS and not x.shielded for x in tail)
-    if governor.low == "with" and tail and tail[0].low in w.PREPOSITIONS - {"of"}:
+    placed = any(x.low in w.PREPOSITIONS for m in members[:-1] for x in m)
+    if tail and not placed and tail[0].low in w.PREPOSITIONS - {"of"}:
         return True  # "with Ann, Bo and Cy in the leading roles"
     return joined or any(x.text == "%" and m[0].is_number for m in members for x in m)
 

@@ -40,9 +40,10 @@ def stays_whole(words: Sequence[Word]) -> bool:
 
 def _one_case(words: Sequence[Word]) -> bool:
     """Whether it makes up one case: "An example of it is a ...", "For example, one may ..."."""
-    first = [x.low for x in words[:2]]
-    supposed = any(x.low in _SUPPOSED and not x.is_name for x in words)
-    return first[1:] == ["example"] and (first[0] != "for" or supposed)
+    first = [x.low for x in words[:4]]
+    if first[:2] in (["for", "example"], ["for", "instance"]):
+        return any(x.low in _SUPPOSED and not x.is_name for x in words)
+    return first[0] in {"a", "an", "one", "another"} and "example" in first
 
 
 def _no_clause(words: Sequence[Word]) -> bool:
