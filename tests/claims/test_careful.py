@@ -1,4 +1,4 @@
-"""Sentences that rules/4 or rules/5 cut wrongly: they stay whole, or the cut is made another way.
+"""Sentences that earlier rules cut wrongly: they stay whole, or the cut is made another way.
 
 What was found by reading: lists that are true only as a whole, words that look like a verb, and
 places, times and conditions that hold for more than the clause they stand in.
@@ -42,6 +42,14 @@ LISTS = [
     # words after the list belong to all of it
     "He knocks Ann and Bo off.",
     "The vote won Ann and Bo the prize for singing.",
+    "It was led by Al Reed with Ann Roe, Bo Fox and Cy May in the leading roles.",
+    "It was led by Al Reed with Ann Roe, Bo Fox and Cy May as guests.",
+    # the first noun's modifier may hold for all
+    "It has a very fine shape, taste and smell.",
+    "He was jailed in 1933 and 1944 by the king.",
+    # an adjective in a list, no verb
+    "The rise is linked to changing habits, increased sales, and weakened rules.",
+    "The yard was full of people playing chess, reading, and feeding their birds.",
 ]
 
 SCOPE = [
@@ -52,6 +60,17 @@ SCOPE = [
     "On the day, if the king is ill, and they agree, then it is put off.",
     "It's good to mend a leak soon, so your tap can run and avoid any harm.",
     "This not only saves fuel but also cuts costs.",
+    # one made-up case
+    "An example of a hard choice is a nurse who has one bed, but two men need it.",
+    "For example, on a small frame, one bead may mean five and the other bead may mean one.",
+    "Another good example is a nurse who has one bed, but two men need it.",
+    # "between A and B" is one place
+    "A study has suggested the future of the line between arn and the south of belm"
+    " could be closing to all.",
+    # another noun phrase, another voice
+    "It was vetoed by President Fox, the first of his nine vetoes.",
+    "The plan is not cheap, but still, it could work well.",
+    "The day was quiet, with the sound of birds chirping and leaves rustling in the wind.",
     # no clause ends at the comma
     "You know, he has a dog.",
     "The club grew in Arn, while Belm, a rival, lost its park and left the league.",
@@ -175,6 +194,12 @@ def test_what_is_added_is_said_with_the_whole_sentence(first, addition):
         ("The blast began in a shed, but no fire was reported.",
          ["The blast began in a shed.", "No fire was reported."]),
         # examples and places are true one by one
+        ("He drove between Arn and Belm and sold tea.",
+         ["He drove between Arn and Belm.", "He sold tea."]),
+        ("For example, she left Rome and moved to Ulm.",
+         ["For example, she left Rome.", "She moved to Ulm."]),
+        ("He wrote books, directed films and sold the house.",
+         ["He wrote books.", "He directed films.", "He sold the house."]),
         ("She has run firms in Madrid and Los Altos.",
          ["She has run firms in Madrid.", "She has run firms in Los Altos."]),
         ("It has many uses such as light and heat.",
@@ -189,6 +214,14 @@ def test_the_other_cuts_stay(answer, claims):
 
 def test_a_sentence_before_a_formula_or_list_stays_whole():
     assert len(texts("We add both sides, and the sum will be:")) == 1
+
+
+def test_an_item_of_a_counted_list_stays_whole():
+    items = '1. The 2014 film "Ulm", a play shot by Al Reed.\n2. The opera.'
+    counted = texts(f"The text has two topics:\n\n{items}")
+    assert len(counted) == 3
+    assert counted[1] == 'The text has two topics: The 2014 film "Ulm", a play shot by Al Reed.'
+    assert len(texts(f"The text has these topics:\n\n{items}")) > 3
 
 
 def test_every_claim_has_words_of_its_own():

@@ -9,6 +9,7 @@ from franq_guard.claims.blocks import Block
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.finite_verb import find_verb, subject
 from franq_guard.claims.rules.lexer import lex
+from franq_guard.claims.rules.list_doubts import COUNTS
 from franq_guard.claims.rules.mentions import Mentions
 from franq_guard.claims.rules.render import plain, render
 from franq_guard.claims.rules.words import DETERMINERS, THIRD_PERSON
@@ -63,6 +64,11 @@ class Reader:
         """
         named = self._mentions.resolved(answer, start, clause)
         return None if named is None else render(answer, named)
+
+    def one_of_several(self, sentence: str) -> bool:
+        """Whether it is an item, no sentence, of a list that says how many: "two topics:"."""
+        counted = any(x.low in COUNTS or x.is_number for x in lex(self._lead, 0, len(self._lead)))
+        return counted and _is_fragment(sentence)
 
     def place(self, claim: Claim) -> Claim:
         """The claim with its context; for a list item that is no sentence, the list's lead-in."""

@@ -11,6 +11,7 @@ from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.doubts import (
     ambiguous_noun,
     bare_predicate,
+    between,
     both,
     broken,
     in_a_list,
@@ -200,7 +201,7 @@ def _holds_together(frame: Sequence[Word], main: int, k: int, body: int) -> bool
 
 def _shared(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     """Whether the words before ``k`` are incomplete without those after it."""
-    if two_modifiers(frame, k, body) or two_participles(frame, k, body):
+    if two_modifiers(frame, k, body) or two_participles(frame, k, body) or between(frame, k):
         return True
     if frame[k - 1].low in w.PREPOSITIONS or bare_predicate(frame, main, k):
         return True  # "the burden of, or has to pay, the tax"

@@ -57,7 +57,7 @@ def listed_form(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
         return False
     start = k - frame[k - 1].is_comma
     last = next((j for j in range(start - 1, main, -1) if frame[j].is_comma), None)
-    if last is None or not _may_be_noun(frame[verb + 1]) or is_adverb(frame[verb + 1]):
+    if last is None or not may_be_noun(frame[verb + 1]) or is_adverb(frame[verb + 1]):
         return False
     return find_verb(frame[last + 1 : start], 0, start - last - 1, loose=True) is None
 
@@ -79,6 +79,16 @@ def noun_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     return len(inside) < 5 and find_verb(inside, 0, len(inside), loose=True) is None
 
 
+def between(frame: Sequence[Word], k: int) -> bool:
+    """Whether "and" at ``k`` may belong to a "between": "the line between Ulm and the sea"."""
+    last = max((j for j in range(k) if frame[j].low == "between"), default=None)
+    return (
+        last is not None
+        and frame[k].text != ";"
+        and not any(x.low == "and" and not x.shielded for x in frame[last:k])
+    )
+
+
 def both(frame: Sequence[Word], j: int) -> bool:
     """Whether the word at ``j`` is a "both" before two predicates: "both sings and dances"."""
     return frame[j].low == "both" and (
@@ -91,6 +101,8 @@ def ambiguous_noun(frame: Sequence[Word], k: int, verb: int) -> bool:
     """Whether the verb may be a noun in a list: "the pricing and benefits"."""
     low = frame[verb].low
     after = frame[verb + 1] if verb + 1 < len(frame) else None
+    if after is not None and all(x.low.endswith("ing") for x in (frame[k - 1], after)):
+        return True  # "birds chirping and leaves rustling"
     if (
         low == "lasts"
         or low not in verbs.PLURAL_NOUN_TOO | verbs.NOUNS_TOO
@@ -146,7 +158,7 @@ def modifier(frame: Sequence[Word], main: int, k: int) -> bool:
     if not verbs.is_ed_form(frame[k].low) or k + 1 >= len(frame) or k < 3:
         return False
     after, before, opener = frame[k + 1], frame[k - 2], frame[k - 3]
-    if not _may_be_noun(after) or is_adverb(after):
+    if not may_be_noun(after) or is_adverb(after):
         return False
     noun = frame[main].low in w.BE and frame[after_adverbs(frame, main + 1)].low in {"a", "an"}
     return noun or (opener.low in {"a", "an"} and before.is_word)
@@ -160,11 +172,11 @@ def two_modifiers(frame: Sequence[Word], k: int, body: int) -> bool:
 def maybe_adjective(frame: Sequence[Word], k: int) -> bool:
     """Whether an -ed form may be an adjective: "classic and established writers"."""
     after = frame[min(k + 1, len(frame) - 1)]
-    described = verbs.is_ed_form(frame[k].low) and _may_be_noun(after)
+    described = verbs.is_ed_form(frame[k].low) and may_be_noun(after)
     return described and not is_adverb(after) and frame[k].low not in verbs.INTRANSITIVE_PASTS
 
 
-def _may_be_noun(after: Word) -> bool:
+def may_be_noun(after: Word) -> bool:
     """Whether the word after an -ed form may be the noun that it describes."""
     return after.is_word and not opens_noun_phrase(after) and after.low not in w.PREPOSITIONS
 
@@ -283,4 +295,4 @@ def infinitive(frame: Sequence[Word], main: int, body: int) -> bool:
 def describes_noun(frame: Sequence[Word], comma: int, k: int) -> bool:
     """Whether the -ing form at ``k`` may describe a noun: "a gentle, soothing end"."""
     opened = comma > 1 and frame[comma - 2].low in {"a", "an"}
-    return opened and frame[comma - 1].low not in _PERIODS and _may_be_noun(frame[k + 1])
+    return opened and frame[comma - 1].low not in _PERIODS and may_be_noun(frame[k + 1])

@@ -95,11 +95,11 @@ def safe(frame: Sequence[Word], main: int, first: int, members: Sequence[Sequenc
     if any(not 0 < len(m) <= MAX_MEMBER or _has_verb(m) for m in cores):
         return False
     last = _before_relative(members[-1])
+    governor = frame[first - 1]
     if any(is_finite(members[-1], k) for k in range(len(last))) or _tail_of_all(
-        members, len(cores[-1])
+        governor, members, len(cores[-1])
     ):
         return False
-    governor = frame[first - 1]
     if doubtful(frame, main, first, members, cores):
         return False
     if shares_article(frame, first, members[1][0]):
@@ -109,7 +109,11 @@ def safe(frame: Sequence[Word], main: int, first: int, members: Sequence[Sequenc
         linked = bool(rest) and rest[0].low in w.PREPOSITIONS and described
         return _professions(cores) and not linked
     governed = governor.low in w.PREPOSITIONS
-    if _adjectives(cores, governed=governed) or any(_goes_on(m) for m in members[:-1]):
+    if (
+        _one_modifier(cores)
+        or _adjectives(cores, governed=governed)
+        or any(_goes_on(m) for m in members[:-1])
+    ):
         return False
     if _parallel(cores):
         return len(members) > 2 or not _is_title(governor, members)
@@ -119,13 +123,16 @@ def safe(frame: Sequence[Word], main: int, first: int, members: Sequence[Sequenc
     return len(members) > 2 or (not tail and _plain_pair(cores, governor))
 
 
-def _tail_of_all(members: Sequence[Sequence[Word]], core_length: int) -> bool:
+def _tail_of_all(governor: Word, members: Sequence[Sequence[Word]], core_length: int) -> bool:
     """Whether the words after the last member may be about all members.
 
     "has 55% of its pupils and 60% of its teachers from Rome", "sells tea and cups, and lends".
     """
     tail = members[-1][core_length:]
     joined = any(x.low in w.COORDINATORS and not x.shielded for x in tail)
+    placed = any(x.low in w.PREPOSITIONS for m in members[:-1] for x in m)
+    if tail and not placed and tail[0].low in w.PREPOSITIONS - {"of"}:
+        return True  # "with Ann, Bo and Cy in the leading roles"
     return joined or any(x.text == "%" and m[0].is_number for m in members for x in m)
 
 
@@ -246,6 +253,16 @@ def _adjectives(cores: Sequence[Sequence[Word]], *, governed: bool) -> bool:
         and cores[-1][0].low != "other"
         and not any(is_plural(m[0]) for m in lead)
     )
+
+
+def _one_modifier(cores: Sequence[Sequence[Word]]) -> bool:
+    """Whether the first noun's modifier may hold for all: "a very fine shape, taste and smell"."""
+    opened = COUNTS | w.DETERMINERS
+    bare = all(
+        len(c) == 1 and not (c[0].is_name or c[0].is_number or c[0].low in opened)
+        for c in cores[1:]
+    )
+    return bare and len(cores[0]) > 2 and cores[0][0].low in {"a", "an"}
 
 
 def _before_nouns(cores: Sequence[Sequence[Word]]) -> bool:

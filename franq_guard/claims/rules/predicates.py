@@ -11,6 +11,7 @@ from franq_guard.claims.rules.doubts import (
     complement,
     has_object,
     infinitive,
+    may_be_noun,
     maybe_adjective,
     modifier,
 )
@@ -120,7 +121,14 @@ def _unclear_voice(frame: Sequence[Word], main: int, k: int) -> bool:
 
 
 def another_voice(frame: Sequence[Word], main: int, k: int) -> bool:
-    """Whether it may be passive in a series: "was raised to X, made a knight, and was named Y"."""
+    """Whether it may be passive in a series: "was raised to X, made a knight, and was named Y".
+
+    Or an adjective: "is due to new habits, increased sales and weakened rules".
+    """
+    after = frame[min(k + 1, len(frame) - 1)]
+    described = verbs.is_ed_form(frame[k].low) and may_be_noun(after) and not is_adverb(after)
+    if described and frame[main].low in w.AUXILIARIES:
+        return True
     named = frame[main].low in w.BE and frame[k].low in _NAMING_VERBS
     return named and not _is_passive(frame, main, k)
 

@@ -56,12 +56,12 @@ class RuleSplitter:
     Text in other languages is split into sentences, each one claim.
     """
 
-    fingerprint = "rules/6"
+    fingerprint = "rules/7"
 
     def __init__(self, *, language: str = "en") -> None:
         self.language = language
         if language != "en":
-            self.fingerprint = f"rules/6:{language}"
+            self.fingerprint = f"rules/7:{language}"
 
     def split(self, answer: str, *, question: str = "") -> list[Claim]:
         """Claims of ``answer`` in order; see :class:`franq_guard.claims.ClaimSplitter`."""
@@ -130,7 +130,8 @@ class RuleSplitter:
             why = stated.why_nothing(start, end) or reason(text)
             claims: tuple[Claim, ...] = (Claim(text, ((start, end),), not_a_claim=why),)
             if why is None:
-                found = _clauses(stated.text, start, end)
+                whole = reader.one_of_several(text)
+                found = _clauses(stated.text, start, end, whole=whole)
                 made = (_claim(stated, reader, start, clause) for clause in found)
                 claims = tuple(reader.place(claim) for claim in made)
             reader.passed(text)
@@ -143,13 +144,13 @@ def _claim(stated: Stated, reader: Reader, start: int, clause: Clause) -> Claim:
     return stated.clear(Claim(render(stated.text, clause), clause.spans(), full=full))
 
 
-def _clauses(answer: str, start: int, end: int) -> list[Clause]:
+def _clauses(answer: str, start: int, end: int, *, whole: bool) -> list[Clause]:
     """The clauses of the sentence ``answer[start:end]``, by their first own word."""
     words = tuple(lex(answer, start, end))
     marks = emphasis(answer, words)
     read = tuple(x for x in words if x.index not in marks) or words
     found = [Clause(read, read)]
-    if len(words) <= _MAX_WORDS and not stays_whole(words):
+    if len(words) <= _MAX_WORDS and not (whole or stays_whole(words)):
         for stage in _STAGES:
             found = [part for clause in found for part in stage(clause)]
     if len(read) < len(words):

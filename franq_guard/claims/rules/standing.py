@@ -98,8 +98,8 @@ def closed(frame: Sequence[Word]) -> bool:
     if last is None or (last.low in _NO_END and not last.is_name and not written):
         return False
     before = next((x for x in reversed(words) if not is_adverb(x)), last)
-    if last.low in _SUBJECTS or (before is not last and before.low in w.RELATIVES):
-        return False  # "after he (and colleagues)", "a wall that physically (and ...)"
+    if last.low in _SUBJECTS or (before is not last and before.low in w.RELATIVES | w.COORDINATORS):
+        return False  # "after he (and colleagues)", "a wall that physically (and ...)", "but still"
     opened = sum(x.text in "([“" for x in frame) - sum(x.text in ")]”" for x in frame)
     return opened == 0
 

@@ -17,6 +17,7 @@ _SAYING = word_set(
     " suggest suggests suggested announced confirmed"
 )
 _MAX_SPEAKER = 8
+_SUPPOSED = word_set("may might could can would will if imagine suppose say")
 _OPEN_START = frozenset({"where", "which", "who", "whom", "whose"})
 
 
@@ -29,12 +30,20 @@ def stays_whole(words: Sequence[Word]) -> bool:
     plain = [x for x in words if not x.shielded]
     if sum(x.text == ":" for x in plain) > 1 or words[-1].text == ":":
         return True
-    if _no_clause(words) or _said_at_end(plain) or _set_in_dashes(plain):
+    if _one_case(words) or _no_clause(words) or _said_at_end(plain) or _set_in_dashes(plain):
         return True
     colon = next((k for k, x in enumerate(plain) if x.text == ":"), len(plain))
     return any(x.text == ";" for x in plain[colon:]) or any(
         _ends(plain, k) for k in range(1, len(plain) - 1)
     )
+
+
+def _one_case(words: Sequence[Word]) -> bool:
+    """Whether it makes up one case: "An example of it is a ...", "For example, one may ..."."""
+    first = [x.low for x in words[:4]]
+    if first[:2] in (["for", "example"], ["for", "instance"]):
+        return any(x.low in _SUPPOSED and not x.is_name for x in words)
+    return first[0] in {"a", "an", "one", "another"} and "example" in first
 
 
 def _no_clause(words: Sequence[Word]) -> bool:
