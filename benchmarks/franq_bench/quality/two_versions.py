@@ -7,7 +7,7 @@
 3. The reader writes ``labels.jsonl``, per claim ``{"id": 0, "verdict": "fine"}``; or "wrong", if it
    says something that its sentence does not, or "ungrammatical", with what happened as ``kind``.
 4. ``... rates DIR`` prints the shares. It needs the key and the labels only, which hold no text.
-   Those of 2026-11-22 are in ``benchmarks/results/claims-by-reading``.
+   Those of 2026-11-22 are in ``benchmarks/results/claims-by-reading``, a folder each.
 
 Run the first step outside of a checkout: Python looks for packages in the current folder first.
 """
