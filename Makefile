@@ -219,7 +219,9 @@ TEST ?= 300
 # KNOWN=DIR: a smaller run whose rows are not made again.
 KNOWN ?=
 BENCH := $(BIN)/franq bench
-SHORT := $(BENCH) short $(QA) --dtype auto --workers $(WORKERS)
+# auto takes bfloat16 where the processor has it; rows of KNOWN must be of the same.
+DTYPE ?= auto
+SHORT := $(BENCH) short $(QA) --dtype $(DTYPE) --workers $(WORKERS)
 CLAIMS := $(BENCH) claims-factuality --dtype auto
 RETRIEVALS := original shuffled corrupted
 
@@ -228,10 +230,10 @@ bench-small: $(READY)     ## the paper's short-form tables, small, from DATA (5 
 
 bench-tables: bench-short bench-retrievals bench-long  ## those under benchmarks/results (hours)
 
-bench-short: $(READY)     ## short form, from DATA (resumes; an hour and a half on 2 cores)
+bench-short: $(READY)     ## short form, from DATA (resumes; nearly four hours on 2 cores)
 	$(SHORT) --train $(TRAIN) --test $(TEST) $(KNOWN:%=--known %) --runtime --out $(OUT)/short
 
-bench-retrievals: $(READY)  ## short form with spoiled retrievals, from DATA (resumes; likewise)
+bench-retrievals: $(READY)  ## short form with spoiled retrievals, from DATA (resumes; six hours)
 	set -e; for retrieval in $(RETRIEVALS); do \
 		$(SHORT) --train 100 --test 100 --retrieval $$retrieval --out $(OUT)/$$retrieval; \
 	done

@@ -50,6 +50,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--cache", type=Path, default=None, help="generations are kept here")
     options = parser.parse_args(arguments)
     if options.own is not None:
+        for folder in filter(None, (options.own, options.elsewhere)):
+            if not (folder / "scores.jsonl").is_file():
+                parser.error(f"no scores.jsonl in {folder}: see benchmarks/results")
         own = _own(options.own, options.elsewhere, options.form, writer=f"{NAME}/float32")
         _keep(own, options.out / f"smollm2-small-{options.form}.json")
         return

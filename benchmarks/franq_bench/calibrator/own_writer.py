@@ -72,7 +72,8 @@ def fit(
         writer: fingerprint of the model that wrote the claims.
         sources: names and licences of the data.
         labelled: how the truth of the claims is known.
-        elsewhere: claims of other questions, for a figure of how far the two numbers carry.
+        elsewhere: further claims, for a figure of how far the two numbers carry. Those of a data
+            set that ``rows`` hold, too, by the first word of their ids, are left out.
 
     Raises:
         ValueError: claims that the passages state are not true more often than others.
@@ -86,8 +87,9 @@ def fit(
     threshold = round(float(found.p_true(cut)[0]), 6)
     promise = any_writer.promise
     figures = _figures(rows, truth, faithful, any_writer)
-    if elsewhere:
-        figures |= {"elsewhere": _elsewhere(elsewhere, found, any_writer)}
+    fitted = {_set(row) for row in rows}
+    if others := [row for row in elsewhere if _set(row) not in fitted]:
+        figures |= {"elsewhere": _elsewhere(others, found, any_writer)}
     return replace(
         any_writer,
         faith=Knots((0.0,), (found.u,)),
@@ -132,6 +134,10 @@ def _figures(
         "ece_of_any_writer": round(ece(truth, theirs), 4),
         "cross_validation": f"{_FOLDS} folds of whole answers",
     }
+
+
+def _set(row: Score) -> str:
+    return row.id.partition("-")[0]
 
 
 def _elsewhere(rows: Sequence[Score], found: Shares, any_writer: Calibrator) -> dict[str, Any]:

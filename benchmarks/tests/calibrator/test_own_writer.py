@@ -13,11 +13,11 @@ from franq_guard.policy import WEAK, Policy
 ANY = next(c for c in shipped() if c.writer is None and c.form == "long")
 
 
-def rows(*parts):
+def rows(*parts, of="made"):
     """(claims, true ones, P(faithful)) of each part; two claims an answer."""
     found = [(i < true, p) for claims, true, p in parts for i in range(claims)]
     return [
-        Score(f"c{i}", "made", "test", is_true, {"faithfulness": p}, group=f"a{i // 2}")
+        Score(f"{of}-{i}", "made", "test", is_true, {"faithfulness": p}, group=f"a{i // 2}")
         for i, (is_true, p) in enumerate(found)
     ]
 
@@ -38,12 +38,15 @@ def test_they_are_the_most_likely_ones_elsewhere():
 
 
 def test_it_labels_like_any_writers_and_differs_in_p_true():
+    # another data set, and rows of the fitted one, which must not count
+    elsewhere = [*rows((10, 8, 1.0), (10, 2, 0.0), of="other"), *rows((30, 0, 1.0))]
     made = fit(rows((100, 80, 1.0), (100, 20, 0.0)), ANY, writer="w", sources=["ours: MIT"],
-               labelled="by reading", elsewhere=rows((10, 8, 1.0), (10, 2, 0.0)))  # fmt: skip
+               labelled="by reading", elsewhere=elsewhere)  # fmt: skip
     assert (made.writer, made.fingerprint["n_train"]) == ("w", 200)
     assert made.figures["auroc"] == pytest.approx(0.8)  # .8 * .8 + half of .32
     # every claim has P(true) .8 or .2, and as many are true
     assert made.figures["elsewhere"]["ece"] == pytest.approx(0.0, abs=1e-3)
+    assert made.figures["elsewhere"]["n"] == 20
     assert made.promise["threshold"] == made.labels.threshold
     for p in (0.0, 0.27, 0.29, 1.0):
         weak = [
