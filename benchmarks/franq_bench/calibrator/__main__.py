@@ -74,6 +74,7 @@ def _own(labelled: Path, elsewhere: Path | None, form: Form, *, writer: str) -> 
     return fit_own(
         Scores.read(labelled).rows,
         next(c for c in shipped() if c.writer is None and c.form == form),
+        name=f"smollm2 + small faithfulness model, {form} form",
         writer=writer,
         sources=OWN_SOURCES,
         labelled=LABELLED[form],

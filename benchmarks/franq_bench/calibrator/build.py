@@ -25,6 +25,7 @@ from franq_guard.datasets.generations import GenerationStore
 from franq_guard.datasets.jsonl import json_rows
 from franq_guard.datasets.labelled import claim_rows
 from franq_guard.guard import Guard
+from franq_guard.language_model.base import Prompt
 from franq_guard.language_model.prompts import rag_prompt
 from franq_guard.records import ClaimLabel, Passage, Trace
 
@@ -86,15 +87,26 @@ def _question(row: dict[str, Any], rng: random.Random) -> Question:
     )
 
 
+def long_prompt(question: Question) -> Prompt:
+    """The guard's own prompt."""
+    return rag_prompt(question.text, question.passages)
+
+
 def answer(
-    guard: Guard, asked: Sequence[Question], store: GenerationStore, progress: Callable[[int], None]
+    guard: Guard,
+    asked: Sequence[Question],
+    store: GenerationStore,
+    progress: Callable[[int], None],
+    *,
+    prompt: Callable[[Question], Prompt] = long_prompt,
+    max_new_tokens: int = MAX_NEW_TOKENS,
 ) -> list[Trace]:
     """The bundled model's own answers as traces; answers already stored are reused."""
     model = guard.language_model
     if model is None:
         raise ValueError("the guard has no language model")
-    prompts = [model.render(rag_prompt(q.text, q.passages)) for q in asked]
-    made = store.generate(model, prompts, max_new_tokens=MAX_NEW_TOKENS, progress=progress)
+    prompts = [model.render(prompt(q)) for q in asked]
+    made = store.generate(model, prompts, max_new_tokens=max_new_tokens, progress=progress)
     return [
         Trace(q.text, q.passages, generation, id=q.id)
         for q, generation in zip(asked, made, strict=True)

@@ -9,11 +9,12 @@ Questions of the fitting fold, three passages each, the gold one among them for 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from franq_bench.calibrator.build import Question, questions
+from franq_bench.calibrator.build import Question, answer, questions
 from franq_bench.progress import Bar
 from franq_bench.short.prompts import answer_prompt
 from franq_bench.tables.scores import Score, Scores
@@ -22,6 +23,7 @@ from franq_guard.datasets.generations import GenerationStore
 from franq_guard.datasets.grading import grade_by_alias
 from franq_guard.datasets.questions import Question as Asked
 from franq_guard.guard import Guard
+from franq_guard.language_model.base import Prompt
 from franq_guard.language_model.transformers.prompt_reading import first_line
 from franq_guard.records import Trace
 from franq_guard.signals.gather import gather
@@ -48,7 +50,12 @@ def rows(folder: Path, *, limit: int, seed: int, cache: Path, progress: Bar) -> 
     guard = Guard.offline(form="short")
     asked = questions(folder, limit=limit, seed=seed)
     with progress("answering") as show:
-        traces = _answers(guard, asked, cache, lambda done: show(done, len(asked)))
+        tell: Callable[[int], None] = lambda done: show(done, len(asked))  # noqa: E731
+        store = GenerationStore(cache)
+        made = answer(
+            guard, asked, store, tell, prompt=_short_prompt, max_new_tokens=MAX_NEW_TOKENS
+        )
+    traces = [replace(t, generation=first_line(t.generation)) for t in made]
     with progress("checking") as show:
         checked = list(guard.check_many(traces, progress=lambda done: show(done, len(asked))))
     found = []
@@ -62,24 +69,11 @@ def rows(folder: Path, *, limit: int, seed: int, cache: Path, progress: Bar) -> 
     return Scores(tuple(found))
 
 
-def _answers(
-    guard: Guard, asked: Sequence[Question], cache: Path, progress: Callable[[int], None]
-) -> list[Trace]:
-    model = guard.language_model
-    if model is None:
-        raise ValueError("the guard has no language model")
-    prompts = [model.render(answer_prompt(_as_asked(q))) for q in asked]
-    store = GenerationStore(cache)
-    made = store.generate(model, prompts, max_new_tokens=MAX_NEW_TOKENS, progress=progress)
-    return [
-        Trace(q.text, q.passages, first_line(generation), id=q.id)
-        for q, generation in zip(asked, made, strict=True)
-    ]
-
-
-def _as_asked(question: Question) -> Asked:
+def _short_prompt(question: Question) -> Prompt:
     unknown = (False,) * len(question.passages)  # the prompt does not say which one is gold
-    return Asked(question.id, "", question.text, question.answers, question.passages, unknown)
+    return answer_prompt(
+        Asked(question.id, "", question.text, question.answers, question.passages, unknown)
+    )
 
 
 def _signals(trace: Trace) -> dict[str, float]:

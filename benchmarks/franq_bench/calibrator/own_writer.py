@@ -58,6 +58,7 @@ def fit(
     rows: Sequence[Score],
     any_writer: Calibrator,
     *,
+    name: str,
     writer: str,
     sources: Sequence[str],
     labelled: str,
@@ -69,6 +70,7 @@ def fit(
         rows: claims with ``faithfulness`` and their truth; ``group`` is the answer.
         any_writer: for any writer, of the same form: its rule and promise are kept. Both are about
             P(faithful), so only the threshold on P(true) is computed anew.
+        name: of the calibrator, as results show it.
         writer: fingerprint of the model that wrote the claims.
         sources: names and licences of the data.
         labelled: how the truth of the claims is known.
@@ -96,7 +98,7 @@ def fit(
         unfaith=Knots((0.0,), (found.v,)),
         labels=replace(any_writer.labels, threshold=threshold),
         promise=None if promise is None else {**promise, "threshold": threshold},
-        name=any_writer.name.replace("any writer", "smollm2"),
+        name=name,
         figures={"uq_faith": found.u, "uq_unfaith": found.v, "labels": labelled, **figures},
         fingerprint={
             **any_writer.fingerprint,

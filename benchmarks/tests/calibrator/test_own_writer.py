@@ -10,6 +10,7 @@ from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.store import Calibrator
 from franq_guard.policy import WEAK, Policy
 
+NAMED = {"name": "own", "writer": "w"}
 ANY = next(c for c in shipped() if c.writer is None and c.form == "long")
 
 
@@ -40,7 +41,7 @@ def test_they_are_the_most_likely_ones_elsewhere():
 def test_it_labels_like_any_writers_and_differs_in_p_true():
     # another data set, and rows of the fitted one, which must not count
     elsewhere = [*rows((10, 8, 1.0), (10, 2, 0.0), of="other"), *rows((30, 0, 1.0))]
-    made = fit(rows((100, 80, 1.0), (100, 20, 0.0)), ANY, writer="w", sources=["ours: MIT"],
+    made = fit(rows((100, 80, 1.0), (100, 20, 0.0)), ANY, **NAMED, sources=["ours: MIT"],
                labelled="by reading", elsewhere=elsewhere)  # fmt: skip
     assert (made.writer, made.fingerprint["n_train"]) == ("w", 200)
     assert made.figures["auroc"] == pytest.approx(0.8)  # .8 * .8 + half of .32
@@ -59,7 +60,14 @@ def test_it_labels_like_any_writers_and_differs_in_p_true():
 
 def test_claims_whose_truth_does_not_rise_with_p_faithful_are_refused():
     with pytest.raises(ValueError, match="says nothing about the truth"):
-        fit(rows((10, 2, 1.0), (10, 8, 0.0)), ANY, writer="w", sources=[], labelled="by reading")
+        fit(
+            rows((10, 2, 1.0), (10, 8, 0.0)),
+            ANY,
+            name="own",
+            writer="w",
+            sources=[],
+            labelled="by reading",
+        )
 
 
 def test_the_command_writes_it_from_scores_alone(tmp_path, capsys):
