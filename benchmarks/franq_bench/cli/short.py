@@ -145,7 +145,8 @@ def _results(made: _Made, part: Shard, by: By, out: Path) -> Results | None:
     asking = Asking(made.chosen, _own(models), made.cache)
     grader = asking.grader() if part == (1, 1) else None  # a part alone is not graded
     if by.engine is Engine.ray or by.workers:
-        # What a model rewrites is kept, and the workers find it.
+        # What a model rewrites is kept, and the workers find it; rows that do not fit are refused
+        # before any worker starts.
         questions = drawn(made.plan, asking.rewrite())
         known = rows_known(made.plan, models, questions)
         if by.engine is Engine.ray:
