@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,18 @@ class GenerationStore:
     """An append-only JSONL file of generations, keyed by (model, settings, prompt).
 
     An incomplete or damaged line is skipped when the file is read, and its text generated again.
+
+    Args:
+        path: is read, and new generations are written to it.
+        also: further files that are only read.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, also: Iterable[Path] = ()) -> None:
         self._path = path
         self._known: dict[str, Generation] = {}
+        for other in also:
+            for line in other.read_text(encoding="utf-8").splitlines():
+                self._remember(line)
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
             text = path.read_text(encoding="utf-8")

@@ -31,6 +31,17 @@ def test_a_second_run_makes_nothing_again(tmp_path):
     assert [g.text for g in again[:2]] == [g.text for g in first]
 
 
+def test_files_of_other_processes_are_read_and_left_as_they_are(tmp_path):
+    mine, theirs = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    GenerationStore(theirs).generate(Counting(), ["a"], max_new_tokens=5)
+    before = theirs.read_bytes()
+    model = Counting()
+    GenerationStore(mine, also=[theirs]).generate(model, ["a", "b"], max_new_tokens=5)
+    assert model.prompts == ["b"]
+    assert theirs.read_bytes() == before
+    assert len(mine.read_text(encoding="utf-8").splitlines()) == 1
+
+
 def test_settings_are_part_of_the_key(tmp_path):
     model, store = Counting(), GenerationStore(tmp_path / "g.jsonl")
     store.generate(model, ["a"], max_new_tokens=5)

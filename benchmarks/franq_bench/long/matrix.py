@@ -13,7 +13,7 @@ from franq_guard.datasets.questions import digest
 from franq_guard.uncertainty.methods import compute, confidence, find, log_confidence
 from franq_guard.uncertainty.statistics import Statistics
 
-__all__ = ["claim_id", "score_rows", "splits"]
+__all__ = ["as_score", "claim_id", "score_rows", "splits"]
 
 
 def splits(answers: Sequence[LabelledAnswer], *, train_share: float, seed: int) -> list[Split]:
@@ -65,7 +65,7 @@ def score_rows(
             split=split,
             is_true=labelled.is_true,
             scores={
-                name: _score(name, float(values[i]), logarithms) for name, values in found.items()
+                name: as_score(name, float(values[i]), logarithms) for name, values in found.items()
             }
             | (_gold(labelled) if answer.target == "factuality" else {}),
             group=answer.id,
@@ -78,7 +78,10 @@ def _gold(claim: LabelledClaim) -> dict[str, float | None]:
     return {} if claim.is_faithful is None else {GOLD: float(claim.is_faithful)}
 
 
-def _score(name: str, uncertainty: float, logarithms: Collection[str]) -> float | None:
+def as_score(
+    name: str, uncertainty: float, logarithms: Collection[str] = LOGARITHMS
+) -> float | None:
+    """A method's uncertainty as a score, see :func:`score_rows`; None for NaN."""
     if math.isnan(uncertainty):
         return None
     if name in logarithms:

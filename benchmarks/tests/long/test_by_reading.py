@@ -1,6 +1,7 @@
 """The comparison on claims that were labelled by reading."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -34,39 +35,59 @@ def test_agreement_by_hand():
 
 @pytest.fixture
 def rows():
-    """300 claims of 100 answers; entropy tells true from false, the rest is noise."""
+    """300 claims about 100 questions; entropy tells true from false, the rest is noise."""
     rng = np.random.default_rng(5)
     found = []
     for i in range(300):
         truth = int(rng.random() < 0.5)
-        scores = {name: float(rng.uniform(0.1, 0.9)) for name in (*SIGNALS, "pmi", "p-true")}
+        scores = {name: float(rng.uniform(0.1, 0.9)) for name in (*SIGNALS, "pmi")}
         scores |= {name: -float(rng.uniform(1, 9)) for name in PAPER[1:]}
         scores |= {"faithfulness": float(rng.random()), "max-token-entropy": 0.2 + 0.6 * truth}
-        found.append(Score(f"squad-{i // 3}/{i % 3}", "squad", "test", truth, scores,
+        part = "test" if i >= 240 else "train"
+        found.append(Score(f"squad-{i // 3}/{i % 3}", "squad", part, truth, scores,
                            group=f"squad-{i // 3}"))  # fmt: skip
     return found
 
 
-def test_what_tells_true_from_false_is_found_and_no_answer_is_fitted_on_itself(rows):
+def test_what_tells_true_from_false_is_found_and_no_question_is_fitted_on_itself(rows):
     values = {name: found for name, found, _ in compared(rows)}
     truth = np.array([row.is_true for row in rows])
     assert auroc(truth, values["FRANQ, learned"]) > 0.95
     assert np.isfinite(values["FRANQ, condition-calibrated"]).all()
-    assert "| max-token-entropy | 1.000 ±0.000 |" in table(rows)
+    for part in ("train", "test"):
+        assert "| max-token-entropy | 1.000 ±0.000 |" in table(rows, part)
+
+
+def test_the_test_fold_is_in_no_fit(rows):
+    """With the labels of the test part turned round nothing is predicted otherwise."""
+    turned = [replace(row, is_true=not row.is_true) if row.split == "test" else row for row in rows]
+    for (name, values, _), (_, others, _) in zip(compared(rows), compared(turned), strict=True):
+        np.testing.assert_array_equal(values, others, err_msg=name)
 
 
 def test_the_report_needs_scores_and_labels_alone(rows, tmp_path, capsys):
     Scores(tuple(rows)).write(tmp_path)
     read = [
-        {"id": row.id, "digest": digest_of("x"), "truth": ["FT"[row.is_true]] * 2,
-         "faith": ["NS"[row.is_true]] * 2}
-        for row in rows
+        {"id": row.id, "digest": digest_of("x"), "truth": ["FT"[row.is_true]] * readers,
+         "faith": ["NS"[row.is_true]] * readers}
+        for row in rows for readers in [2 if row.split == "test" else 1]
     ]  # fmt: skip
     text = "\n".join(map(json.dumps, read))
     (tmp_path / "labels.jsonl").write_text(text, encoding="utf-8")
-    assert main(["--out", str(tmp_path)]) == 0
+    assert main([str(tmp_path)]) == 0
     said = capsys.readouterr().out
-    assert "300 claims of 100 answers" in said
+    assert "240 claims of answers to 80 questions" in said
+    assert "60 claims of answers to 20 questions" in said
+    assert "One reader labelled 300, a second one 60 of them: equal on truth in 100.0%" in said
     assert "kappa 1.00" in said
     assert (tmp_path / "REPORT.md").read_text(encoding="utf-8") == said
     assert len(labels(tmp_path / "labels.jsonl")) == 300
+
+
+def test_a_folder_without_scores_says_what_makes_them(tmp_path, capsys):
+    (tmp_path / "labels.jsonl").write_text("", encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main([str(tmp_path)])
+    assert (
+        "has no scores.jsonl: franq_bench.calibrator.own_long makes it" in capsys.readouterr().err
+    )

@@ -1,0 +1,109 @@
+"""Long answers of the bundled model: two retrievals a question, read claims, signals by hand."""
+
+import gzip
+import json
+import math
+
+import pytest
+
+from franq_bench.calibrator import own_long
+from franq_bench.calibrator.build import FILES, LONG, Question
+from franq_bench.data.folds import Folds
+from franq_bench.long.by_reading import Label, digest_of
+from franq_guard import Guard
+from franq_guard.language_model.base import Prompt
+from franq_guard.records import Generation, Passage, Trace
+from franq_guard.uncertainty.statistics import Statistics
+
+GOLD = "Oslo is the capital of Norway. It has 700,000 people. It lies on a fjord. Ships call."
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Six questions in each file, all of the fitting fold."""
+    others = [{"text": f"Fish {i}.", "title": "Fish", "is_gold": False} for i in range(4)]
+    for name in (*FILES, *LONG):
+        with gzip.open(tmp_path / name, "wt", encoding="utf-8") as file:
+            for i in range(6):
+                gold = {"text": GOLD, "title": "Oslo", "is_gold": True}
+                hint = {"text": "Oslo!", "title": "", "is_gold": False, "has_answer": True}
+                passages = [*others[:2], gold, hint, others[2]]
+                row = {"id": f"{name[7:9]}-{i}", "question": "Where?", "answers": ["Oslo"],
+                       "gold_kind": "annotated", "passages": passages}  # fmt: skip
+                file.write(json.dumps(row) + "\n")
+    folds = type("All", (), {"of": lambda self, row: "fitting"})()
+    monkeypatch.setattr(Folds, "read", lambda _: folds)
+    return tmp_path
+
+
+def test_each_question_is_asked_with_its_gold_passage_and_once_more_with_less(folder):
+    found = own_long.asked(folder, "fitting", limit=5, seed=0)
+    assert len(found) == 2 * 5 * 3
+    for first, second in zip(found[::2], found[1::2], strict=True):
+        name, kind = second.id.split("~")
+        assert first.id == f"{name}~gold"
+        shown = {"gold": GOLD in [p.text for p in first.passages]}
+        parts = [p.text for p in second.passages if p.title == "Oslo"]
+        assert shown["gold"]
+        assert kind in ("half", "absent")
+        assert bool(parts) == (kind == "half")
+        assert all(part in GOLD and part != GOLD for part in parts)
+        assert all("Oslo!" not in [p.text for p in q.passages] for q in (first, second))
+    assert {q.id.split("~")[1] for q in found} == set(own_long.RETRIEVALS)
+    assert own_long.asked(folder, "fitting", limit=5, seed=0) == found
+    assert own_long.asked(folder, "test", limit=5, seed=0) == []
+
+
+def test_half_a_passage_of_four_sentences_is_two_of_them(folder):
+    first, second = (
+        "Oslo is the capital of Norway. It has 700,000 people.",
+        "It lies on a fjord. Ships call.",
+    )
+    found = own_long.asked(folder, "fitting", limit=6, seed=1)
+    halves = {
+        p.text for q in found if q.id.endswith("half") for p in q.passages if p.title == "Oslo"
+    }
+    assert halves == {first, second}
+
+
+def test_a_reader_sees_the_claims_and_the_gold_passage():
+    question = Question("q-1~absent", "Where?", ("Oslo",), (Passage("Fish.", title="Sea"),))
+    trace = Trace("Where?", question.passages, Generation("Oslo is in Norway. Is it?"))
+    [row] = own_long.to_read([question], [trace], {"q-1": GOLD})
+    assert row["claims"] == {"q-1~absent/0": "Oslo is in Norway."}
+    assert row["gold_passage"] == GOLD
+    assert row["passages"] == ["Sea: Fish."]
+
+
+def test_log_probabilities_of_a_claim_by_hand():
+    import numpy as np
+
+    statistics = Statistics(
+        logprobs=np.array([-0.5, -1.5, -9.0]), parametric=np.array([-9.0, -2.0, -4.0]),
+        claims=((0, 1),), parametric_claims=((1, 2),),
+    )  # fmt: skip
+    # with the passages (-.5 - 1.5) / 2 = -1, lowest -1.5; without (-2 - 4) / 2 = -3, lowest -4
+    assert own_long._per_token(statistics, 0) == {
+        "mean-logprob": -1.0, "lowest-logprob": -1.5, "mean-logprob-without": -3.0,
+        "lowest-logprob-without": -4.0, "mean-logprob-gain": 2.0,
+    }  # fmt: skip
+
+
+def test_only_settled_claims_with_the_text_that_was_read_are_measured():
+    text = "Oslo is in Norway. Fish is sold there."
+    guard = Guard.offline()
+    model = guard.language_model
+    prompt = model.render(Prompt("", "Where?"))
+    [generation] = model.score([prompt], [Generation(text)])
+    trace = Trace("Where?", (Passage("Oslo is in Norway."),), generation, id="q-1~gold")
+    question = Question("q-1~gold", "Where?", ("Oslo",), trace.passages)
+    read = {
+        "q-1~gold/0": Label(digest_of("Oslo is in Norway."), ("T", "T"), ("S", "S")),
+        "q-1~gold/1": Label(digest_of("Another text."), ("F", "F"), ("N", "N")),
+    }
+    [row] = own_long.scores([question], [trace], read, "test", guard, lambda *_: None)
+    assert (row.id, row.dataset, row.group, row.is_true) == ("q-1~gold/0", "q", "q-1", True)
+    assert row.scores["faithfulness"] > 0.5
+    assert row.scores["perplexity"] == pytest.approx(math.exp(row.scores["mean-logprob"]))
+    unsettled = {"q-1~gold/0": Label(digest_of("Oslo is in Norway."), ("T", "F"), ("S", "S"))}
+    assert own_long.scores([question], [trace], unsettled, "test", guard, lambda *_: None) == []
