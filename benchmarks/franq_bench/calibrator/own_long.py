@@ -23,11 +23,12 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from franq_bench.calibrator.build import FILES, LONG, K, Question, answer
+from franq_bench.calibrator.label import label_claims
 from franq_bench.data.folds import Fold, Folds
 from franq_bench.long.by_reading import Label, digest_of, labels
 from franq_bench.long.matrix import as_score
 from franq_bench.progress import Show
-from franq_bench.tables.scores import Score, Scores, Split
+from franq_bench.tables.scores import BY_ALIAS, GOLD, Score, Scores, Split
 from franq_guard.claims import RuleSplitter
 from franq_guard.cli.console import bar, say
 from franq_guard.datasets.generations import GenerationStore
@@ -151,9 +152,10 @@ def scores(
             continue
         [statistics] = gather([Request(trace, METHODS, claims, "claim")], models)
         [checked] = guard.check_many([replace(trace, claims=tuple(claims))])
+        aliased = label_claims(claims, question.answers, question.passages)
         for i, label in known.items():
             signals = {**_of_methods(statistics, i), **_per_token(statistics, i)}
-            signals |= _of_passages(checked.verdicts[i])
+            signals |= _of_passages(checked.verdicts[i]) | _marks(label, aliased[i])
             name = question.id.split("-")[0]
             found.append(Score(f"{question.id}/{i}", name, split, label.truth[0] == "T",
                                signals, group=question.id.rpartition("~")[0]))  # fmt: skip
@@ -194,6 +196,14 @@ def _of_passages(verdict: Verdict) -> dict[str, float | None]:
         "contradiction": verdict.raw.get("contradiction"),
         "entailment": verdict.raw.get("entailment"),
     }
+
+
+def _marks(label: Label, aliased: bool | None) -> dict[str, float | None]:
+    """What is no signal: faithfulness by reading, and truth by gold aliases if they tell."""
+    stated = len(set(label.faith)) == 1
+    return ({GOLD: float(label.faith[0] == "S")} if stated else {}) | (
+        {BY_ALIAS: float(aliased)} if aliased is not None else {}
+    )
 
 
 def _text(passage: Passage) -> str:

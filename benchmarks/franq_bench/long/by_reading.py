@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator
 
 from franq_bench.calibrator.own_writer import shares
 from franq_bench.fits.fitted import matrix
-from franq_bench.tables.scores import Score, Scores, Split
+from franq_bench.tables.scores import BY_ALIAS, Score, Scores, Split
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.mixture import FranqMixture, Sign
@@ -216,7 +216,12 @@ def _what(rows: Sequence[Score], part: Split) -> str:
     mine = [row for row in rows if row.split == part]
     true = float(np.mean([row.is_true for row in mine]))
     questions = len({row.group for row in mine})
-    return f"{len(mine)} claims of answers to {questions} questions, {true:.0%} of them true."
+    said = f"{len(mine)} claims of answers to {questions} questions, {true:.0%} of them true."
+    aliased = [(row.scores[BY_ALIAS], row.is_true) for row in mine if BY_ALIAS in row.scores]
+    if not aliased:
+        return said
+    wrong = float(np.mean([label != truth for label, truth in aliased]))
+    return f"{said} The gold aliases label {len(aliased)} of them, {wrong:.0%} of these wrongly."
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from franq_bench.tables.scores import GOLD, TRAINED_ON
+from franq_bench.tables.scores import BY_ALIAS, GOLD, TRAINED_ON
 from franq_guard.uncertainty.methods import methods
 
 __all__ = ["MAIN", "family", "main", "order", "title"]
@@ -36,7 +36,11 @@ _ADDED = {
     "franq-condition-alone": ("FRANQ, condition-calibrated, without fallback", "franq"),
     "franq-learned": ("FRANQ, learned", "franq"),
 }
-_MARKS = {GOLD: "gold faithfulness", TRAINED_ON: "gold passage in the small model's training"}
+_MARKS = {
+    GOLD: "gold faithfulness",
+    TRAINED_ON: "gold passage in the small model's training",
+    BY_ALIAS: "true by the gold aliases",
+}
 _KNOWN = {method.name: (method.title, method.family) for method in methods()} | _ADDED
 
 

@@ -19,14 +19,16 @@ from franq_guard.franq import FloatArray
 
 Split = Literal["train", "test"]
 
-__all__ = ["GOLD", "MARKS", "TRAINED_ON", "Score", "Scores", "Split"]
+__all__ = ["BY_ALIAS", "GOLD", "MARKS", "TRAINED_ON", "Score", "Scores", "Split"]
 
 FILE = "scores.jsonl"
 GOLD = "gold-faithful"
 """Key under which rows may carry gold faithfulness, 0 or 1."""
 TRAINED_ON = "passage-trained-on"
 """Key of 1 where the small faithfulness model was trained on a row's gold passage, else 0."""
-MARKS = (GOLD, TRAINED_ON)
+BY_ALIAS = "true-by-gold-alias"
+"""Key of the label that the gold aliases give, 0 or 1, where the true one is known by reading."""
+MARKS = (GOLD, TRAINED_ON, BY_ALIAS)
 """Keys of a row's ``scores`` that are not methods and must not be used as features."""
 
 

@@ -44,6 +44,7 @@ def rows():
         scores |= {name: -float(rng.uniform(1, 9)) for name in PAPER[1:]}
         scores |= {"faithfulness": float(rng.random()), "max-token-entropy": 0.2 + 0.6 * truth}
         part = "test" if i >= 240 else "train"
+        scores |= {"true-by-gold-alias": float(truth == (i % 10 > 0))} if i < 60 else {}
         found.append(Score(f"squad-{i // 3}/{i % 3}", "squad", part, truth, scores,
                            group=f"squad-{i // 3}"))  # fmt: skip
     return found
@@ -77,6 +78,8 @@ def test_the_report_needs_scores_and_labels_alone(rows, tmp_path, capsys):
     assert main([str(tmp_path)]) == 0
     said = capsys.readouterr().out
     assert "240 claims of answers to 80 questions" in said
+    # the alias label of every tenth claim is turned round
+    assert "The gold aliases label 60 of them, 10% of these wrongly." in said
     assert "60 claims of answers to 20 questions" in said
     assert "One reader labelled 300, a second one 60 of them: equal on truth in 100.0%" in said
     assert "kappa 1.00" in said
