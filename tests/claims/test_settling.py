@@ -19,6 +19,7 @@ PIECES = [
     "1", "Mr. J. Smith went home to his family in the evening. ",
     "It rained all day long in Paris. ",
     "The river rises in the northern hills and runs to the sea. ", "\n---\n", "Yahoo! ", "`", "''",
+    "Panic! at ", "Wm. ", "...Get Out", "They are: 1. ", "2. The ",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 
