@@ -36,6 +36,11 @@ def units(text):
     + "Marie Curie was born in Rome" * 2,
     "`",
 )
+@example(
+    ". 'Mr. J. Smith went home to his family in the evening. ''"
+    + "Marie Curie was born in Warsaw it stayed there for long but it stayed",
+    ". ''",
+)
 @example('He said "no. ' + "It rained all day long in Paris. " * 2, '" Then he left.')
 def test_what_is_settled_is_the_same_in_every_longer_text(text, more):
     end = settled(text)

@@ -15,7 +15,7 @@ NOTHING_YET = [
     "The tallest tower in the world is the", "It has been nominated for the", "He won the",
     "She is considered to be one of the", "The river is part of the", "It is the capital of",
     "When he left, the", "He was able to", "The company has", "During the 1990s, the band",
-    "The story tells of the", "Michael Harper", "The film, which", "They were also", "He said that",
+    "The story tells of the", "The film, which", "They were also", "He said that",
 ]  # fmt: skip
 STATES = [
     "He was born in 1922 in the town", "He was born in 1922 in the", "It closed",
@@ -25,7 +25,8 @@ STATES = [
     "The tower (300 m tall) is", "The road meanders through the valley", "Critics lambast the",
     "HE WAS KING OF", "The house built in 1890 by the", "Yes", "3.5 million", "It is a city in the",
     "The mill ground flour for the town and", "The capital is Oslo", "He lectures on physics",
-    "Length: 5 km", "Once common in London, it", "After winning the cup in 1990, the team",
+    "Length: 5 km", "Michael Harper", "Once common in London, it", "It was as follows: the old",
+    "After winning the cup in 1990, the team",
 ]  # fmt: skip
 
 

@@ -58,12 +58,18 @@ def unfinished(piece: str, before: str) -> bool:
         left -= 1
     verb = next((k for k in range(left) if _is_verb(words, k)), None)
     if verb is None:
-        answers = left and _ANSWERS.search(before)
+        answers = left and (_ANSWERS.search(before) or _is_name(words, left))
         return not answers and not _may_state(words, left)
     cut = left < len(words) - 1
     if words[left].is_comma and words[0].low not in w.SUBORDINATORS | w.CONTRASTS:
         return False  # "Two patients died, and"
     return cut and not _may_state(words, verb) and _is_bare(words, verb, left)
+
+
+def _is_name(words: Sequence[Word], left: int) -> bool:
+    """Whether nothing dangles and no little word opens it: "Michael Harper" may be the answer."""
+    little = w.DETERMINERS | w.PREPOSITIONS | w.SUBJECT_PRONOUNS | w.OPENERS | w.SUBORDINATORS
+    return left == len(words) - 1 and words[0].low not in little
 
 
 def _follows_prose(piece: str, before: str) -> bool:
