@@ -25,6 +25,24 @@ _ABBREVIATION = re.compile(
     r"|max|min|dept|univ|assoc|bros|corp|т|г|др|e\.g|i\.e|ver|op|cit|b|d|r|fl|pp|p)\.$",
     re.IGNORECASE,
 )
+FIRST_NAMES = frozenset(
+    {"Benj", "Wm", "Geo", "Chas", "Thos", "Jas", "Jos", "Jno", "Robt", "Edw", "Danl", "Saml",
+     "Nathl", "Richd", "Alexr", "Archd", "Fredk"}
+)  # fmt: skip
+"""First names as they are abbreviated before a last name: "Benj. Harper"."""
+_FIRST_NAME = re.compile(rf"(?:^|[^\w.])(?:{'|'.join(sorted(FIRST_NAMES))})\.$")
+_NO_LAST_NAME = re.compile(
+    r"(?:He|She|It|They|We|I|You|The|An?|This|That|These|Those|His|Her|Its|Their|In|On|At|By|After"
+    r"|Before|When|While|However|Later|Then|And|But|Also|Both|For|As|There)\b"
+)
+_SMALL_WORD = re.compile(
+    r"(?!(?:it|he|she|they|we|you|i|yes|no|ok|okay)\b)[a-z][a-z'’-]*(?![\w'’])"
+)
+_LIST_BEGINS = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|includes?|included|follow\w*|these)\b[^:.!?]*(?<![\d ])"
+    r":\s*1\.(?=\s|$)"
+)
+_LIST_NUMBER = re.compile(r"(?:^|\s)(\d{1,2})\.$")
 _ENUMERATOR = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z])[.)]$")
 _LOWER_VERB = re.compile(r"(?:is|was|has|had|are|were|and|or|in|for|to|of|by|that|which|who)\b")
 _GERMAN_DAY = re.compile(
@@ -84,10 +102,16 @@ def _belongs(part: str, before: Span, after: Span) -> bool:
     if before[1] - before[0] <= 5 and _ENUMERATOR.fullmatch(part[before[0] : before[1]]):
         return True
     lower = head[0].islower()
-    if tail.endswith("!") and lower and _LOWER_VERB.match(head):
-        return True
+    if tail.endswith(("!", "?")):
+        return _goes_on(part, before, head)
+    if tail.endswith(("...", "…")) and before[1] == after[0] and head[0].isascii():
+        return head[0].isalpha()
     if not tail.endswith("."):
         return False
+    if _FIRST_NAME.search(tail) and head[0].isupper() and not _NO_LAST_NAME.match(head):
+        return True
+    if _is_list_number(part[before[0] : before[1]]):
+        return True
     day = _GERMAN_DAY.search(tail)
     if day and (_GERMAN_MONTH.match(head) or (day["before"] and _AFTER_ORDINAL.match(head))):
         return True
@@ -95,3 +119,21 @@ def _belongs(part: str, before: Span, after: Span) -> bool:
         _ABBREVIATION.search(tail) is not None
         or (lower and re.search(r"[\d.]\.$|(?:^|\s)\w\.$", tail) is not None)
     )
+
+
+def _goes_on(part: str, before: Span, head: str) -> bool:
+    """Whether "!" or "?" belongs to a name, as in "Panic! at the Disco"; not in careless text."""
+    if part[before[1] - 1] == "!" and _LOWER_VERB.match(head):
+        return True
+    first = next((c for c in part[before[0] : before[1]] if c.isalpha()), "")
+    return first.isupper() and _SMALL_WORD.match(head) is not None
+
+
+def _is_list_number(sentence: str) -> bool:
+    """Whether it ends with the number of a list in running text: "The parts are: 1. Keel 2."."""
+    number = _LIST_NUMBER.search(sentence)
+    begins = _LIST_BEGINS.search(sentence) if number else None
+    if not number or not begins:
+        return False
+    last = f" {int(number[1]) - 1}. "
+    return begins.end() == len(sentence) or last in f"{sentence[begins.end() - 3 :]} "

@@ -19,7 +19,7 @@ PIECES = [
     "“", "…", "e.g. ", "3.5 million", " but ", "it", " is ", ", ", "*", "> ", "No. ", "?", "He ",
     "[1]", "http://a.b/c", "Germany borders France, Spain and Italy", "\ud800", "\x00", "東京。",
     "😀", "\r\n", ", including ", "although ", "making it ", "the ", "that ", "\u2028", "\t",
-    "Dr. ", " as well as ",
+    "Dr. ", " as well as ", "Panic! at ", "Wm. ", "...Get Out", "They are: 1. ", "2. The ",
 ]  # fmt: skip
 PROSE = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 TEXTS = st.one_of(ANY_TEXT, PROSE)

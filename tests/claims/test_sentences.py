@@ -37,6 +37,35 @@ def test_boundaries(expected):
     assert cut(text) == joined
 
 
+@pytest.mark.parametrize(
+    "expected",
+    [
+        ["Fans of Panic! at the Opera cheered.", "It rained."],
+        ["Guess Who? is a game.", "He likes Oklahoma! the most."],
+        ["Stop!", "Then he left."],
+        ["Is it red?", "It is."],
+        ["What a phone!", "iPads sold well too."],
+        ["is it red?", "it is.", "ok!", "good."],
+        ["Is it red?", "it is."],
+        ["Wait...What is it?"],
+        ["She won I'm a Singer...Let Me Out! in 2010.", "He lost."],
+        ["The score is by Benj. Harper and Wm. Clark.", "Geo. Ross and Chas. Dow led it."],
+        ["Thos. Moore, Jas. Watt, Jos. Reed and Robt. Burns met Edw. Lear."],
+        ["Danl. Boone knew Saml. Pepys.", "Both left."],
+        ["It was signed by Chas.", "He left."],
+        ["The Canal Office (C.O.I.) was closed.", "The C.O.I. was big."],
+        ["The answer is: 1. Norway"],
+        ["The largest lakes are: 1. The Ladoga 2. The Onega 3. The Vanern"],
+        ["There are two parts: 1. The keel.", "2. The mast is tall."],
+        ["The final score was 2: 1.", "The home team won."],
+        ["Goals: 1.", "Assists: 2.", "He left."],
+        ["The number is: 4.", "The rest is empty."],
+    ],
+)  # fmt: skip
+def test_names_and_lists_do_not_end_a_sentence(expected):
+    assert cut(" ".join(expected)) == expected
+
+
 def test_offsets_are_characters_whatever_the_text():
     text = "Émile 😀 left.\r\nÑandú \ud800 stayed. ok"
     assert cut(text) == ["Émile 😀 left.", "Ñandú \ud800 stayed.", "ok"]

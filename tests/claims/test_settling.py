@@ -19,6 +19,7 @@ PIECES = [
     "1", "Mr. J. Smith went home to his family in the evening. ",
     "It rained all day long in Paris. ",
     "The river rises in the northern hills and runs to the sea. ", "\n---\n", "Yahoo! ", "`", "''",
+    "Panic! at ", "Wm. ", "...Get Out", "They are: 1. ", "2. The ",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 
@@ -34,6 +35,11 @@ def units(text):
     "Mr. J. Smith went home to his family in the evening. `..."
     + "Marie Curie was born in Rome" * 2,
     "`",
+)
+@example(
+    ". 'Mr. J. Smith went home to his family in the evening. ''"
+    + "Marie Curie was born in Warsaw it stayed there for long but it stayed",
+    ". ''",
 )
 @example('He said "no. ' + "It rained all day long in Paris. " * 2, '" Then he left.')
 def test_what_is_settled_is_the_same_in_every_longer_text(text, more):

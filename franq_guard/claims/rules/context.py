@@ -23,7 +23,11 @@ _CLOSERS = " \t\n.:;,*_"
 
 
 class Reader:
-    """Reads an answer from top to bottom and remembers what later claims may refer to."""
+    """Reads an answer from top to bottom and remembers what later claims may refer to.
+
+    Attributes:
+        before: the sentence that was read last in the same paragraph or list item, or "".
+    """
 
     def __init__(self, answer: str, question: str) -> None:
         self._question = question.strip()
@@ -31,14 +35,24 @@ class Reader:
         self._heading = ""
         self._lead = ""
         self._last = ""
+        self._goes_on = False
         self._mentions = Mentions(self._question)
+        self.before = ""
 
     def heading(self, text: str) -> None:
         """Read a heading, which applies to what follows."""
         self._heading, self._lead = plain(text).strip(_CLOSERS), ""
 
-    def block(self, block: Block) -> None:
-        """Begin a block; list items keep the sentence that introduced their list."""
+    def block(self, block: Block, *, ends_text: bool) -> None:
+        """Begin a block; list items keep the sentence that introduced their list.
+
+        ``ends_text``: nothing, not even a line break, follows it. Then the next text begins within
+        this block, and its first block is no new one.
+        """
+        goes_on, self._goes_on = self._goes_on, ends_text
+        if goes_on:
+            return
+        self.before = ""
         if self._last:
             self._mentions.paragraph()
         if block.kind != "item":
@@ -49,7 +63,7 @@ class Reader:
 
     def passed(self, sentence: str) -> None:
         """Read a sentence; if its subject is a name, a later pronoun may refer to it."""
-        self._last = plain(sentence).strip()
+        self._last, self.before = plain(sentence).strip(), sentence
         self._mentions.passed(sentence)
         words = tuple(lex(sentence[:400], 0, min(len(sentence), 400)))
         found = subject(words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from franq_guard.claims.rules.joined import joined
 from franq_guard.claims.rules.lexer import Word, lex
 from franq_guard.claims.rules.nonclaims import reason
 from franq_guard.claims.rules.render import as_sentence, emphasis, plain, render
+from franq_guard.claims.rules.unfinished import unfinished
 from franq_guard.claims.rules.whole import stays_whole
 from franq_guard.claims.sentences import sentences
 from franq_guard.claims.settling import settled
@@ -34,6 +36,8 @@ _STAGES: tuple[Callable[[Clause], list[Clause]], ...] = (
     joined,
     enumerated,
 )
+_TO_THE_END = re.compile(r"[ \t]*\Z")
+"""Only blanks follow; after a line break the last sentence is taken to be as it was meant."""
 _MAX_WORDS = 150
 """A longer sentence is hardly prose and is not split, which also keeps the time linear."""
 
@@ -56,12 +60,12 @@ class RuleSplitter:
     Text in other languages is split into sentences, each one claim.
     """
 
-    fingerprint = "rules/7"
+    fingerprint = "rules/8"
 
     def __init__(self, *, language: str = "en") -> None:
         self.language = language
         if language != "en":
-            self.fingerprint = f"rules/7:{language}"
+            self.fingerprint = f"rules/8:{language}"
 
     def split(self, answer: str, *, question: str = "") -> list[Claim]:
         """Claims of ``answer`` in order; see :class:`franq_guard.claims.ClaimSplitter`."""
@@ -103,7 +107,8 @@ class RuleSplitter:
     def not_a_claim(sentence: str) -> str | None:
         """Why a sentence states nothing that can be true or false; None if it states something.
 
-        The reasons: :func:`franq_guard.claims.rules.nonclaims.reason`.
+        The reasons: :func:`franq_guard.claims.rules.nonclaims.reason`. A last sentence that was
+        cut off (``unfinished``) is recognised only within its answer.
         """
         return reason(sentence)
 
@@ -118,7 +123,7 @@ class RuleSplitter:
     def _prose(
         self, answer: str, stated: Stated, block: Block, reader: Reader, after: int
     ) -> Iterator[Unit]:
-        reader.block(block)
+        reader.block(block, ends_text=block.end == len(answer))
         for start, end in sentences(answer, block.start, block.end, language=self.language):
             text = answer[start:end]
             if end <= after:
@@ -128,6 +133,8 @@ class RuleSplitter:
                 yield Unit((start, end), ())
                 continue
             why = stated.why_nothing(start, end) or reason(text)
+            if why is None and self.language == "en" and _TO_THE_END.match(answer, end):
+                why = "unfinished" if unfinished(text, reader.before) else None
             claims: tuple[Claim, ...] = (Claim(text, ((start, end),), not_a_claim=why),)
             if why is None:
                 whole = reader.one_of_several(text)

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.claims.sentences import FIRST_NAMES
 
 _NO_END = word_set(
     "mr mrs ms dr st mt vs prof rev hon gen col lt sgt capt sen rep gov pres ft no fig vol approx"
-)
+) | {name.lower() for name in FIRST_NAMES}
 """Abbreviations after which no sentence ends."""
 _SAYING = word_set(
     "say says said claim claims claimed argue argues argued believe believes believed reported"
