@@ -122,17 +122,17 @@ def to_read(
 def scores(
     questions: Sequence[Question],
     traces: Sequence[Trace],
-    read: Mapping[str, Label],
+    read: Mapping[tuple[str, str], Label],
     split: Split,
     guard: Guard,
     progress: Show,
 ) -> list[Score]:
-    """The settled claims with their signals; of greedy answers that differ now none is taken.
+    """The settled claims with their signals; claims with other texts than were read are left out.
 
     Args:
         questions: of :func:`asked`.
         traces: their answers.
-        read: the readers' labels by claim.
+        read: the readers' labels by answer and digest of the claim.
         split: of the rows.
         guard: reads the passages (evidence alone); its language model scores the answers.
         progress: called with (measured, answers).
@@ -142,12 +142,8 @@ def scores(
     for number, (question, trace) in enumerate(zip(questions, traces, strict=True)):
         progress(number, len(traces))
         claims = _claims(trace)
-        mine = {i: read.get(f"{question.id}/{i}") for i in range(len(claims))}
-        known = {
-            i: label
-            for i, label in mine.items()
-            if label and label.settled and label.digest == digest_of(claims[i].text)
-        }
+        labelled = [read.get((question.id, digest_of(claim.text))) for claim in claims]
+        known = {i: label for i, label in enumerate(labelled) if label and label.settled}
         if not known:
             continue
         [statistics] = gather([Request(trace, METHODS, claims, "claim")], models)
@@ -201,9 +197,8 @@ def _of_passages(verdict: Verdict) -> dict[str, float | None]:
 def _marks(label: Label, aliased: bool | None) -> dict[str, float | None]:
     """What is no signal: faithfulness by reading, and truth by gold aliases if they tell."""
     stated = len(set(label.faith)) == 1
-    return ({GOLD: float(label.faith[0] == "S")} if stated else {}) | (
-        {BY_ALIAS: float(aliased)} if aliased is not None else {}
-    )
+    found: dict[str, float | None] = {GOLD: float(label.faith[0] == "S")} if stated else {}
+    return found if aliased is None else {**found, BY_ALIAS: float(aliased)}
 
 
 def _text(passage: Passage) -> str:
@@ -239,11 +234,15 @@ def _answers(questions: Sequence[Question], stored: Sequence[Path]) -> list[Trac
 
 
 def _score(options: argparse.Namespace) -> None:
-    read, rows = labels(options.labels), []
+    read = {
+        (name.rpartition("/")[0], label.digest): label
+        for name, label in labels(options.labels).items()
+    }
+    answered, rows = {name for name, _ in read}, []
     for fold, limit in LIMITS.items():
         stored = sorted(options.answers.glob(f"generations-{fold}-*.jsonl"))
         questions = asked(options.data, fold, limit=limit, seed=options.seed)
-        questions = [q for q in questions if f"{q.id}/0" in read]
+        questions = [q for q in questions if q.id in answered]
         traces = _answers(questions, stored or [options.answers / f"generations-{fold}-1-1.jsonl"])
         split: Split = "test" if fold == "test" else "train"
         with bar(f"measuring {fold}") as show:

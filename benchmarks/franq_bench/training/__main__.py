@@ -1,8 +1,7 @@
-"""`python -m franq_bench.training --data PATH --out DIR`: train in two runs, then export.
+"""`python -m franq_bench.training --data PATH --out DIR`: train from MiniLM, then export.
 
-The first run starts from MiniLM, the second from the weights of the first (`recipe`); the model is
-the mean of the two. With `--second-only` the second starts from the shipped network; with
-`--blend-only` the shipped network is kept, and only its blend is fitted again.
+A run that was stopped goes on where it was. With `--blend-only` the shipped network is kept, and
+only its blend is fitted again.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from franq_bench.data import seen
 from franq_bench.data.files import files
@@ -24,10 +23,12 @@ from franq_bench.data.written import written
 from franq_bench.quality.faithfulness import group
 from franq_bench.training.balance import balanced
 from franq_bench.training.families import FAMILIES
-from franq_bench.training.recipe import FIRST, SECOND, Recipe
+from franq_bench.training.recipe import Recipe
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+RECIPE: Final = Recipe()
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -37,9 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, help="folder for checkpoints")
     parser.add_argument("--without", choices=FAMILIES, help="leave this family of data sets out")
     parser.add_argument("--threads", type=int, default=None)
-    only = parser.add_mutually_exclusive_group()
-    only.add_argument("--second-only", action="store_true", help="go on from the shipped network")
-    only.add_argument(
+    parser.add_argument(
         "--blend-only", action="store_true", help="fit the shipped network's blend again"
     )
     options = parser.parse_args(arguments)
@@ -56,50 +55,30 @@ def main(arguments: list[str] | None = None) -> int:
     fold = _fold_reader(options.data, FAMILIES.get(options.without, ()))
     folder, held = options.out / "weights", fold("fitting")
     if options.blend_only:
-        digest = refit(storage.FOLDER, folder, *held, seed=FIRST.seed, report=_report)
+        digest = refit(storage.FOLDER, folder, *held, seed=RECIPE.seed, report=_report)
     else:
         pairs = fold("training")
-        trained = _train(options.out, *pairs, from_shipped=options.second_only)
-        digest = export(trained, *held, folder, seed=FIRST.seed, report=_report)
+        trained = _train(options.out, *pairs)
+        digest = export(trained, *held, folder, seed=RECIPE.seed, report=_report)
         texts = [text for part in (pairs, held) for text in _texts(*part)]
         seen.write(texts, options.out / seen.FILE.name)
     _report(f"{folder}: SHA-256 {digest}")
     return 0
 
 
-def _train(
-    out: Path, rows: Sequence[Example], asked: Sequence[Question], *, from_shipped: bool
-) -> dict[str, Tensor]:
-    """Train both runs, or only the second one from the shipped network; return the tensors.
-
-    These are the means of the weights before and after the second run: so the model keeps what it
-    was good at on other data (Wortsman et al., arXiv 2109.01903).
-    """
+def _train(out: Path, rows: Sequence[Example], asked: Sequence[Question]) -> dict[str, Tensor]:
+    """Train from MiniLM; return the averaged weights (Izmailov et al., arXiv 1803.05407)."""
     from franq_bench.training.loop import Trainer, train
-    from franq_guard.faithfulness.small import storage
     from franq_guard.faithfulness.small.encoder import from_minilm
     from franq_guard.faithfulness.small.minilm import load_minilm
 
     tensors, tokenizer = load_minilm()
-
-    def run(name: str, recipe: Recipe) -> dict[str, Tensor]:
-        (out / name).mkdir(parents=True, exist_ok=True)
-        settings = json.dumps(asdict(recipe), indent=1)
-        (out / name / "recipe.json").write_text(settings, encoding="utf-8")
-        trainer = Trainer(network, recipe, out / name)
-        used = [e for e in rows if recipe.written or not e.dataset.startswith("written-")]
-        train(trainer, used, asked, tokenizer, _report)
-        return trainer.averaged()
-
-    if from_shipped:
-        network = storage.load_network(storage.FOLDER)
-        before = {n: p.detach().clone() for n, p in network.named_parameters() if p.requires_grad}
-    else:
-        network = from_minilm(tensors, seed=FIRST.seed)
-        before = run("first", FIRST)
-        network.load_state_dict(before, strict=False)
-    after = run("second", SECOND)
-    return {name: (tensor + after[name]) / 2 for name, tensor in before.items()}
+    out.mkdir(parents=True, exist_ok=True)
+    settings = json.dumps(asdict(RECIPE), indent=1)
+    (out / "recipe.json").write_text(settings, encoding="utf-8")
+    trainer = Trainer(from_minilm(tensors, seed=RECIPE.seed), RECIPE, out)
+    train(trainer, rows, asked, tokenizer, _report)
+    return trainer.averaged()
 
 
 def _texts(pairs: Sequence[Example], passages: Sequence[Question]) -> list[str]:
@@ -120,7 +99,7 @@ def _fold_reader(
 
     def read(fold: Fold) -> tuple[list[Example], list[Question]]:
         pairs = examples(paths, lambda row: wanted(row["dataset"]) and folds.of(row) == fold)
-        pairs += balanced(written(fold), seed=FIRST.seed)
+        pairs += balanced(written(fold), seed=RECIPE.seed)
         return pairs, questions(paths, lambda row: folds.of(row) == fold)
 
     return read

@@ -56,6 +56,7 @@ class Trainer:
         scale = rate(self.recipe, progress)
         for group in self.optimiser.param_groups:
             group["lr"] = group["peak"] * max(scale, 0.01)
+        torch.manual_seed(1_000_000 * self.recipe.seed + self.step)  # dropout of a resumed run
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=native_bfloat16()):
             logits = self.network(*tensors(batch))
         loss = nll(logits.float(), torch.tensor([item.label for item in batch]))

@@ -97,14 +97,15 @@ def test_only_settled_claims_with_the_text_that_was_read_are_measured():
     [generation] = model.score([prompt], [Generation(text)])
     trace = Trace("Where?", (Passage("Oslo is in Norway."),), generation, id="q-1~gold")
     question = Question("q-1~gold", "Where?", ("Oslo",), trace.passages)
+    digest = digest_of("Oslo is in Norway.")
     read = {
-        "q-1~gold/0": Label(digest_of("Oslo is in Norway."), ("T", "T"), ("S", "S")),
-        "q-1~gold/1": Label(digest_of("Another text."), ("F", "F"), ("N", "N")),
+        ("q-1~gold", digest): Label(digest, ("T", "T"), ("S", "S")),
+        ("q-1~half", digest_of("Fish is sold there.")): Label("", ("F", "F"), ("N", "N")),
     }
     [row] = own_long.scores([question], [trace], read, "test", guard, lambda *_: None)
     assert (row.id, row.dataset, row.group, row.is_true) == ("q-1~gold/0", "q", "q-1", True)
     assert row.scores["faithfulness"] > 0.5
     assert row.scores["true-by-gold-alias"] == row.scores["gold-faithful"] == 1
     assert row.scores["perplexity"] == pytest.approx(math.exp(row.scores["mean-logprob"]))
-    unsettled = {"q-1~gold/0": Label(digest_of("Oslo is in Norway."), ("T", "F"), ("S", "S"))}
+    unsettled = {("q-1~gold", digest): Label(digest, ("T", "F"), ("S", "S"))}
     assert own_long.scores([question], [trace], unsettled, "test", guard, lambda *_: None) == []

@@ -1,7 +1,6 @@
 import gzip
 import json
 import random
-from dataclasses import replace
 
 import pytest
 
@@ -241,13 +240,10 @@ def test_training_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("one_thread")
-def test_the_model_is_the_mean_of_both_runs_and_only_the_second_reads_written_pairs(
-    tmp_path, monkeypatch
-):
+def test_the_model_is_the_average_of_one_run_over_all_pairs(tmp_path, monkeypatch):
     monkeypatch.setattr("franq_guard.faithfulness.small.encoder.LAYERS", 1)
-    tiny = Recipe(generated=6, batch_tokens=250, seed=3)
-    monkeypatch.setattr(command, "FIRST", tiny)
-    monkeypatch.setattr(command, "SECOND", replace(tiny, written=True, seed=4))
+    recipe = Recipe(epochs=1, generated=6, batch_tokens=250, seed=3)
+    monkeypatch.setattr(command, "RECIPE", recipe)
     read = []
 
     def watched(trainer, rows, *others):
@@ -256,13 +252,13 @@ def test_the_model_is_the_mean_of_both_runs_and_only_the_second_reads_written_pa
 
     monkeypatch.setattr("franq_bench.training.loop.train", watched)
     rows = [Example(name, PASSAGE, "A mill.", 0) for name in ("fm2", "written-talk")]
-    mean = command._train(tmp_path, rows, [QUESTION], from_shipped=False)
-    assert read == [["fm2"], ["fm2", "written-talk"]]
-    states = [load_file(next((tmp_path / n).glob("*.safetensors"))) for n in ("first", "second")]
+    found = command._train(tmp_path, rows, [QUESTION])
+    assert read == [["fm2", "written-talk"]]
+    state = load_file(next(tmp_path.glob("checkpoint-*.safetensors")))
     name = "head_in.weight"
-    ends = [state[f"average.{name}"] for state in states]
-    assert not torch.equal(*ends)
-    assert torch.allclose(mean[name], (ends[0] + ends[1]) / 2)
+    assert torch.equal(found[name], state[f"average.{name}"])
+    assert not torch.equal(found[name], state[f"weight.{name}"])
+    assert json.loads((tmp_path / "recipe.json").read_text())["generated"] == 6
 
 
 def test_the_blend_alone_is_fitted_again_and_twice_the_same(tmp_path):
