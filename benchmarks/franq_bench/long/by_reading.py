@@ -48,6 +48,17 @@ _PARTS: Final[Mapping[Split, str]] = {
     "train": "Fitting fold, questions left out of the fit in turn",
     "test": "Test fold",
 }
+_RETRIEVALS: Final = {
+    "gold": "the gold passage among them",
+    "half": "half of the gold passage",
+    "absent": "not the gold passage",
+}
+_BY_RETRIEVAL: Final = (
+    "its writer (evidence alone)",
+    "FRANQ, learned",
+    "additive logistic",
+    "mean-token-entropy",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,13 +200,30 @@ def table(rows: Sequence[Score], part: Split) -> str:
     return "\n".join(lines) + "\n"
 
 
+def by_retrieval(rows: Sequence[Score]) -> str:
+    """ROC-AUC by what the model was shown, over all rows, as Markdown (NaN: of one class only)."""
+    truth = np.array([row.is_true for row in rows], float)
+    kinds = np.array([row.id.partition("~")[2].partition("/")[0] for row in rows])
+    values = {name: found for name, found, _ in compared(rows) if name in _BY_RETRIEVAL}
+    lines = [f"| passages | claims | true | {' | '.join(values)} |",
+             f"| --- | ---: | ---: {'| ---: ' * len(values)}|"]  # fmt: skip
+    for kind, title in _RETRIEVALS.items():
+        mine = kinds == kind
+        if mine.any():
+            ranks = [f"{auroc(truth[mine], found[mine]):.2f}" for found in values.values()]
+            cells = [title, str(mine.sum()), f"{truth[mine].mean():.0%}", *ranks]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def report(read: Mapping[str, Label], rows: Sequence[Score]) -> str:
-    """Both tables, and what was read."""
+    """The tables of both parts, that by retrieval, and what was read."""
     parts = "".join(
         f"\n## {title}\n\n{_what(rows, part)}\n\n{table(rows, part)}"
         for part, title in _PARTS.items()
     )
-    return f"# Own answers, labelled by reading\n\n{_who_read(read)}\n{parts}"
+    kinds = f"\n## By what was retrieved, both folds\n\n{by_retrieval(rows)}"
+    return f"# Own answers, labelled by reading\n\n{_who_read(read)}\n{parts}{kinds}"
 
 
 def _who_read(read: Mapping[str, Label]) -> str:

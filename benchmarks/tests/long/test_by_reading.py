@@ -45,7 +45,8 @@ def rows():
         scores |= {"faithfulness": float(rng.random()), "max-token-entropy": 0.2 + 0.6 * truth}
         part = "test" if i >= 240 else "train"
         scores |= {"true-by-gold-alias": float(truth == (i % 10 > 0))} if i < 60 else {}
-        found.append(Score(f"squad-{i // 3}/{i % 3}", "squad", part, truth, scores,
+        kind = ("gold", "half", "absent")[i // 3 % 3]
+        found.append(Score(f"squad-{i // 3}~{kind}/{i % 3}", "squad", part, truth, scores,
                            group=f"squad-{i // 3}"))  # fmt: skip
     return found
 
@@ -83,6 +84,8 @@ def test_the_report_needs_scores_and_labels_alone(rows, tmp_path, capsys):
     assert "60 claims of answers to 20 questions" in said
     assert "One reader labelled 300, a second one 60 of them: equal on truth in 100.0%" in said
     assert "kappa 1.00" in said
+    # 100 questions: 34 with the gold passage, three claims each
+    assert "| the gold passage among them | 102 |" in said
     assert (tmp_path / "REPORT.md").read_text(encoding="utf-8") == said
     assert len(labels(tmp_path / "labels.jsonl")) == 300
 
