@@ -229,15 +229,24 @@ def report(read: Mapping[str, Label], rows: Sequence[Score]) -> str:
 def _who_read(read: Mapping[str, Label]) -> str:
     twice = {name: label for name, label in read.items() if len(label.truth) == 2}
     found = agreement(twice)
-    unsupported = [label for label in read.values() if label.settled and set(label.faith) == {"N"}]
-    lucky = sum(label.truth[0] == "T" for label in unsupported)
+    settled = [label for label in read.values() if label.settled and len(set(label.faith)) == 1]
+    unsaid = {truth: _unsaid(settled, truth) for truth in ("T", "F")}
+    neither = [label for label in settled if label.faith[0] == "N"]
+    lucky = sum(label.truth[0] == "T" for label in neither)
     return (
         f"Claims of the bundled model (SmolLM2-135M). One reader labelled {len(read)}, a second "
         f"one {len(twice)} of them: equal on truth in {found['truth_equal']:.1%} (kappa "
         f"{found['truth_kappa']:.2f}), on faithfulness in {found['faith_equal']:.1%} (kappa "
-        f"{found['faith_kappa']:.2f}). Of {len(unsupported)} claims that no passage states or "
-        f"contradicts {lucky} are true."
+        f"{found['faith_kappa']:.2f}). Of {len(neither)} claims that no passage states or "
+        f"contradicts {lucky} are true. So whoever goes by the passages alone, and reads them "
+        f"without an error, flags {unsaid['T']:.0%} of the true claims and {unsaid['F']:.1%} of "
+        "the false ones."
     )
+
+
+def _unsaid(read: Sequence[Label], truth: str) -> float:
+    """The share of the claims of this truth that the passages do not state."""
+    return float(np.mean([label.faith[0] != "S" for label in read if label.truth[0] == truth]))
 
 
 def _what(rows: Sequence[Score], part: Split) -> str:
