@@ -7,7 +7,7 @@ DATA ?= ../shared/data
 
 .PHONY: demo test test-portable test-slow test-llamacpp test-litellm test-ray test-evaluators \
 	test-wheels test-versions check-dockerfile check-types-strict check-browser docs check-docs \
-	check recalibrate calibrator small-model small-model-blend bench-verdicts bench bench-service \
+	check recalibrate calibrator small-model small-model-blend own-answers own-scores bench-verdicts bench bench-service \
 	bench-evaluators bench-faithfulness bench-throughput bench-ray \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
@@ -166,7 +166,7 @@ check-types-strict: $(READY)  ## what users write, by pyright's strict mode (myp
 
 recalibrate: $(READY)     ## refit the shipped calibrators from DATA (needed when scores or claims move)
 	$(BIN)/python -m franq_bench.calibrator --data $(DATA)
-	$(BIN)/python -m franq_bench.calibrator --own benchmarks/results/own-answers \
+	$(BIN)/python -m franq_bench.calibrator --own benchmarks/results/own-long \
 		--elsewhere benchmarks/results/long-form
 	$(BIN)/python -m franq_bench.calibrator --own benchmarks/results/own-short --form short \
 		--elsewhere benchmarks/results/short-60-90
@@ -174,11 +174,23 @@ recalibrate: $(READY)     ## refit the shipped calibrators from DATA (needed whe
 calibrator: $(READY)      ## one for the bundled model's own answers, into build/ (resumes; half an hour)
 	$(BIN)/python -m franq_bench.calibrator --data $(DATA) --captured build/smollm2-small-long.json
 
-small-model: $(READY)     ## train the small faithfulness model from DATA into build/ (two hours; resumes)
-	$(BIN)/python -m franq_bench.training --data $(DATA) --out build/small-model
+# Answers of the bundled model whose claims readers labelled; the blend is fitted on them, too.
+OWN := build/own-long
 
-small-model-blend: $(READY)  ## fit only the shipped model's blend again, into build/ (10 minutes)
-	$(BIN)/python -m franq_bench.training --data $(DATA) --out build/small-model --blend-only
+small-model: $(READY) own-answers  ## train the small faithfulness model from DATA into build/ (hours; resumes)
+	$(BIN)/python -m franq_bench.training --data $(DATA) --out build/small-model --own $(OWN)
+
+small-model-blend: $(READY) own-answers  ## fit only the shipped model's blend again, into build/ (10 minutes)
+	$(BIN)/python -m franq_bench.training --data $(DATA) --out build/small-model --own $(OWN) --blend-only
+
+own-answers: $(READY)     ## the bundled model's answers that were read, into build/ (an hour; resumes)
+	$(BIN)/python -m franq_bench.calibrator.own_long --data $(DATA) answer --out $(OWN)
+
+own-scores: $(READY) own-answers  ## measure their claims again (needed when scores or claims move)
+	$(BIN)/python -m franq_bench.calibrator.own_long --data $(DATA) score --answers $(OWN) \
+		--labels benchmarks/results/own-long/labels.jsonl --out benchmarks/results/own-long
+	$(BIN)/python -m franq_bench.long.by_reading benchmarks/results/own-long
+	$(BIN)/python -m franq_bench.calibrator.own_short --data $(DATA) --out benchmarks/results/own-short
 
 bench-verdicts: $(READY)  ## false alarms and catches on answers by any writer, from DATA's test fold
 	$(BIN)/franq bench verdicts --data $(DATA)

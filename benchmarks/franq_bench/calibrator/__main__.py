@@ -23,8 +23,12 @@ from franq_guard.calibration.store import Calibrator
 from franq_guard.cli.console import bar, say, tell
 from franq_guard.records import Form
 
-OWN_SOURCES = ("SQuAD 1.1 (XQuAD-en): CC BY-SA 4.0", "NQ-open, annotated: CC BY-SA 3.0")
-LABELLED: Mapping[Form, str] = {"long": "by reading, twice", "short": "by the gold aliases"}
+_ASKED = ("SQuAD 1.1 (XQuAD-en): CC BY-SA 4.0", "NQ-open, annotated: CC BY-SA 3.0")
+OWN_SOURCES: Mapping[Form, tuple[str, ...]] = {
+    "long": (*_ASKED, "CLAP-NQ: Apache 2.0, passages CC BY-SA"),
+    "short": _ASKED,
+}
+LABELLED: Mapping[Form, str] = {"long": "by reading", "short": "by the gold aliases"}
 OUT = Path(str(files("franq_guard.calibration"))) / "shipped"
 
 
@@ -35,7 +39,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m franq_bench.calibrator", description=__doc__)
     parser.add_argument("--data", type=Path, help="folder with the data files")
     parser.add_argument(
-        "--own", type=Path, help="scores of labelled own claims: benchmarks/results/own-answers"
+        "--own", type=Path, help="scores of labelled own claims: benchmarks/results/own-long"
     )
     parser.add_argument("--form", choices=sorted(LABELLED), default="long", help="for --own")
     parser.add_argument(
@@ -71,13 +75,15 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _own(labelled: Path, elsewhere: Path | None, form: Form, *, writer: str) -> Calibrator:
+    rows = Scores.read(labelled).rows
     return fit_own(
-        Scores.read(labelled).rows,
+        [row for row in rows if row.split == "train"],
         next(c for c in shipped() if c.writer is None and c.form == form),
         name=f"smollm2 + small faithfulness model, {form} form",
         writer=writer,
-        sources=OWN_SOURCES,
+        sources=OWN_SOURCES[form],
         labelled=LABELLED[form],
+        test=[row for row in rows if row.split == "test"],
         elsewhere=Scores.read(elsewhere).rows if elsewhere else (),
     )
 

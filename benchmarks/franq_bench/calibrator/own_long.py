@@ -41,7 +41,7 @@ from franq_guard.signals.request import Models, Request
 from franq_guard.uncertainty.methods import compute
 from franq_guard.uncertainty.statistics import Statistics
 
-__all__ = ["METHODS", "RETRIEVALS", "asked", "scores", "to_read"]
+__all__ = ["LIMITS", "METHODS", "RETRIEVALS", "answers", "asked", "claims_of", "scores", "to_read"]
 
 Retrieval = Literal["gold", "half", "absent"]
 RETRIEVALS: Final[tuple[Retrieval, ...]] = ("gold", "half", "absent")
@@ -107,7 +107,7 @@ def to_read(
 ) -> Iterator[dict[str, Any]]:
     """What a reader sees of each answer; ``gold`` is the gold passage by question."""
     for question, trace in zip(questions, traces, strict=True):
-        if claims := _claims(trace):
+        if claims := claims_of(trace):
             yield {
                 "id": question.id,
                 "question": question.text,
@@ -141,7 +141,7 @@ def scores(
     found: list[Score] = []
     for number, (question, trace) in enumerate(zip(questions, traces, strict=True)):
         progress(number, len(traces))
-        claims = _claims(trace)
+        claims = claims_of(trace)
         labelled = [read.get((question.id, digest_of(claim.text))) for claim in claims]
         known = {i: label for i, label in enumerate(labelled) if label and label.settled}
         if not known:
@@ -158,7 +158,8 @@ def scores(
     return found
 
 
-def _claims(trace: Trace) -> list[Claim]:
+def claims_of(trace: Trace) -> list[Claim]:
+    """The claims of an answer, without greetings, questions and the like."""
     found = RuleSplitter().split(trace.generation.text)
     return [claim for claim in found if claim.not_a_claim is None]
 
@@ -218,18 +219,28 @@ def _answer(options: argparse.Namespace) -> None:
     part, parts = map(int, options.part.split("/"))
     for fold, limit in LIMITS.items():
         mine = asked(options.data, fold, limit=limit, seed=options.seed)[part - 1 :: parts]
-        name = f"{fold}-{part}-{parts}.jsonl"
-        traces = _answers(mine, [options.out / f"generations-{name}"])
-        with (options.out / f"to_read-{name}").open("w", encoding="utf-8") as file:
+        name = f"{part}-{parts}"
+        traces = answers(mine, options.out, fold, name)
+        path = options.out / f"to_read-{fold}-{name}.jsonl"
+        with path.open("w", encoding="utf-8") as file:
             for row in to_read(mine, traces, _gold_passages(options.data)):
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def _answers(questions: Sequence[Question], stored: Sequence[Path]) -> list[Trace]:
-    """Their answers; what none of the files of ``stored`` holds is generated into the first."""
-    store = GenerationStore(stored[0], also=stored[1:])
+def answers(questions: Sequence[Question], folder: Path, fold: Fold, part: str = "") -> list[Trace]:
+    """Their answers; what no file of ``folder`` holds is generated.
+
+    Args:
+        questions: of :func:`asked`.
+        folder: of the answers.
+        fold: of the questions.
+        part: of several processes that write at once; empty: there is one.
+    """
+    mine = folder / f"generations-{fold}-{part or 'all'}.jsonl"
+    others = [] if part else sorted({*folder.glob(f"generations-{fold}-*.jsonl")} - {mine})
     with bar("answering") as show:
         total = len(questions)
+        store = GenerationStore(mine, also=others)
         return answer(Guard.offline(), questions, store, lambda done: show(done, total))
 
 
@@ -240,10 +251,9 @@ def _score(options: argparse.Namespace) -> None:
     }
     answered, rows = {name for name, _ in read}, []
     for fold, limit in LIMITS.items():
-        stored = sorted(options.answers.glob(f"generations-{fold}-*.jsonl"))
         questions = asked(options.data, fold, limit=limit, seed=options.seed)
         questions = [q for q in questions if q.id in answered]
-        traces = _answers(questions, stored or [options.answers / f"generations-{fold}-1-1.jsonl"])
+        traces = answers(questions, options.answers, fold)
         split: Split = "test" if fold == "test" else "train"
         with bar(f"measuring {fold}") as show:
             rows += scores(questions, traces, read, split, Guard.offline(), show)

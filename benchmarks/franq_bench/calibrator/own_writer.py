@@ -62,18 +62,20 @@ def fit(
     writer: str,
     sources: Sequence[str],
     labelled: str,
+    test: Sequence[Score] = (),
     elsewhere: Sequence[Score] = (),
 ) -> Calibrator:
     """The calibrator for one writer.
 
     Args:
-        rows: claims with ``faithfulness`` and their truth; ``group`` is the answer.
+        rows: claims with ``faithfulness`` and their truth; ``group`` is the answer or the question.
         any_writer: for any writer, of the same form: its rule and promise are kept. Both are about
             P(faithful), so only the threshold on P(true) is computed anew.
         name: of the calibrator, as results show it.
         writer: fingerprint of the model that wrote the claims.
         sources: names and licences of the data.
         labelled: how the truth of the claims is known.
+        test: further claims, of questions that nothing was fitted on, for figures.
         elsewhere: further claims, for a figure of how far the two numbers carry. Those of a data
             set that ``rows`` hold, too, by the first word of their ids, are left out.
 
@@ -89,6 +91,8 @@ def fit(
     threshold = round(float(found.p_true(cut)[0]), 6)
     promise = any_writer.promise
     figures = _figures(rows, truth, faithful, any_writer)
+    if test:
+        figures |= {"test": _elsewhere(test, found, any_writer)}
     fitted = {_set(row) for row in rows}
     if others := [row for row in elsewhere if _set(row) not in fitted]:
         figures |= {"elsewhere": _elsewhere(others, found, any_writer)}

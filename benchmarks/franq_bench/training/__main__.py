@@ -1,7 +1,10 @@
-"""`python -m franq_bench.training --data PATH --out DIR`: train from MiniLM, then export.
+"""`python -m franq_bench.training --data DATA --out DIR --own FOLDER`: three runs, then export.
 
-A run that was stopped goes on where it was. With `--blend-only` the shipped network is kept, and
-only its blend is fitted again.
+The first run starts from MiniLM, the second from the weights of the first, the third
+(`recipe.JOINT`) from MiniLM again. The model is the mean of the third and of the mean of the other
+two. With `--joint-only` the third is run alone and the shipped network stands for the others; with
+`--blend-only` the shipped network is kept, and only its blend is fitted again. A run that was
+stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from franq_bench.data import seen
 from franq_bench.data.files import files
@@ -23,12 +26,10 @@ from franq_bench.data.written import written
 from franq_bench.quality.faithfulness import group
 from franq_bench.training.balance import balanced
 from franq_bench.training.families import FAMILIES
-from franq_bench.training.recipe import Recipe
+from franq_bench.training.recipe import FIRST, JOINT, SECOND, Recipe
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-RECIPE: Final = Recipe()
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -38,15 +39,28 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, help="folder for checkpoints")
     parser.add_argument("--without", choices=FAMILIES, help="leave this family of data sets out")
     parser.add_argument("--threads", type=int, default=None)
-    parser.add_argument(
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument(
+        "--joint-only", action="store_true", help="the third run, averaged with the shipped network"
+    )
+    only.add_argument(
         "--blend-only", action="store_true", help="fit the shipped network's blend again"
     )
+    parser.add_argument(
+        "--own", type=Path, required=True,
+        help="folder of own answers for the blend (franq_bench.calibrator.own_long answer)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--own-labels", type=Path, default=Path("benchmarks/results/own-long/labels.jsonl"),
+        help="what readers said of their claims",
+    )  # fmt: skip
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
         parser.error(f"--data: {options.data} is not a folder with the data files")
     import torch
 
     from franq_bench.training.export import export, refit
+    from franq_bench.training.own_claims import own_claims
     from franq_guard.faithfulness.small import storage
 
     torch.set_flush_denormal(True)
@@ -54,31 +68,56 @@ def main(arguments: list[str] | None = None) -> int:
         torch.set_num_threads(options.threads)
     fold = _fold_reader(options.data, FAMILIES.get(options.without, ()))
     folder, held = options.out / "weights", fold("fitting")
+    own = own_claims(options.data, options.own, options.own_labels)
     if options.blend_only:
-        digest = refit(storage.FOLDER, folder, *held, seed=RECIPE.seed, report=_report)
+        digest = refit(storage.FOLDER, folder, *held, own, seed=FIRST.seed, report=_report)
     else:
         pairs = fold("training")
-        trained = _train(options.out, *pairs)
-        digest = export(trained, *held, folder, seed=RECIPE.seed, report=_report)
+        trained = _train(options.out, *pairs, joint_only=options.joint_only)
+        digest = export(trained, *held, own, folder, seed=FIRST.seed, report=_report)
         texts = [text for part in (pairs, held) for text in _texts(*part)]
         seen.write(texts, options.out / seen.FILE.name)
     _report(f"{folder}: SHA-256 {digest}")
     return 0
 
 
-def _train(out: Path, rows: Sequence[Example], asked: Sequence[Question]) -> dict[str, Tensor]:
-    """Train from MiniLM; return the averaged weights (Izmailov et al., arXiv 1803.05407)."""
+def _train(
+    out: Path, rows: Sequence[Example], asked: Sequence[Question], *, joint_only: bool
+) -> dict[str, Tensor]:
+    """Train; return the means of the runs' weights (Wortsman et al., arXiv 2109.01903, 2203.05482).
+
+    The second run would lose what the first is good at on other data, and the third falls behind
+    both there; weights between them keep the gains of each.
+    """
     from franq_bench.training.loop import Trainer, train
+    from franq_guard.faithfulness.small import storage
     from franq_guard.faithfulness.small.encoder import from_minilm
     from franq_guard.faithfulness.small.minilm import load_minilm
 
     tensors, tokenizer = load_minilm()
-    out.mkdir(parents=True, exist_ok=True)
-    settings = json.dumps(asdict(RECIPE), indent=1)
-    (out / "recipe.json").write_text(settings, encoding="utf-8")
-    trainer = Trainer(from_minilm(tensors, seed=RECIPE.seed), RECIPE, out)
-    train(trainer, rows, asked, tokenizer, _report)
-    return trainer.averaged()
+
+    def run(name: str, recipe: Recipe, start: dict[str, Tensor] | None = None) -> dict[str, Tensor]:
+        (out / name).mkdir(parents=True, exist_ok=True)
+        settings = json.dumps(asdict(recipe), indent=1)
+        (out / name / "recipe.json").write_text(settings, encoding="utf-8")
+        network = from_minilm(tensors, seed=recipe.seed)
+        network.load_state_dict(start or {}, strict=False)
+        trainer = Trainer(network, recipe, out / name)
+        used = [e for e in rows if recipe.written or not e.dataset.startswith("written-")]
+        train(trainer, used, asked, tokenizer, _report)
+        return trainer.averaged()
+
+    if joint_only:
+        network = storage.load_network(storage.FOLDER)
+        one_way = {n: p.detach().clone() for n, p in network.named_parameters() if p.requires_grad}
+    else:
+        first = run("first", FIRST)
+        one_way = _mean(first, run("second", SECOND, first))
+    return _mean(one_way, run("joint", JOINT))
+
+
+def _mean(one: dict[str, Tensor], other: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name: (tensor + other[name]) / 2 for name, tensor in one.items()}
 
 
 def _texts(pairs: Sequence[Example], passages: Sequence[Question]) -> list[str]:
@@ -99,7 +138,7 @@ def _fold_reader(
 
     def read(fold: Fold) -> tuple[list[Example], list[Question]]:
         pairs = examples(paths, lambda row: wanted(row["dataset"]) and folds.of(row) == fold)
-        pairs += balanced(written(fold), seed=RECIPE.seed)
+        pairs += balanced(written(fold), seed=FIRST.seed)
         return pairs, questions(paths, lambda row: folds.of(row) == fold)
 
     return read

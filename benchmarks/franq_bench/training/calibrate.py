@@ -31,6 +31,7 @@ _KINDS: Final = {
     "generated": (60, 0.3),
     "written": (300, 0.3),
     "generic": (30, 0.1),
+    "own": (3000, 1.0),  # answers of the bundled model: `own_claims`
 }
 #: Passages beside the one a pair was labelled with -> share of the grounded and generated pairs.
 _BESIDE: Final = {0: 0.5, 2: 0.3, 9: 0.2}
@@ -47,13 +48,18 @@ class Held:
 
 
 def held_back(
-    examples: Sequence[Example], questions: Sequence[Question], *, seed: int
+    examples: Sequence[Example],
+    questions: Sequence[Question],
+    own: Sequence[Held] = (),
+    *,
+    seed: int,
 ) -> list[Held]:
     """Return the calibration pairs: so many of each data set as `_KINDS` says, drawn by `seed`.
 
     Args:
         examples: labelled pairs of the fitting fold.
         questions: passages of the fitting fold, to make more pairs from and to show beside them.
+        own: claims with the passages that the model was shown (`own_claims`); all are used.
         seed: of the draw.
     """
     rng = random.Random(seed)  # noqa: S311 - no secret
@@ -65,7 +71,7 @@ def held_back(
         taken[row.dataset] += 1
         if taken[row.dataset] <= _KINDS[kind(row.dataset)][0]:
             kept.append(Held(row, _shown(row, questions, rng)))
-    return kept
+    return [*kept, *own]
 
 
 def _shown(row: Example, pool: Sequence[Question], rng: random.Random) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from franq_bench.data.pairs import Example, Question
-from franq_bench.training.calibrate import fit, held_back
+from franq_bench.training.calibrate import Held, fit, held_back
 from franq_guard.faithfulness.small import storage
 from franq_guard.faithfulness.small.blend import plain
 from franq_guard.faithfulness.small.minilm import Embedder, load_minilm
@@ -20,6 +20,7 @@ def export(
     tensors: dict[str, Tensor],
     examples: Sequence[Example],
     questions: Sequence[Question],
+    own: Sequence[Held],
     folder: Path,
     *,
     seed: int,
@@ -28,12 +29,12 @@ def export(
     """Write weight file and manifest into `folder`; returns the SHA-256.
 
     The file is written twice: first without calibration, which is then fitted on the quantised
-    network, because that is the network users run. `examples` and `questions` are those of the
-    fitting fold.
+    network, because that is the network users run. `examples`, `questions` and `own` are those of
+    the fitting fold.
     """
     torch.set_grad_enabled(False)
     storage.save(folder, tensors, plain())
-    return refit(folder, folder, examples, questions, seed=seed, report=report)
+    return refit(folder, folder, examples, questions, own, seed=seed, report=report)
 
 
 def refit(
@@ -41,13 +42,15 @@ def refit(
     out: Path,
     examples: Sequence[Example],
     questions: Sequence[Question],
+    own: Sequence[Held],
     *,
     seed: int,
     report: Callable[[str], None],
 ) -> str:
     """Refit the blend of the model in `folder`, write the model to `out`; returns the SHA-256.
 
-    The network stays as it is, byte for byte. `examples` and `questions` are the fitting fold's.
+    The network stays as it is, byte for byte. `examples`, `questions` and `own` are the
+    fitting fold's.
     """
     network = storage.load_network(folder)
     if torch.cpu._is_avx512_bf16_supported():
@@ -55,7 +58,7 @@ def refit(
     model = SmallFaithfulness(
         network, load_minilm()[1], plain(), name="uncalibrated", embed=Embedder(), cache=50_000
     )
-    pairs = held_back(examples, questions, seed=seed)
+    pairs = held_back(examples, questions, own, seed=seed)
     report(f"calibrating on {len(pairs)} pairs")
     fitted = fit(model, pairs)
     report(fitted.to_json())

@@ -14,11 +14,11 @@ NAMED = {"name": "own", "writer": "w"}
 ANY = next(c for c in shipped() if c.writer is None and c.form == "long")
 
 
-def rows(*parts, of="made"):
+def rows(*parts, of="made", split="train"):
     """(claims, true ones, P(faithful)) of each part; two claims an answer."""
     found = [(i < true, p) for claims, true, p in parts for i in range(claims)]
     return [
-        Score(f"{of}-{i}", "made", "test", is_true, {"faithfulness": p}, group=f"a{i // 2}")
+        Score(f"{of}-{i}", "made", split, is_true, {"faithfulness": p}, group=f"a{i // 2}")
         for i, (is_true, p) in enumerate(found)
     ]
 
@@ -49,13 +49,14 @@ def test_it_labels_like_any_writers_and_differs_in_p_true():
     assert made.figures["elsewhere"]["ece"] == pytest.approx(0.0, abs=1e-3)
     assert made.figures["elsewhere"]["n"] == 20
     assert made.promise["threshold"] == made.labels.threshold
-    for p in (0.0, 0.27, 0.29, 1.0):
+    cut = ANY.labels.supported_from
+    for p in (0.0, cut - 0.01, cut + 0.01, 1.0):
         weak = [
             Policy().label(float(c.apply([p], [0.0], [0.0])[0][0]), p, contradiction=0.0,
                            entailment=p, rule=c.labels) in WEAK
             for c in (made, ANY)
         ]  # fmt: skip
-        assert weak[0] == weak[1] == (p < 0.28)
+        assert weak[0] == weak[1] == (p < cut)
 
 
 def test_claims_whose_truth_does_not_rise_with_p_faithful_are_refused():
@@ -71,9 +72,12 @@ def test_claims_whose_truth_does_not_rise_with_p_faithful_are_refused():
 
 
 def test_the_command_writes_it_from_scores_alone(tmp_path, capsys):
-    Scores(tuple(rows((50, 40, 0.9), (50, 10, 0.1)))).write(tmp_path / "own")
+    kept_apart = rows((20, 16, 0.9), of="apart", split="test")
+    Scores((*rows((50, 40, 0.9), (50, 10, 0.1)), *kept_apart)).write(tmp_path / "own")
     main(["--own", str(tmp_path / "own"), "--out", str(tmp_path)])
     made = Calibrator.load(tmp_path / "smollm2-small-long.json")
     assert made.writer is not None
     assert made.figures["n"] == 100
+    assert made.figures["test"]["n"] == 20
+    assert made.figures["test"]["share_true"] == 0.8
     assert "ece_of_any_writer" in capsys.readouterr().out

@@ -1,6 +1,7 @@
 import gzip
 import json
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -18,10 +19,12 @@ from franq_bench.data.pairs import (  # noqa: E402
     questions,
 )
 from franq_bench.training import neighbours, perturb  # noqa: E402
+from franq_bench.training.calibrate import Held  # noqa: E402
 from franq_bench.training.export import refit  # noqa: E402
 from franq_bench.training.generate import generated  # noqa: E402
 from franq_bench.training.items import draw, make_items  # noqa: E402
 from franq_bench.training.loop import Trainer, batches, nll, rate, train  # noqa: E402
+from franq_bench.training.own_claims import DATASET  # noqa: E402
 from franq_bench.training.recipe import Recipe  # noqa: E402
 from franq_guard.faithfulness.small import storage  # noqa: E402
 from franq_guard.faithfulness.small.encoder import from_minilm  # noqa: E402
@@ -240,25 +243,32 @@ def test_training_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("one_thread")
-def test_the_model_is_the_average_of_one_run_over_all_pairs(tmp_path, monkeypatch):
+def test_the_model_is_the_mean_of_three_runs_and_the_first_reads_no_written_pairs(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr("franq_guard.faithfulness.small.encoder.LAYERS", 1)
-    recipe = Recipe(epochs=1, generated=6, batch_tokens=250, seed=3)
-    monkeypatch.setattr(command, "RECIPE", recipe)
-    read = []
+    tiny = Recipe(generated=6, batch_tokens=250, seed=3)
+    monkeypatch.setattr(command, "FIRST", tiny)
+    monkeypatch.setattr(command, "SECOND", replace(tiny, written=True, seed=4))
+    monkeypatch.setattr(command, "JOINT", replace(tiny, written=True, seed=5, dropout=0.1))
+    read, name = [], "head_in.weight"
 
     def watched(trainer, rows, *others):
-        read.append([row.dataset for row in rows])
+        read.append(([row.dataset for row in rows], trainer.average[name].clone()))
         train(trainer, rows, *others)
 
     monkeypatch.setattr("franq_bench.training.loop.train", watched)
-    rows = [Example(name, PASSAGE, "A mill.", 0) for name in ("fm2", "written-talk")]
-    found = command._train(tmp_path, rows, [QUESTION])
-    assert read == [["fm2", "written-talk"]]
-    state = load_file(next(tmp_path.glob("checkpoint-*.safetensors")))
-    name = "head_in.weight"
-    assert torch.equal(found[name], state[f"average.{name}"])
-    assert not torch.equal(found[name], state[f"weight.{name}"])
-    assert json.loads((tmp_path / "recipe.json").read_text())["generated"] == 6
+    rows = [Example(source, PASSAGE, "A mill.", 0) for source in ("fm2", "written-talk")]
+    mean = command._train(tmp_path, rows, [QUESTION], joint_only=False)
+    assert [sources for sources, _ in read] == [["fm2"], *[["fm2", "written-talk"]] * 2]
+    ends = [
+        load_file(next((tmp_path / run).glob("*.safetensors")))[f"average.{name}"]
+        for run in ("first", "second", "joint")
+    ]
+    assert torch.equal(read[1][1], ends[0])  # the second goes on from the first, the third does not
+    assert not torch.equal(read[2][1], ends[1])
+    # a quarter of each of the first two, half of the third
+    assert torch.allclose(mean[name], ends[0] / 4 + ends[1] / 4 + ends[2] / 2, atol=1e-7)
 
 
 def test_the_blend_alone_is_fitted_again_and_twice_the_same(tmp_path):
@@ -273,13 +283,14 @@ def test_the_blend_alone_is_fitted_again_and_twice_the_same(tmp_path):
             ("The mill bakes bread.", 1),
         ]
     ]
+    own = [Held(Example(DATASET, PASSAGE, "The mill is 900 metres wide.", 2), (PASSAGE, "Wheels."))]
     said = []
     digests = [
-        refit(storage.FOLDER, tmp_path / name, rows, [], seed=3, report=said.append)
+        refit(storage.FOLDER, tmp_path / name, rows, [], own, seed=3, report=said.append)
         for name in "ab"
     ]
     assert digests[0] == digests[1] == storage.check(tmp_path / "a")[1]
-    assert said[0] == "calibrating on 6 pairs"
+    assert said[0] == "calibrating on 7 pairs"
     shipped, fitted = (storage.load(f) for f in (storage.FOLDER, tmp_path / "a"))
     assert fitted[1] != shipped[1]
     assert torch.equal(shipped[0].head_out.weight, fitted[0].head_out.weight)

@@ -1,0 +1,45 @@
+"""Claims of the bundled model's own answers, labelled by reading, for the fit of the blend.
+
+What a small language model writes shares most of its words with the passages and is often wrong all
+the same; in no other set are claims like these.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from franq_bench.calibrator.own_long import LIMITS, answers, asked, claims_of
+from franq_bench.data.pairs import CLASSES, Example
+from franq_bench.long.by_reading import digest_of, labels
+from franq_bench.training.calibrate import Held
+from franq_guard.faithfulness.small.cut import texts_of
+
+__all__ = ["DATASET", "own_claims"]
+
+DATASET: Final = "own-answers"
+_CLASS: Final = {"S": "entailment", "C": "contradiction", "N": "neutral"}
+
+
+def own_claims(data: Path, folder: Path, read: Path) -> list[Held]:
+    """The claims of the fitting fold on whose faithfulness the readers agree, with their passages.
+
+    Args:
+        data: folder with the question files.
+        folder: answers of ``franq_bench.calibrator.own_long``; what is missing there is generated.
+        read: the readers' labels.
+    """
+    known = {(name.rpartition("/")[0], one.digest): one for name, one in labels(read).items()}
+    answered = {name for name, _ in known}
+    questions = [
+        q for q in asked(data, "fitting", limit=LIMITS["fitting"], seed=0) if q.id in answered
+    ]
+    found = []
+    for question, trace in zip(questions, answers(questions, folder, "fitting"), strict=True):
+        texts = tuple(texts_of(question.passages))
+        for claim in claims_of(trace):
+            label = known.get((question.id, digest_of(claim.text)))
+            if label is not None and len(set(label.faith)) == 1:
+                kind = CLASSES[_CLASS[label.faith[0]]]
+                found.append(Held(Example(DATASET, "\n".join(texts), claim.text, kind), texts))
+    return found
