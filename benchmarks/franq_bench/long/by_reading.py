@@ -24,13 +24,14 @@ from sklearn.base import BaseEstimator
 
 from franq_bench.calibrator.own_writer import shares
 from franq_bench.fits.fitted import matrix
+from franq_bench.tables.resampling import bootstrap
 from franq_bench.tables.scores import BY_ALIAS, Score, Scores, Split
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.mixture import FranqMixture, Sign
 from franq_guard.datasets.jsonl import json_rows
 from franq_guard.franq import FloatArray
-from franq_guard.metrics.measures import auroc, bootstrap_se, ece
+from franq_guard.metrics.measures import auroc, ece
 
 SIGNALS: Final = ("max-nli", "perplexity", "mean-token-entropy", "max-token-entropy")
 """Signals of the learned variants, all per token: a higher one must not speak against a claim."""
@@ -53,8 +54,9 @@ _RETRIEVALS: Final = {
     "half": "half of the gold passage",
     "absent": "not the gold passage",
 }
+_EVIDENCE: Final = "its writer (evidence alone)"
 _BY_RETRIEVAL: Final = (
-    "its writer (evidence alone)",
+    _EVIDENCE,
     "FRANQ, learned",
     "additive logistic",
     "mean-token-entropy",
@@ -116,7 +118,7 @@ def compared(rows: Sequence[Score]) -> list[tuple[str, FloatArray, bool]]:
     found = [
         ("any writer (evidence alone)", evidence, True),
         (
-            "its writer (evidence alone)",
+            _EVIDENCE,
             _crossed(_OwnWriter(), faithful[:, None], truth, groups, test),
             True,
         ),
@@ -182,20 +184,25 @@ def _filled(values: FloatArray) -> FloatArray:
 
 
 def table(rows: Sequence[Score], part: Split) -> str:
-    """The comparison on a part as Markdown; errors: of a bootstrap over questions."""
+    """The comparison on a part as Markdown; errors and intervals: of a bootstrap over questions."""
     inside = np.array([row.split == part for row in rows])
     truth = np.array([row.is_true for row in rows], float)[inside]
     groups = [str(row.group) for row in rows if row.split == part]
-    lines = ["| method | ROC-AUC | ECE | true ones flagged where 70 % of the false are |",
-             "| --- | ---: | ---: | ---: |"]  # fmt: skip
-    for name, every, probability in compared(rows):
-        values = every[inside]
-        error = bootstrap_se(auroc, truth, values, groups=groups)
-        calibrated = f"{ece(truth, values):.2f}" if probability else "-"
+    found = [(name, values[inside], is_p) for name, values, is_p in compared(rows)]
+    drawn = bootstrap(truth, {name: values for name, values, _ in found}, groups=groups)["auroc"]
+    lines = [
+        "| method | ROC-AUC | more than evidence alone (90 %) | ECE | true ones flagged where "
+        "70 % of the false are |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
+    for name, values, is_p in found:
+        low, high = np.nanquantile(drawn[name] - drawn[_EVIDENCE], (0.05, 0.95))
+        more = "" if name == _EVIDENCE else f"{low:+.3f} to {high:+.3f}"
+        calibrated = f"{ece(truth, values):.2f}" if is_p else "-"
         cut = np.quantile(values[truth == 0], _CAUGHT)
         lines.append(
-            f"| {name} | {auroc(truth, values):.3f} ±{error:.3f} | {calibrated} | "
-            f"{float(np.mean(values[truth == 1] <= cut)):.0%} |"
+            f"| {name} | {auroc(truth, values):.3f} ±{np.nanstd(drawn[name]):.3f} | {more} | "
+            f"{calibrated} | {float(np.mean(values[truth == 1] <= cut)):.0%} |"
         )
     return "\n".join(lines) + "\n"
 

@@ -57,7 +57,8 @@ def test_what_tells_true_from_false_is_found_and_no_question_is_fitted_on_itself
     assert auroc(truth, values["FRANQ, learned"]) > 0.95
     assert np.isfinite(values["FRANQ, condition-calibrated"]).all()
     for part in ("train", "test"):
-        assert "| max-token-entropy | 1.000 ±0.000 |" in table(rows, part)
+        [line] = [x for x in table(rows, part).splitlines() if "| max-token-entropy |" in x]
+        assert "| 1.000 ±0.000 | +0." in line  # more than evidence alone, which is noise here
 
 
 def test_the_test_fold_is_in_no_fit(rows):
