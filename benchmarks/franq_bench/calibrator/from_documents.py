@@ -5,7 +5,7 @@
 Statements are made from the gold passages of SQuAD and CLAP-NQ as ``franq dataset build`` makes
 them: a sentence as it stands (true), and with one fact changed (false). A calibrator is fitted to
 those of one data set and applied to the bundled model's own answers to questions of the same set,
-which were labelled by reading: SQuAD's are those of :mod:`franq_bench.long.by_reading`, CLAP-NQ's
+which were labelled by reading: SQuAD's are in `benchmarks/results/own-answers`, CLAP-NQ's
 were made in the same way and read once. Beside it stand the shipped calibrator for any writer, and
 calibrators that were fitted to the answers themselves, by leaving answers out. Questions and
 passages are of the fitting fold; nothing shipped is chosen by this.
