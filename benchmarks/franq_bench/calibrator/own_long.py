@@ -215,8 +215,15 @@ def _gold_passages(folder: Path) -> dict[str, str]:
     }
 
 
+def _part(text: str) -> tuple[int, int]:
+    one, _, of = text.partition("/")
+    if not (one.isdecimal() and of.isdecimal() and 1 <= int(one) <= int(of)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not such as 2/3")
+    return int(one), int(of)
+
+
 def _answer(options: argparse.Namespace) -> None:
-    part, parts = map(int, options.part.split("/"))
+    part, parts = options.part
     for fold, limit in LIMITS.items():
         mine = asked(options.data, fold, limit=limit, seed=options.seed)[part - 1 :: parts]
         name = f"{part}-{parts}"
@@ -269,7 +276,7 @@ def main(arguments: list[str] | None = None) -> None:
     steps = parser.add_subparsers(required=True)
     first = steps.add_parser("answer", help="ask the bundled model")
     first.add_argument("--out", type=Path, required=True, help="folder for answers and readers")
-    first.add_argument("--part", default="1/1", help="of several processes, such as 2/3")
+    first.add_argument("--part", type=_part, default=(1, 1), help="of several, such as 2/3")
     first.set_defaults(step=_answer)
     second = steps.add_parser("score", help="measure the claims that were read")
     second.add_argument("--answers", type=Path, required=True, help="folder of the first step")
@@ -279,6 +286,8 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
         parser.error(f"--data: {options.data} is not a folder with the data files")
+    if options.step is _score and not options.labels.is_file():
+        parser.error(f"--labels: there is no file {options.labels}")
     options.step(options)
 
 

@@ -57,6 +57,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
         parser.error(f"--data: {options.data} is not a folder with the data files")
+    if not options.own_labels.is_file():
+        parser.error(f"--own-labels: there is no file {options.own_labels}")
     import torch
 
     from franq_bench.training.export import export, refit

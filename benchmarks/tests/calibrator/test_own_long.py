@@ -109,3 +109,17 @@ def test_only_settled_claims_with_the_text_that_was_read_are_measured():
     assert row.scores["perplexity"] == pytest.approx(math.exp(row.scores["mean-logprob"]))
     unsettled = {("q-1~gold", digest): Label(digest, ("T", "F"), ("S", "S"))}
     assert own_long.scores([question], [trace], unsettled, "test", guard, lambda *_: None) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["answer", "--out", "x", "--part", "3/2"], "'3/2' is not such as 2/3"),
+        (["answer", "--out", "x", "--part", "all"], "'all' is not such as 2/3"),
+        (["score", "--answers", "x", "--labels", "none", "--out", "x"], "there is no file none"),
+    ],
+)
+def test_a_wrong_call_is_told(arguments, said, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        own_long.main(["--data", str(tmp_path), *arguments])
+    assert said in capsys.readouterr().err
