@@ -25,7 +25,7 @@ from typing import Any, Final, Literal
 from franq_bench.calibrator.build import FILES, LONG, K, Question, answer
 from franq_bench.calibrator.label import label_claims
 from franq_bench.data.folds import Fold, Folds
-from franq_bench.long.by_reading import Label, digest_of, labels
+from franq_bench.long.by_reading import Label, by_text, digest_of
 from franq_bench.long.matrix import as_score
 from franq_bench.progress import Show
 from franq_bench.tables.scores import BY_ALIAS, GOLD, Score, Scores, Split
@@ -155,6 +155,7 @@ def scores(
             name = question.id.split("-")[0]
             found.append(Score(f"{question.id}/{i}", name, split, label.truth[0] == "T",
                                signals, group=question.id.rpartition("~")[0]))  # fmt: skip
+    progress(len(traces), len(traces))
     return found
 
 
@@ -252,10 +253,7 @@ def answers(questions: Sequence[Question], folder: Path, fold: Fold, part: str =
 
 
 def _score(options: argparse.Namespace) -> None:
-    read = {
-        (name.rpartition("/")[0], label.digest): label
-        for name, label in labels(options.labels).items()
-    }
+    read = by_text(options.labels)
     answered, rows = {name for name, _ in read}, []
     for fold, limit in LIMITS.items():
         questions = asked(options.data, fold, limit=limit, seed=options.seed)

@@ -25,7 +25,7 @@ from sklearn.base import BaseEstimator
 from franq_bench.calibrator.own_writer import shares
 from franq_bench.fits.fitted import matrix
 from franq_bench.tables.resampling import bootstrap
-from franq_bench.tables.scores import BY_ALIAS, Score, Scores, Split
+from franq_bench.tables.scores import BY_ALIAS, GOLD, Score, Scores, Split
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.mixture import FranqMixture, Sign
@@ -83,6 +83,12 @@ def labels(path: Path) -> dict[str, Label]:
         row["id"]: Label(row["digest"], tuple(row["truth"]), tuple(row["faith"]))
         for row in json_rows(path)
     }
+
+
+def by_text(path: Path) -> dict[tuple[str, str], Label]:
+    """The same labels by answer (its question's id and retrieval) and digest of the claim."""
+    read = labels(path).items()
+    return {(name.rpartition("/")[0], label.digest): label for name, label in read}
 
 
 def agreement(read: Mapping[str, Label]) -> dict[str, float]:
@@ -261,6 +267,10 @@ def _what(rows: Sequence[Score], part: Split) -> str:
     true = float(np.mean([row.is_true for row in mine]))
     questions = len({row.group for row in mine})
     said = f"{len(mine)} claims of answers to {questions} questions, {true:.0%} of them true."
+    stated = [(row.scores[GOLD], row.scores["faithfulness"]) for row in mine if GOLD in row.scores]
+    if stated:
+        ranks = auroc(*np.array(stated, float).T)
+        said += f" Whether the passages state them P(faithful) tells with ROC-AUC {ranks:.2f}."
     aliased = [(row.scores[BY_ALIAS], row.is_true) for row in mine if BY_ALIAS in row.scores]
     if not aliased:
         return said

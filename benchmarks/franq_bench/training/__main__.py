@@ -88,8 +88,8 @@ def _train(
 ) -> dict[str, Tensor]:
     """Train; return the means of the runs' weights (Wortsman et al., arXiv 2109.01903, 2203.05482).
 
-    The second run would lose what the first is good at on other data, and the third falls behind
-    both there; weights between them keep the gains of each.
+    On data sets unlike the written pairs the second and the third run are worse than the first;
+    weights between the runs keep the gains of each.
     """
     from franq_bench.training.loop import Trainer, train
     from franq_guard.faithfulness.small import storage

@@ -11,7 +11,7 @@ from typing import Final
 
 from franq_bench.calibrator.own_long import LIMITS, answers, asked, claims_of
 from franq_bench.data.pairs import CLASSES, Example
-from franq_bench.long.by_reading import digest_of, labels
+from franq_bench.long.by_reading import by_text, digest_of
 from franq_bench.training.calibrate import Held
 from franq_guard.faithfulness.small.cut import texts_of
 
@@ -29,7 +29,7 @@ def own_claims(data: Path, folder: Path, read: Path) -> list[Held]:
         folder: answers of ``franq_bench.calibrator.own_long``; what is missing there is generated.
         read: the readers' labels.
     """
-    known = {(name.rpartition("/")[0], one.digest): one for name, one in labels(read).items()}
+    known = by_text(read)
     answered = {name for name, _ in known}
     questions = [
         q for q in asked(data, "fitting", limit=LIMITS["fitting"], seed=0) if q.id in answered
