@@ -1,6 +1,7 @@
 """Whose answer gets which calibrator, and what runs for it."""
 
 import logging
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -8,10 +9,12 @@ import pytest
 
 from franq_guard import Generation, Guard, Passage, Policy, Token, Trace
 from franq_guard.calibration import Calibrator, Knots, defaults
+from franq_guard.calibration.curves import Logistic
 from franq_guard.claims import RuleSplitter
 from franq_guard.records import Evidence
 from franq_guard.rows import trace_from_dict
 from franq_guard.signals.components import EVIDENCE
+from franq_guard.signals.components import OWN as OWN_METHODS
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
 QUESTION = "Where is Rome?"
@@ -106,6 +109,82 @@ def test_evidence_alone_can_be_for_one_writer_and_loads_no_language_model(monkey
         assert result.verdicts[0].p_true == pytest.approx(p_true)
     batch = guard.check_many([trace(written()), trace(), trace(written())], batch_size=3)
     assert [result.calibrator for result in batch] == ["own long", "any long", "own long"]
+
+
+def of_the_answer(form="long", **methods):
+    """As shipped for the bundled model: its own confidence decides, and no model reads for it."""
+    known = {**for_any(form).fingerprint, "writer": OWN, "source": "captured"}
+    known |= {"language_model": "any", "prompt": "any", "methods": OWN_METHODS.methods, **methods}
+    # UQ_faith at log p -1: sigmoid(ln 3) = .75; UQ_unfaith: sigmoid(0) = .5
+    curves = (
+        Logistic(math.log(3), 2.0, mean=-1.0, scale=1.0, floor=0.0, lowest=-9.0),
+        Logistic(0.0, 0.0, mean=0.0, scale=1.0, floor=0.0, lowest=-9.0),
+    )
+    return Calibrator(
+        calibration="learned",
+        form=form,
+        faith=curves[0],
+        unfaith=curves[1],
+        fingerprint=known,
+        name=f"own {form}",
+        labels=for_any(form).labels,
+    )
+
+
+def test_the_writers_own_confidence_comes_with_the_answer_and_loads_no_model(monkeypatch):
+    monkeypatch.setattr(defaults, "shipped", lambda: (for_any(), of_the_answer()))
+    for model in (refuse, None):
+        guard = guard_of(language_model=model)
+        result = guard.check_trace(trace(written(logprob=-1.0)))
+        assert (result.calibrator, result.likelihoods) == ("own long", f"captured from {OWN}")
+        # P(faithful) 1 counts as .98: .98 * .75 + .02 * .5
+        assert result.verdicts[0].p_true == pytest.approx(0.745)
+        assert result.verdicts[0].raw["uq_faith"] == -1.0
+        assert guard.loaded_language_model is None
+    # sigmoid(ln 3 - 2) = .288...: less sure, less likely true
+    unsure = guard.check_trace(trace(written(logprob=-2.0))).verdicts[0].p_true
+    assert unsure == pytest.approx(0.98 * 3 / (3 + math.e**2) + 0.01)
+
+
+def test_what_does_not_bring_the_writers_confidence_is_judged_by_the_passages(monkeypatch):
+    monkeypatch.setattr(defaults, "shipped", lambda: (for_any(), of_the_answer()))
+    guard = guard_of(language_model=refuse)
+    for generation in (
+        written(logprob=math.nan),
+        replace(written(), tokens=()),
+        written(source="none"),
+        written(source="server"),
+        written(writer="other"),
+    ):
+        assert guard.check_trace(trace(generation)).calibrator == "any long"
+    entropies = of_the_answer(methods="mean-token-entropy + mean-token-entropy")
+    monkeypatch.setattr(defaults, "shipped", lambda: (for_any(), entropies))
+    token = replace(written().tokens[0], entropy=0.0)
+    for tokens, name in (((token,), "own long"), (written().tokens, "any long")):
+        answer = replace(written(), tokens=tokens)
+        assert guard_of(language_model=refuse).check_trace(trace(answer)).calibrator == name
+
+
+def test_methods_by_name_go_before_those_of_the_writers_calibrator(monkeypatch):
+    monkeypatch.setattr(defaults, "shipped", lambda: (for_any(), of_the_answer()))
+    by_name = {"uq_faith": OWN_METHODS.uq_faith, "uq_unfaith": OWN_METHODS.uq_unfaith}
+    assert guard_of(**by_name).check_trace(trace(written())).calibrator == "own long"
+    other = guard_of(uq_faith="perplexity").check_trace(trace(written()))
+    assert other.calibrator == "uncalibrated"
+
+
+def test_a_claim_stated_again_has_the_confidence_of_its_first_statement(monkeypatch):
+    monkeypatch.setattr(defaults, "shipped", lambda: (for_any(), of_the_answer()))
+    first, text = "Rome is the capital of Italy.", "Rome is the capital of Italy. It is old. "
+    again = text + first
+    tokens = (
+        Token(1, 0, len(first), -3.0),
+        Token(2, len(first), len(text), -1.0),
+        Token(3, len(text), len(again), -0.01),  # a model is sure of what it repeats
+    )
+    answer = replace(written(again), tokens=tokens)
+    found = guard_of(language_model=refuse).check_trace(trace(answer)).verdicts
+    assert [verdict.raw["uq_faith"] for verdict in found] == [-3.0, -1.0, -3.0]
 
 
 def test_evidence_fitted_to_one_writer_is_warned_of_for_another(caplog):

@@ -125,6 +125,7 @@ def fit_calibrator(
     source: str = "labelled rows",
     weights: Mapping[str, float] | None = None,
     compare: bool = False,
+    rule: LabelRule | None = None,
 ) -> Calibrator:
     """Fit on labelled claims; the figures are cross-validated over whole answers.
 
@@ -147,6 +148,7 @@ def fit_calibrator(
         source: a name for the labelled data, stored with the promise.
         weights: how much a label counts in the fit, by source ("judge:NAME") or kind ("judge").
         compare: also measure the other calibrations on the same claims.
+        rule: numbers of the labelling rule besides the threshold of a promise; None: the defaults.
 
     Raises:
         TooFewLabelsError: with fewer than ``MIN_PER_CLASS`` of a label or ``MIN_ANSWERS`` answers.
@@ -160,7 +162,7 @@ def fit_calibrator(
     ways = _ways(log_space, interpolation, faithful_threshold)
     if calibration == "learned":
         _check_real(fitted_on)
-    made = _fitted(fitted_on, ways[calibration], ways if compare else {})
+    made = _fitted(fitted_on, ways[calibration], ways if compare else {}, rule or LabelRule())
     known_for = {"form": form, "n_train": len(fitted_on.is_true), **_provenance()}
     known_for.update(fingerprint or {})
     made = dataclasses.replace(made, form=form, name=name, fingerprint=known_for)
@@ -182,14 +184,16 @@ def _ways(
     return {way: fit_by(way, **options) for way in get_args(AnyCalibration)}
 
 
-def _fitted(data: Labelled, fit: Fit, others: Mapping[AnyCalibration, Fit]) -> Calibrator:
+def _fitted(
+    data: Labelled, fit: Fit, others: Mapping[AnyCalibration, Fit], rule: LabelRule
+) -> Calibrator:
     """The fit with its figures (those of other fits, too) and its labelling rule."""
     p_true = out_of_fold(fit, data)
     fitted, found = fit(data), _measured(data, p_true)
     found |= {"fallback": list(fitted.fallback), "not_done": list(fitted.not_done)}
     if others:
         found["compared"] = _compared(others, data)
-    labels = _label_rule(data, p_true)
+    labels = _label_rule(data, p_true, rule)
     return dataclasses.replace(fitted.calibrator, figures=found, labels=labels)
 
 
@@ -204,9 +208,8 @@ def _kept(data: Labelled, promise: bool) -> NDArray[np.bool_]:
     return np.array([a in trusted and sets_the_threshold(a) for a in data.answers.tolist()], bool)
 
 
-def _label_rule(data: Labelled, p_true: FloatArray) -> LabelRule:
+def _label_rule(data: Labelled, p_true: FloatArray, rule: LabelRule) -> LabelRule:
     """The labelling rule; it depends on whether most unsupported claims that pass are true."""
-    rule = LabelRule()
     passing = (data.signals[:, 0] <= rule.supported_from) & (p_true >= rule.threshold)
     shown = passing.sum() >= MIN_UNSUPPORTED and data.is_true[passing].mean() > 0.5
     return dataclasses.replace(rule, unsupported_true=bool(shown))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from franq_guard.calibration.defaults import shipped
 from franq_guard.cli.console import output
-from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Label, Passage, Verdict
 
 if TYPE_CHECKING:
@@ -14,41 +14,42 @@ if TYPE_CHECKING:
 
 
 class Shown:
-    """Prints answers one after the other and remembers which labels appeared.
+    """Prints answers one after the other and remembers what has to be explained at the end.
 
     Args:
-        policy: decides which claims count as flagged.
+        guard: checked the answers; its policy decides which claims count as flagged.
     """
 
-    def __init__(self, policy: Policy) -> None:
-        self._policy = policy
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
         self._seen: dict[tuple[Label, str | None], Verdict] = {}
+        self._calibrators: dict[str, None] = {}
 
     def __call__(self, question: str, answer: GuardedAnswer, passages: Sequence[Passage]) -> None:
         """Print an answer, its claims, and what the passages say about each claim."""
         from franq_guard.report.terminal import print_answer
 
-        print_answer(output, question, answer, passages, policy=self._policy)
+        print_answer(output, question, answer, passages, policy=self._guard.policy)
+        if answer.calibrator is not None:
+            self._calibrators[answer.calibrator] = None
         for verdict in answer.verdicts:
             # "not-a-claim" has free-text reasons (from the splitter or the user); the legend has
             # no explanation for them.
             reason = None if verdict.label == "not-a-claim" else verdict.reason
             self._seen[verdict.label, reason] = verdict
 
-    def legend(self, promise: Mapping[str, Any] | None = None) -> None:
-        """Explain the labels and reasons that were printed, and the calibrator's guarantee.
-
-        Args:
-            promise: the calibrator's guarantee if the labels depend on it; see :func:`promise_of`.
-        """
+    def legend(self) -> None:
+        """Explain the labels and reasons that were printed, and what their calibrators promise."""
         from franq_guard.report.terminal import print_legend
 
-        print_legend(output, self._seen.values(), promise)
+        print_legend(output, self._seen.values(), promises_of(self._guard, self._calibrators))
 
 
-def promise_of(guard: Guard) -> Mapping[str, Any] | None:
-    """The guarantee of the guard's calibrator; None if the policy sets its own thresholds."""
-    policy = guard.policy
-    own = policy.threshold is not None or policy.false_below is not None
-    calibrator = None if own else getattr(guard, "calibrator", None)
-    return None if calibrator is None else calibrator.promise
+def promises_of(guard: Guard, names: Iterable[str]) -> list[Mapping[str, Any]]:
+    """What the calibrators of these names promise; nothing if the policy has its own thresholds."""
+    policy, choice = guard.policy, getattr(guard, "choice", None)
+    if choice is None or policy.threshold is not None or policy.false_below is not None:
+        return []
+    known = {c.name: c.promise for c in ((choice.franq,) if choice.franq else shipped())}
+    promises = [known.get(name) for name in names]
+    return [promise for promise in promises if promise is not None]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from franq_guard.cli.answers import Shown, promise_of
+from franq_guard.cli.answers import Shown
 from franq_guard.cli.configuration import Configuration, in_force, with_set_up
 from franq_guard.cli.console import emit, fail, needing, working
 from franq_guard.cli.options import (
@@ -77,7 +77,7 @@ def answer_all(
         as_json: print one JSON object per answer instead of a table.
         guard: the guard that checks the answers; its policy decides which claims are flagged.
     """
-    show = Shown(guard.policy)
+    show = Shown(guard)
     for question in questions:
         with working(f"answering: {question}"):
             done = answering(question)
@@ -86,4 +86,4 @@ def answer_all(
         else:
             show(question, done.answer, done.passages)
     if not as_json:
-        show.legend(promise_of(guard))
+        show.legend()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
-from franq_guard.cli.answers import Shown, promise_of
+from franq_guard.cli.answers import Shown
 from franq_guard.cli.console import emit, say, tell
 from franq_guard.cli.rows import Checked
 from franq_guard.rows.lines import RowError
@@ -59,7 +59,7 @@ class Tables:
     """Prints tables on standard output, and at the end an explanation of their labels."""
 
     def __init__(self, guard: Guard) -> None:
-        self._guard, self._show = guard, Shown(guard.policy)
+        self._show = Shown(guard)
 
     def take(self, result: Checked) -> None:
         """Print the answer, or the error of the row."""
@@ -70,7 +70,7 @@ class Tables:
 
     def end(self) -> None:
         """Explain the labels that were printed."""
-        self._show.legend(promise_of(self._guard))
+        self._show.legend()
 
 
 class JsonLines:

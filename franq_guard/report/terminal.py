@@ -58,14 +58,14 @@ def print_answer(
 
 
 def print_legend(
-    console: Console, verdicts: Iterable[Verdict], promise: Mapping[str, Any] | None = None
+    console: Console, verdicts: Iterable[Verdict], promises: Iterable[Mapping[str, Any]] = ()
 ) -> None:
     """Print what the labels and reasons of these verdicts mean, each once.
 
     Args:
         console: where to.
         verdicts: that were shown.
-        promise: what the calibrator behind them promises.
+        promises: what the calibrators behind them promise.
     """
     given = list(verdicts)
     labels = {verdict.label for verdict in given}
@@ -78,7 +78,7 @@ def print_legend(
         table.add_row(Text(shown(f"({reason})")), Text(shown(why(reason)), style="dim"))
     if table.row_count:
         console.print(table)
-        if promise is not None:
+        for promise in promises:
             console.print(_indented(f"promise: {promise_words(promise)}"))
 
 

@@ -13,7 +13,7 @@ from franq_guard.faithfulness.base import FaithfulnessModel
 from franq_guard.language_model.base import LanguageModel
 from franq_guard.language_model.prompts import prompt_fingerprint
 from franq_guard.records import Form, Generation, Source
-from franq_guard.signals.components import EVIDENCE, Components
+from franq_guard.signals.components import Components, components_of
 from franq_guard.signals.lazy import Lazy
 from franq_guard.signals.likelihoods import origin
 from franq_guard.signals.request import Models
@@ -67,15 +67,14 @@ class Choice:
         """Whether the language model may be needed for an answer; loads nothing.
 
         It is needed if the user's calibrator or methods require it. It may be needed if a
-        calibrator is shipped for the answer's writer: whether that is the model in use is known
-        only once it is loaded.
+        calibrator is shipped for the answer's writer that uses more than what came with the answer:
+        whether that writer is the model in use is known only once it is loaded.
         """
         if self.franq is not None:
             return not self.franq.evidence_only
         if self.named or self.language_model is None:
             return self.named
-        own = shipped_for(answer.source, answer.writer)
-        return any(not calibrator.evidence_only for calibrator in own)
+        return any(map(_reads_again, shipped_for(answer.source, answer.writer)))
 
     def calibrator(self, answer: Generation) -> Calibrator:
         """The calibrator for an answer, by its writer and the source of its log-probabilities.
@@ -89,9 +88,12 @@ class Choice:
             if key not in self._chosen:
                 if len(self._chosen) >= _KEPT:
                     self._chosen.clear()
+                setting = self.setting(reads=reads)
+                if self.franq is None and not self.named:
+                    del setting["methods"]  # a shipped calibrator brings its own
                 self._chosen[key] = choose(
                     self.franq,
-                    self.setting(reads=reads),
+                    setting,
                     source=key[0],
                     writer=key[1],
                     named=self.named,
@@ -100,14 +102,19 @@ class Choice:
             return self._chosen[key]
 
     def _own(self, answer: Generation) -> bool:
-        """Whether the writer makes a difference although the passages alone decide."""
+        """Whether there is a calibrator for the writer that no model has to read for."""
         if self.franq is not None:
             return self.franq.writer is not None
-        return bool(shipped_for(answer.source, answer.writer))
+        form = "short" if self.form == "short" else "long"
+        own = shipped_for(answer.source, answer.writer)
+        return any(c.form == form and _tells(answer, c) for c in own)
 
     def methods(self, answer: Generation) -> Components:
-        """The methods for an answer: the guard's two, or :data:`EVIDENCE` (the passages alone)."""
-        return EVIDENCE if self.calibrator(answer).evidence_only else self.components
+        """The methods for an answer: those the user chose, else those of its calibrator."""
+        calibrator = self.calibrator(answer)
+        if calibrator.evidence_only or (self.franq is None and not self.named):
+            return components_of(calibrator) or self.components
+        return self.components
 
     def models(self, answer: Generation) -> Models:
         """The models that are needed for an answer, loaded on first use."""
@@ -119,7 +126,8 @@ class Choice:
         """Whose log-probabilities decide on an answer; see :class:`.GuardedAnswer`."""
         if self.calibrator(answer).evidence_only:
             return "none"
-        return origin(answer, self.model(), self.components.token_rule)
+        model = self.model() if self.reads(answer) else None
+        return origin(answer, model, self.methods(answer).token_rule)
 
     def setting(self, *, reads: bool) -> dict[str, str]:
         """What determines the signals; ``reads`` says whether the language model is used."""
@@ -136,3 +144,14 @@ class Choice:
     def model(self) -> LanguageModel | None:
         """The language model, loaded on first use."""
         return None if self.language_model is None else self.language_model()
+
+
+def _reads_again(calibrator: Calibrator) -> bool:
+    methods = components_of(calibrator)
+    return not calibrator.evidence_only and not (methods and methods.come_with_the_answer)
+
+
+def _tells(answer: Generation, calibrator: Calibrator) -> bool:
+    """Whether an answer brings what a calibrator needs that no model reads for."""
+    methods = components_of(calibrator)
+    return calibrator.evidence_only or (methods is not None and methods.told_by(answer))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from franq_guard.records import Form
+from franq_guard.calibration.store import Calibrator
+from franq_guard.records import Form, Generation
+from franq_guard.signals.likelihoods import has_logprobs
 from franq_guard.signals.request import OF_DEFAULT_METHODS, OF_NAMED_METHODS, TokenRule
 from franq_guard.uncertainty.method import Level
 from franq_guard.uncertainty.methods import find
@@ -20,7 +22,7 @@ class Components:
     @property
     def token_rule(self) -> TokenRule:
         """Which tokens state a claim."""
-        return OF_DEFAULT_METHODS if self in DEFAULTS.values() else OF_NAMED_METHODS
+        return OF_DEFAULT_METHODS if self in (*DEFAULTS.values(), OWN) else OF_NAMED_METHODS
 
     @property
     def methods(self) -> str:
@@ -32,12 +34,32 @@ class Components:
         """Both names without repetition."""
         return tuple(dict.fromkeys((self.uq_faith, self.uq_unfaith)))
 
+    @property
+    def come_with_the_answer(self) -> bool:
+        """Whether a captured answer brings all they need, so that no model reads it again."""
+        return self._needs <= {"logprobs", "entropies"}
+
+    def told_by(self, answer: Generation) -> bool:
+        """Whether this answer brings all they need."""
+        told = {"logprobs"} if has_logprobs(answer) else set()
+        if told and all(token.entropy is not None for token in answer.tokens):
+            told.add("entropies")
+        return self._needs <= told
+
+    @property
+    def _needs(self) -> set[str]:
+        return {find(name).need for name in self.names}
+
 
 DEFAULTS: dict[Form, Components] = {
     "long": Components("max-probability", "parametric-knowledge"),
     "short": Components("semantic-entropy", "eigenvalues-entail"),
 }
 """The paper's choice for each form (arXiv 2505.21072, section 3)."""
+
+OWN = Components("max-probability", "max-probability")
+"""What the calibrator shipped for the bundled model's own long answers uses: learned FRANQ with one
+signal in both branches, which comes with a captured answer (docs/captured.md says why this one)."""
 
 EVIDENCE = Components("evidence", "prior")
 """Used in place of two methods when the passages alone decide, without a language model.
@@ -46,6 +68,14 @@ UQ_faith is Max NLI, the highest e / (e + c) of a passage, with e = P(entailment
 P(contradiction). UQ_unfaith is the calibrator's prior: without the writer's own probabilities there
 is no sign whether a claim is true that the passages do not state.
 """
+
+
+def components_of(calibrator: Calibrator) -> Components | None:
+    """The methods that a calibrator was fitted for; None if it names none."""
+    if calibrator.evidence_only:
+        return EVIDENCE
+    named = str(calibrator.fingerprint.get("methods", "")).split(" + ")
+    return Components(*named) if len(named) == 2 else None
 
 
 def components(form: Form, uq_faith: str | None, uq_unfaith: str | None) -> Components:

@@ -136,11 +136,11 @@ def test_the_terminal_shows_what_came_of_each_citation():
 def test_the_legend_ends_with_the_promise():
     promise = {"at_most_flagged": 0.1, "of": "stated claims", "confidence": 0.9, "n": 99}
     shown = [verdict("unsupported", 0.5, "prior")]
-    text = printed(lambda console: print_legend(console, shown, promise))
+    text = printed(lambda console: print_legend(console, shown, [promise]))
     said = "promise: at most 10 % of the stated claims are flagged, at 90 % confidence (n = 99)"
     assert text.splitlines()[-1].strip() == said
     assert "promise" not in printed(lambda console: print_legend(console, shown))
-    assert printed(lambda console: print_legend(console, [], promise)) == ""
+    assert printed(lambda console: print_legend(console, [], [promise])) == ""
 
 
 def test_counts_of_several_answers():

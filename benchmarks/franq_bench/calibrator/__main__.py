@@ -1,9 +1,8 @@
 """``python -m franq_bench.calibrator --data FOLDER``: refit the calibrators for any writer.
 
 With ``--own FOLDER`` the one for what the bundled model wrote itself, from the scores of its
-labelled claims, or with ``--form short`` of its answers; it keeps the rule of the shipped one for
-any writer. With ``--captured FILE`` one that uses that model's log-probabilities, too; it is not
-shipped: see ``franq_guard/calibration/shipped/README.md``.
+labelled claims, or with ``--form short`` of its answers. With ``--captured FILE`` one from claims
+that the gold aliases label; it is not shipped: see ``franq_guard/calibration/shipped/README.md``.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 
+from franq_bench.calibrator import own_learned, own_writer
 from franq_bench.calibrator.any_writer import build as build_any_writer
 from franq_bench.calibrator.build import build
-from franq_bench.calibrator.own_writer import fit as fit_own
 from franq_bench.tables.scores import Scores
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.store import Calibrator
@@ -76,6 +75,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _own(labelled: Path, elsewhere: Path | None, form: Form, *, writer: str) -> Calibrator:
     rows = Scores.read(labelled).rows
+    fit_own = own_learned.fit if form == "long" else own_writer.fit
     return fit_own(
         [row for row in rows if row.split == "train"],
         next(c for c in shipped() if c.writer is None and c.form == form),

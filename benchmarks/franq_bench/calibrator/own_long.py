@@ -7,9 +7,9 @@
 The first asks every drawn question twice: with its gold passage among the three shown, and with
 half of that passage or without it. FOLDER then holds what readers need (`to_read-*.jsonl`), which
 is text of the data. It resumes, and `--part 2/3` makes it one of several processes. The second
-measures the claims that were read. Questions come from SQuAD, NQ and CLAP-NQ, of folds that the
-small faithfulness model was not trained on: of the fitting fold (part "train" of the rows) and of
-the test fold.
+measures the claims that were read. Questions come from SQuAD, NQ and CLAP-NQ. Those of the training
+fold are for the small faithfulness model; the rows that are measured are of folds that it was not
+trained on: of the fitting fold (part "train" of the rows) and of the test fold.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from franq_guard.datasets.jsonl import json_rows
 from franq_guard.faithfulness.small.chunks import sentences
 from franq_guard.guard import Guard
 from franq_guard.records import Claim, Passage, Trace, Verdict
+from franq_guard.signals.components import OWN
 from franq_guard.signals.gather import gather
 from franq_guard.signals.request import Models, Request
 from franq_guard.uncertainty.methods import compute
@@ -46,7 +47,8 @@ __all__ = ["LIMITS", "METHODS", "RETRIEVALS", "answers", "asked", "claims_of", "
 Retrieval = Literal["gold", "half", "absent"]
 RETRIEVALS: Final[tuple[Retrieval, ...]] = ("gold", "half", "absent")
 #: Questions of each file.
-LIMITS: Final[Mapping[Fold, int]] = {"fitting": 240, "test": 25}
+LIMITS: Final[Mapping[Fold, int]] = {"training": 180, "fitting": 240, "test": 85}
+_MEASURED: Final[Mapping[Fold, Split]] = {"fitting": "train", "test": "test"}
 METHODS: Final = (
     "max-probability", "perplexity", "mean-token-entropy", "max-token-entropy", "pmi",
     "parametric-knowledge", "max-nli",
@@ -134,7 +136,7 @@ def scores(
         traces: their answers.
         read: the readers' labels by answer and digest of the claim.
         split: of the rows.
-        guard: reads the passages (evidence alone); its language model scores the answers.
+        guard: reads the passages, and the answers by the methods of :data:`OWN`, uncalibrated.
         progress: called with (measured, answers).
     """
     models = Models(guard.language_model, guard.faithfulness)
@@ -151,7 +153,7 @@ def scores(
         aliased = label_claims(claims, question.answers, question.passages)
         for i, label in known.items():
             signals = {**_of_methods(statistics, i), **_per_token(statistics, i)}
-            signals |= _of_passages(checked.verdicts[i]) | _marks(label, aliased[i])
+            signals |= _of_guard(checked.verdicts[i]) | _marks(label, aliased[i])
             name = question.id.split("-")[0]
             found.append(Score(f"{question.id}/{i}", name, split, label.truth[0] == "T",
                                signals, group=question.id.rpartition("~")[0]))  # fmt: skip
@@ -188,8 +190,10 @@ def _per_token(statistics: Statistics, i: int) -> dict[str, float | None]:
     }
 
 
-def _of_passages(verdict: Verdict) -> dict[str, float | None]:
+def _of_guard(verdict: Verdict) -> dict[str, float | None]:
+    """What the guard measures: a claim that repeats another has the tokens that stated it first."""
     return {
+        OWN.uq_faith: verdict.raw.get("uq_faith"),
         "faithfulness": verdict.p_faithful,
         "contradiction": verdict.raw.get("contradiction"),
         "entailment": verdict.raw.get("entailment"),
@@ -255,13 +259,13 @@ def answers(questions: Sequence[Question], folder: Path, fold: Fold, part: str =
 def _score(options: argparse.Namespace) -> None:
     read = by_text(options.labels)
     answered, rows = {name for name, _ in read}, []
-    for fold, limit in LIMITS.items():
-        questions = asked(options.data, fold, limit=limit, seed=options.seed)
+    guard = Guard.offline(uq_faith=OWN.uq_faith, uq_unfaith=OWN.uq_unfaith).uncalibrated()
+    for fold, split in _MEASURED.items():
+        questions = asked(options.data, fold, limit=LIMITS[fold], seed=options.seed)
         questions = [q for q in questions if q.id in answered]
         traces = answers(questions, options.answers, fold)
-        split: Split = "test" if fold == "test" else "train"
         with bar(f"measuring {fold}") as show:
-            rows += scores(questions, traces, read, split, Guard.offline(), show)
+            rows += scores(questions, traces, read, split, guard, show)
     Scores(tuple(rows)).write(options.out)
     say(f"{len(rows)} claims, {sum(row.is_true for row in rows)} of them true: {options.out}")
 

@@ -1,9 +1,10 @@
-"""Fits the calibrators for what the bundled language model wrote itself, from labelled claims.
+"""Fits the calibrator for short answers that the bundled language model wrote itself.
 
-They read the passages alone, like those for any writer, and label claims by the same rule. What
-differs is P(true) = P(faithful) * u + (1 - P(faithful)) * v (arXiv 2505.21072, eq. 1): u and v are
-the most likely ones on this model's own claims. How often a claim is true that the passages seem
-to state, or do not state, depends on who wrote it.
+There are too few graded ones to learn curves from and to keep some apart. So it reads the passages
+alone, like those for any writer, and labels answers by the same rule. What differs is
+P(true) = P(faithful) * u + (1 - P(faithful)) * v (arXiv 2505.21072, eq. 1): u and v are the most
+likely ones on this model's own answers. How often an answer is true that the passages seem to
+state, or do not state, depends on who wrote it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The calibrator for one writer: its two numbers, and the rule that it keeps."""
+"""The calibrator for one writer's short answers: its two numbers, and the rule that it keeps."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from franq_guard.calibration.store import Calibrator
 from franq_guard.policy import WEAK, Policy
 
 NAMED = {"name": "own", "writer": "w"}
-ANY = next(c for c in shipped() if c.writer is None and c.form == "long")
+ANY = next(c for c in shipped() if c.writer is None and c.form == "short")
 
 
 def rows(*parts, of="made", split="train"):
@@ -74,8 +74,8 @@ def test_claims_whose_truth_does_not_rise_with_p_faithful_are_refused():
 def test_the_command_writes_it_from_scores_alone(tmp_path, capsys):
     kept_apart = rows((20, 16, 0.9), of="apart", split="test")
     Scores((*rows((50, 40, 0.9), (50, 10, 0.1)), *kept_apart)).write(tmp_path / "own")
-    main(["--own", str(tmp_path / "own"), "--out", str(tmp_path)])
-    made = Calibrator.load(tmp_path / "smollm2-small-long.json")
+    main(["--own", str(tmp_path / "own"), "--form", "short", "--out", str(tmp_path)])
+    made = Calibrator.load(tmp_path / "smollm2-small-short.json")
     assert made.writer is not None
     assert made.figures["n"] == 100
     assert made.figures["test"]["n"] == 20
