@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from franq_guard.calibration.defaults import shipped
 from franq_guard.cli.console import output
 from franq_guard.records import GuardedAnswer, Label, Passage, Verdict
 
@@ -46,10 +45,15 @@ class Shown:
 
 
 def promises_of(guard: Guard, names: Iterable[str]) -> list[Mapping[str, Any]]:
-    """What the calibrators of these names promise; nothing if the policy has its own thresholds."""
+    """What the user's calibrator promises, or the shipped ones of these names.
+
+    Nothing if the policy has thresholds of its own.
+    """
+    from franq_guard.calibration.defaults import shipped
+
     policy, choice = guard.policy, getattr(guard, "choice", None)
     if choice is None or policy.threshold is not None or policy.false_below is not None:
         return []
-    known = {c.name: c.promise for c in ((choice.franq,) if choice.franq else shipped())}
-    promises = [known.get(name) for name in names]
-    return [promise for promise in promises if promise is not None]
+    known = {calibrator.name: calibrator for calibrator in shipped()}
+    made = [choice.franq] if choice.franq else [known[name] for name in names if name in known]
+    return [calibrator.promise for calibrator in made if calibrator.promise is not None]
