@@ -9,29 +9,41 @@ import pytest
 
 from franq_guard.calibration.defaults import shipped
 from franq_guard.claims import RuleSplitter
-from franq_guard.signals.components import EVIDENCE
+from franq_guard.signals.components import OWN
 
 ALL = {calibrator.name: calibrator for calibrator in shipped()}
-
-
-OWN = "smollm2-135m-instruct/q4_1/b179c952/float32"
+WRITER = "smollm2-135m-instruct/q4_1/b179c952/float32"
 
 
 def test_there_is_one_for_any_writer_in_both_forms_and_one_for_the_bundled_model():
-    found = {(c.form, c.writer) for c in ALL.values()}
-    assert found == {("long", None), ("short", None), ("long", OWN), ("short", OWN)}
-    assert all(c.evidence_only and c.promise is not None for c in ALL.values())
+    found = {(c.form, c.writer): c for c in ALL.values()}
+    assert set(found) == {
+        ("long", None),
+        ("short", None),
+        ("long", WRITER),
+        ("short", WRITER),
+    }
+    assert [key for key, c in found.items() if not c.evidence_only] == [("long", WRITER)]
+    assert all(c.promise is not None for c in ALL.values())
 
 
-@pytest.mark.parametrize("form", ["long", "short"])
-def test_the_bundled_models_own_has_the_rule_of_any_writers(form):
-    (own,) = [c for c in ALL.values() if c.form == form and c.writer]
-    (other,) = [c for c in ALL.values() if c.form == form and not c.writer]
+def test_the_bundled_models_short_one_has_the_rule_of_any_writers():
+    (own,) = [c for c in ALL.values() if c.form == "short" and c.writer]
+    (other,) = [c for c in ALL.values() if c.form == "short" and not c.writer]
     assert replace(own.labels, threshold=0.0) == replace(other.labels, threshold=0.0)
     cut = other.labels.supported_from
     for calibrator in (own, other):
         p_true = calibrator.apply([cut], [0.0], [0.0])[0]
         assert p_true == pytest.approx([calibrator.labels.threshold], abs=1e-6)
+
+
+def test_the_bundled_models_long_one_weighs_its_own_confidence():
+    (own,) = [c for c in ALL.values() if c.form == "long" and c.writer]
+    assert own.calibration == "learned"
+    assert own.promise["of"] == "true claims"
+    p_true = own.apply([0.9, 0.9, 0.1, 0.1], [-1.0, -20.0, -1.0, -20.0], [-1.0, -20.0] * 2)[0]
+    assert p_true[0] > p_true[1] > p_true[3]  # sure or not, where the passages state it
+    assert p_true[0] > p_true[2] > p_true[3]
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -51,9 +63,13 @@ def test_it_is_for_the_splitter_the_methods_and_the_prompt_of_this_version(name)
     found = calibrator.fingerprint
     assert found["claims"] == RuleSplitter().fingerprint
     assert found["form"] == calibrator.form
-    assert found["methods"] == EVIDENCE.methods
-    assert found["writer"] in ("any", OWN)
-    assert (found["source"], found["language_model"]) == ("any", "none")
+    assert found["writer"] in ("any", WRITER)
+    if calibrator.evidence_only:
+        assert (found["source"], found["language_model"]) == ("any", "none")
+    else:
+        assert found["methods"] == OWN.methods
+        # no model reads: its confidence comes with a captured answer
+        assert (found["source"], found["language_model"]) == ("captured", "any")
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -43,7 +43,6 @@ SOURCES: Final[Mapping[str, tuple[str, float, int]]] = {
     "summedits-scitldr": ("Apache 2.0", 1.5, 500),
     "wice": ("ODC-BY; text CC BY-SA / Common Crawl", 2.5, 900),
     "refchecker-nq": ("CC BY 4.0", 2.0, 2200),
-    "own-answers": ("SQuAD: CC BY-SA 4.0, NQ: CC BY-SA 3.0; read by ourselves", 3.0, 6000),
     "written-facts": ("own writing; CC BY-SA 4.0", 1.0, 9000),
     "written-science": ("own writing; CC BY-SA 4.0", 1.0, 9000),
     "written-talk": ("own writing; CC BY-SA 4.0", 1.0, 9000),

@@ -32,9 +32,10 @@ from franq_guard.calibration.mixture import FranqMixture, Sign
 from franq_guard.datasets.jsonl import json_rows
 from franq_guard.franq import FloatArray
 from franq_guard.metrics.measures import auroc, ece
+from franq_guard.signals.components import OWN
 
 SIGNALS: Final = ("max-nli", "perplexity", "mean-token-entropy", "max-token-entropy")
-"""Signals of the learned variants, all per token: a higher one must not speak against a claim."""
+"""Signals of one learned variant, all per token: a higher one must not speak against a claim."""
 PAPER: Final = ("faithfulness", "max-probability", "parametric-knowledge")
 ALONE: Final = (
     "faithfulness",
@@ -43,6 +44,20 @@ ALONE: Final = (
     "parametric-knowledge",
     "pmi",
 )
+LADDER: Final[Mapping[str, tuple[str, ...]]] = {
+    "claim probability (as shipped)": (OWN.uq_faith,),
+    "lowest token probability": ("lowest-logprob",),
+    "largest token entropy": ("max-token-entropy",),
+    "claim probability, contradiction": (OWN.uq_faith, "contradiction"),
+    "claim probability, contradiction, Max NLI, largest token entropy": (
+        OWN.uq_faith, "contradiction", "max-nli", "max-token-entropy",
+    ),
+    "the same with lowest and mean probability without the passages": (
+        OWN.uq_faith, "contradiction", "max-nli", "max-token-entropy",
+        "lowest-logprob-without", "mean-logprob-without",
+    ),
+}  # fmt: skip
+"""Signals of both branches of learned FRANQ, each compared on data sets left out of the fit."""
 _FOLDS: Final = 5
 _CAUGHT: Final = 0.7
 _PARTS: Final[Mapping[Split, str]] = {
@@ -54,13 +69,9 @@ _RETRIEVALS: Final = {
     "half": "half of the gold passage",
     "absent": "not the gold passage",
 }
-_EVIDENCE: Final = "its writer (evidence alone)"
-_BY_RETRIEVAL: Final = (
-    _EVIDENCE,
-    "FRANQ, learned",
-    "additive logistic",
-    "mean-token-entropy",
-)
+_EVIDENCE: Final = "evidence alone"
+_SHIPPED: Final = "FRANQ, learned: claim probability (as shipped)"
+_BY_RETRIEVAL: Final = (_EVIDENCE, _SHIPPED, "additive logistic", OWN.uq_faith)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,18 +133,19 @@ def compared(rows: Sequence[Score]) -> list[tuple[str, FloatArray, bool]]:
     any_writer = next(c for c in shipped() if c.writer is None and c.form == "long")
     evidence, _, _ = any_writer.apply(faithful, nothing, nothing)
     found = [
-        ("any writer (evidence alone)", evidence, True),
+        ("evidence alone, any writer's", evidence, True),
         (
             _EVIDENCE,
-            _crossed(_OwnWriter(), faithful[:, None], truth, groups, test),
+            _crossed(_TwoNumbers(), faithful[:, None], truth, groups, test),
             True,
         ),
     ]
+    shown = np.column_stack([faithful, _filled(matrix(rows, [OWN.uq_faith]))])
+    found.append((_SHIPPED, _crossed(FranqMixture(signs=(1,)), shown, truth, groups, test), True))
     learned = np.column_stack([faithful, _filled(matrix(rows, SIGNALS))])
     signs = cast("tuple[Sign, ...]", (1,) * len(SIGNALS))
-    found.append(
-        ("FRANQ, learned", _crossed(FranqMixture(signs=signs), learned, truth, groups, test), True)
-    )
+    values = _crossed(FranqMixture(signs=signs), learned, truth, groups, test)
+    found.append(("FRANQ, learned: four signals per token", values, True))
     found.append(("additive logistic", _crossed(_additive(), learned, truth, groups, test), True))
     paper = _filled(matrix(rows, PAPER))
     for name in ("condition", "global"):
@@ -143,10 +155,10 @@ def compared(rows: Sequence[Score]) -> list[tuple[str, FloatArray, bool]]:
     return found + [(n, _filled(matrix(rows, [n]))[:, 0], n == "faithfulness") for n in ALONE]
 
 
-class _OwnWriter(BaseEstimator):  # type: ignore[misc]
-    """As the calibrator that is shipped for these answers is fitted."""
+class _TwoNumbers(BaseEstimator):  # type: ignore[misc]
+    """UQ_faith and UQ_unfaith each one number: the most likely ones."""
 
-    def fit(self, x: FloatArray, truth: FloatArray) -> _OwnWriter:
+    def fit(self, x: FloatArray, truth: FloatArray) -> _TwoNumbers:
         self.shares_ = shares(np.asarray(truth, float), x[:, 0])
         return self
 
@@ -229,14 +241,40 @@ def by_retrieval(rows: Sequence[Score]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def by_set_left_out(rows: Sequence[Score]) -> str:
+    """ROC-AUC on the claims of each data set by fits on the others, part "train", as Markdown."""
+    mine = [row for row in rows if row.split == "train"]
+    truth = np.array([row.is_true for row in mine], float)
+    sets = np.array([row.dataset for row in mine])
+    names = sorted(set(sets.tolist()))
+    faithful = matrix(mine, ["faithfulness"])
+    lines = [f"| signals | {' | '.join(names)} | mean |", f"| --- {'| ---: ' * (len(names) + 1)}|"]
+    for title, signals in {"none: evidence alone": (), **LADDER}.items():
+        x = np.column_stack([faithful, *(_filled(matrix(mine, [name])) for name in signals)])
+        signs = cast("tuple[Sign, ...]", tuple(-1 if n == "contradiction" else 1 for n in signals))
+        found = []
+        for name in names:
+            seen, out = sets != name, sets == name
+            model = FranqMixture(signs=signs) if signals else _TwoNumbers()
+            p = model.fit(x[seen], truth[seen]).predict_proba(x[out])[:, 1]
+            found.append(auroc(truth[out], p))
+        cells = [f"{value:.3f}" for value in (*found, float(np.mean(found)))]
+        lines.append(f"| {title} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def report(read: Mapping[str, Label], rows: Sequence[Score]) -> str:
-    """The tables of both parts, that by retrieval, and what was read."""
+    """The tables of both parts, by retrieval and by data set, and what was read."""
     parts = "".join(
         f"\n## {title}\n\n{_what(rows, part)}\n\n{table(rows, part)}"
         for part, title in _PARTS.items()
     )
     kinds = f"\n## By what was retrieved, both folds\n\n{by_retrieval(rows)}"
-    return f"# Own answers, labelled by reading\n\n{_who_read(read)}\n{parts}{kinds}"
+    sets = (
+        "\n## Which signals: fitting fold, each data set left out of the fit\n\n"
+        f"{by_set_left_out(rows)}"
+    )
+    return f"# Own answers, labelled by reading\n\n{_who_read(read)}\n{parts}{kinds}{sets}"
 
 
 def _who_read(read: Mapping[str, Label]) -> str:

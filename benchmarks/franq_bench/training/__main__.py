@@ -1,10 +1,10 @@
-"""`python -m franq_bench.training --data DATA --out DIR --own FOLDER`: four runs, then export.
+"""`python -m franq_bench.training --data DATA --out DIR --own FOLDER`: three runs, then export.
 
 The first run starts from MiniLM, the second from the weights of the first, the third
-(`recipe.JOINT`) from MiniLM again. Their mean (of the third, and of the mean of the other two) is
-where the fourth (`recipe.OWN`) starts, and the model is the mean of its weights before and after.
-With `--own-only` the fourth is run alone, from the shipped network; with `--blend-only` the shipped
-network is kept, and only its blend is fitted again. A run that was stopped goes on where it was.
+(`recipe.JOINT`) from MiniLM again. The model is the mean of the third and of the mean of the other
+two. With `--joint-only` the third is run alone and the shipped network stands for the others; with
+`--blend-only` the shipped network is kept, and only its blend is fitted again. A run that was
+stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +26,7 @@ from franq_bench.data.written import written
 from franq_bench.quality.faithfulness import group
 from franq_bench.training.balance import balanced
 from franq_bench.training.families import FAMILIES
-from franq_bench.training.recipe import FIRST, JOINT, OWN, SECOND, Recipe
+from franq_bench.training.recipe import FIRST, JOINT, SECOND, Recipe
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -42,14 +41,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=None)
     only = parser.add_mutually_exclusive_group()
     only.add_argument(
-        "--own-only", action="store_true", help="the fourth run alone, from the shipped network"
+        "--joint-only", action="store_true", help="the third run, averaged with the shipped network"
     )
     only.add_argument(
         "--blend-only", action="store_true", help="fit the shipped network's blend again"
     )
     parser.add_argument(
         "--own", type=Path, required=True,
-        help="folder of the bundled model's answers (franq_bench.calibrator.own_long answer)",
+        help="folder of own answers for the blend (franq_bench.calibrator.own_long answer)",
     )  # fmt: skip
     parser.add_argument(
         "--own-labels", type=Path, default=Path("benchmarks/results/own-long/labels.jsonl"),
@@ -71,14 +70,12 @@ def main(arguments: list[str] | None = None) -> int:
         torch.set_num_threads(options.threads)
     fold = _fold_reader(options.data, FAMILIES.get(options.without, ()))
     folder, held = options.out / "weights", fold("fitting")
-    claims = partial(own_claims, options.data, options.own, options.own_labels)
-    own = claims("fitting")
+    own = own_claims(options.data, options.own, options.own_labels)
     if options.blend_only:
         digest = refit(storage.FOLDER, folder, *held, own, seed=FIRST.seed, report=_report)
     else:
-        examples, asked = fold("training")
-        pairs = [*examples, *(held.example for held in claims("training"))], asked
-        trained = _train(options.out, *pairs, own_only=options.own_only)
+        pairs = fold("training")
+        trained = _train(options.out, *pairs, joint_only=options.joint_only)
         digest = export(trained, *held, own, folder, seed=FIRST.seed, report=_report)
         texts = [text for part in (pairs, held) for text in _texts(*part)]
         seen.write(texts, options.out / seen.FILE.name)
@@ -87,12 +84,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _train(
-    out: Path, rows: Sequence[Example], asked: Sequence[Question], *, own_only: bool
+    out: Path, rows: Sequence[Example], asked: Sequence[Question], *, joint_only: bool
 ) -> dict[str, Tensor]:
     """Train; return the means of the runs' weights (Wortsman et al., arXiv 2109.01903, 2203.05482).
 
-    On data sets unlike the pairs that a run adds it is worse than the one before; weights between
-    the runs keep the gains of each.
+    On data sets unlike the written pairs the second and the third run are worse than the first;
+    weights between the runs keep the gains of each.
     """
     from franq_bench.training.loop import Trainer, train
     from franq_guard.faithfulness.small import storage
@@ -108,19 +105,17 @@ def _train(
         network = from_minilm(tensors, seed=recipe.seed)
         network.load_state_dict(start or {}, strict=False)
         trainer = Trainer(network, recipe, out / name)
-        left_out = [("written-", recipe.written), ("own-", recipe.own)]
-        absent = tuple(prefix for prefix, wanted in left_out if not wanted)
-        used = [e for e in rows if not e.dataset.startswith(absent)]
+        used = [e for e in rows if recipe.written or not e.dataset.startswith("written-")]
         train(trainer, used, asked, tokenizer, _report)
         return trainer.averaged()
 
-    if own_only:
+    if joint_only:
         network = storage.load_network(storage.FOLDER)
-        before = {n: p.detach().clone() for n, p in network.named_parameters() if p.requires_grad}
+        one_way = {n: p.detach().clone() for n, p in network.named_parameters() if p.requires_grad}
     else:
         first = run("first", FIRST)
-        before = _mean(_mean(first, run("second", SECOND, first)), run("joint", JOINT))
-    return _mean(before, run("own", OWN, before))
+        one_way = _mean(first, run("second", SECOND, first))
+    return _mean(one_way, run("joint", JOINT))
 
 
 def _mean(one: dict[str, Tensor], other: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -37,7 +37,7 @@ def draw(examples: Sequence[Example], *, seed: int, repeated: float = 1.0) -> li
     drawn: list[Example] = []
     for source, rows in sorted(by_source.items()):
         _, weight, cap = SOURCES[source]
-        share = 1.0 if source.startswith(("written-", "own-")) else repeated
+        share = 1.0 if source.startswith("written-") else repeated
         want = round(min(cap, weight * len(rows)) * share)
         whole, rest = divmod(want, len(rows))
         drawn += rows * whole + rng.sample(rows, rest)

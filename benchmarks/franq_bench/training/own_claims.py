@@ -1,4 +1,4 @@
-"""Claims of the bundled model's own answers, labelled by reading: for training and for the blend.
+"""Claims of the bundled model's own answers, labelled by reading, for the fit of the blend.
 
 What a small language model writes shares most of its words with the passages and is often wrong all
 the same; in no other set are claims like these.
@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from franq_bench.calibrator.own_long import LIMITS, answers, asked, claims_of
-from franq_bench.data.folds import Fold
 from franq_bench.data.pairs import CLASSES, Example
 from franq_bench.long.by_reading import by_text, digest_of
 from franq_bench.training.calibrate import Held
@@ -22,20 +21,21 @@ DATASET: Final = "own-answers"
 _CLASS: Final = {"S": "entailment", "C": "contradiction", "N": "neutral"}
 
 
-def own_claims(data: Path, folder: Path, read: Path, fold: Fold) -> list[Held]:
-    """The claims of a fold on whose faithfulness the readers agree, with their passages.
+def own_claims(data: Path, folder: Path, read: Path) -> list[Held]:
+    """The claims of the fitting fold on whose faithfulness the readers agree, with their passages.
 
     Args:
         data: folder with the question files.
         folder: answers of ``franq_bench.calibrator.own_long``; what is missing there is generated.
         read: the readers' labels.
-        fold: "training" or "fitting".
     """
     known = by_text(read)
     answered = {name for name, _ in known}
-    questions = [q for q in asked(data, fold, limit=LIMITS[fold], seed=0) if q.id in answered]
+    questions = [
+        q for q in asked(data, "fitting", limit=LIMITS["fitting"], seed=0) if q.id in answered
+    ]
     found = []
-    for question, trace in zip(questions, answers(questions, folder, fold), strict=True):
+    for question, trace in zip(questions, answers(questions, folder, "fitting"), strict=True):
         texts = tuple(texts_of(question.passages))
         for claim in claims_of(trace):
             label = known.get((question.id, digest_of(claim.text)))

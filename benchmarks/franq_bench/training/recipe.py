@@ -12,15 +12,13 @@ class Recipe:
 
     The learning rates rise during the first `warm_up` share of the run and then fall to zero. Each
     epoch draws anew: the share `repeated` of the labelled pairs of other people's sets, all written
-    ones (`data.written`) where `written` is true, claims of the bundled language model
-    (`own_claims`) where `own` is true, and `generated` pairs made from passages.
+    ones (`data.written`) where `written` is true, and `generated` pairs made from passages.
     """
 
     epochs: int = 1
     generated: int = 22_000
     repeated: float = 1.0
     written: bool = False
-    own: bool = False
     batch_tokens: int = 3000
     rate: float = 1.2e-4
     head_rate: float = 5e-4
@@ -40,7 +38,3 @@ SECOND: Final = Recipe(
 #: Starts from MiniLM, too, and reads everything together, three times. Alone it is worse on natural
 #: data sets, but the mean of both ways is better than either (`weights/MODEL_CARD.md`).
 JOINT: Final = Recipe(epochs=3, generated=16_000, repeated=0.6, written=True, dropout=0.1)
-#: Goes on from the mean of the three, with claims of the bundled language model's own answers.
-OWN: Final = Recipe(
-    generated=3_000, repeated=0.4, written=True, own=True, rate=6e-5, head_rate=1.2e-4, seed=22
-)

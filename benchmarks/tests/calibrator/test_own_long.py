@@ -75,6 +75,23 @@ def test_a_reader_sees_the_claims_and_the_gold_passage():
     assert row["passages"] == ["Sea: Fish."]
 
 
+@pytest.mark.parametrize(
+    ("options", "folds"), [([], ["fitting", "test"]), (["--fold", "training"], ["training"])]
+)
+def test_answers_are_made_for_the_measured_folds_unless_another_is_named(
+    options, folds, folder, monkeypatch
+):
+    def answers(questions, out, fold, part):
+        assert (len(questions), part) == (36 if fold == "fitting" else 0, "1-1")
+        return [Trace(q.text, q.passages, Generation("Oslo is in Norway.")) for q in questions]
+
+    monkeypatch.setattr(own_long, "answers", answers)
+    own_long.main(["--data", str(folder), "answer", "--out", str(folder), *options])
+    assert sorted(path.name for path in folder.glob("to_read-*")) == [
+        f"to_read-{fold}-1-1.jsonl" for fold in folds
+    ]
+
+
 def test_log_probabilities_of_a_claim_by_hand():
     import numpy as np
 
@@ -116,6 +133,7 @@ def test_only_settled_claims_with_the_text_that_was_read_are_measured():
     [
         (["answer", "--out", "x", "--part", "3/2"], "'3/2' is not such as 2/3"),
         (["answer", "--out", "x", "--part", "all"], "'all' is not such as 2/3"),
+        (["answer", "--out", "x", "--fold", "train"], "invalid choice: 'train'"),
         (["score", "--answers", "x", "--labels", "none", "--out", "x"], "there is no file none"),
     ],
 )

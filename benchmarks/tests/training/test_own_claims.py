@@ -1,4 +1,4 @@
-"""Own claims for training and blend: what readers agree on, with the passages that were shown."""
+"""Own claims for the blend: those that readers agree on, with the passages that were shown."""
 
 import json
 
@@ -29,10 +29,8 @@ def test_claims_are_found_by_their_text_with_the_label_of_the_readers(tmp_path, 
 
     monkeypatch.setattr(own_claims, "asked", lambda *_, **__: asked)
     monkeypatch.setattr(own_claims, "answers", answers)
-    labels = tmp_path / "labels.jsonl"
-    assert len(own_claims.own_claims(tmp_path, tmp_path, labels, "training")) == 2
-    found = own_claims.own_claims(tmp_path, tmp_path, labels, "fitting")
-    assert folds == ["training", "fitting"]
+    found = own_claims.own_claims(tmp_path, tmp_path, tmp_path / "labels.jsonl")
+    assert folds == ["fitting"]
     assert [(h.example.hypothesis, h.example.label) for h in found] == [
         ("Oslo is in Norway.", 0),
         ("It is in Peru.", 2),

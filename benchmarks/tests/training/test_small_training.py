@@ -243,13 +243,14 @@ def test_training_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("one_thread")
-def test_the_model_is_the_mean_of_four_runs_that_read_more_and_more(tmp_path, monkeypatch):
+def test_the_model_is_the_mean_of_three_runs_and_the_first_reads_no_written_pairs(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr("franq_guard.faithfulness.small.encoder.LAYERS", 1)
     tiny = Recipe(generated=6, batch_tokens=250, seed=3)
     monkeypatch.setattr(command, "FIRST", tiny)
     monkeypatch.setattr(command, "SECOND", replace(tiny, written=True, seed=4))
     monkeypatch.setattr(command, "JOINT", replace(tiny, written=True, seed=5, dropout=0.1))
-    monkeypatch.setattr(command, "OWN", replace(tiny, written=True, own=True, seed=6))
     read, name = [], "head_in.weight"
 
     def watched(trainer, rows, *others):
@@ -257,20 +258,17 @@ def test_the_model_is_the_mean_of_four_runs_that_read_more_and_more(tmp_path, mo
         train(trainer, rows, *others)
 
     monkeypatch.setattr("franq_bench.training.loop.train", watched)
-    sources = ["fm2", "written-talk", "own-answers"]
-    rows = [Example(source, PASSAGE, "A mill.", 0) for source in sources]
-    mean = command._train(tmp_path, rows, [QUESTION], own_only=False)
-    assert [of for of, _ in read] == [sources[:1], sources[:2], sources[:2], sources]
+    rows = [Example(source, PASSAGE, "A mill.", 0) for source in ("fm2", "written-talk")]
+    mean = command._train(tmp_path, rows, [QUESTION], joint_only=False)
+    assert [sources for sources, _ in read] == [["fm2"], *[["fm2", "written-talk"]] * 2]
     ends = [
         load_file(next((tmp_path / run).glob("*.safetensors")))[f"average.{name}"]
-        for run in ("first", "second", "joint", "own")
+        for run in ("first", "second", "joint")
     ]
     assert torch.equal(read[1][1], ends[0])  # the second goes on from the first, the third does not
     assert not torch.equal(read[2][1], ends[1])
-    # a quarter of each of the first two, half of the third; the fourth goes on from there
-    three = ends[0] / 4 + ends[1] / 4 + ends[2] / 2
-    assert torch.allclose(read[3][1], three, atol=1e-7)
-    assert torch.allclose(mean[name], three / 2 + ends[3] / 2, atol=1e-7)
+    # a quarter of each of the first two, half of the third
+    assert torch.allclose(mean[name], ends[0] / 4 + ends[1] / 4 + ends[2] / 2, atol=1e-7)
 
 
 def test_the_blend_alone_is_fitted_again_and_twice_the_same(tmp_path):
