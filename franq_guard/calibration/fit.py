@@ -138,12 +138,10 @@ def fit_calibrator(
         log_space: the UQ columns are log-probabilities (long form).
         interpolation: of the curves.
         form: "long" or "short".
-        log_space: the UQ columns are log-probabilities (long form).
         faithful_threshold: P(faithful) above which a claim counts as faithful.
         name: of the calibrator.
         fingerprint: models and settings of the signals; size, date and versions are added.
-        at_most_flagged: largest share of the true claims that may be flagged; None: no promise.
-        confidence: the confidence of that promise.
+        at_most_flagged: largest share of true claims to be flagged, at ``confidence``; None: any.
         about: whether the promise is about all true claims or those that the passages state.
         source: a name for the labelled data, stored with the promise.
         weights: how much a label counts in the fit, by source ("judge:NAME") or kind ("judge").
