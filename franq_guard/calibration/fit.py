@@ -141,7 +141,8 @@ def fit_calibrator(
         faithful_threshold: P(faithful) above which a claim counts as faithful.
         name: of the calibrator.
         fingerprint: models and settings of the signals; size, date and versions are added.
-        at_most_flagged: largest share of true claims to be flagged, at ``confidence``; None: any.
+        at_most_flagged: largest share of the true claims that may be flagged; None: no promise.
+        confidence: the confidence of that promise.
         about: whether the promise is about all true claims or those that the passages state.
         source: a name for the labelled data, stored with the promise.
         weights: how much a label counts in the fit, by source ("judge:NAME") or kind ("judge").
@@ -161,8 +162,7 @@ def fit_calibrator(
     if calibration == "learned":
         _check_real(fitted_on)
     made = _fitted(fitted_on, ways[calibration], ways if compare else {}, rule or LabelRule())
-    known_for = {"form": form, "n_train": len(fitted_on.is_true), **_provenance()}
-    known_for.update(fingerprint or {})
+    known_for = {**_provenance(form, fitted_on), **(fingerprint or {})}
     made = dataclasses.replace(made, form=form, name=name, fingerprint=known_for)
     if at_most_flagged is None:
         return made
@@ -372,11 +372,12 @@ def _rounded(value: Any) -> Any:
     return value
 
 
-def _provenance() -> dict[str, Any]:
+def _provenance(form: Form, data: Labelled) -> dict[str, Any]:
     versions = {}
     for package in ("franq-guard", "scikit-learn", "numpy"):
         try:
             versions[package] = version(package)
         except PackageNotFoundError:  # not installed: run from the source tree
             continue
-    return {"date": datetime.now(UTC).date().isoformat(), "versions": versions}
+    date = datetime.now(UTC).date().isoformat()
+    return {"form": form, "n_train": len(data.is_true), "date": date, "versions": versions}
