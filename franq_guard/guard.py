@@ -45,10 +45,10 @@ _log = logging.getLogger(__name__)
 class Guard:
     """Checks answers claim by claim with FRANQ (arXiv 2505.21072).
 
-    If the language model in use wrote the answer and a calibrator is shipped for that model, the
-    answer is judged by the model's own log-probabilities. Any other answer is judged by the
-    passages alone, and no language model runs, unless ``franq`` or a method by name asks for
-    log-probabilities. A guard is thread-safe and keeps no state of a check.
+    An answer captured from a model that a calibrator is shipped for is judged by the passages and
+    that model's own log-probabilities, which come with the answer. Any other answer is judged by
+    the passages alone. No language model runs for either, unless ``franq`` or a method by name asks
+    for log-probabilities. A guard is thread-safe and keeps no state of a check.
 
     Args:
         language_model: gives log-probabilities with and without the passages; a
@@ -171,7 +171,7 @@ class Guard:
 
     @property
     def components(self) -> Components:
-        """The two uncertainty methods, for answers judged by log-probabilities."""
+        """The two uncertainty methods, unless a shipped calibrator brings its own."""
         return self.choice.components
 
     def warm(self) -> Self:

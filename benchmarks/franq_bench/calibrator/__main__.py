@@ -82,7 +82,7 @@ def _own(labelled: Path, elsewhere: Path | None, form: Form, *, writer: str) -> 
         name=f"smollm2 + small faithfulness model, {form} form",
         writer=writer,
         sources=OWN_SOURCES[form],
-        labelled=LABELLED[form],
+        labelled_by=LABELLED[form],
         test=[row for row in rows if row.split == "test"],
         elsewhere=Scores.read(elsewhere).rows if elsewhere else (),
     )

@@ -13,12 +13,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from franq_bench.fits.fitted import matrix
 from franq_bench.tables.scores import GOLD, Score
-from franq_guard.calibration.fit import fit_calibrator
+from franq_guard.calibration.fit import fit_calibrator, flagged_always, labelled
 from franq_guard.calibration.store import Calibrator
-from franq_guard.franq import FloatArray
 from franq_guard.metrics import auroc, ece
 from franq_guard.signals.components import OWN
 
@@ -40,7 +39,7 @@ def fit(
     name: str,
     writer: str,
     sources: Sequence[str],
-    labelled: str,
+    labelled_by: str,
     test: Sequence[Score] = (),
     elsewhere: Sequence[Score] = (),
 ) -> Calibrator:
@@ -53,7 +52,7 @@ def fit(
         name: of the calibrator, as results show it.
         writer: fingerprint of the model that wrote the claims.
         sources: names and licences of the data.
-        labelled: how the truth of the claims is known.
+        labelled_by: how the truth of the claims is known.
         test: further claims, of questions that nothing was fitted on, for figures.
         elsewhere: further claims, for a figure of how far the curves carry. Those of a data set
             that ``rows`` hold, too, by the first word of their ids, are left out, and those without
@@ -84,7 +83,7 @@ def fit(
     others = [r for r in elsewhere if _set(r) not in fitted and SIGNAL in r.scores]
     parts = {"test": test, "elsewhere": others}
     found = {key: _figures(part, made, any_writer) for key, part in parts.items() if part}
-    return replace(made, figures={"labels": labelled, **made.figures, **found})
+    return replace(made, figures={"labels": labelled_by, **made.figures, **found})
 
 
 def _row(row: Score) -> dict[str, Any]:
@@ -107,11 +106,11 @@ def _set(row: Score) -> str:
 
 def _figures(rows: Sequence[Score], made: Calibrator, any_writer: Calibrator) -> Mapping[str, Any]:
     """AUROC, ECE and the shares flagged, beside those of the calibrator for any writer."""
-    truth = np.array([row.is_true for row in rows], float)
-    columns = matrix(rows, ["faithfulness", SIGNAL])
-    ours = made.apply(columns[:, 0], columns[:, 1], columns[:, 1])[0]
-    theirs = any_writer.apply(columns[:, 0], 0 * truth, 0 * truth)[0]
-    flagged = (ours < made.labels.threshold) | (columns[:, 0] <= made.labels.supported_from)
+    data = labelled(map(_row, rows))
+    truth, nothing = data.is_true, np.zeros(len(rows))  # the other one weighs no likelihoods
+    ours = made.apply(*data.signals.T)[0]
+    theirs = any_writer.apply(data.signals[:, 0], nothing, nothing)[0]
+    flagged = (ours < made.labels.threshold) | flagged_always(data, made.labels)
     return {
         "n": len(truth),
         "share_true": round(float(truth.mean()), 4),
@@ -124,5 +123,5 @@ def _figures(rows: Sequence[Score], made: Calibrator, any_writer: Calibrator) ->
     }
 
 
-def _share(flagged: FloatArray) -> float | None:
+def _share(flagged: NDArray[np.bool_]) -> float | None:
     return round(float(np.mean(flagged)), 4) if len(flagged) else None

@@ -62,7 +62,7 @@ def fit(
     name: str,
     writer: str,
     sources: Sequence[str],
-    labelled: str,
+    labelled_by: str,
     test: Sequence[Score] = (),
     elsewhere: Sequence[Score] = (),
 ) -> Calibrator:
@@ -75,7 +75,7 @@ def fit(
         name: of the calibrator, as results show it.
         writer: fingerprint of the model that wrote the claims.
         sources: names and licences of the data.
-        labelled: how the truth of the claims is known.
+        labelled_by: how the truth of the claims is known.
         test: further claims, of questions that nothing was fitted on, for figures.
         elsewhere: further claims, for a figure of how far the two numbers carry. Those of a data
             set that ``rows`` hold, too, by the first word of their ids, are left out.
@@ -104,7 +104,7 @@ def fit(
         labels=replace(any_writer.labels, threshold=threshold),
         promise=None if promise is None else {**promise, "threshold": threshold},
         name=name,
-        figures={"uq_faith": found.u, "uq_unfaith": found.v, "labels": labelled, **figures},
+        figures={"uq_faith": found.u, "uq_unfaith": found.v, "labels": labelled_by, **figures},
         fingerprint={
             **any_writer.fingerprint,
             "writer": writer,

@@ -12,7 +12,7 @@ from franq_guard.calibration.store import Calibrator
 from franq_guard.signals.components import OWN
 
 ANY = next(c for c in shipped() if c.writer is None and c.form == "long")
-NAMED = {"name": "own", "writer": "w", "sources": ["ours: MIT"], "labelled": "by reading"}
+NAMED = {"name": "own", "writer": "w", "sources": ["ours: MIT"], "labelled_by": "by reading"}
 
 
 def claims(n, *, seed=0, stated=0.5, of="made", split="train"):

@@ -42,7 +42,7 @@ def test_it_labels_like_any_writers_and_differs_in_p_true():
     # another data set, and rows of the fitted one, which must not count
     elsewhere = [*rows((10, 8, 1.0), (10, 2, 0.0), of="other"), *rows((30, 0, 1.0))]
     made = fit(rows((100, 80, 1.0), (100, 20, 0.0)), ANY, **NAMED, sources=["ours: MIT"],
-               labelled="by reading", elsewhere=elsewhere)  # fmt: skip
+               labelled_by="by reading", elsewhere=elsewhere)  # fmt: skip
     assert (made.writer, made.fingerprint["n_train"]) == ("w", 200)
     assert made.figures["auroc"] == pytest.approx(0.8)  # .8 * .8 + half of .32
     # every claim has P(true) .8 or .2, and as many are true
@@ -67,7 +67,7 @@ def test_claims_whose_truth_does_not_rise_with_p_faithful_are_refused():
             name="own",
             writer="w",
             sources=[],
-            labelled="by reading",
+            labelled_by="by reading",
         )
 
 
