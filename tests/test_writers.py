@@ -187,6 +187,27 @@ def test_a_claim_stated_again_has_the_confidence_of_its_first_statement(monkeypa
     assert [verdict.raw["uq_faith"] for verdict in found] == [-3.0, -1.0, -3.0]
 
 
+@pytest.mark.usefixtures("shipped")
+def test_probabilities_without_a_calibrator_are_shown_and_not_weighed():
+    guard = guard_of(language_model=refuse)
+    given = guard.check_trace(trace()).verdicts[0]
+    assert "log_probability" not in given.raw
+    for source in ("captured", "server"):
+        (found,) = guard.check_trace(trace(written(source=source, writer="other"))).verdicts
+        assert found.raw["log_probability"] == -1.0
+        assert (found.p_true, found.label) == (given.p_true, given.label)
+    unknown = guard.check_trace(trace(written(writer="other", logprob=math.nan))).verdicts[0]
+    assert "log_probability" not in unknown.raw
+    # a claim stated again has the value of its first statement
+    text = f"{TEXT} It is old. {TEXT}"
+    ends = (0, len(TEXT), len(TEXT) + len(" It is old."), len(text))
+    parts = zip(ends[:-1], ends[1:], (-3.0, -1.0, -0.01), strict=True)
+    tokens = tuple(Token(i, *part) for i, part in enumerate(parts))
+    again = replace(written(text, writer="other"), tokens=tokens)
+    found = guard.check_trace(trace(again)).verdicts
+    assert [verdict.raw["log_probability"] for verdict in found] == [-3.0, -1.0, -3.0]
+
+
 def test_evidence_fitted_to_one_writer_is_warned_of_for_another(caplog):
     known = {**for_any().fingerprint, "writer": OWN}
     own = replace(for_any(), fingerprint=known, name="own long")

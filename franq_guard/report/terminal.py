@@ -93,10 +93,16 @@ def _note(answer: GuardedAnswer, policy: Policy) -> str:
     parts = (
         summary(answer, policy) + (f": {by_label}" if by_label else ""),
         f"calibrator: {answer.calibrator or 'none'}",
-        f"likelihoods: {answer.likelihoods}",
+        f"likelihoods: {answer.likelihoods}{_unweighed(answer)}",
         f"checked in {sum(answer.timings.values()):.2f} s",
     )
     return "; ".join(parts)
+
+
+def _unweighed(answer: GuardedAnswer) -> str:
+    """What to do with log-probabilities that came with the answer and are not weighed."""
+    told = any("log_probability" in verdict.raw for verdict in answer.verdicts)
+    return " (the writer's are known; `franq calibrate` makes use of them)" if told else ""
 
 
 def _table(verdicts: Sequence[Verdict], passages: Sequence[Passage], width: int) -> Table:

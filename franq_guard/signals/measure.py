@@ -17,7 +17,7 @@ from itertools import repeat
 
 import numpy as np
 
-from franq_guard.claims import first_statements
+from franq_guard.claims import first_statements, token_indices
 from franq_guard.claims.language import in_another_language
 from franq_guard.faithfulness.base import FaithfulnessModel, languages_of
 from franq_guard.records import Claim, Form, Signals, Trace
@@ -25,6 +25,7 @@ from franq_guard.signals.clock import Clock
 from franq_guard.signals.components import EVIDENCE, Components, level_of
 from franq_guard.signals.faithfulness import Support, support
 from franq_guard.signals.gather import gather
+from franq_guard.signals.likelihoods import has_logprobs, logprobs_of
 from franq_guard.signals.plan import Plan, plan_of
 from franq_guard.signals.request import Models
 from franq_guard.signals.samples import SAMPLED
@@ -79,13 +80,13 @@ def measure(
     with clock.stage("faithfulness"):
         judge = needed(models.faithfulness, "faithfulness")
         supports = support(judge, todo, asked, form, evidence=models.evidence)
+    before = [earlier[i] if earlier else None for i in busy]
     if components == EVIDENCE:
         made = [
-            [_of_evidence(found, len(trace.passages)) for found in of_trace]
-            for trace, of_trace in zip(todo, supports, strict=True)
+            _of_evidence(trace, supports[i], _told(trace, asked[i], before[i], form))
+            for i, trace in enumerate(todo)
         ]
     else:
-        before = [earlier[i] if earlier else None for i in busy]
         made = _likelihoods(components, todo, asked, supports, models, form, clock, before)
     signals: dict[int, Iterator[Signals]]
     signals = {i: iter(of_trace) for i, of_trace in zip(busy, made, strict=True)}
@@ -130,23 +131,44 @@ def _likelihoods(
         ]
 
 
-def _of_evidence(found: Support, passages: int) -> Signals:
+def _told(
+    trace: Trace, claims: Claims, stated: Stated | None, form: Form
+) -> list[dict[str, float]]:
+    """The log-probability (nats) of each claim, if it came with the answer: shown, not weighed."""
+    answer = trace.generation
+    if form == "short" or not has_logprobs(answer):
+        return [{} for _ in claims]
+    logprobs, found = logprobs_of(answer), []
+    for claim, first in zip(claims, _where_first(claims), strict=True):
+        tokens = list(token_indices(first.spans, answer.tokens, text=answer.text))
+        known: Mapping[str, float] = {"log_probability": float(logprobs[tokens].sum())}
+        found.append(dict(known if stated is None else stated.first(claim, known)))
+    return found
+
+
+def _of_evidence(
+    trace: Trace, supports: Sequence[Support], told: Sequence[Mapping[str, float]]
+) -> list[Signals]:
     """Signals from the passages alone; P(faithful) replaces Max NLI for a model without NLI."""
-    stance = found.stance
-    shown = found.p_faithful if stance.max_nli is None else stance.max_nli
-    raw = {**_of_passages(found), "uq_faith": shown, "passages": float(passages)}
-    return Signals(
-        p_faithful=found.p_faithful,
-        uq_faith=shown,
-        uq_unfaith=0.0,  # not used: the calibrator's prior is the same for every claim
-        contradiction=stance.contradiction,
-        entailment=stance.entailment,
-        evidence=found.evidence,
-        against=stance.against,
-        # The prompt is not used here, so it does not matter whether it is known.
-        reason="no_evidence" if found.reason == "no_evidence" else None,
-        raw={name: value for name, value in raw.items() if value is not None},
-    )
+    signals = []
+    for found, of_claim in zip(supports, told, strict=True):
+        stance = found.stance
+        shown = found.p_faithful if stance.max_nli is None else stance.max_nli
+        raw = {**_of_passages(found), "uq_faith": shown, "passages": float(len(trace.passages))}
+        one = Signals(
+            p_faithful=found.p_faithful,
+            uq_faith=shown,
+            uq_unfaith=0.0,  # not used: the calibrator's prior is the same for every claim
+            contradiction=stance.contradiction,
+            entailment=stance.entailment,
+            evidence=found.evidence,
+            against=stance.against,
+            # The prompt is not used here, so it does not matter whether it is known.
+            reason="no_evidence" if found.reason == "no_evidence" else None,
+            raw={name: value for name, value in raw.items() if value is not None} | dict(of_claim),
+        )
+        signals.append(one)
+    return signals
 
 
 def _of_passages(found: Support) -> dict[str, float | None]:

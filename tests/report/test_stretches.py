@@ -102,6 +102,13 @@ def test_the_terminal_shows_both_sides_and_the_counts():
     assert "2 of 3 claims checked, 1 flagged" in text
 
 
+def test_log_probabilities_that_are_not_weighed_come_with_what_to_do():
+    told = replace(verdict("supported", 0.9), raw={"log_probability": -1.0})
+    answer = GuardedAnswer("Ann.", "Ann.", (told,), "ok", "any writer")
+    text = " ".join(printed(lambda console: print_answer(console, "?", answer, PASSAGES)).split())
+    assert "likelihoods: none (the writer's are known; `franq calibrate` makes use of them)" in text
+
+
 def test_the_legend_explains_what_was_shown_once_and_nothing_else():
     found = [verdict("unsupported", 0.5, "prior")] * 2 + [verdict("not-a-claim", None, "greeting")]
     text = printed(lambda console: print_legend(console, found))
