@@ -199,11 +199,10 @@ class Signals:
     ``uq_faith`` and ``uq_unfaith`` are log-probabilities (nats) in the long form and confidences in
     [0, 1] in the short form; None where not available, with the cause in ``reason``. If the
     passages alone decide, ``uq_faith`` is Max NLI in [0, 1] and ``uq_unfaith`` is 0.
-    ``raw`` keeps every uncalibrated score by name: ``faithfulness``, ``uq_faith``, ``uq_unfaith``,
-    what they were computed from, and ``log_probability``, the writer's (nats), where it is known and
-    not weighed. ``contradiction`` and ``entailment`` are the highest over the passages, each passage
-    read by itself; None if nothing was retrieved or the model has no three NLI classes. ``against``
-    is the stretch that contradicts the claim most.
+    ``raw`` has every uncalibrated score by name: ``faithfulness``, ``uq_faith``, ``uq_unfaith``,
+    what they come from, and ``log_probability``, the writer's (nats), where known and not weighed.
+    ``contradiction`` and ``entailment`` are the highest over the passages, each read by itself;
+    None if nothing was retrieved or the model has no three classes. ``against`` contradicts most.
     """
 
     p_faithful: float | None = None
