@@ -202,7 +202,7 @@ class Signals:
     ``raw`` has every uncalibrated score by name: ``faithfulness``, ``uq_faith``, ``uq_unfaith``,
     what they come from, and ``log_probability``, the writer's (nats), where known and not weighed.
     ``contradiction`` and ``entailment`` are the highest over the passages, each read by itself;
-    None if nothing was retrieved or the model has no three classes. ``against`` contradicts most.
+    None without passages or three NLI classes. ``against`` is the stretch that contradicts most.
     """
 
     p_faithful: float | None = None

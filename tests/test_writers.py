@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from franq_guard import Generation, Guard, Passage, Policy, Token, Trace
+from franq_guard import Claim, Generation, Guard, Passage, Policy, Token, Trace
 from franq_guard.calibration import Calibrator, Knots, defaults
 from franq_guard.calibration.curves import Logistic
 from franq_guard.claims import RuleSplitter
@@ -198,6 +198,8 @@ def test_probabilities_without_a_calibrator_are_shown_and_not_weighed():
         assert (found.p_true, found.label) == (given.p_true, given.label)
     unknown = guard.check_trace(trace(written(writer="other", logprob=math.nan))).verdicts[0]
     assert "log_probability" not in unknown.raw
+    elsewhere = trace(written(writer="other"), claims=(Claim("It is in Italy.", ()),))
+    assert "log_probability" not in guard.check_trace(elsewhere).verdicts[0].raw
     # a claim stated again has the value of its first statement
     text = f"{TEXT} It is old. {TEXT}"
     ends = (0, len(TEXT), len(TEXT) + len(" It is old."), len(text))

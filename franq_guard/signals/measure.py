@@ -134,14 +134,19 @@ def _likelihoods(
 def _told(
     trace: Trace, claims: Claims, stated: Stated | None, form: Form
 ) -> list[dict[str, float]]:
-    """The log-probability (nats) of each claim, if it came with the answer: shown, not weighed."""
+    """The log-probability (nats) of each claim, if it came with the answer: shown, not weighed.
+
+    A claim that no token of the answer states has none.
+    """
     answer = trace.generation
     if form == "short" or not has_logprobs(answer):
         return [{} for _ in claims]
     logprobs, found = logprobs_of(answer), []
     for claim, first in zip(claims, _where_first(claims), strict=True):
         tokens = list(token_indices(first.spans, answer.tokens, text=answer.text))
-        known: Mapping[str, float] = {"log_probability": float(logprobs[tokens].sum())}
+        known: Mapping[str, float] = {}
+        if tokens:
+            known = {"log_probability": float(logprobs[tokens].sum())}
         found.append(dict(known if stated is None else stated.first(claim, known)))
     return found
 
