@@ -51,9 +51,10 @@ def test_it_is_for_the_shipped_weights_of_the_faithfulness_model(name):
     pytest.importorskip("torch")
     from franq_guard.faithfulness.small import storage
     from franq_guard.faithfulness.small.encoder_input import CHUNK_TOKENS
+    from franq_guard.faithfulness.small.spelling import SPELLING
 
     _, digest = storage.check(storage.FOLDER)
-    current = f"small-{digest[:16]}/chunk{CHUNK_TOKENS}"
+    current = f"small-{digest[:16]}/chunk{CHUNK_TOKENS}/{SPELLING}"
     assert ALL[name].fingerprint["faithfulness"] == current
 
 

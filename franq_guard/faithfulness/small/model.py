@@ -32,6 +32,7 @@ from franq_guard.faithfulness.small.features import features
 from franq_guard.faithfulness.small.nearness import Embed, Nearness
 from franq_guard.faithfulness.small.reading import Logits, PairReader
 from franq_guard.faithfulness.small.replaced import replaced
+from franq_guard.faithfulness.small.spelling import SPELLING, as_written
 from franq_guard.records import Evidence, Passage
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class SmallFaithfulness:
         self._reader = PairReader(network, tokenizer, batch_tokens=batch_tokens, room=cache)
         self._blend = blend
         self._nearness = None if embed is None else Nearness(embed, room=max(cache, 1))
-        self._fingerprint = f"{name}/chunk{CHUNK_TOKENS}"
+        self._fingerprint = f"{name}/chunk{CHUNK_TOKENS}/{SPELLING}"
 
     @classmethod
     def bundled(
@@ -162,13 +163,15 @@ class SmallFaithfulness:
             claims: as many as `contexts`.
         """
         _check(contexts, claims)
-        parts = {claim: claim_pieces(claim) for claim in dict.fromkeys(claims)}
         cut = {context: Cut.of(context) for context in dict.fromkeys(map(tuple, contexts))}
+        cuts = [cut[tuple(context)] for context in contexts]
+        spelled = [as_written(claim, c.whole) for claim, c in zip(claims, cuts, strict=True)]
+        parts = {claim: claim_pieces(claim) for claim in dict.fromkeys(spelled)}
         asked = [
-            (index, part, cut[tuple(context)])
-            for index, (context, claim) in enumerate(zip(contexts, claims, strict=True))
+            (index, part, context)
+            for index, (context, claim) in enumerate(zip(cuts, spelled, strict=True))
             for part in parts[claim]
-            if cut[tuple(context)].chunks
+            if context.chunks
         ]
         read = [worth_reading(part, context.chunks) for _, part, context in asked]
         near = [nearest(part, context.sentences) for _, part, context in asked]
@@ -199,7 +202,7 @@ class SmallFaithfulness:
         """
         _check(premises, hypotheses)
         cut = {premise: chunk_texts(premise) for premise in dict.fromkeys(premises)}
-        pairs = list(zip(premises, hypotheses, strict=True))
+        pairs = [(p, as_written(h, p)) for p, h in zip(premises, hypotheses, strict=True)]
         logits = self._reader.logits([(h, chunk) for p, h in pairs for chunk in cut[p]])
         rows = [self._classes([logits[h, chunk] for chunk in cut[p]]) for p, h in pairs]
         return np.array(rows, dtype=np.float64).reshape(len(pairs), 3)
@@ -217,6 +220,7 @@ class SmallFaithfulness:
         """
         _check(passages, hypotheses)
         texts = [texts_of(of_one) for of_one in passages]
+        spelled = [as_written(h, "\n".join(t)) for h, t in zip(hypotheses, texts, strict=True)]
         cut = {text: chunk_texts(text) for of_one in texts for text in of_one}
         placed = [
             [(place, chunk) for place, text in enumerate(of_one) for chunk in cut[text]]
@@ -224,9 +228,9 @@ class SmallFaithfulness:
         ]
         read = [
             _of(chunks, worth_reading(hypothesis, [chunk for _, chunk in chunks]))
-            for hypothesis, chunks in zip(hypotheses, placed, strict=True)
+            for hypothesis, chunks in zip(spelled, placed, strict=True)
         ]
-        pairs = list(zip(hypotheses, texts, read, strict=True))
+        pairs = list(zip(spelled, texts, read, strict=True))
         logits = self._reader.logits([(h, chunk) for h, _, of in pairs for _, chunk in of])
         return [
             np.array(
@@ -262,8 +266,9 @@ class SmallFaithfulness:
         if not places:
             return [None] * len(claims)
         read = [texts[number][a:b] for number, (a, b) in places]
-        near = [nearest(claim, read) for claim in claims]
-        asked = [(read[i], claim) for claim, best in zip(claims, near, strict=True) for i in best]
+        spelled = [as_written(claim, "\n".join(texts)) for claim in claims]
+        near = [nearest(claim, read) for claim in spelled]
+        asked = [(read[i], claim) for claim, best in zip(spelled, near, strict=True) for i in best]
         scores = iter(self.score([a for a, _ in asked], [b for _, b in asked]))
         found: list[Evidence | None] = []
         for best in near:
