@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from franq_guard.claims.attribution import bare
+from franq_guard.claims.enumerators import uncounted
 from franq_guard.faithfulness.base import FaithfulnessModel, PassageScorer
 from franq_guard.policy import ANY_MARK
 from franq_guard.records import Claim, Evidence, Form, Reason, Trace
@@ -109,9 +110,9 @@ def stated(trace: Trace, claim: Claim, form: Form) -> str:
     # paper. A claim's context ("it: Rome") is not added, since the models were trained on plain
     # statements. The claim in full is a plain statement: "He died in 1989." is scored as
     # "Christiaan Barnard died in 1989."
-    # Marks that another guard put into the answer are not part of the claim, nor is
+    # Marks that another guard put into the answer are not part of the claim, nor are "Third," or
     # "According to passage 2,", whose numbers no passage states.
-    full = claim.text if form == "short" else bare(claim.in_full, trace.passages)
+    full = claim.text if form == "short" else bare(uncounted(claim.in_full), trace.passages)
     plain = _MARKS.sub("", full)
     text = plain if any(map(str.isalnum, plain)) else full
     return f"{trace.question} {text}" if form == "short" else text
