@@ -1,4 +1,4 @@
-"""Words that say which passage states something: "According to passage 2, Rome is big."
+"""Words that say which passage states something, as in "According to passage 2, Rome is big".
 
 They name a passage as "[2]" does, and are no part of what is stated: no passage says of itself
 which number it has.

@@ -3,7 +3,7 @@
 They are kept in the text but not measured: the probability of writing "[1]" does not depend on
 whether a fact is true. Citations are ``[1]``, ``[1, 2]``, ``[^1]``, ``【1】``, ``(Smith 2020)``,
 ``(Smith et al., 2020)``, ``[Source: Title]``, ``[doc-12]``, ``(passage 2)`` and, before a full stop
-or comma, ``[Title of a Passage]``. A bracket that the sentence needs is none: "It holds [9] litres."
+or comma, ``[Title of a Passage]``. A bracket that the sentence needs is none ("It holds [9] l.").
 In "According to [2], ..." and "Passage 2 says that ..." the words around it are left to
 :mod:`.attribution`.
 """
@@ -62,8 +62,8 @@ _LINE_MARKS = re.compile(r"[\s>*+•-]*(?:\d{1,3}[.)]\s+)?")
 _WORD_BEFORE = re.compile(r"([^\W\d_][\w'’-]*) $")
 _WORD_AFTER = re.compile(r" ([a-z][\w'’-]*)")
 _REPORTED = re.compile(
-    r"\b(?:according to|as (?:in|per)|per|(?:see|stated|said|described|reported|mentioned|noted|shown"
-    r"|found|given|listed|discussed|explained|cited) (?:in|at|from)) $",
+    r"\b(?:according to|as (?:in|per)|per|(?:see|stated|said|described|reported|mentioned|noted"
+    r"|shown|found|given|listed|discussed|explained|cited) (?:in|at|from)) $",
     re.IGNORECASE,
 )
 _STRANDED = word_set("in on up off over out down for with by from to through about")

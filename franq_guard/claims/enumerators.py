@@ -9,7 +9,8 @@ __all__ = ["uncounted"]
 _ORDINAL = r"(?:First|Second|Third|Fourth|Fifth|Sixth|Seventh|Eighth|Ninth|Tenth)(?:ly)?"
 _KEYCAP = r"(?:[0-9#*]\ufe0f?\u20e3|\U0001f51f)"
 _COUNTED = re.compile(
-    rf"(?:(?:{_ORDINAL}|Finally|Lastly), (?!(?i:{_ORDINAL}|and)\b)|(?:Step|Point) #?\d{{1,2}}[:.)] |{_KEYCAP}[:.]?\s*"
+    rf"(?:(?:{_ORDINAL}|Finally|Lastly), (?!(?i:{_ORDINAL}|and)\b)"
+    rf"|(?:Step|Point) #?\d{{1,2}}[:.)] |{_KEYCAP}[:.]?\s*"
     r"|#\d{1,2}[:.)]? (?=[A-Z])"
     r"|\d{1,2}: (?=[A-Z][^:]*$))"  # "6: Element: Carbon." is a row of a table
     r"(?=\W*\w)"

@@ -60,7 +60,8 @@ def support(
     asked = [text for i in found for text in texts[i]]
     scored = iter(scores(model, owners, asked))
     shown = {i: _stretches(model, traces[i], texts[i], wanted=evidence) for i in found}
-    taken = iter(stances(model, owners, asked, evidence=evidence))
+    of = [claim for i in found for claim in claims[i]]
+    taken = iter(stances(model, owners, asked, of, evidence=evidence))
     return [
         [
             Support(_probability(next(scored)), stretch, next(taken), _unseen(trace))
