@@ -59,6 +59,8 @@ _SOURCE_LINK = re.compile(
 )
 """A link that only says where something comes from: alone in brackets, or named "source"."""
 _LINE_MARKS = re.compile(r"[\s>*+•-]*(?:\d{1,3}[.)]\s+)?")
+_GOES_ON = re.compile(r"[\w-]")
+"""The bracket is a part of a word: "[CCR5]-positive"."""
 _WORD_BEFORE = re.compile(r"([^\W\d_][\w'’-]*) $")
 _WORD_AFTER = re.compile(r" ([a-z][\w'’-]*)")
 _REPORTED = re.compile(
@@ -156,7 +158,11 @@ class Stated:
         self._taken = sorted(set(taken))
         self._starts = [start for start, _ in self._taken]
         # The sentence needs what is in these brackets, so only the marks are blanks.
-        needed = [m.span() for m, use in brackets if use != "citation"]
+        needed = [
+            m.span()
+            for m, use in brackets
+            if use != "citation" and not _GOES_ON.match(answer, m.end())
+        ]
         self._opened, self._closed = {start for start, _ in needed}, {end - 1 for _, end in needed}
         marks = {(at, at + 1) for at in self._opened | self._closed}
         self.text = _blanked(answer, sorted({*self._taken, *marks}))

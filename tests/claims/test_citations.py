@@ -78,6 +78,8 @@ def test_brackets_that_the_sentence_needs_are_part_of_it():
     assert stated == [
         "It is made in [Oskarby]", ", and it holds [9] litres.", "It was built by [Ann Lee].",
     ]  # fmt: skip
+    (claim,) = RuleSplitter().split("It binds to a [CCR5]-positive cell.")
+    assert claim.text == "It binds to a [CCR5]-positive cell."
     (claim,) = RuleSplitter().split("According to [2], Rome is big.")
     assert (claim.text, claim.spans) == ("According to 2, Rome is big.", ((0, 30),))
     (claim, *_) = RuleSplitter().split("It was designed by www.ann-lee.example in Rome.")
