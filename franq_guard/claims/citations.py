@@ -2,18 +2,25 @@
 
 They are kept in the text but not measured: the probability of writing "[1]" does not depend on
 whether a fact is true. Citations are ``[1]``, ``[1, 2]``, ``[^1]``, ``【1】``, ``(Smith 2020)``,
-``(Smith et al., 2020)``, ``[Source: Title]``, ``[doc-12]`` and, before a full stop or comma,
-``[Title of a Passage]``.
+``(Smith et al., 2020)``, ``[Source: Title]``, ``[doc-12]``, ``(passage 2)`` and, before a full stop
+or comma, ``[Title of a Passage]``. A bracket that the sentence needs is none ("It holds [9] l.").
+In "According to [2], ..." and "Passage 2 says that ..." the words around it are left to
+:mod:`.attribution`.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
+from franq_guard.claims.attribution import NAMED, frames, named_in_frames, numbers_in
 from franq_guard.claims.forms import BLANK_ENTITY, INLINE_TAG
+from franq_guard.claims.rules import verbs as v
+from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.sentences import sentences
 from franq_guard.claims.spans import subtract
 from franq_guard.records import Claim, Passage, Span
@@ -31,12 +38,14 @@ _AUTHOR = (
     r"[^\W\d_][\w'’-]+(?: (?:et al\.?|and|und|&)(?: [^\W\d_][\w'’-]+)?)?,? (?:19|20)\d\d[a-z]?"
 )
 _END = r"(?=\s*(?:[.,;:!?)\]]|$|\n))"
+_Use = Literal["citation", "frame", "fact"]
 _CITATION = re.compile(
     rf"\[\^?(?P<numbers>{_NUMBERS})\](?!\()|【(?P<marks>{_NUMBERS})(?:[†:][^】\n]*)?】"
     r"|\[(?:[Ss]ources?|[Pp]assages?|[Dd]oc(?:ument)?s?|[Cc]ontext|[Qq]uellen?)[:\s#]\s?"
     r"(?P<source>[^\[\]\n]{1,80})\](?!\()"
     r"|\[(?P<id>[\w./-]*[\d_/-][\w./-]*)\](?!\()"
     rf"|\[(?P<title>[^\W\d_][^\[\]\n]{{2,80}})\](?!\(){_END}"
+    rf"|\((?i:see |cf\. |sources?: ?)?(?P<words>{NAMED})\)"
     rf"|\((?:see |cf\. |vgl\. )?(?P<author>(?=[A-ZÄÖÜ]){_AUTHOR}(?:; {_AUTHOR})*)\){_END}"
 )
 _ADDRESS = re.compile(
@@ -49,9 +58,23 @@ _SOURCE_LINK = re.compile(
     r"|(?i:\[(?:sources?|links?|ref(?:erence)?s?|citations?|quellen?|\^?\d{1,3})\]\([^()\s]*\))"
 )
 """A link that only says where something comes from: alone in brackets, or named "source"."""
-_SPLIT = re.compile(r"\s?[,;]\s?")
-_RANGE = re.compile(r"(\d{1,3})\s?[–-]\s?(\d{1,3})$")
-_MOST = 20  # the most numbers that one range, such as [1-20], may stand for
+_LINE_MARKS = re.compile(r"[\s>*+•-]*(?:\d{1,3}[.)]\s+)?")
+_GOES_ON = re.compile(r"[\w-]")
+"""The bracket is a part of a word: "[CCR5]-positive"."""
+_WORD_BEFORE = re.compile(r"([^\W\d_][\w'’-]*) $")
+_WORD_AFTER = re.compile(r" ([a-z][\w'’-]*)")
+_REPORTED = re.compile(
+    r"\b(?:according to|as (?:in|per)|per|(?:see|stated|said|described|reported|mentioned|noted"
+    r"|shown|found|given|listed|discussed|explained|cited) (?:in|at|from)) $",
+    re.IGNORECASE,
+)
+_STRANDED = word_set("in on up off over out down for with by from to through about")
+"""They may end a clause: "the town he came from [2]"."""
+_NEEDS_MORE = w.PREPOSITIONS | w.DETERMINERS | w.BE | w.NAMING
+_NO_NOUNS = (
+    w.PREPOSITIONS | w.COORDINATORS | w.CONTRASTS | w.SUBORDINATORS | w.RELATIVES | w.AUXILIARIES
+    | w.ADVERBS | w.DETERMINERS | w.SUBJECT_PRONOUNS
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +88,50 @@ class Citation:
 
 def citations(text: str) -> list[Citation]:
     """The citations of a text, in order."""
-    return [Citation(*m.span(), _names(m)) for m in _CITATION.finditer(text)]
+    found = [Citation(*m.span(), _names(m)) for m, use in _brackets(text) if use != "fact"]
+    found += [Citation(a, b, numbers_in(text[a:b])) for a, b in named_in_frames(text)]
+    return sorted(found, key=lambda citation: citation.start)
 
 
 def _names(match: re.Match[str]) -> tuple[str, ...]:
-    found = match["numbers"] or match["marks"]
-    if found is None:
-        return (match["source"] or match["id"] or match["title"] or match["author"],)
-    names: list[str] = []
-    for part in _SPLIT.split(found):
-        span = _RANGE.match(part)
-        first, last = (int(span[1]), int(span[2])) if span else (0, -1)
-        whole = 0 <= last - first < _MOST
-        names += [str(n) for n in range(first, last + 1)] if span and whole else [part]
-    return tuple(names)
+    numbers = match["numbers"] or match["marks"] or match["words"]
+    if numbers is not None:
+        return numbers_in(numbers)
+    return (match["source"] or match["id"] or match["title"] or match["author"],)
+
+
+def _brackets(text: str) -> Iterator[tuple[re.Match[str], _Use]]:
+    """What may be a citation in brackets, and what the sentence uses it for."""
+    framed = frames(text)
+    for match in _CITATION.finditer(text):
+        inside = any(a <= match.start() < b for a, b in framed)
+        yield match, "frame" if inside else "fact" if _is_needed(text, match) else "citation"
+
+
+def _is_needed(text: str, match: re.Match[str]) -> bool:
+    """Whether the sentence is incomplete without the bracket: "It was made by [Ann Lee]."."""
+    title = match["title"]
+    if not (match["numbers"] or match["id"] or title) or text[match.start() + 1] == "^":
+        return False
+    if title and title.split()[0] in w.PREPOSITIONS:
+        return True
+    before = _WORD_BEFORE.search(text, max(0, match.start() - 40), match.start())
+    if before is None or _REPORTED.search(text, max(0, match.start() - 40), match.start()):
+        return False
+    low = before[1].lower()
+    after = None if title else _WORD_AFTER.match(text, match.end())
+    if after is not None:
+        return _is_amount(low, after[1])
+    return low in _NEEDS_MORE and not (match["numbers"] and low in _STRANDED)
+
+
+def _is_amount(before: str, after: str) -> bool:
+    """Whether a number between these words counts the second: "holds [9] litres"."""
+    if after in _NO_NOUNS or after.endswith("ly"):
+        return False
+    if before in v.PLURAL_NOUN_TOO and after in v.FINITE_FORMS:  # "The costs [9] rose"
+        return False
+    return before in _NEEDS_MORE or before in v.FINITE_FORMS or before in w.AUXILIARIES
 
 
 class Stated:
@@ -89,12 +142,13 @@ class Stated:
     """
 
     def __init__(self, answer: str) -> None:
-        taken = [m.span() for m in _CITATION.finditer(answer)]
+        brackets = list(_brackets(answer))
+        taken = [m.span() for m, use in brackets if use == "citation"]
         if "http" in answer or "www." in answer or "](" in answer:
             links = list(_LINK.finditer(answer))
             taken += [m.span(group) for m in links for group in (1, 2)]
             taken += [m.span() for m in _SOURCE_LINK.finditer(answer)]
-            taken += [m.span() for m in _ADDRESS.finditer(answer)]
+            taken += [m.span() for m in _ADDRESS.finditer(answer) if not _by(answer, m.start())]
         if "<" in answer:
             taken += [m.span() for m in INLINE_TAG.finditer(answer)]
         if "&" in answer:
@@ -103,7 +157,15 @@ class Stated:
         self._is_empty = answer.strip() in NO_ANSWER
         self._taken = sorted(set(taken))
         self._starts = [start for start, _ in self._taken]
-        self.text = _blanked(answer, self._taken)
+        # The sentence needs what is in these brackets, so only the marks are blanks.
+        needed = [
+            m.span()
+            for m, use in brackets
+            if use != "citation" and not _GOES_ON.match(answer, m.end())
+        ]
+        self._opened, self._closed = {start for start, _ in needed}, {end - 1 for _, end in needed}
+        marks = {(at, at + 1) for at in self._opened | self._closed}
+        self.text = _blanked(answer, sorted({*self._taken, *marks}))
 
     def why_nothing(self, start: int, end: int) -> str | None:
         """Why ``answer[start:end]`` states nothing; None if it may state something."""
@@ -120,7 +182,7 @@ class Stated:
 
     def clear(self, claim: Claim) -> Claim:
         """The claim without the spans of what was taken out."""
-        if not self._taken or not claim.spans:
+        if not (self._taken or self._opened) or not claim.spans:
             return claim
         first = max(0, bisect_right(self._starts, claim.spans[0][0]) - 1)
         last = bisect_left(self._starts, claim.spans[-1][1])
@@ -130,7 +192,13 @@ class Stated:
 
     def _trimmed(self, start: int, end: int) -> Span:
         part = self.text[start:end]
-        return start + len(part) - len(part.lstrip()), start + len(part.rstrip())
+        start, end = start + len(part) - len(part.lstrip()), start + len(part.rstrip())
+        return start - (start - 1 in self._opened), end + (end in self._closed)
+
+
+def _by(text: str, at: int) -> bool:
+    """Whether what stands at ``at`` is named as who did something: "made by www.example.org"."""
+    return text[max(0, at - 4) : at].lower() == " by "
 
 
 def _blanked(text: str, taken: Sequence[Span]) -> str:
@@ -146,37 +214,50 @@ def _blanked(text: str, taken: Sequence[Span]) -> str:
 def cited_by(text: str, claims: Sequence[Claim]) -> list[list[Citation]]:
     """The citations of each claim, with their places in ``text``.
 
-    A citation belongs to the claims of its sentence between the previous citation and itself;
-    directly adjacent citations belong to the same claims.
+    A citation belongs to the claims of its sentence that end between the previous citation and
+    itself; one inside a claim to that claim, one before all claims of the sentence to the next of
+    them. Directly adjacent citations belong to the same claims. In a line that begins with a
+    citation, each sentence may.
     """
     of: list[list[Citation]] = [[] for _ in claims]
-    ends = sorted((_last_word(text, claim), i) for i, claim in enumerate(claims) if claim.spans)
+    told = [i for i, claim in enumerate(claims) if claim.spans and claim.not_a_claim is None]
+    ends = sorted((_last_word(text, claims[i]), i) for i in told)
     last: list[int] = []
     sentence_of = _Sentences(text)
     sentence, before = (0, 0), 0
     for citation in citations(text):
-        if citation.start >= sentence[1]:
-            sentence = sentence_of(citation.start)
-            before, last = sentence[0], []
+        opens = _opens(text, citation.start)
+        if opens or citation.start >= sentence[1]:
+            sentence = sentence_of(citation.end if opens else citation.start)
+            before, last = citation.start if opens else sentence[0], []
         at = bisect_right(ends, (before, len(claims)))
         upto = bisect_right(ends, (citation.start, len(claims)))
-        found = [i for _, i in ends[at:upto] if _states(claims[i])]
+        # What was cited inside a claim is not the citation of the claims after it.
+        ended = [i for _, i in ends[at:upto]]
+        found = [i for i in ended if not of[i]] or ended
         if not found and not text[before : citation.start].strip(" ,;"):
             found = last
+        if not found:
+            begun = [(claims[i].spans[0][0], i) for _, i in ends[upto:]]
+            found = [i for at, i in sorted(begun)[:1] if at < sentence[1]]
         for i in found:
             of[i].append(citation)
         last, before = found, citation.end
     return of
 
 
+def _opens(text: str, at: int) -> bool:
+    """Whether a citation opens a sentence, in a line whose first sentence begins with one, too."""
+    marks = _LINE_MARKS.match(text, text.rfind("\n", 0, at) + 1, at)
+    begin = marks.end() if marks else at
+    before = text[begin:at].rstrip()
+    return not before or (before[-1] in ".!?" and _CITATION.match(text, begin) is not None)
+
+
 def _last_word(text: str, claim: Claim) -> int:
     """The end of the last span with a word; a full stop after the citation is not counted."""
     ends = (b for a, b in reversed(claim.spans) if any(c.isalnum() for c in text[a:b]))
     return next(ends, claim.spans[-1][1])
-
-
-def _states(claim: Claim) -> bool:
-    return claim.not_a_claim is None
 
 
 class _Sentences:

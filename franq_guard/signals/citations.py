@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from franq_guard.claims.attribution import is_own_name
 from franq_guard.claims.citations import citations, cited_by, passages_named
 from franq_guard.claims.spans import shifted
 from franq_guard.faithfulness.base import FaithfulnessModel
@@ -46,17 +47,21 @@ def with_citations(
 
 def cites(trace: Trace, verdicts: Sequence[Verdict]) -> bool:
     """Whether the answer, from the first of these claims on, may cite a passage."""
-    return bool(trace.passages) and bool(citations(trace.generation.text[_begin(verdicts) :]))
+    text = trace.generation.text
+    return bool(trace.passages) and bool(citations(text[_begin(text, verdicts) :]))
 
 
 def _found(trace: Trace, verdicts: Sequence[Verdict]) -> list[tuple[int, CitationFinding]]:
     """Each cited passage, not scored yet, with the index of the verdict it is cited for."""
-    by = _begin(verdicts)
-    text = trace.generation.text[by:]
+    answer = trace.generation.text
+    by = _begin(answer, verdicts)
+    text = answer[by:]
     claims = [shifted(verdict.claim, -by) for verdict in verdicts]
     found: list[tuple[int, CitationFinding]] = []
     for i, of_claim in enumerate(cited_by(text, claims)):
         for citation in of_claim:
+            if is_own_name(text[citation.start : citation.end], trace.passages):
+                continue
             for name in citation.names:
                 passage = passages_named(name, trace.passages)
                 if passage is not None or name.isdigit():
@@ -65,9 +70,10 @@ def _found(trace: Trace, verdicts: Sequence[Verdict]) -> list[tuple[int, Citatio
     return found
 
 
-def _begin(verdicts: Sequence[Verdict]) -> int:
-    """Where the first claim begins; a growing answer was already examined up to there."""
-    return min((v.claim.spans[0][0] for v in verdicts if v.claim.spans), default=0)
+def _begin(text: str, verdicts: Sequence[Verdict]) -> int:
+    """The line of the first claim; a growing answer was already examined up to the claim."""
+    first = min((v.claim.spans[0][0] for v in verdicts if v.claim.spans), default=0)
+    return text.rfind("\n", 0, first) + 1
 
 
 def _judged(

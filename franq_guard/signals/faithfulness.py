@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from franq_guard.claims.attribution import bare
+from franq_guard.claims.enumerators import uncounted
 from franq_guard.faithfulness.base import FaithfulnessModel, PassageScorer
 from franq_guard.policy import ANY_MARK
 from franq_guard.records import Claim, Evidence, Form, Reason, Trace
@@ -58,7 +60,8 @@ def support(
     asked = [text for i in found for text in texts[i]]
     scored = iter(scores(model, owners, asked))
     shown = {i: _stretches(model, traces[i], texts[i], wanted=evidence) for i in found}
-    taken = iter(stances(model, owners, asked, evidence=evidence))
+    of = [claim for i in found for claim in claims[i]]
+    taken = iter(stances(model, owners, asked, of, evidence=evidence))
     return [
         [
             Support(_probability(next(scored)), stretch, next(taken), _unseen(trace))
@@ -108,8 +111,9 @@ def stated(trace: Trace, claim: Claim, form: Form) -> str:
     # paper. A claim's context ("it: Rome") is not added, since the models were trained on plain
     # statements. The claim in full is a plain statement: "He died in 1989." is scored as
     # "Christiaan Barnard died in 1989."
-    # Marks that another guard put into the answer are not part of the claim.
-    full = claim.text if form == "short" else claim.in_full
+    # Marks that another guard put into the answer are not part of the claim, nor are "Third," or
+    # "According to passage 2,", whose numbers no passage states.
+    full = claim.text if form == "short" else bare(uncounted(claim.in_full), trace.passages)
     plain = _MARKS.sub("", full)
     text = plain if any(map(str.isalnum, plain)) else full
     return f"{trace.question} {text}" if form == "short" else text

@@ -8,20 +8,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from franq_guard.claims.rules.words import DETERMINERS, THIRD_PERSON
 from franq_guard.claims.sentences import sentences
 from franq_guard.faithfulness.base import FaithfulnessModel, PassageNli
 from franq_guard.franq import FloatArray
-from franq_guard.records import Evidence, Span, Trace
+from franq_guard.records import Claim, Evidence, Passage, Span, Trace
 from franq_guard.signals.nli_pairs import Nli, pooled_nli
 
 __all__ = ["Stance", "stances"]
 
+_RATHER = 0.5
+"""A passage with more than this P(entailment) states a claim."""
 _WORTH_READING = 0.1
 """A passage with at least this P(contradiction) is searched for the contradicting sentence."""
 _SENTENCES = 3
 """How many sentences of it the model reads: those that share most words with the claim."""
 _ENTAILED = (1.0, 0.0, 0.0)
 """The classes of a text given itself; no model is asked."""
+_PRONOUN = re.compile(r"(\w+): ([^;]+)")
+_NAME = re.compile(r"[^\W_]*(?:[A-Z]|\d)\w*")
 _WORDS = re.compile(r"\w+")
 
 
@@ -45,6 +50,7 @@ def stances(
     model: FaithfulnessModel,
     traces: Sequence[Trace],
     texts: Sequence[str],
+    claims: Sequence[Claim] | None = None,
     *,
     evidence: bool = True,
 ) -> list[Stance]:
@@ -54,6 +60,7 @@ def stances(
         model: its three NLI classes are used; a model without ``nli`` gives empty stances.
         traces: (n,), the trace of each text.
         texts: (n,), what the passages may state.
+        claims: (n,), the claims of these texts, with what their pronouns stand for, if known.
         evidence: whether to look for the sentence that contradicts each text most.
     """
     nli: Nli | None = getattr(model, "nli", None)
@@ -65,13 +72,13 @@ def stances(
         for trace, places in zip(traces, shown, strict=True)
     ]
     tables = _tables(model, nli, read, texts)
+    names = [_antecedent(claim) for claim in claims] if claims else [None] * len(texts)
+    denied = list(map(_contradictions, tables, traces, shown, names))
+    found = list(map(_stance, tables, denied))
     if not evidence:
-        return list(map(_stance, tables))
-    against = _against(nli, traces, texts, list(map(_contradicting, tables, shown)))
-    return [
-        replace(_stance(table), against=stretch)
-        for table, stretch in zip(tables, against, strict=True)
-    ]
+        return found
+    against = _against(nli, traces, texts, list(map(_contradicting, denied, shown)))
+    return [replace(one, against=stretch) for one, stretch in zip(found, against, strict=True)]
 
 
 def _tables(
@@ -90,7 +97,35 @@ def _tables(
     return np.split(pooled_nli(nli, pairs), ends)
 
 
-def _stance(table: FloatArray) -> Stance:
+def _contradictions(
+    table: FloatArray, trace: Trace, shown: Sequence[int], name: str | None
+) -> FloatArray:
+    """P(contradiction) of each passage (k,); 0 for one that tells of something else.
+
+    "It is made in Rome." contradicts a passage on another thing that is made in Paris. So if a
+    passage with the name that "it" stands for states the claim, those without it do not count.
+    """
+    if name is None or not len(table):
+        return table[:, 2]
+    named = np.array([_names(trace.passages[i], name) for i in shown])
+    stated = named & (table[:, 0] > _RATHER)
+    return np.where(named | ~stated.any(), table[:, 2], 0.0)
+
+
+def _antecedent(claim: Claim) -> str | None:
+    """The last word of the name that a claim's pronoun stands for; None if that is in its text."""
+    note = None if claim.full else _PRONOUN.match(claim.context or "")
+    if note is None or note[1] not in THIRD_PERSON:
+        return None
+    names = _NAME.findall(note[2])
+    return names[-1] if names and names[-1].lower() not in DETERMINERS else None
+
+
+def _names(passage: Passage, name: str) -> bool:
+    return name.lower() in _WORDS.findall(f"{passage.title} {passage.text}".lower())
+
+
+def _stance(table: FloatArray, denied: FloatArray) -> Stance:
     """The highest values of (k, 3) class probabilities, one row for each passage."""
     if not len(table) or np.isnan(table).any():
         return Stance()
@@ -98,14 +133,14 @@ def _stance(table: FloatArray) -> Stance:
     either = entailed + contradicted
     # A passage that neither entails nor contradicts the claim counts as 0.5.
     share = np.divide(entailed, either, out=np.full(len(table), 0.5), where=either > 0)
-    return Stance(float(entailed.max()), float(contradicted.max()), float(share.max()))
+    return Stance(float(entailed.max()), float(denied.max()), float(share.max()))
 
 
-def _contradicting(table: FloatArray, shown: Sequence[int]) -> int | None:
+def _contradicting(denied: FloatArray, shown: Sequence[int]) -> int | None:
     """The passage that contradicts most; None if none reaches the minimum."""
-    if not len(table) or not table[:, 2].max() >= _WORTH_READING:  # "not >=" also holds for NaN
+    if not len(denied) or not denied.max() >= _WORTH_READING:  # "not >=" also holds for NaN
         return None
-    return shown[int(table[:, 2].argmax())]
+    return shown[int(denied.argmax())]
 
 
 def _against(

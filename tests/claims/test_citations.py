@@ -5,6 +5,7 @@ import pytest
 from franq_guard import Guard, Passage, Policy
 from franq_guard.calibration import Calibrator
 from franq_guard.claims import RuleSplitter, remove_claims
+from franq_guard.claims.attribution import bare
 from franq_guard.claims.citations import citations, cited_by, passages_named
 from franq_guard.label_rule import LabelRule
 from franq_guard.policy import ANY_MARK
@@ -28,6 +29,19 @@ PASSAGES = (
          [("Smith 2020",), ("Smith et al., 2020a",)]),
         ("Rome is big [Source: Towns of Italy] or [doc-7].", [("Towns of Italy",), ("doc-7",)]),
         ("Rome is big [Towns of Italy].", [("Towns of Italy",)]),
+        ("Rome is big (passage 2), it is old (see Source #1), it is hot (documents 1, 3-5).",
+         [("2",), ("1",), ("1", "3", "4", "5")]),
+        ("According to passage 2, Rome is big.", [("2",)]),
+        ("Document 1 and source 3 both say that Rome is big.", [("1", "3")]),
+        ("Rome is big, as stated in excerpt 4.", [("4",)]),
+        ("As [2] says, Rome is big. According to [3][4], it is old.", [("2",), ("3",), ("4",)]),
+        ("The town he came from [2] is big, as described in [3].", [("2",), ("3",)]),
+        ("The costs [3] rose sharply. Rome grew [2] quickly.", [("3",), ("2",)]),
+        ("Document 12 is a treaty. He signed document 3 in Rome.", []),
+        # The sentences need these: they count, name or tell when.
+        ("It holds [9] litres, sold [300] units and weighs [1,250] g.", []),
+        ("It was made by [Ann Lee] in [Oskarby], in [2019].", []),
+        ("It was made by Ann Lee [of the University of Rome].", []),
         ("He said [the town] is big (in 1990), see [a page](http://a.b/1).", []),
     ],
 )  # fmt: skip
@@ -43,6 +57,7 @@ def test_what_is_a_citation(text, names):
         ("Rome [1] is big, and Paris is old [2].", ["Rome is big.", "Paris is old."]),
         ("Rome is big, see https://a.b/c?d=1.", ["Rome is big."]),
         ("Rome is [big](https://a.b/c).", ["Rome is big."]),
+        ("Rome is big (source: passage 1).", ["Rome is big."]),
         ("| a | b |\n|---|---|\n| Rome [1] | big [2] |", ["Rome: b: big."]),
     ],
 )
@@ -51,6 +66,24 @@ def test_claims_are_without_their_citations(text, claims):
     assert [claim.text for claim in found] == claims
     stated = " ".join(text[a:b] for claim in found for a, b in claim.spans)
     assert not any(part in stated for part in ("[1]", "[2]", "2020", "http"))
+
+
+def test_brackets_that_the_sentence_needs_are_part_of_it():
+    text = "It is made in [Oskarby], and it holds [9] litres. It was built by [Ann Lee]."
+    found = RuleSplitter().split(text)
+    assert [claim.text for claim in found] == [
+        "It is made in Oskarby.", "It holds 9 litres.", "It was built by Ann Lee.",
+    ]  # fmt: skip
+    stated = [text[a:b] for claim in found for a, b in claim.spans]
+    assert stated == [
+        "It is made in [Oskarby]", ", and it holds [9] litres.", "It was built by [Ann Lee].",
+    ]  # fmt: skip
+    (claim,) = RuleSplitter().split("It binds to a [CCR5]-positive cell.")
+    assert claim.text == "It binds to a [CCR5]-positive cell."
+    (claim,) = RuleSplitter().split("According to [2], Rome is big.")
+    assert (claim.text, claim.spans) == ("According to 2, Rome is big.", ((0, 30),))
+    (claim, *_) = RuleSplitter().split("It was designed by www.ann-lee.example in Rome.")
+    assert claim.text.startswith("It was designed by www")
 
 
 def test_a_citation_alone_is_no_claim_and_goes_with_its_sentence():
@@ -69,6 +102,58 @@ def test_whose_citation_it_is():
     assert by["Bonn is small."] == ["4"]
     assert by["It rains."] == []
     assert all(n == ["2", "3"] for text, n in by.items() if text.startswith("Paris"))
+
+
+@pytest.mark.parametrize(
+    ("text", "by"),
+    [
+        ("According to [2], Rome is big.", [["2"]]),
+        ("[2] Rome is big.", [["2"]]),
+        ("- [2][3] Rome is big.", [["2", "3"]]),
+        ("Rome [2] is big.", [["2"]]),
+        ("Rome [1] is big [2].", [["1", "2"]]),
+        ("Passage 2 says that Rome is big.", [["2"]]),
+        ("Rome [1] is big, and Paris is old [2].", [["1"], ["2"]]),
+        (
+            "Rome is big. According to [2], it was made in Rome, and it boils in 4 minutes.",
+            [[], ["2"], []],
+        ),
+        # A line whose first sentence begins with a citation, and one whose first does not:
+        ("[1] Rome is big. [2] Paris is old. [3]", [["1"], ["2"]]),
+        ("Rome is big. [1] Paris is old. [2]", [["1"], ["2"]]),
+        ("Rome is big.\n[1] Paris is old.\n", [[], ["1"]]),
+    ],
+)
+def test_citations_before_and_inside_their_claim(text, by):
+    found = cited_by(text, RuleSplitter().split(text))
+    assert [[name for c in of for name in c.names] for of in found] == by
+
+
+@pytest.mark.parametrize(
+    ("text", "stated"),
+    [
+        ("According to passage 2, it rains in Rome.", "It rains in Rome."),
+        ("As source 3 states, Rome is big.", "Rome is big."),
+        ("As described in the documents 1 and 2, Rome is big.", "Rome is big."),
+        ("Passages 1 and 2 both say that Rome is big.", "Rome is big."),
+        ("2 says that Rome is big.", "Rome is big."),
+        ("Rome is big, according to context 1.", "Rome is big."),
+        # What only looks alike:
+        ("Document 12 is big.", "Document 12 is big."),
+        ("According to 2 studies, Rome is big.", "According to 2 studies, Rome is big."),
+        ("Channel 2 says that Rome is big.", "Channel 2 says that Rome is big."),
+        ("Passage 1 does not say that Rome is big.", "Passage 1 does not say that Rome is big."),
+        ("Passage 2 mentions the rain.", "Passage 2 mentions the rain."),
+    ],
+)
+def test_what_is_stated_without_where_it_stands(text, stated):
+    assert bare(text, PASSAGES) == stated
+
+
+def test_passages_about_a_document_with_a_number():
+    text = "Document 1 says that Rome is big."
+    assert bare(text, [Passage("The treaty is known as document 1.")]) == text
+    assert bare(text, [Passage("Document 1: Rome is big.")]) == "Rome is big."  # numbered
 
 
 @pytest.mark.parametrize(
@@ -100,6 +185,21 @@ def test_right_wrong_passage_nowhere(caplog):
     }  # fmt: skip
     _, found = findings("Rome is big. Zebras sing (Jones 2020).")
     assert found == []
+
+
+def test_what_leads_up_to_a_statement_is_checked_as_a_citation_and_not_scored(caplog):
+    caplog.set_level("CRITICAL")
+    for text in ("According to passage 2, Rome is big.", "[2] Rome is big.", "Rome [2] is big.",
+                 "[2] says that Rome is big.", "Rome is big (source: passage 2)."):  # fmt: skip
+        answer, found = findings(text)
+        assert found == [("2", "wrong passage", 1)], text
+        assert answer.verdicts[0].p_faithful == 1
+    answer, found = findings("Passage 7 says that Rome is big.")
+    assert found == [("7", "wrong passage", None)]
+    assert answer.text == "Passage 7 [there is no passage 7] says that Rome is big."
+    guard, passage = Guard(faithfulness=FakeFaithfulness()), Passage("He signed document 12.")
+    (verdict,) = guard.check("?", [passage], "He signed it (document 12).").verdicts
+    assert verdict.citations == ()
 
 
 def test_a_wrong_citation_is_marked_in_the_text_and_a_right_one_is_not(caplog):
@@ -160,7 +260,11 @@ def test_a_cited_passage_is_judged_as_all_of_them_are(caplog):
 def test_a_stream_marks_the_same_citations_as_the_whole_answer(caplog):
     caplog.set_level("CRITICAL")
     guard = Guard(faithfulness=FakeFaithfulness())
-    text = "Rome is big [2]. Paris is old [1]. Rome is big [1][7]. Paris is old [2]."
+    text = (
+        "Rome is big [2]. Paris is old [1]. Rome is big [1][7]. Paris is old [2].\n\n"
+        "[2] Rome is big. [1] Paris is old. [1] Rome is big.\n\n"
+        "According to passage 1, Paris is old. Passage 1 says that Rome is big."
+    )
     stream = ClaimStream(guard, lambda so_far: (guard, Trace("?", PASSAGES, Generation(so_far))))
     for character in text:
         stream.feed(character)
@@ -172,5 +276,5 @@ def test_a_stream_marks_the_same_citations_as_the_whole_answer(caplog):
     answer, whole = stream.answer(), guard.check("?", PASSAGES, text)
     stream.close()
     assert answer.text == whole.text
-    assert len(ANY_MARK.findall(whole.text)) == 3
+    assert len(ANY_MARK.findall(whole.text)) == 3 + 3
     assert answer.verdicts == whole.verdicts
