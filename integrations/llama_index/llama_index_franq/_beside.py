@@ -24,11 +24,10 @@ from llama_index.core.tools import ToolOutput
 
 from franq_guard.capture.outlet import REPORT_KEY
 from llama_index_franq._call import WITHHELD, Call
-from llama_index_franq._capture import ModelRun
+from llama_index_franq._capture import ModelRun, node_key
+from llama_index_franq._evidence import SUB_ANSWER
 from llama_index_franq._messages import RAW_KEYS, is_reasoning
 
-# How SubQuestionQueryEngine and MultiStepQueryEngine write a sub-answer into a node.
-_SUB_ANSWER = re.compile(r"\A(?:Sub question|\nQuestion): (.*?)\n(?:Response|Answer): ", re.S)
 _SHORTEST = 8  # characters; a shorter answer may just as well be a document's words
 _FEWEST = 4  # words; likewise for a part of an answer
 
@@ -47,7 +46,7 @@ class Beside:
         self, call: Call, nodes: Sequence[NodeWithScore], answer: str = "", checked: str = ""
     ) -> None:
         self._call, self._answer, self._checked = call, answer.strip(), checked
-        self._documents = {n.node.node_id for n in call.capture.nodes}
+        self._documents = {node_key(node) for node in call.capture.nodes}
         self._about = {n.node.node_id: n.node.metadata for n in nodes}
         self._done: dict[tuple[str, str], str] = {}
         self.notes: list[dict[str, str]] = []
@@ -132,9 +131,9 @@ class Beside:
         return node if settled is node.node else NodeWithScore(node=settled, score=node.score)
 
     def _bare_node(self, node: BaseNode, where: str) -> BaseNode:
-        if node.node_id in self._documents:
-            return node
         text = node.get_content(metadata_mode=MetadataMode.NONE)
+        if (node.node_id, text) in self._documents:
+            return node
         settled = self._text(text, where)
         if settled == text:
             return node
@@ -160,11 +159,11 @@ class Beside:
         return Response(text, source_nodes=nodes, metadata=metadata)
 
     def _text(self, text: str, where: str) -> str:
-        sub = _SUB_ANSWER.match(text)
+        sub = SUB_ANSWER.match(text)
         if sub is not None:
             return sub.group() + self._answered(text[sub.end() :], where, sub.group(1), ())
         released = self._call.capture.released
-        wrote = [run.text.strip() for run in self._runs() if not _shown(text, run)]
+        wrote = [run.text.strip() for run in self._runs() if not run.saw(text)]
         known = [re.escape(said) for said in sorted({*wrote, *released}, key=len, reverse=True)]
         if known and (found := re.compile("|".join(known))).search(text):
             return found.sub(lambda part: self._answered(part.group(), where, "", ()), text)
@@ -196,13 +195,13 @@ class Beside:
         if text in self._call.capture.released:
             return False
         held = (run for run in self._runs() if run.text.strip() in text)
-        return any(not _shown(run.text, run) for run in held) or self._is_raw(text)
+        return any(not run.saw(run.text) for run in held) or self._is_raw(text)
 
     def _is_raw(self, text: str) -> bool:
         """Whether the text is a part of what a model wrote."""
         wanted = text.strip()
         return len(wanted.split()) >= _FEWEST and any(
-            wanted in run.text and not _shown(wanted, run) for run in self._runs()
+            wanted in run.text and not run.saw(wanted) for run in self._runs()
         )
 
     def _unless_raw(self, value: Any, where: str) -> Any:
@@ -240,8 +239,3 @@ def _tells(text: str) -> bool:
     """Whether a text is long enough to identify its author."""
     text = text.strip()
     return len(text) >= _SHORTEST and len(text.split()) > 1
-
-
-def _shown(text: str, run: ModelRun) -> bool:
-    """Whether the text was in the run's input; then it is a document or question, not output."""
-    return " ".join(text.split()) in " ".join(run.seen.split())

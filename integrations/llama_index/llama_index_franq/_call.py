@@ -255,7 +255,8 @@ class Call:
         found = (
             list(self.given)
             or evidence_of(nodes, self.capture, run)
-            or usual_evidence(self.response, self.capture, run)
+            # A template's context is the nodes, if there are any: here, those that a model wrote.
+            or usual_evidence(self.response, self.capture, run, self.question, template=not nodes)
             or [passage_of(node) for node in self.earlier]
         )
         self.watch.no_passages(None if run is None else run.seen, found)

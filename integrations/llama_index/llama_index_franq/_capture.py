@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
@@ -28,10 +29,12 @@ from llama_index.core.instrumentation.events.llm import (
     LLMStructuredPredictStartEvent,
 )
 from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.schema import MetadataMode, NodeWithScore
 
 from franq_guard.capture.matching import call_that_wrote
 from franq_guard.capture.server_logprobs import GrowingServerText
+from franq_guard.claims.blocks import blocks
+from franq_guard.claims.sentences import sentences
 from franq_guard.language_model.server.tokens import ServerToken, from_response
 
 _log = logging.getLogger(__name__)
@@ -61,6 +64,20 @@ class ModelRun:
             return self.prompt
         return "\n".join(m.content or "" for m in self.messages or ())
 
+    def saw(self, text: str) -> bool:
+        """Whether it was given ``text``; then that is a document or a question, not its own."""
+        return " ".join(text.split()) in " ".join(self.seen.split())
+
+    @cached_property
+    def own(self) -> list[str]:
+        """The sentences of its text that it was not given."""
+        said = [
+            self.text[start:end]
+            for block in blocks(self.text)
+            for start, end in sentences(self.text, block.start, block.end)
+        ]
+        return [sentence for sentence in said if not self.saw(sentence)]
+
 
 class Capture:
     """Records the runs of one call; thread-safe."""
@@ -70,7 +87,7 @@ class Capture:
         self._runs: dict[tuple[str, str], ModelRun] = {}
         self._streams: dict[str, tuple[Any, ModelRun]] = {}
         self._templates: list[dict[str, Any]] = []
-        self._nodes: dict[str, NodeWithScore] = {}
+        self._nodes: dict[tuple[str, str], NodeWithScore] = {}
         self._released: set[str] = set()
 
     # Events -----------------------------------------------------------------------------------
@@ -79,7 +96,7 @@ class Capture:
         """Keep retrieved nodes, each once."""
         with self._lock:
             for node in nodes:
-                self._nodes.setdefault(node.node.node_id, node)
+                self._nodes.setdefault(node_key(node), node)
 
     def on_template(self, args: dict[str, Any]) -> None:
         """Keep the values that filled a prompt template."""
@@ -159,11 +176,16 @@ class Capture:
         """The values that filled the template of ``run``'s prompt; empty if there is none.
 
         They are recognised by content, not by order: the values are in the prompt. If that is so
-        for several templates, it is the one whose values cover most of the prompt.
+        for several templates, it is the one whose values cover most of the prompt, else the newest.
         """
         with self._lock:
-            templates = [args for args in self._templates if _filled(args, run.seen)]
+            templates = [args for args in reversed(self._templates) if _filled(args, run.seen)]
         return max(templates, key=lambda args: len("".join(map(str, args.values()))), default={})
+
+
+def node_key(node: NodeWithScore) -> tuple[str, str]:
+    """What tells nodes apart: the id and the text, because chunks may have their document's id."""
+    return node.node.node_id, node.node.get_content(metadata_mode=MetadataMode.NONE)
 
 
 def _same(chat: ModelRun, completion: ModelRun) -> bool:

@@ -1,27 +1,37 @@
 """Finds the nodes that are the evidence of an answer, and converts nodes to passages.
 
 If there are no nodes with the answer, passages are searched where applications usually put them.
+What the user asked and what a model wrote on the way to the answer is no evidence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from llama_index.core.schema import MetadataMode, NodeWithScore
+from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 
 from franq_guard import Passage
 from franq_guard.capture.evidence import (
+    PASSAGE_KEYS,
     EvidenceFrom,
     chosen_passages,
     passages_of,
-    usual_passages,
 )
+from franq_guard.capture.marked import without_marked, without_written
 from franq_guard.capture.matching import shown
-from llama_index_franq._capture import Capture, ModelRun
+from llama_index_franq._capture import Capture, ModelRun, node_key
 
 # What LlamaIndex's synthesizers call the evidence in a template.
 CONTEXT_KEYS = ("context_str", "context_msg", "context_messages")
+EMPTY = "Empty Response"
+"""What synthesizers return without nodes or without an answer."""
+SUB_ANSWER = re.compile(r"\A(?:Sub question|\nQuestion): (.*?)\n(?:Response|Answer): ", re.S)
+"""How SubQuestionQueryEngine and MultiStepQueryEngine write a sub-answer into a node."""
+# How LlamaIndex writes a chat history into a prompt.
+_CONVERSATION = re.compile(r"\s*(?:user|assistant): ")
 
 
 def passage_of(node: NodeWithScore) -> Passage:
@@ -40,17 +50,56 @@ def evidence_of(
 ) -> list[Passage]:
     """The response's own ``nodes`` (after post-processing), else what was retrieved and shown.
 
-    Each node counts once, even if several sub-questions found it.
+    Each node counts once, even if several sub-questions found it. Answers to sub-questions are
+    passed as nodes too, and models rewrite nodes, but what a model wrote is no evidence.
 
-    Answers to sub-questions are passed as nodes too, but what a model wrote is no evidence.
+    Args:
+        nodes: of the response.
+        capture: of the call.
+        run: that wrote the answer.
     """
-    given = list({p.id: p for p in map(passage_of, nodes)}.values())
+    given = unwritten({node_key(node): node for node in nodes}.values(), capture, run)
     if given:
-        retrieved = [passage_of(node) for node in capture.nodes]
-        return [p for p in given if not _written(p, retrieved, capture, run)] or given
+        return [passage_of(node) for node in given]
     # Retrieval events come before re-ranking and filtering; dropped nodes are no evidence.
     seen = None if run is None else run.seen
     return shown([passage_of(node) for node in capture.nodes], seen)
+
+
+def unwritten(
+    nodes: Iterable[NodeWithScore], capture: Capture, run: ModelRun | None = None
+) -> list[NodeWithScore]:
+    """``nodes`` as they were retrieved in the call; others without what models wrote in it.
+
+    ``run`` is the one that wrote the answer, if it is known.
+    """
+    retrieved = {node_key(node) for node in capture.nodes}
+
+    def left_of(node: NodeWithScore) -> str:
+        text = node_key(node)[1]
+        return text if node_key(node) in retrieved else _left(text, capture, run)
+
+    return with_left(nodes, left_of)
+
+
+def unmarked(nodes: Iterable[NodeWithScore]) -> list[NodeWithScore]:
+    """``nodes`` without the sentences that a guard marked."""
+    return with_left(nodes, lambda node: without_marked(node_key(node)[1]))
+
+
+def with_left(
+    nodes: Iterable[NodeWithScore], left_of: Callable[[NodeWithScore], str]
+) -> list[NodeWithScore]:
+    """``nodes`` with the texts that ``left_of`` leaves of them; without those left empty by it."""
+    kept: list[NodeWithScore] = []
+    for node in nodes:
+        text, left = node_key(node)[1], left_of(node)
+        if left == text:
+            kept.append(node)
+        elif left.strip():
+            bare = TextNode(text=left, id_=node.node.node_id, metadata=node.node.metadata)
+            kept.append(NodeWithScore(node=bare, score=node.score))
+    return kept
 
 
 def named_by_user(evidence: EvidenceFrom, question: str, response: Any) -> list[Passage]:
@@ -71,22 +120,67 @@ def named_by_user(evidence: EvidenceFrom, question: str, response: Any) -> list[
     return chosen_passages(evidence, response, getattr(response, "metadata", None) or {})
 
 
-def usual_evidence(response: Any, capture: Capture, run: ModelRun | None) -> list[Passage]:
-    """Passages under the usual names in the response's metadata, or in the prompt's template."""
-    found = usual_passages(getattr(response, "metadata", None) or {})
-    args = {} if run is None or found else capture.template_args(run)
-    context = [args[key] for key in CONTEXT_KEYS if isinstance(args.get(key), str)]
-    return found or usual_passages(args) or passages_of(context)
+def usual_evidence(
+    response: Any, capture: Capture, run: ModelRun | None, question: str, *, template: bool = True
+) -> list[Passage]:
+    """Passages under the usual names in the response's metadata, or in the prompt's template.
+
+    Not the ``question``, a conversation, or what a model wrote: an engine may put these there.
+
+    Args:
+        response: of the inner engine.
+        capture: of the call.
+        run: that wrote the answer.
+        question: that was asked.
+        template: whether to search the template.
+    """
+    answer = run if run is not None and _is_all_of(response, run) else None
+
+    def under(keys: Iterable[str], place: Any) -> list[Passage]:
+        for key in keys:
+            held = place.get(key) if isinstance(place, Mapping) else getattr(place, key, None)
+            found = passages_of(held)
+            own = [p for p in found if not _asked(p.text, question)]
+            left = [replace(p, text=_left(p.text, capture, answer)) for p in own]
+            if kept := [p for p in left if p.text.strip()]:
+                return kept
+        return []
+
+    told = under(PASSAGE_KEYS, getattr(response, "metadata", None))
+    args = capture.template_args(run) if template and run is not None and not told else {}
+    return told or under((*PASSAGE_KEYS, *CONTEXT_KEYS), args)
 
 
-def _written(
-    passage: Passage, retrieved: Sequence[Passage], capture: Capture, answer: ModelRun | None
-) -> bool:
-    """Whether a passage was not retrieved and holds what a model wrote earlier in this call."""
-    if any(passage.id == other.id for other in retrieved):
-        return False
+def _is_all_of(response: Any, run: ModelRun) -> bool:
+    """Whether the answer is all that ``run`` wrote; not if it was parsed from an object."""
+    answer = getattr(response, "response", None)
+    return answer is None or (isinstance(answer, str) and answer.strip() == run.text.strip())
+
+
+def _asked(text: str, question: str) -> bool:
+    """Whether ``text`` is the question, a part of it or a conversation."""
+    return _CONVERSATION.match(text) is not None or not without_written(text, [question]).strip()
+
+
+def _left(text: str, capture: Capture, run: ModelRun | None = None) -> str:
+    """``text`` with blanks for what models wrote in the call; positions stay.
+
+    That is: an answer to a sub-question, sentences that a model wrote without having read them, and
+    what a guard inside has released or marked. Of ``run``, the answer may quote a document that its
+    prompt has in other words; only a ``text`` that is the whole answer is its own.
+    """
+    if SUB_ANSWER.match(text):
+        return ""
     # Compared by prompt, because a streaming run is a new object with each chunk.
-    seen = None if answer is None else answer.seen
-    earlier = (run.text.strip() for run in capture.runs if run.seen != seen)
-    held = [text for text in earlier if text and text in passage.text]
-    return bool(held) and not any(text in other.text for text in held for other in retrieved)
+    seen = None if run is None else run.seen
+    counts = (r for r in capture.runs if r.seen != seen or r.text.strip() == text.strip())
+    wrote = [sentence for r in counts if not r.saw(text) for sentence in r.own]
+    return without_marked(without_written(text, [*wrote, *_released_in(text, capture)]))
+
+
+def _released_in(text: str, capture: Capture) -> list[str]:
+    """The answers in ``text`` that a guard inside has changed, unless they are in a document."""
+    known = {run.text.strip() for run in capture.runs}
+    changed = [said for said in capture.released if said.strip() not in known and said in text]
+    documents = [document for _, document in map(node_key, capture.nodes)]
+    return [said for said in changed if not any(said.strip() in one for one in documents)]

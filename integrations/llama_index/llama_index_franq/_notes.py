@@ -47,7 +47,7 @@ async def note_answer(agent: Any, ctx: Any, text: str) -> None:
 
 
 async def note_returned(agent: Any, ctx: Any, raw: str, text: str) -> None:
-    """Replace what a tool returned directly by ``text`` wherever it is noted."""
+    """Replace what a tool returned by ``text`` wherever it is noted."""
     key = agent.reasoning_key if isinstance(agent, ReActAgent) else agent.scratchpad_key
     notes = await ctx.store.get(key, default=[])
     await ctx.store.set(key, [_returned(note, raw, text) for note in notes])

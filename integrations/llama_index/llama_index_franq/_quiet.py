@@ -11,7 +11,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.tools import ToolOutput
 
 from franq_guard.capture.outlet import REPORT_KEY
-from llama_index_franq._beside import Beside, wrote_in_tool
+from llama_index_franq._beside import Beside
 from llama_index_franq._call import Call
 from llama_index_franq._messages import with_text
 
@@ -71,20 +71,14 @@ def known_input(event: AgentInput, known: Collection[str]) -> AgentInput:
     return AgentInput(input=heard, current_agent_name=event.current_agent_name)
 
 
-async def settle_result(call: Call, result: ToolCallResult) -> bool:
+async def settle_result(call: Call, result: ToolCallResult) -> None:
     """Check what a tool's own model wrote, as if its engine were guarded.
 
-    A result that is returned directly is not checked here, but later as the answer. Returns whether
-    a model wrote the result.
+    A result that is returned directly is not checked here, but later as the answer.
     """
-    output = result.tool_output
-    if output.is_error:
-        return False
-    wrote = wrote_in_tool(call, output)
-    if not result.return_direct:
+    if not result.tool_output.is_error and not result.return_direct:
         settle = Beside(call, ()).value
-        result.tool_output = await asyncio.to_thread(settle, output, result.tool_name)
-    return wrote
+        result.tool_output = await asyncio.to_thread(settle, result.tool_output, result.tool_name)
 
 
 def shown_result(result: ToolCallResult) -> ToolCallResult:

@@ -9,18 +9,23 @@ from contextlib import suppress
 from typing import Any
 
 from llama_index.core.agent.workflow import ToolCallResult
+from llama_index.core.agent.workflow.codeact_agent import EXECUTE_TOOL_NAME
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
-from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
+from llama_index.core.schema import NodeWithScore, TextNode
 
 from franq_guard import Passage
 from franq_guard.capture.evidence import chosen_passages, passages_of, usual_passages
-from franq_guard.capture.marked import without_marked
+from franq_guard.capture.marked import without_written
 from franq_guard.capture.outlet import REPORT_KEY
 from llama_index_franq._call import Call
-from llama_index_franq._capture import Capture
-from llama_index_franq._evidence import passage_of
+from llama_index_franq._capture import Capture, node_key
+from llama_index_franq._evidence import EMPTY, passage_of, unmarked, unwritten
 
+FAILED = "The tool failed: "
+"""What an error of a tool begins with in an agent's memory, where nothing else tells it apart."""
 _HANDOFF = "handoff"
+# What that tool returns, with the reason that the model gave.
+_HANDED_OFF = re.compile(r"Agent .{1,200}? is now handling the request due to the following reason")
 _CALLS = "current_tool_calls"  # where an agent's context keeps the tool calls of a run
 _FOUND = "franq_found"  # what was retrieved inside each call
 _EARLIER = "franq_earlier"  # the evidence of the last turn that had any
@@ -37,7 +42,7 @@ async def calls_in(ctx: Any) -> list[ToolCallResult]:
 async def keep_found(
     ctx: Any, result: ToolCallResult, capture: Capture, *, by_a_model: bool
 ) -> None:
-    """Keep what was retrieved inside a tool that itself returns only text.
+    """Keep what is evidence instead of the tool's result: what was retrieved inside.
 
     ``by_a_model``: a model wrote its text, so the text is not evidence, whatever was retrieved.
     """
@@ -54,8 +59,12 @@ async def keep_found(
 def found_inside(
     result: ToolCallResult, capture: Capture, *, by_a_model: bool
 ) -> list[NodeWithScore] | None:
-    """What was retrieved inside a tool, instead of its text; None if its result is evidence."""
-    return capture.nodes if (capture.nodes or by_a_model) and not _own_nodes(result) else None
+    """What is evidence instead of a tool's result; None if the result itself is."""
+    own = _own_nodes(result)
+    if own:
+        left = unwritten(own, capture)
+        return None if left == own else left or capture.nodes
+    return capture.nodes if capture.nodes or by_a_model else None
 
 
 def _found_by(call: ToolCallResult) -> str:
@@ -91,31 +100,18 @@ def nodes_in(
 ) -> list[NodeWithScore]:
     """The evidence in tool results, each node once.
 
-    The nodes a tool returned, else those ``found`` inside it, else the text; without the sentences
+    Those ``found`` inside a tool, else the nodes it returned, else the text; without the sentences
     that a guard has marked, because a model's unverified text is not evidence.
     """
-    distinct: dict[str, NodeWithScore] = {}
+    distinct: dict[tuple[str, str], NodeWithScore] = {}
     for call in calls:
         if call.tool_name != _HANDOFF and not call.tool_output.is_error:
             inside = (found or {}).get(call.tool_id)
-            said = [_text_of(call)] if inside is None else inside
-            for node in _own_nodes(call) or said:
-                distinct.setdefault(node.node.node_id, node)
-    return _unmarked(distinct.values())
-
-
-def _unmarked(nodes: Iterable[NodeWithScore]) -> list[NodeWithScore]:
-    """``nodes`` without the sentences that a guard marked, and without nodes left empty."""
-    kept: list[NodeWithScore] = []
-    for node in nodes:
-        text = node.node.get_content(metadata_mode=MetadataMode.NONE)
-        left = without_marked(text)
-        if left == text:
-            kept.append(node)
-        elif left.strip():
-            bare = TextNode(text=left, id_=node.node.node_id, metadata=node.node.metadata)
-            kept.append(NodeWithScore(node=bare, score=node.score))
-    return kept
+            if inside is None:
+                inside = _own_nodes(call) or _text_of(call)
+            for node in inside:
+                distinct.setdefault(node_key(node), node)
+    return unmarked(distinct.values())
 
 
 async def find_named(call: Call, ctx: Any) -> None:
@@ -147,14 +143,23 @@ def _own_nodes(call: ToolCallResult) -> list[NodeWithScore]:
     if kept or not isinstance(raw, (list, tuple, Mapping)):
         return kept
     found = usual_passages(raw) if isinstance(raw, Mapping) else passages_of(raw)
-    return [
-        _noted(p.text, p.id or f"{call.tool_id}-{i}", p.title or call.tool_name)
-        for i, p in enumerate(found)
-    ]
+    return [_document(p, f"{call.tool_id}-{i}", call.tool_name) for i, p in enumerate(found)]
 
 
-def _text_of(call: ToolCallResult) -> NodeWithScore:
-    return _noted(call.tool_output.content, call.tool_id, call.tool_name)
+def _document(passage: Passage, number: str, tool: str) -> NodeWithScore:
+    """A document as a node; its source names a file, which may have many, and is no id."""
+    source = str(passage.metadata.get("source") or "")
+    name = passage.id if passage.id and passage.id != source else number
+    return _noted(passage.text, name, passage.title or source or tool)
+
+
+def _text_of(call: ToolCallResult) -> list[NodeWithScore]:
+    """A tool's text, unless it says nothing; of code, without what is in the code itself."""
+    text = call.tool_output.content
+    if call.tool_name == EXECUTE_TOOL_NAME:
+        text = without_written(text, [str(call.tool_kwargs.get("code", ""))])
+    said = text.strip() and text.strip() != EMPTY
+    return [_noted(text, call.tool_id, call.tool_name)] if said else []
 
 
 def remembered(asked: Sequence[ChatMessage], but: Collection[str]) -> list[NodeWithScore]:
@@ -167,8 +172,13 @@ def remembered(asked: Sequence[ChatMessage], but: Collection[str]) -> list[NodeW
         elif message.role == MessageRole.ASSISTANT:
             seen = (part.strip() for part in _OBSERVED.findall(text))
             found += [_noted(part, f"message-{i}-{part}", "an earlier tool call") for part in seen]
-    found = [node for node in found if node.node.get_content() not in but]
-    return [node for node in _unmarked(found) if node.node.get_content().strip()]
+    return [node for node in unmarked(found) if _is_found(node.node.get_content(), but)]
+
+
+def _is_found(text: str, but: Collection[str]) -> bool:
+    """Whether a tool's earlier text is something it found: no error, handoff or empty response."""
+    said = text.strip() not in ("", EMPTY) and text not in but
+    return said and not text.startswith(FAILED) and _HANDED_OFF.match(text) is None
 
 
 def _plain(node: NodeWithScore) -> dict[str, str]:
@@ -183,6 +193,11 @@ def _node(plain: Mapping[str, str]) -> NodeWithScore:
 
 def _noted(text: str, name: str, title: str) -> NodeWithScore:
     return NodeWithScore(node=TextNode(text=text, id_=name, metadata={"title": title}))
+
+
+def errors_in(calls: Iterable[ToolCallResult]) -> list[str]:
+    """What the tools that failed returned; it may repeat the model's own arguments."""
+    return [call.tool_output.content for call in calls if call.tool_output.is_error]
 
 
 def is_handoff(text: str, calls: Sequence[ToolCallResult]) -> bool:

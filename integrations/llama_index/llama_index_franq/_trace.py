@@ -10,6 +10,7 @@ from franq_guard import Claim, Passage, Trace
 from franq_guard.capture.job import Job
 from franq_guard.capture.writing import Prompts, Writers, Written, unseen, written
 from llama_index_franq._capture import Capture, ModelRun
+from llama_index_franq._evidence import EMPTY
 from llama_index_franq._models import Models
 from llama_index_franq._prompts import contrast_prompt, prompt_for
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 # How the accumulating synthesizers join the answers to each node.
 _RESPONSE = re.compile(r"(?:\A|\n-{5,}\n)Response \d+: ")
-_EMPTY = "Empty Response"  # what synthesizers return without nodes or without an answer
 
 
 def job_of(
@@ -65,7 +65,7 @@ def _responses(answer: str, capture: Capture) -> tuple[tuple[str, ...], tuple[st
     heads = list(_RESPONSE.finditer(answer))
     ends = [head.start() for head in heads[1:]] + [len(answer)]
     bodies = [answer[head.end() : end] for head, end in zip(heads, ends, strict=True)]
-    wrote = {run.text.strip() for run in capture.runs} | {_EMPTY}
+    wrote = {run.text.strip() for run in capture.runs} | {EMPTY}
     if any(body.strip() not in wrote for body in bodies):
         return ("",), (answer,)
     return tuple(head.group() for head in heads), tuple(bodies)
@@ -96,8 +96,8 @@ def _first_shown(run: ModelRun, passages: Sequence[Passage]) -> int:
 
 def _says_something(body: str, capture: Capture) -> bool:
     """Whether a model wrote the body, and not the framework instead of it."""
-    if body.strip() == _EMPTY:
-        return any(run.text.strip() == _EMPTY for run in capture.runs)
+    if body.strip() == EMPTY:
+        return any(run.text.strip() == EMPTY for run in capture.runs)
     return bool(body.strip())
 
 

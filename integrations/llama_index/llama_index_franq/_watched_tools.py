@@ -45,7 +45,10 @@ class WatchedTools:
     def _inside(
         self, call: Call, result: ToolCallResult, capture: Capture | None
     ) -> list[NodeWithScore] | None:
-        if capture is None or result.tool_output.is_error:
+        if result.tool_output.is_error:
+            self._told.note(result.tool_output.content, ())  # it may repeat the model's words
+            return None
+        if capture is None:
             return None
         by_a_model = wrote_in_tool(replace(call, capture=capture), result.tool_output)
         nodes = found_inside(result, capture, by_a_model=by_a_model)

@@ -36,13 +36,16 @@ from llama_index_franq._afterwards import (
     stopped,
     with_answer,
 )
+from llama_index_franq._beside import wrote_in_tool
 from llama_index_franq._call import Call, Watch, watch_on
 from llama_index_franq._capture import observed
 from llama_index_franq._engine import again
 from llama_index_franq._notes import answer_in, forget_words, note_answer, note_returned
 from llama_index_franq._quiet import QuietContext, settle_result, shown_result, without_words
 from llama_index_franq._tools import (
+    FAILED,
     calls_in,
+    errors_in,
     evidence_in,
     find_named,
     is_handoff,
@@ -183,8 +186,9 @@ class _QuietSteps(Workflow):
         inner: Any = super()
         with observed(call.capture):
             result: ToolCallResult = await inner.call_tool(quiet, ev)
-        by_a_model = await settle_result(call, result)
+        by_a_model = wrote_in_tool(call, result.tool_output)
         await keep_found(ctx, result, call.capture, by_a_model=by_a_model)
+        await settle_result(call, result)
         if quiet.release():
             ctx.write_event_to_stream(shown_result(result))
         return result
@@ -245,6 +249,8 @@ class _GuardedSteps(_QuietSteps, BaseWorkflowAgent):
         written = REPORT_KEY in output.response.additional_kwargs
         if not written:
             output = await self._returned(ctx, output)
+        for error in errors_in(await calls_in(ctx)):
+            await note_returned(self, ctx, error, f"{FAILED}{error}")
         await forget_words(self, ctx)
         inner: Any = super()
         final: AgentOutput = await inner.finalize(ctx, output, memory)

@@ -13,7 +13,8 @@ from llama_index.core.prompts.mixin import PromptDictType
 from franq_guard import Generation, GuardedAnswer, Passage, Trace
 from franq_guard.capture.outlet import REPORT_KEY, check_guard
 from franq_guard.evaluators.assessment import assess
-from llama_index_franq._evidence import passage_of
+from llama_index_franq._capture import Capture
+from llama_index_franq._evidence import passage_of, unwritten
 
 if TYPE_CHECKING:
     from franq_guard import Guard
@@ -79,14 +80,14 @@ class FranqEvaluator(BaseEvaluator):
     def evaluate_response(
         self, query: str | None = None, response: Response | None = None, **kwargs: Any
     ) -> EvaluationResult:
-        """Check a response against its source nodes.
+        """Check a response against its source nodes, without answers to sub-questions.
 
         For a guarded response, its text from before the guard is checked.
 
         Raises:
             ValueError: if the query or the response is missing.
         """
-        nodes = response.source_nodes if response is not None else []
+        nodes = unwritten(response.source_nodes if response is not None else [], Capture())
         trace = _trace(query, _written(response), [passage_of(node) for node in nodes])
         return self._result(trace, self._guard.check_trace(trace))
 

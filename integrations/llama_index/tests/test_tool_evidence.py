@@ -1,0 +1,185 @@
+"""What an agent's tools return: each document is evidence, and nothing that a model wrote is."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+from types import SimpleNamespace
+
+import pytest
+from llama_index.core.agent.workflow import AgentWorkflow, CodeActAgent, ReActAgent
+from llama_index.core.tools import FunctionTool
+
+from llama_index_franq import FranqHandler, guard_agent
+
+from .agent_fakes import ScriptedCaller, function_agent, look_up, run_of
+from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, ScriptedLLM, question, rag, said
+from .leak_surfaces import memory_of, sub_question, tool_of
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:is_running called:DeprecationWarning"),
+]
+OPENED = "The Golden Gate Bridge opened in 1937 after four years."
+BUILT = "Joseph Strauss was chief engineer during construction work."
+CLAIM = "The Golden Gate Bridge was designed by Gustave Eiffel in 1889."
+CALL = ("towers", {"input": "run 4"})
+
+
+def passages_of(tool, *later, make=function_agent, script=(CALL, "So it is.")):
+    """The passages of each answer of an agent with one tool, guarded and watched the same."""
+    if not hasattr(tool, "metadata"):
+        tool = FunctionTool.from_defaults(tool, name="towers")
+    guarded, watched = ScriptedGuard(), ScriptedGuard()
+    llm = ScriptedCaller if make is function_agent else ScriptedChat
+    with FranqHandler(watched).attach() as watch:
+        asyncio.run(turns(make(llm(script=[*script, *later]), [tool]), later))
+        assert watch.flush(30)
+    asyncio.run(turns(guard_agent(make(llm(script=[*script, *later]), [tool]), guarded), later))
+    first, second = (
+        [[(p.id, p.text, p.title) for p in t.passages] for t in guard.traces if answers(t)]
+        for guard in (guarded, watched)
+    )
+    texts = [[[text for _, text, _ in one] for one in each] for each in (first, second)]
+    assert texts[0] == texts[1]  # LlamaIndex numbers a ReActAgent's calls at random
+    assert len(first) == 1 + len(later)
+    return first if later else first[0]
+
+
+def answers(trace):
+    return trace.question in (question(4), "Are you sure?") and "So it is" in trace.generation.text
+
+
+async def turns(agent, later):
+    """One question, and another one for each of ``later``; the memory alone is kept."""
+    memory = memory_of()
+    for asked in (question(4), *("Are you sure?" for _ in later)):
+        await run_of(agent, asked, memory=memory)
+
+
+def react_agent(llm, tools):
+    return ReActAgent(llm=llm, tools=tools)
+
+
+REACT = [
+    'Thought: I need it.\nAction: towers\nAction Input: {"input": "run 4"}',
+    "Thought: I know.\nAnswer: So it is.",
+]
+
+
+# Documents --------------------------------------------------------------------------------------
+
+
+def as_dicts(input: str) -> list:
+    """Finds two chunks of a file."""
+    return [{"text": text, "source": "bridges.pdf"} for text in (OPENED, BUILT)]
+
+
+def as_documents(input: str) -> list:
+    """The same, as LangChain's loaders make them."""
+    about = {"source": "bridges.pdf"}
+    return [SimpleNamespace(page_content=t, metadata=about, id=None) for t in (OPENED, BUILT)]
+
+
+@pytest.mark.parametrize("tool", [as_dicts, as_documents])
+def test_each_chunk_of_one_file_is_evidence(tool):
+    found = passages_of(tool)
+    assert [(text, title) for _, text, title in found] == [
+        (OPENED, "bridges.pdf"),
+        (BUILT, "bridges.pdf"),
+    ]
+    assert len({name for name, _, _ in found}) == 2  # a report names each by its own id
+
+
+def test_an_id_of_a_document_is_kept():
+    def tool(input: str) -> list:
+        """Finds two documents, one of them twice."""
+        texts = {"a": OPENED, "b": BUILT}
+        return [{"text": texts[i], "id": i, "title": f"page {i}"} for i in "aba"]
+
+    assert passages_of(tool) == [("a", OPENED, "page a"), ("b", BUILT, "page b")]
+
+
+# What a model wrote -----------------------------------------------------------------------------
+
+
+def test_answers_to_sub_questions_of_an_engine():
+    found = passages_of(tool_of(sub_question(False, rag(ScriptedLLM()))))
+    assert [name for name, _, _ in found] == ["4-tall", "4-old"]
+
+
+def test_an_engine_that_finds_nothing():
+    class Nothing(RunRetriever):
+        def _retrieve(self, query_bundle):
+            return []
+
+    engine = rag(ScriptedLLM(), Nothing())
+    assert passages_of(tool_of(engine)) == []
+    assert passages_of(tool_of(sub_question(False, engine))) == []
+
+
+def test_what_a_tools_model_calls_evidence():
+    def tool(input: str) -> dict:
+        """Asks a model for an answer with its evidence."""
+        ScriptedLLM(script=[f'{{"answer": "So.", "evidence": "{CLAIM}"}}']).complete(input)
+        return {"answer": "So.", "evidence": CLAIM, "documents": []}
+
+    def with_document(input: str) -> dict:
+        """The same, with a document."""
+        return {**tool(input), "documents": [{"text": OPENED, "id": "a"}]}
+
+    assert passages_of(tool) == []
+    assert passages_of(with_document) == [("a", OPENED, "towers")]
+
+
+def test_what_code_prints_is_evidence_unless_it_is_in_the_code():
+    def execute(code):
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(code, {"towers": look_up})
+        return printed.getvalue()
+
+    code = f'<execute>\nprint("{CLAIM}")\nprint(towers("run 4"))\n</execute>'
+    agent = CodeActAgent(
+        code_execute_fn=execute,
+        llm=ScriptedCaller(script=[code, CLAIM]),
+        tools=[FunctionTool.from_defaults(look_up, name="towers")],
+    )
+    guard = ScriptedGuard()
+    asyncio.run(run_of(guard_agent(agent, guard), question(4)))
+    (passage,) = guard.traces[-1].passages
+    assert passage.text.strip() == look_up("run 4")
+
+
+# Errors and handoffs ----------------------------------------------------------------------------
+
+
+def broken(input: str) -> str:
+    """Fails, and repeats what the model asked for."""
+    raise LookupError(f"nothing was found for: {CLAIM}")
+
+
+@pytest.mark.parametrize("make", [function_agent, react_agent])
+def test_an_error_of_a_tool_in_this_turn_and_in_later_ones(make):
+    script = REACT if make is react_agent else [CALL, "So it is."]
+    assert passages_of(broken, REACT[1], REACT[1], make=make, script=script) == [[], [], []]
+    found, later = passages_of(look_up, REACT[1], make=make, script=script)
+    assert [text for _, text, _ in found] == [text for _, text, _ in later] == [look_up("run 4")]
+
+
+def test_a_handoff_is_no_evidence_in_a_later_turn():
+    handoff = ("handoff", {"to_agent": "second", "reason": CLAIM})
+    first = function_agent(
+        ScriptedCaller(script=[handoff, "So it is."]),
+        name="first",
+        description="hands off",
+        can_handoff_to=["second"],
+    )
+    second = function_agent(
+        ScriptedCaller(script=[said("run 4")]), name="second", description="knows"
+    )
+    guard = ScriptedGuard()
+    team = guard_agent(AgentWorkflow(agents=[first, second], root_agent="first"), guard)
+    asyncio.run(turns(team, ["So it is."]))
+    assert CLAIM in guard.traces[-1].generation.prompt
+    assert [trace.passages for trace in guard.traces] == [(), ()]
