@@ -64,7 +64,7 @@ def franq_model(
     labels = np.array([row.is_true for row in train], int)
     if len(set(labels.tolist())) < 2:
         return None
-    return FranqClassifier(**options).fit(matrix(train, signals), labels, faithful)
+    return FranqClassifier(**options).fit(matrix(train, signals), labels, faithful=faithful)
 
 
 def franq(signals: Sequence[str] = SIGNALS, **options: Any) -> Fit:
