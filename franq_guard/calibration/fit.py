@@ -147,8 +147,7 @@ def fit_calibrator(
         confidence: the confidence of that promise.
         about: whether the promise is about all true claims or those that the passages state.
         source: a name for the labelled data, stored with the promise.
-        weights: how much a label counts in the fit, by source ("judge:NAME") or kind ("judge"); 0:
-            its claim is not fitted on, but is judged in the figures.
+        weights: in the fit, by source ("judge:NAME") or kind ("judge"); 0: in the figures alone.
         compare: also measure the other calibrations on the same claims.
         rule: numbers of the labelling rule besides the threshold of a promise; None: the defaults.
 
