@@ -17,7 +17,7 @@ except ImportError as error:
     ) from error
 
 from franq_guard.calibration.store import Calibration, Calibrator, Interpolation, Knots
-from franq_guard.calibration.true_or_false import TrueOrFalse
+from franq_guard.calibration.true_or_false import TrueOrFalse, row_weights
 from franq_guard.franq import FloatArray
 from franq_guard.records import Form
 
@@ -42,7 +42,8 @@ class FranqClassifier(TrueOrFalse):
     Small or unusual training sets: a condition with fewer than ``min_per_class`` true or false
     claims uses the global curve of its branch (``fallback_`` names it); a branch without any value
     is constant at the share of true claims; tied scores get the mean of their labels, so a constant
-    score gives a constant curve; labels of only one class raise ``ValueError``.
+    score gives a constant curve; labels of only one class raise ``ValueError``. A row of weight 0
+    is as good as absent.
 
     Without ``log_space`` scores closer than 1e-15 count as tied (scikit-learn's isotonic
     regression merges them): products over long claims then lose their order, so prefer log space.
@@ -88,34 +89,35 @@ class FranqClassifier(TrueOrFalse):
         self,
         X: ArrayLike,
         y: ArrayLike,
-        faithful: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
-        weights: ArrayLike | None = None,
+        faithful: ArrayLike | None = None,
     ) -> FranqClassifier:
         """Fit the curves.
 
         Args:
             X: (n, 3), see the class.
             y: (n,), whether each claim is true.
+            sample_weight: (n,), how much each row counts, not negative; None: 1. They also count
+                in ``min_per_class``.
             faithful: (n,) of 0/1, gold faithfulness; None: P(faithful) > ``faithful_threshold``.
-            weights: (n,), how much each row counts, not negative; None: 1. They also count in
-                ``min_per_class``.
 
         Returns:
             Itself, fitted.
 
         Raises:
-            ValueError: on wrong shapes or ranges, labels of one class, or more than two.
+            ValueError: on wrong shapes or ranges, labels of one class (among the rows of a weight
+                above 0), or more than two.
         """
         data, labels = validate_data(self, X, y, dtype=float, ensure_all_finite=False)
-        is_true = self._encode(labels)
+        weight = row_weights(sample_weight, len(data))
+        is_true = self._encode(labels, weight)
         signals = self._signals(data)
         gold = None if faithful is None else _gold(faithful, len(signals))
         if self.calibrate_faithfulness and gold is None:
-            raise ValueError("calibrate_faithfulness needs the gold labels: fit(X, y, faithful)")
-        weight = np.ones(len(signals)) if weights is None else np.asarray(weights, float)
-        if weight.shape != (len(signals),) or not np.isfinite(weight).all() or (weight < 0).any():
-            raise ValueError(f"weights must be {len(signals)} numbers, none negative")
+            raise ValueError(
+                "calibrate_faithfulness needs the gold labels: fit(X, y, faithful=...)"
+            )
         used = weight > 0
         gold = None if gold is None else gold[used]
         fitted = self._calibrator(signals[used], is_true[used], gold, weight[used])

@@ -12,7 +12,7 @@ from franq_guard.franq import FloatArray
 
 Interpolation = Literal["linear", "step"]
 
-__all__ = ["Interpolation", "Knots", "Logistic", "curve_from"]
+__all__ = ["Interpolation", "Knots", "Logistic", "curve_from", "sigmoid"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +85,16 @@ class Logistic:
         """Probability at each score (n,); NaN stays NaN. ``interpolation`` plays no part."""
         known = np.where(scores == -np.inf, self.lowest, scores)
         inner = self.intercept + self.weight * (known - self.mean) / self.scale
-        # Two forms of the sigmoid: neither overflows in the range where it is used.
-        small = np.exp(-np.abs(inner))
-        level = np.where(inner >= 0, 1 / (1 + small), small / (1 + small))
-        values: FloatArray = self.floor + (1 - 2 * self.floor) * level
+        values: FloatArray = self.floor + (1 - 2 * self.floor) * sigmoid(inner)
         return values
+
+
+def sigmoid(values: FloatArray) -> FloatArray:
+    """``1 / (1 + exp(-value))`` of each; NaN stays NaN."""
+    # Two forms: neither overflows in the range where it is used.
+    small = np.exp(-np.abs(values))
+    found: FloatArray = np.where(values >= 0, 1 / (1 + small), small / (1 + small))
+    return found
 
 
 def curve_from(name: str, value: object) -> Knots | Logistic | None:

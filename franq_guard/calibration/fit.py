@@ -78,6 +78,7 @@ class TooFewLabelsError(ValueError):
 def check_labels(
     rows: Iterable[Mapping[str, Any]],
     *,
+    weights: Mapping[str, float] | None = None,
     at_most_flagged: float | None = None,
     confidence: float = 0.9,
     about: About = "true",
@@ -87,7 +88,8 @@ def check_labels(
     Returns how many answers with a claim that should pass set the threshold; 0 without a promise.
 
     Args:
-        rows: ``is_true`` and ``group`` of each claim, as for :func:`fit_calibrator`.
+        rows: ``is_true``, ``group`` and ``source`` of each claim, as for :func:`fit_calibrator`.
+        weights: as for :func:`fit_calibrator`.
         at_most_flagged: as for :func:`fit_calibrator`.
         confidence: as for :func:`fit_calibrator`.
         about: as for :func:`fit_calibrator`.
@@ -96,7 +98,7 @@ def check_labels(
         TooFewLabelsError: too few claims or answers to fit on.
         PromiseRefusedError: too few answers with a true claim for the promise.
     """
-    data = labelled(rows)
+    data = labelled(rows, weights)
     kept = _kept(data, at_most_flagged is not None)
     _check_size(data.only(~kept), kept=len(np.unique(data.groups[kept])))
     if at_most_flagged is None:
@@ -145,7 +147,7 @@ def fit_calibrator(
         confidence: the confidence of that promise.
         about: whether the promise is about all true claims or those that the passages state.
         source: a name for the labelled data, stored with the promise.
-        weights: how much a label counts in the fit, by source ("judge:NAME") or kind ("judge").
+        weights: in the fit, by source ("judge:NAME") or kind ("judge"); 0: in the figures alone.
         compare: also measure the other calibrations on the same claims.
         rule: numbers of the labelling rule besides the threshold of a promise; None: the defaults.
 
@@ -270,7 +272,7 @@ def out_of_fold(fit: Fit, data: Labelled, *, folds: int = FOLDS) -> FloatArray:
     p_true = np.full(len(fold), np.nan)
     for held in range(min(folds, len(answers))):
         seen, out = fold != held, fold == held
-        if np.ptp(data.is_true[seen]) > 0:
+        if len(np.unique(data.is_true[seen & (data.weights > 0)])) > 1:
             p_true[out] = fit(data.only(seen)).calibrator.apply(*data.signals[out].T)[0]
     return p_true
 
@@ -344,10 +346,13 @@ def figures(data: Labelled, p_true: FloatArray) -> dict[str, Any]:
 
 
 def _check_size(data: Labelled, *, kept: int) -> None:
+    left_out = int((data.weights == 0).sum())
+    data = data.only(data.weights > 0)
     true = int(data.is_true.sum())
     false, answers = len(data.is_true) - true, len(np.unique(data.groups))
     if min(true, false) < MIN_PER_CLASS or answers < MIN_ANSWERS:
         aside = f", {kept} others being kept for the threshold" if kept else ""
+        aside += f", {left_out} claims of weight 0 not counted" if left_out else ""
         raise TooFewLabelsError(
             f"{true} true and {false} false claims from {answers} answers{aside}: calibration "
             f"needs at least {MIN_PER_CLASS} of each from {MIN_ANSWERS} answers. Label more "
@@ -356,8 +361,9 @@ def _check_size(data: Labelled, *, kept: int) -> None:
 
 
 def _check_real(data: Labelled) -> None:
-    real = int(data.real.sum())
-    if real < min(MIN_REAL, len(data.is_true)):
+    counted = data.weights > 0
+    real = int((data.real & counted).sum())
+    if real < min(MIN_REAL, int(counted.sum())):
         raise TooFewLabelsError(
             f"{real} labels of real answers: the level of P(true) needs {MIN_REAL}, because how "
             "often a model is wrong does not show in statements made for the fit"

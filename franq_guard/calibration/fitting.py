@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -55,7 +55,7 @@ def fit_by(
     )
 
     def fit(data: Labelled) -> Fitted:
-        made.fit(data.signals, data.is_true, data.faithful, weights=data.weights)
+        made.fit(data.signals, data.is_true, data.weights, faithful=data.faithful)
         notes = (_of_all(made, data, branch) for branch in made.fallback_)
         return Fitted(made.calibrator_, made.fallback_, tuple(notes))
 
@@ -67,16 +67,19 @@ def learned(data: Labelled, *, log_space: bool = True) -> Fitted:
 
     The slopes are fitted to all claims. If some are not of the model's own answers (their source is
     ``edit`` or ``public``), the level of P(true) is then fitted again to its own answers alone.
+    A claim of weight 0 is as good as absent.
 
     Raises:
-        ValueError: if no claim has all signals, or no claim of a real answer has.
+        ValueError: on labels of one class, if no claim has all signals, or no claim of a real
+            answer has.
     """
+    data = data.only(data.weights > 0)
     signals, lowest = _finite(data.signals)
     # More certainty must never lower P(true).
     model = FranqMixture(faith=(0,), unfaith=(1,), signs=(1, 1))
-    model.fit(signals, data.is_true, data.groups, weights=data.weights)
+    model.fit(signals, data.is_true, data.weights, groups=data.groups)
     if (real := data.real).any() and not real.all():
-        model.relevel(signals[real], data.is_true[real], weights=data.weights[real])
+        model.relevel(signals[real], data.is_true[real], data.weights[real])
     calibrator = Calibrator(
         calibration="learned",
         log_space=log_space,
@@ -107,29 +110,33 @@ def _curve(branch: Branch, floor: float, lowest: float) -> Logistic:
 
 
 def _of_all(made: FranqClassifier, data: Labelled, branch: str) -> str:
-    p, known = data.signals[:, 0], ~np.isnan(data.signals[:, 0])
-    faithful = p > made.faithful_threshold if data.faithful is None else data.faithful == 1
-    chosen = known & (faithful if branch == "faith" else ~faithful)
-    true = int(data.is_true[chosen].sum())
-    kind = "faithful" if branch == "faith" else "other"
+    p, of_faithful = data.signals[:, 0], branch == "faith"
+    if data.faithful is not None:
+        chosen = (data.faithful == 1) == of_faithful
+    else:  # NaN is in neither
+        chosen = p > made.faithful_threshold if of_faithful else p <= made.faithful_threshold
+    chosen = chosen & ~np.isnan(data.signals[:, 1 if of_faithful else 2])
+    kind = "faithful" if of_faithful else "other"
+    true, false = _true_and_false(data.weights[chosen], data.is_true[chosen])
+    weighted = ", by weight," if (data.weights != 1).any() else ""
     return (
-        f"the curve of UQ_{branch} was fitted to all claims: of the {kind} ones {true} are true "
-        f"and {int(chosen.sum()) - true} false, {made.min_per_class} of each are needed"
+        f"the curve of UQ_{branch} was fitted to all claims: of the {kind} ones{weighted} {true:g} "
+        f"are true and {false:g} false, {made.min_per_class} of each are needed"
     )
 
 
 def _constant(data: Labelled, branch: str) -> str:
-    true, false = _effective(data, branch)
-    weight = "P(faithful)" if branch == "faith" else "1 - P(faithful)"
-    return (
-        f"UQ_{branch} is constant: a slope needs {MIN_EFFECTIVE} true and {MIN_EFFECTIVE} false "
-        f"claims, weighted by {weight}; there are {true:.0f} and {false:.0f}"
-    )
-
-
-def _effective(data: Labelled, branch: str) -> Iterator[float]:
     known = ~np.isnan(data.signals).any(axis=1)
     p = np.clip(data.signals[known, 0], *FAITHFUL_RANGE)
     weight = data.weights[known] * (p if branch == "faith" else 1 - p)
-    yield float(weight @ data.is_true[known])
-    yield float(weight @ (1 - data.is_true[known]))
+    true, false = _true_and_false(weight, data.is_true[known])
+    by = "P(faithful)" if branch == "faith" else "1 - P(faithful)"
+    return (
+        f"UQ_{branch} is constant: a slope needs {MIN_EFFECTIVE} true and {MIN_EFFECTIVE} false "
+        f"claims, weighted by {by}; there are {true:.1f} and {false:.1f}"
+    )
+
+
+def _true_and_false(weight: FloatArray, is_true: FloatArray) -> tuple[float, float]:
+    """The weights of the true claims summed, and those of the false ones."""
+    return float(weight @ is_true), float(weight @ (1 - is_true))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,12 +72,17 @@ def labelled(
             ``group`` (the answer it is from; absent: an answer of its own); ``contradiction`` and
             ``entailment`` (numbers; absent where unknown); ``trusted`` (false: no promise is based
             on the label; absent: true); ``source`` (who gave the label, such as "judge:NAME");
-            ``stated`` (0/1, true and stated by the passages; absent where unknown).
+            ``stated`` (0/1, true and stated by the passages; absent where unknown). None, JSON's
+            null, is as good as absent.
         weights: of sources, or of their kinds (the part before a colon); absent ones count 1.
 
     Raises:
-        ValueError: naming the row (from 1) and what is wrong with it.
+        ValueError: naming the row (from 1) and what is wrong with it, or a weight that is no number
+            from 0 on.
     """
+    for name, weight in (weights or {}).items():
+        if not 0 <= weight < float("inf"):
+            raise ValueError(f"the weight of {name} must be a number from 0 on, not {weight!r}")
     table = list(rows)
     signals = np.full((len(table), 3), np.nan)
     labels, nli = np.empty((len(table), 3)), np.full((len(table), 2), np.nan)
@@ -86,17 +92,18 @@ def labelled(
             nli[i] = [_number(row.get(k)) for k in ("contradiction", "entailment")]
             others = (_label(row, key, optional=True) for key in ("is_faithful", "stated"))
             labels[i] = _label(row, "is_true"), *others
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"row {i + 1}: {error}") from error
     gold = ~np.isnan(labels[:, 1])
     if gold.any() and not gold.all():
         raise ValueError(f"row {int(np.argmin(gold)) + 1}: is_faithful is in some rows only")
-    names = [f"={row['group']}" if "group" in row else f"row {i}" for i, row in enumerate(table)]
+    groups_given = [row.get("group") for row in table]
+    names = [f"row {i}" if g is None else f"={g}" for i, g in enumerate(groups_given)]
     seen = {name: k for k, name in enumerate(dict.fromkeys(names))}
     groups = np.array([seen[name] for name in names], np.int64)
     faithful = labels[:, 1] if gold.any() else None
     trusted = np.array([row.get("trusted", True) is not False for row in table], bool)
-    sources = [str(row.get("source", "")) for row in table]
+    sources = [str(row.get("source") or "") for row in table]
     counts = np.array([_weight(source, weights or {}) for source in sources], float)
     return Labelled(
         signals,
@@ -119,7 +126,7 @@ def _weight(source: str, weights: Mapping[str, float]) -> float:
 def _number(value: object) -> float:
     if value is None:
         return float("nan")
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, Real):  # numpy's numbers are Real, too
         raise ValueError(f"{value!r} is not a number")
     return float(value)
 

@@ -22,8 +22,9 @@ try:
 except ImportError as error:
     raise ImportError("FranqMixture needs scikit-learn: pip install 'franq-guard[fit]'") from error
 
+from franq_guard.calibration.curves import sigmoid
 from franq_guard.calibration.store import FAITHFUL_RANGE
-from franq_guard.calibration.true_or_false import TrueOrFalse
+from franq_guard.calibration.true_or_false import TrueOrFalse, row_weights
 from franq_guard.franq import FloatArray
 
 Sign = Literal[-1, 0, 1]
@@ -53,7 +54,7 @@ class Branch:
 
     def __call__(self, signals: FloatArray) -> FloatArray:
         """Its probability (n,) for the rows of ``signals`` (n, k); NaN where a used signal is."""
-        return _sigmoid(self.intercept + self.slope(signals))
+        return sigmoid(self.intercept + self.slope(signals))
 
     def slope(self, signals: FloatArray) -> FloatArray:
         """What the signals add to the intercept, (n,)."""
@@ -69,8 +70,8 @@ class FranqMixture(TrueOrFalse):
 
     ``X`` is (n, 1 + k): P(faithful) in [0, 1], then k signals in any unit. P(faithful) should come
     from a model that was not trained on these claims, and no signal should be a function of it.
-    ``y`` is 1 (or the greater of two labels) for a true claim. A row with NaN is left out of the
-    fit, and its prediction is NaN.
+    ``y`` is 1 (or the greater of two labels) for a true claim. A row with NaN, or of weight 0, is
+    left out of the fit; the prediction of one with NaN is NaN.
 
     The signals are standardised; the intercepts are not penalised. The penalty of the faithful
     branch is chosen by cross-validated log-likelihood over whole groups; that of the other branch,
@@ -116,40 +117,42 @@ class FranqMixture(TrueOrFalse):
         self,
         X: ArrayLike,
         y: ArrayLike,
-        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
-        weights: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> FranqMixture:
         """Fit both branches.
 
         Args:
             X: (n, 1 + k), see the class.
             y: (n,), whether each claim is true.
+            sample_weight: (n,), how much each row counts, not negative; None: 1. They multiply the
+                log-likelihood and all counts of claims.
             groups: (n,), the answer each claim is from; cross-validation does not split an answer.
                 None: every claim is a group of its own.
-            weights: (n,), how much each row counts, not negative; None: 1. They multiply the
-                log-likelihood and all counts of claims.
 
         Returns:
             Itself, fitted.
 
         Raises:
-            ValueError: on wrong shapes, ranges, signs or labels, or where no row is complete.
+            ValueError: on wrong shapes, ranges or signs, labels of one class (among the rows of a
+                weight above 0) or more than two, or where no row that counts is complete.
         """
         data, labels = validate_data(self, X, y, dtype=float, ensure_all_finite="allow-nan")
-        is_true = self._encode(labels)
+        weight = row_weights(sample_weight, len(data))
+        is_true = self._encode(labels, weight)
         member = np.arange(len(data)) if groups is None else np.asarray(groups)
         if member.shape != (len(data),):
             raise ValueError(f"groups must be {len(data)} values")
         settings = self._settings(data.shape[1] - 1)
-        rows, known = self._rows(data, is_true, settings, weights)
+        rows, known = self._rows(data, is_true, settings, weight)
         self.penalty_ = self._penalty(rows, member[known], settings)
         self.faith_, self.unfaith_ = _fitted(rows, settings, self.penalty_)
         self.floor_ = _floor(rows)
         return self
 
     def relevel(
-        self, X: ArrayLike, y: ArrayLike, *, weights: ArrayLike | None = None
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> FranqMixture:
         """Fit the two intercepts (and f) again on these rows; every slope stays as it is.
 
@@ -161,7 +164,7 @@ class FranqMixture(TrueOrFalse):
         Args:
             X: (n, 1 + k), as for :meth:`fit`.
             y: (n,), labels of the same two kinds; one kind is enough.
-            weights: as for :meth:`fit`.
+            sample_weight: as for :meth:`fit`.
 
         Raises:
             ValueError: as for :meth:`fit`, or on a label that ``fit`` did not see.
@@ -173,7 +176,7 @@ class FranqMixture(TrueOrFalse):
             raise ValueError(f"y must be {len(data)} labels, each {self.classes_.tolist()}")
         settings = self._settings(data.shape[1] - 1)
         is_true = (labels == self.classes_[1]).astype(float)
-        rows, _ = self._rows(data, is_true, settings, weights)
+        rows, _ = self._rows(data, is_true, settings, row_weights(sample_weight, len(data)))
         levels = _releveled(rows, self.faith_, self.unfaith_)
         self.faith_ = replace(self.faith_, intercept=levels[0])
         self.unfaith_ = replace(self.unfaith_, intercept=levels[1])
@@ -195,17 +198,17 @@ class FranqMixture(TrueOrFalse):
         data: FloatArray,
         is_true: FloatArray,
         settings: _Settings,
-        weights: ArrayLike | None,
+        weight: FloatArray,
     ) -> tuple[_Rows, NDArray[np.bool_]]:
         """The rows with all signals and a weight, and which of ``data`` (n,) they are."""
         p_faithful, signals = self._split(data)
-        weight = np.ones(len(data)) if weights is None else np.asarray(weights, float)
-        if weight.shape != (len(data),) or not np.isfinite(weight).all() or (weight < 0).any():
-            raise ValueError(f"weights must be {len(data)} numbers, none negative")
         read = np.column_stack([p_faithful, signals[:, settings.read]])
         known = ~np.isnan(read).any(axis=1) & (weight > 0)
         if not known.any():
-            raise ValueError("no row of X is complete: every one has NaN in a signal that is read")
+            raise ValueError(
+                "no row of X is complete: every one of a weight above 0 has NaN in a signal that "
+                "is read"
+            )
         clipped = np.clip(p_faithful[known], *CLIP)
         return _Rows(clipped, signals[known], is_true[known], weight[known]), known
 
@@ -349,7 +352,7 @@ def _loss(
     """Penalised negative log-likelihood of the mixture, and its gradient."""
     weights = (rows.p_faithful, 1 - rows.p_faithful)
     levels = [
-        _sigmoid(theta[0] + part.scaled @ theta[1:])
+        sigmoid(theta[0] + part.scaled @ theta[1:])
         for theta, part in zip(thetas, parts, strict=True)
     ]
     p = np.clip(weights[0] * levels[0] + weights[1] * levels[1], 1e-12, 1 - 1e-12)
@@ -378,22 +381,15 @@ def _releveled(rows: _Rows, faith: Branch, unfaith: Branch) -> tuple[float, floa
     slopes = [branch.slope(rows.signals) for branch in (faith, unfaith)]
 
     def loss(theta: FloatArray) -> tuple[float, FloatArray]:
-        levels = [_sigmoid(at + slope) for at, slope in zip(theta, slopes, strict=True)]
+        levels = [sigmoid(at + slope) for at, slope in zip(theta, slopes, strict=True)]
         p = np.clip(weights[0] * levels[0] + weights[1] * levels[1], 1e-12, 1 - 1e-12)
         value = -float(rows.weight @ np.where(rows.is_true > 0, np.log(p), np.log1p(-p)))
         outer = rows.weight * (p - rows.is_true) / (p * (1 - p))
         inner = [outer @ (w * at * (1 - at)) for w, at in zip(weights, levels, strict=True)]
         # One true and one false claim of average signals in each branch.
         value += float(np.sum(np.logaddexp(0, theta) + np.logaddexp(0, -theta)))
-        return value, np.array(inner) + 2 * _sigmoid(theta) - 1
+        return value, np.array(inner) + 2 * sigmoid(theta) - 1
 
     start = np.array([faith.intercept, unfaith.intercept])
     found = minimize(loss, start, jac=True, method="L-BFGS-B").x
     return float(found[0]), float(found[1])
-
-
-def _sigmoid(values: FloatArray) -> FloatArray:
-    # Two forms of the sigmoid: neither overflows in the range where it is used.
-    small = np.exp(-np.abs(values))
-    result: FloatArray = np.where(values >= 0, 1 / (1 + small), small / (1 + small))
-    return result

@@ -251,9 +251,9 @@ class Calibrator:
             ValueError: if the text is not a calibrator or is damaged; says what is wrong.
         """
         try:
-            data = json.loads(text, parse_constant=_reject_constant)
+            data = json.loads(text, parse_constant=_reject_constant, parse_float=_finite)
             return _from_dict(data)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except _DAMAGED as error:
             raise ValueError(f"not a usable {SCHEMA} calibrator: {error}") from error
 
     def save(self, path: str | Path) -> None:
@@ -280,6 +280,8 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "interpolation": get_args(Interpolation),
 }
 _CURVES = ("faith", "unfaith", "faithfulness")
+_DAMAGED = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
+"""What a file raises that is no calibrator; the last two: numbers or brackets without end."""
 
 
 def _from_dict(data: object) -> Calibrator:
@@ -299,14 +301,17 @@ def _from_dict(data: object) -> Calibrator:
 def _check_types(fields: dict[str, Any]) -> None:
     if not isinstance(fields["log_space"], bool):
         raise ValueError("log_space must be true or false")
+    if not isinstance(fields.get("name", ""), str):
+        raise ValueError("name must be text")
     for key in ("fingerprint", "figures"):
         if not isinstance(fields.setdefault(key, {}), dict):
             raise ValueError(f"{key} must be an object")
     if not isinstance(fields.get("promise"), (dict, type(None))):
         raise ValueError("promise must be an object or null")
     hard = fields.get("hard_threshold")
-    if hard is not None and not (isinstance(hard, (int, float)) and math.isfinite(hard)):
+    if isinstance(hard, bool) or not isinstance(hard, (int, float, type(None))):
         raise ValueError("hard_threshold must be a number or null")
+    fields["hard_threshold"] = None if hard is None else float(hard)
 
 
 def _labels(value: object) -> LabelRule:
@@ -325,3 +330,8 @@ def _labels(value: object) -> LabelRule:
 
 def _reject_constant(value: str) -> float:
     raise ValueError(f"{value} is not a number that a calibrator may contain")
+
+
+def _finite(value: str) -> float:
+    number = float(value)
+    return number if math.isfinite(number) else _reject_constant(value)

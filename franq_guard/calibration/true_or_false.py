@@ -43,8 +43,12 @@ class TrueOrFalse(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         labels: NDArray[Any] = self.classes_[(proba[:, 1] >= 0.5).astype(int)]
         return labels
 
-    def _encode(self, labels: NDArray[Any]) -> FloatArray:
-        """The labels as 0 and 1; which label is which is kept in ``classes_``."""
+    def _encode(self, labels: NDArray[Any], weight: FloatArray) -> FloatArray:
+        """The labels as 0 and 1, both among the rows that count; ``classes_`` says which is which.
+
+        Raises:
+            ValueError: on more than two labels, or one alone among the rows of ``weight`` above 0.
+        """
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) > 2:
@@ -52,6 +56,23 @@ class TrueOrFalse(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 "Only binary classification is supported. The type of the target is "
                 f"{type_of_target(labels)}."
             )
-        if len(self.classes_) < 2:
-            raise ValueError("labels of one class only: calibration needs true and false claims")
+        if len(np.unique(codes[weight > 0])) < 2:
+            raise ValueError(
+                "labels of one class only: calibration needs true and false claims (those of "
+                "weight 0 do not count)"
+            )
         return np.asarray(codes, float)
+
+
+def row_weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:
+    """How much each of ``n`` rows counts, (n,); None: 1 each.
+
+    Raises:
+        ValueError: on another shape, a negative or infinite number, or where all are zero.
+    """
+    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, float)
+    if weight.shape != (n,) or not np.isfinite(weight).all() or (weight < 0).any():
+        raise ValueError(f"sample_weight must be {n} finite numbers, none negative")
+    if not weight.any():
+        raise ValueError("every sample_weight is zero: at least one true and one false row count")
+    return weight

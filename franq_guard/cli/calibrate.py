@@ -143,7 +143,7 @@ def _fitted(
     from franq_guard.datasets.labelled import uniform
 
     traces, broken = given.traces()
-    _check_labels(given, traces, promise)
+    _check_labels(given, traces, way["weights"], promise)
     guard = guard_from(chosen=given.chosen)
     with working("loading the models"):
         fingerprint = {**guard.fingerprint, **_origin(traces)}
@@ -234,7 +234,12 @@ def _check_wishes(
     refuse_unwritable(*written)
 
 
-def _check_labels(given: LabelledFile, traces: Iterable[Trace], promise: Mapping[str, Any]) -> None:
+def _check_labels(
+    given: LabelledFile,
+    traces: Iterable[Trace],
+    weights: Mapping[str, float],
+    promise: Mapping[str, Any],
+) -> None:
     """End the program if there are too few labels, before the scoring, which may take hours."""
     from franq_guard.calibration.fit import check_labels
     from franq_guard.datasets.labelled import label_rows
@@ -249,7 +254,7 @@ def _check_labels(given: LabelledFile, traces: Iterable[Trace], promise: Mapping
     if not labels:
         fail(f"no claim in {given.file} has is_true: nothing to fit on")
     with _refusing():
-        n = check_labels(labels, **promise)
+        n = check_labels(labels, weights=weights, **promise)
     if n:
         say(_beforehand(n, **promise))
 

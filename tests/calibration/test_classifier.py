@@ -5,11 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict
 from sklearn.utils.estimator_checks import check_estimator
 
 from franq_guard.calibration.classifier import FranqClassifier
+from franq_guard.calibration.mixture import FranqMixture
 from franq_guard.calibration.store import Calibrator
 from franq_guard.franq import franq
 from franq_guard.metrics.measures import auroc, brier
@@ -50,7 +52,7 @@ def test_scikit_learns_own_checks():
 @pytest.mark.parametrize("interpolation", ["linear", "step"])
 def test_condition_calibration_recovers_the_curves(interpolation):
     X, y, faithful = simulated()
-    model = FranqClassifier(interpolation=interpolation).fit(X, y, faithful)
+    model = FranqClassifier(interpolation=interpolation).fit(X, y, faithful=faithful)
     grid = np.linspace(0.05, 0.95, 19)
     _, faith, unfaith = model.calibrator_.apply(grid, grid, grid)
     # Isotonic regression errs by about (noise / n)^(1/3) ~ 0.06; its mean by far less.
@@ -67,7 +69,7 @@ def test_condition_beats_global_and_none_where_the_branches_differ():
     X, y, faithful = simulated()
     fresh, truth, _ = simulated(seed=1)
     scores = {
-        c: brier(truth, FranqClassifier(c).fit(X, y, faithful).predict_proba(fresh)[:, 1])
+        c: brier(truth, FranqClassifier(c).fit(X, y, faithful=faithful).predict_proba(fresh)[:, 1])
         for c in ("none", "global", "condition")
     }
     assert scores["condition"] < scores["global"] < scores["none"]
@@ -122,7 +124,7 @@ def test_ablations():
     hard = FranqClassifier("none", hard_faithfulness=True, faithful_threshold=0.3).fit(X, y)
     want = np.where(X[:, 0] > 0.3, X[:, 1], X[:, 2])
     np.testing.assert_array_equal(hard.predict_proba(X)[:, 1], want)
-    model = FranqClassifier("none", calibrate_faithfulness=True).fit(X, y, faithful)
+    model = FranqClassifier("none", calibrate_faithfulness=True).fit(X, y, faithful=faithful)
     weight = IsotonicRegression(out_of_bounds="clip").fit(X[:, 0], faithful).predict(X[:, 0])
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], franq(weight, X[:, 1], X[:, 2]))
     with pytest.raises(ValueError, match="gold labels"):
@@ -149,6 +151,39 @@ def test_cross_validation_grid_search_and_clone():
     assert search.best_params_["calibration"] in {"none", "global", "condition"}
     copy = clone(FranqClassifier("global", min_per_class=2))
     assert copy.get_params()["min_per_class"] == 2
+
+
+@pytest.mark.parametrize("kind", [FranqClassifier, FranqMixture])
+def test_sample_weights_go_where_scikit_learn_puts_them(kind):
+    X, y, _ = simulated(200)
+    weight = np.arange(200) % 3  # 0, 1 or 2 of each row
+    X_repeated, y_repeated = np.repeat(X, weight, axis=0), np.repeat(y, weight)
+    alone = {} if kind is FranqClassifier else {"penalties": (1.0,)}  # folds would split repeats
+    by_weight = kind(**alone).fit(X, y, weight).predict_proba(X)
+    by_rows = kind(**alone).fit(X_repeated, y_repeated).predict_proba(X)
+    np.testing.assert_allclose(by_weight, by_rows, atol=1e-4)
+    # ... and to the fits inside of other estimators, which would drop a parameter of another name
+    outer = CalibratedClassifierCV(kind(**alone), cv=2, ensemble=False)
+    outer.fit(X, y, sample_weight=weight)
+    inner = outer.calibrated_classifiers_[0].estimator
+    np.testing.assert_array_equal(inner.predict_proba(X), by_weight)
+
+
+@pytest.mark.parametrize("kind", [FranqClassifier, FranqMixture])
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        ([0, 1] * 30, "one class only"),  # the rows that count are all true
+        ([0.0] * 60, "every sample_weight is zero"),
+        ([1, -1] * 30, "none negative"),
+        ([1, math.inf] * 30, "finite"),
+        ([1] * 59, "sample_weight must be 60"),
+    ],
+)
+def test_weights_that_leave_nothing_to_fit_are_refused(kind, weight, message):
+    X = simulated(60)[0]
+    with pytest.raises(ValueError, match=message):
+        kind().fit(X, [0, 1] * 30, sample_weight=weight)
 
 
 def small(n_faithful, labels):

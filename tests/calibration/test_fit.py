@@ -7,6 +7,7 @@ from sklearn.metrics import roc_auc_score
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.calibration.fit import (
     TooFewLabelsError,
+    check_labels,
     fit_calibrator,
     labelled,
     out_of_fold,
@@ -88,7 +89,7 @@ def test_gold_faithfulness_sets_the_conditions():
     for i, row in enumerate(made):
         row["is_faithful"] = i % 2
     data = labelled(made)
-    want = FranqClassifier(log_space=True).fit(data.signals, data.is_true, data.faithful)
+    want = FranqClassifier(log_space=True).fit(data.signals, data.is_true, faithful=data.faithful)
     assert fit_calibrator(made).faith == want.calibrator_.faith
 
 
@@ -128,6 +129,8 @@ def test_too_few_labels_are_refused_with_the_reason(made, message):
         ({"is_faithful": "yes"}, "row 3: is_faithful"),
         ({"uq_faith": "high"}, "row 3: 'high' is not a number"),
         ({"uq_faith": True}, "row 3: True is not a number"),
+        ({"uq_faith": np.bool_(True)}, "row 3: .*True.* is not a number"),
+        ({"uq_faith": 10**400}, "row 3: int too large"),
     ],
 )
 def test_a_row_that_cannot_be_used_is_named(change, message):
@@ -137,6 +140,56 @@ def test_a_row_that_cannot_be_used_is_named(change, message):
         fit_calibrator(made)
 
 
+@pytest.mark.parametrize("calibration", ["condition", "learned"])
+def test_claims_of_weight_0_are_none_to_fit_on(calibration):
+    told = [row | {"source": "user", "is_true": 1} for row in rows(60)]
+    judged = [row | {"source": "judge:m", "is_true": 0} for row in rows(60, seed=1)]
+    for weights, found in (
+        ({"judge": 0}, "60 true and 0 false claims from 20 answers, 60 claims of weight 0 not"),
+        ({"judge": 0, "user": 0}, "0 true and 0 false claims from 0 answers, 120 claims of weight"),
+    ):
+        with pytest.raises(TooFewLabelsError, match=found):
+            fit_calibrator([*told, *judged], weights=weights, calibration=calibration)
+        with pytest.raises(TooFewLabelsError, match=found):
+            check_labels([*told, *judged], weights=weights)
+    with pytest.raises(ValueError, match="weight of judge must be a number from 0 on, not -1"):
+        fit_calibrator([*told, *judged], weights={"judge": -1}, calibration=calibration)
+
+
+def test_a_fold_whose_counted_claims_are_of_one_class_gives_no_figure():
+    # 20 answers of 3 claims; the only false ones that count are of the first answer, so without
+    # it there is nothing to fit: no P(true) in its fold
+    made = [row | {"is_true": int(i >= 3), "source": "user"} for i, row in enumerate(rows(60))]
+    made += [row | {"is_true": 0, "source": "judge"} for row in rows(60)]
+    data = labelled(made, {"judge": 0})
+    p = out_of_fold(fit_by("global"), data)
+    assert np.isnan(p[data.groups == 0]).all()
+    assert 0 < np.isnan(p).mean() < 0.5
+
+
+def test_the_reason_for_a_fallback_counts_as_the_fit_does():
+    # faithful: 20 true of weight .2 are 4; 10 false, one of which lacks the score: 9
+    made = [row | {"p_faithful": 0.9, "source": "judge", "is_true": 1} for row in rows(20)]
+    made += [row | {"p_faithful": 0.9, "is_true": 0} for row in rows(10)]
+    made[-1]["uq_faith"] = None
+    made += [row | {"p_faithful": 0.1} for row in rows(60, seed=2)]
+    fitted = fit_by("condition")(labelled(made, {"judge": 0.2}))
+    assert fitted.fallback == ("faith",)
+    assert fitted.not_done == (
+        "the curve of UQ_faith was fitted to all claims: of the faithful ones, by weight, 4 are "
+        "true and 9 false, 5 of each are needed",
+    )
+
+
 def test_rows_without_a_group_are_answers_of_their_own():
     made = [{k: v for k, v in r.items() if k != "group"} for r in rows(60)]
     assert len(set(labelled(made).groups.tolist())) == 60
+    null = labelled([r | {"group": None, "source": None} for r in made])
+    assert len(set(null.groups.tolist())) == 60
+    assert set(null.sources.tolist()) == {""}
+
+
+def test_numbers_of_numpy_are_numbers():
+    as_numpy = {"p_faithful": np.float32, "uq_faith": np.float64, "is_true": np.int64}
+    made = [row | {key: kind(row[key]) for key, kind in as_numpy.items()} for row in rows(30)]
+    np.testing.assert_allclose(labelled(made).signals, labelled(rows(30)).signals, rtol=1e-7)

@@ -45,7 +45,7 @@ def test_by_hand():
 def test_the_stored_curves_give_what_the_mixture_gives():
     data = labelled(rows())
     model = FranqMixture(faith=(0,), unfaith=(1,), signs=(1, 1))
-    model.fit(data.signals, data.is_true, data.groups)
+    model.fit(data.signals, data.is_true, groups=data.groups)
     fitted = Calibrator.from_json(fit_by("learned")(data).calibrator.to_json())
     expected = model.predict_proba(data.signals)[:, 1]
     np.testing.assert_allclose(fitted.apply(*data.signals.T)[0], expected, atol=1e-12)
@@ -91,8 +91,8 @@ def test_a_weight_is_like_so_many_rows(calibration):
     expected = fitted[1].apply(*signals)[0]
     np.testing.assert_allclose(fitted[0].apply(*signals)[0], expected, atol=1e-4)
     without = labelled([*some, *rows(50, seed=3, source="edit")], {"edit": 0.0, "judge:m": 1.0})
-    alone = fit_by("condition")(labelled(some)).calibrator
-    assert fit_by("condition")(without).calibrator == alone
+    alone = fit_by(calibration)(labelled(some)).calibrator
+    assert fit_by(calibration)(without).calibrator == alone
 
 
 def test_a_level_fitted_again_keeps_the_slopes():
@@ -105,6 +105,8 @@ def test_a_level_fitted_again_keeps_the_slopes():
         assert new.intercept > old.intercept
     with pytest.raises(ValueError, match=r"each \[0.0, 1.0\]"):
         model.relevel(other.signals, other.is_true + 1)
+    with pytest.raises(ValueError, match="every sample_weight is zero"):
+        model.relevel(other.signals, other.is_true, np.zeros(60))
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_answers_stay_whole_when_the_penalty_is_chosen():
     y = rng.permutation(np.repeat([0, 1], 20))
     X, labels, groups = np.repeat(noise, 10, axis=0), np.repeat(y, 10), np.repeat(np.arange(40), 10)
     order = rng.permutation(len(X))
-    whole = FranqMixture().fit(X[order], labels[order], groups[order]).penalty_
+    whole = FranqMixture().fit(X[order], labels[order], groups=groups[order]).penalty_
     split = FranqMixture().fit(X[order], labels[order]).penalty_
     assert whole > split
 
@@ -168,6 +168,6 @@ def test_wrong_data_are_named():
     with pytest.raises(ValueError, match="one class"):
         FranqMixture().fit(X, np.ones(100))
     with pytest.raises(ValueError, match="groups must be 100"):
-        FranqMixture().fit(X, y, np.zeros(3))
+        FranqMixture().fit(X, y, groups=np.zeros(3))
     with pytest.raises(ValueError, match="no row of X is complete"):
         FranqMixture().fit(np.where(np.isnan(X), X, np.nan), y)

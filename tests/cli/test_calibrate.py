@@ -118,6 +118,14 @@ def test_too_few_labels_are_said_before_anything_is_scored(
     assert message in " ".join(result.stderr.split())
 
 
+def test_labels_of_weight_0_are_not_counted_before_anything_is_scored(unscored, tmp_path):
+    folder = a_set(tmp_path / "set", 60, voter="judge:m")
+    words = ("--out", tmp_path / "mine.json", "--weight", "judge=0")
+    result = unscored("calibrate", folder, *words)
+    assert result.exit_code == 1, result.output
+    assert "0 true and 0 false claims" in " ".join(result.stderr.split())
+
+
 def test_a_promise_that_cannot_be_kept_tells_how_many_answers_set_the_threshold(unscored, tmp_path):
     file = tmp_path / "rows.jsonl"
     file.write_text("\n".join(labelled(130)))

@@ -34,7 +34,7 @@ from franq_bench.tables.scores import Score, Scores, Split
 from franq_guard import metrics
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.fit import flagged_always, out_of_fold
-from franq_guard.calibration.fitting import fit_by, learned
+from franq_guard.calibration.fitting import Fit, Fitted, fit_by, learned
 from franq_guard.calibration.labels import Labelled, labelled
 from franq_guard.calibration.store import AnyCalibration
 from franq_guard.claims import RuleSplitter
@@ -73,12 +73,17 @@ _MEASURES = ("AUROC", "ECE", "true claims flagged", "false claims flagged")
 
 
 class Judged(NamedTuple):
-    """How a calibrator was fitted; of each real claim (n,) P(true), and whether it is flagged."""
+    """How a calibrator was fitted; of each real claim (n,) P(true), and whether it is flagged.
+
+    ``fell``: for each of its fits by condition the branches fitted to all claims, for want of
+    labels.
+    """
 
     name: str
     answers: Labelled
     p_true: FloatArray
     flagged: NDArray[np.bool_]
+    fell: Sequence[Sequence[str]] = ()
 
 
 def documents(folder: Path, file: str) -> list[Passage]:
@@ -167,18 +172,34 @@ def compared(
     evidence = any_writer.apply(faithful, nothing, nothing)[0]
     yield _judged("shipped, any writer: evidence alone", answers, evidence, any_writer.labels)
     for way in _WAYS:
-        alone = fit_by(way)(edits).calibrator
+        fit = _Recorded(fit_by(way))
+        alone = fit(edits).calibrator
         p_true = alone.apply(*answers.signals.T)[0]
-        yield _judged(f"documents alone, {way}", answers, p_true, alone.labels)
+        found = _judged(f"documents alone, {way}", answers, p_true, alone.labels)
+        yield found._replace(fell=fit.fell if way == "condition" else ())
     few = _few(answers)
     rows = [row for row, chosen in zip(real, few.tolist(), strict=True) if chosen]
     both, left = learned(labelled([*made, *rows])).calibrator, answers.only(~few)
     p_true = both.apply(*left.signals.T)[0]
     yield _judged(f"learned, level from {REAL} real claims", left, p_true, both.labels)
     for way in _WAYS:
-        p_true = out_of_fold(fit_by(way), answers)
+        fit = _Recorded(fit_by(way))
+        p_true = out_of_fold(fit, answers)
         rule = fit_by(way)(answers).calibrator.labels
-        yield _judged(f"real answers (left out), {way}", answers, p_true, rule)
+        found = _judged(f"real answers (left out), {way}", answers, p_true, rule)
+        yield found._replace(fell=fit.fell if way == "condition" else ())
+
+
+class _Recorded:
+    """A fit that keeps which branches each of its calls fitted to all claims."""
+
+    def __init__(self, fit: Fit) -> None:
+        self.fit, self.fell = fit, list[tuple[str, ...]]()
+
+    def __call__(self, data: Labelled) -> Fitted:
+        made = self.fit(data)
+        self.fell.append(made.fallback)
+        return made
 
 
 def _few(answers: Labelled) -> NDArray[np.bool_]:
@@ -242,10 +263,22 @@ def table(made: Sequence[Score], real: Mapping[str, Sequence[Score]]) -> str:
             f"| fitted to | {' | '.join(_MEASURES)} |",
             f"| --- |{' ---: |' * len(_MEASURES)}",
         ]
-        for found in compared(edits, answers):
+        every = list(compared(edits, answers))
+        for found in every:
             cells = " | ".join(f"{value:.2f} ±{se:.2f}" for value, se in quality(found).values())
             lines.append(f"| {found.name} | {cells} |")
+        lines += ["", _fallback(every)]
     return "\n".join(lines) + "\n"
+
+
+def _fallback(every: Sequence[Judged]) -> str:
+    """What was fitted to all claims instead of those of its condition, in a sentence."""
+    said = []
+    for found in (one for one in every if one.fell):
+        counts = {b: sum(b in fell for fell in found.fell) for b in ("faith", "unfaith")}
+        where = [f"UQ_{b} ({n} of {len(found.fell)} fits)" for b, n in counts.items() if n]
+        said.append(f"{found.name}: {' and '.join(where) or 'none'}")
+    return f"Fallback to the curve of all claims for want of labels: {'; '.join(said)}."
 
 
 def real_scores() -> dict[str, Sequence[Score]]:

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from franq_bench.calibrator.own_writer import of_other_sets
 from franq_bench.tables.scores import GOLD, Score
 from franq_guard.calibration.fit import fit_calibrator, flagged_always, labelled
 from franq_guard.calibration.store import Calibrator
@@ -79,8 +80,7 @@ def fit(
         source=", ".join(source.partition(":")[0] for source in sources),
         rule=replace(any_writer.labels, supported_from=SUPPORTED_FROM, threshold=0.5),
     )
-    fitted = {_set(row) for row in rows}
-    others = [r for r in elsewhere if _set(r) not in fitted and SIGNAL in r.scores]
+    others = [row for row in of_other_sets(elsewhere, rows) if SIGNAL in row.scores]
     parts = {"test": test, "elsewhere": others}
     found = {key: _figures(part, made, any_writer) for key, part in parts.items() if part}
     return replace(made, figures={"labels": labelled_by, **made.figures, **found})
@@ -98,10 +98,6 @@ def _row(row: Score) -> dict[str, Any]:
         "stated": None if stated is None else int(stated) * int(row.is_true),
         "group": row.id if row.group is None else row.group,
     }
-
-
-def _set(row: Score) -> str:
-    return row.id.partition("-")[0]
 
 
 def _figures(rows: Sequence[Score], made: Calibrator, any_writer: Calibrator) -> Mapping[str, Any]:

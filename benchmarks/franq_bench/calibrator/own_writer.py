@@ -21,7 +21,7 @@ from franq_guard.calibration.store import Calibrator, Knots
 from franq_guard.franq import FloatArray
 from franq_guard.metrics import auroc, bootstrap_se, ece
 
-__all__ = ["Shares", "fit", "shares"]
+__all__ = ["Shares", "fit", "of_other_sets", "shares"]
 
 _FOLDS: Final = 5
 _BOUNDS: Final = (0.01, 0.99)
@@ -94,8 +94,7 @@ def fit(
     figures = _figures(rows, truth, faithful, any_writer)
     if test:
         figures |= {"test": _elsewhere(test, found, any_writer)}
-    fitted = {_set(row) for row in rows}
-    if others := [row for row in elsewhere if _set(row) not in fitted]:
+    if others := of_other_sets(elsewhere, rows):
         figures |= {"elsewhere": _elsewhere(others, found, any_writer)}
     return replace(
         any_writer,
@@ -143,8 +142,10 @@ def _figures(
     }
 
 
-def _set(row: Score) -> str:
-    return row.id.partition("-")[0]
+def of_other_sets(elsewhere: Sequence[Score], fitted: Sequence[Score]) -> list[Score]:
+    """Those of ``elsewhere`` whose data set, the first word of the id, has no claim in the fit."""
+    sets = {row.id.partition("-")[0] for row in fitted}
+    return [row for row in elsewhere if row.id.partition("-")[0] not in sets]
 
 
 def _elsewhere(rows: Sequence[Score], found: Shares, any_writer: Calibrator) -> dict[str, Any]:

@@ -8,11 +8,13 @@ from typing import Any, get_args
 
 import numpy as np
 
+from franq_bench.fits.fallback import Fell, fallback_note, fallback_of, fell_back
 from franq_bench.fits.fitted import SIGNALS, matrix
 from franq_bench.fits.variants import (
     Fit,
     Values,
     fitted,
+    fitted_on,
     franq,
     franq_model,
     judged,
@@ -55,14 +57,16 @@ def thresholded(
         options: dict[str, Any] = {"calibration": name, "log_space": log_space}
         variants[label] = franq(signals, **options)
         variants[f"{label}, T = 0.5"] = franq(signals, hard_faithfulness=True, **options)
-    found = judged(raw(scores), variants, resamples=resamples)
+    bare = raw(scores)
+    found = judged(bare, variants, resamples=resamples)
+    fell = fallback_note({"": fell_back(bare, signals, log_space=log_space)})
     return figures_table(
         "thresholded",
         "Faithfulness thresholded at T = 0.5 against P_faithful as it is",
         metric_columns("variant"),
         metric_figures(found, found),
         note=f"With T, P_faithful enters the formula as 1 above 0.5 and 0 up to it. {_FITTED} "
-        f"{_ERRORS}",
+        f"{_ERRORS} {fell}",
     )
 
 
@@ -80,15 +84,20 @@ def pooled(scores: Scores, *, signals: Sequence[str] = SIGNALS, resamples: int =
     for name in ("condition", "global"):
         own = franq(signals, calibration=name)
         variants[f"{title(f'franq-{name}')}: a fit per data set"] = own
-        variants[f"{title(f'franq-{name}')}: one fit for all"] = _on(every, own)
+        variants[f"{title(f'franq-{name}')}: one fit for all"] = fitted_on(every, own)
     found = judged(bare, variants, resamples=resamples)
+    fell = {
+        "a fit per data set": fell_back(bare, signals),
+        "one fit for all": {"all data sets together": fallback_of(every, signals)},
+    }
     return figures_table(
         "pooled",
         "One fit for all data sets against one per data set",
         metric_columns("variant"),
         metric_figures(found, found),
         note=f"One fit: on the training rows of all data sets together ({len(every)} rows). Each "
-        f"is judged per data set; means over the data sets' test rows. {_ERRORS}",
+        f"is judged per data set; means over the data sets' test rows. {_ERRORS} "
+        f"{fallback_note(fell)}",
     )
 
 
@@ -131,6 +140,10 @@ def faithfulness_calibration(
     }
     variants = {name: model.values for name, model in models.items()}
     found = judged(rows, variants, resamples=resamples)
+    fell = {
+        f"branches by {'gold faithfulness' if model.gold else 'P_faithful'}": model.fell_back(rows)
+        for model in models.values()
+    }
     figures = metric_figures(found, found)
     for name, model in models.items():
         figures[name].append((_faithful_ece(rows, model), None))
@@ -140,7 +153,8 @@ def faithfulness_calibration(
         [*metric_columns("P_faithful"), Column("ECE of P_faithful", "lower")],
         figures,
         note="Condition-calibrated FRANQ on the rows with gold faithfulness. Last column: ECE of "
-        f"P_faithful against gold faithfulness, mean over the data sets. {_FITTED} {_ERRORS}",
+        f"P_faithful against gold faithfulness, mean over the data sets. {_FITTED} {_ERRORS} "
+        f"{fallback_note(fell)}",
     )
 
 
@@ -170,10 +184,6 @@ def ece_table(scores: Scores, *, signals: Sequence[str] = SIGNALS, resamples: in
     )
 
 
-def _on(rows: Sequence[Score], fit: Fit) -> Fit:
-    return lambda _, test: fit(rows, test)
-
-
 @dataclass(frozen=True, slots=True)
 class _Fitter:
     """Condition-calibrated FRANQ; ``gold``: branches by the rows' gold faithfulness."""
@@ -191,6 +201,10 @@ class _Fitter:
             log_space=self.log_space,
             calibrate_faithfulness=self.calibrate,
         )
+
+    def fell_back(self, rows: Scores) -> Fell:
+        made = {name: self.model(rows.part(name, "train").rows) for name in rows.datasets}
+        return {name: model.fallback_ if model else () for name, model in made.items()}
 
     def values(self, train: Sequence[Score], test: Sequence[Score]) -> Values:
         model = self.model(train)

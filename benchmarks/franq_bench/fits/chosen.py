@@ -13,6 +13,7 @@ from typing import cast, get_args
 
 import numpy as np
 
+from franq_bench.fits.fallback import fallback_note, fell_back
 from franq_bench.fits.fitted import SIGNALS, matrix
 from franq_bench.fits.variants import Fit, franq, franq_model, judged, raw
 from franq_bench.tables.layout import figures_table, metric_columns, metric_figures
@@ -54,7 +55,8 @@ def chosen_table(
         for of, triple in (("the signals in use", given), ("chosen signals", best))
         for name in get_args(Calibration)
     }
-    found = judged(raw(scores), variants, resamples=resamples)
+    bare = raw(scores)
+    found = judged(bare, variants, resamples=resamples)
     note = (
         f"Chosen on the training rows of all data sets: {_named(best)}, with a cross-validated "
         f"Brier score of {errors[best]:.4f}, the least of {len(errors)} combinations "
@@ -62,6 +64,8 @@ def chosen_table(
     )
     if given in errors:
         note += f" The signals in use, {_named(given)}: {errors[given]:.4f}."
+    both = {"the signals in use": given, "chosen signals": best}
+    fell = fallback_note({of: fell_back(bare, triple) for of, triple in both.items()})
     return [
         figures_table(
             "chosen-signals",
@@ -69,7 +73,7 @@ def chosen_table(
             metric_columns("variant"),
             metric_figures(found, found),
             note=f"{note} Means over the data sets' test rows. ± is a bootstrap standard error "
-            "over test rows, with choice and fit held fixed.",
+            f"over test rows, with choice and fit held fixed. {fell}",
         )
     ]
 

@@ -1,8 +1,14 @@
-"""Where "condition-calibrated" takes the global curve, because a condition has too few labels."""
+"""Where "condition-calibrated" takes the global curve, because a condition has too few labels.
+
+A table that fits by itself says so in its own note, by :func:`fallback_note` of the rows and
+signals that it fits. Tables of the run's own fits get the run's note in the report
+(:mod:`franq_bench.tables.fallback_note`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +19,10 @@ from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.franq import FloatArray
 from franq_guard.report.tables import Cell, Column, Table
 
-__all__ = ["NAME", "fallback_of", "fallback_table"]
+__all__ = ["NAME", "Fell", "fallback_note", "fallback_of", "fallback_table", "fell_back"]
+
+Fell = Mapping[str, Sequence[str]]
+"""By data set: the branches ("faith", "unfaith") that take the global curve."""
 
 NAME = "fallback"
 """The table's name, by which a report finds it."""
@@ -41,6 +50,52 @@ def fallback_of(
     return found
 
 
+def fell_back(
+    scores: Scores,
+    signals: Sequence[str] = SIGNALS,
+    *,
+    log_space: bool = False,
+    faithful_above: float = 0.5,
+) -> Fell:
+    """:func:`fallback_of` each data set's training rows."""
+    options: Any = {"log_space": log_space, "faithful_above": faithful_above}
+    parts = {name: scores.part(name, "train").rows for name in scores.datasets}
+    return {name: fallback_of(rows, signals, **options) for name, rows in parts.items()}
+
+
+def fallback_note(variants: Mapping[str, Fell]) -> str:
+    """What a table says of its condition-calibrated rows: which of them fell back, and where.
+
+    Args:
+        variants: by what tells the rows apart (it follows "with"); one alone needs no name.
+    """
+    fewest = FranqClassifier().min_per_class
+    rule = f"fewer than {fewest} true or {fewest} false training rows in the condition"
+    alike: dict[str, list[str]] = {}
+    for name, fell in variants.items():
+        alike.setdefault(_where(fell), []).append(name)
+    if not any(alike):
+        return f"Fallback of {title(_METHOD)}: none (nowhere {rule})."
+    said = [
+        (where or "none") + (f" with {', '.join(names)}" if len(alike) > 1 else "")
+        for where, names in alike.items()
+    ]
+    return (
+        f"Fallback of {title(_METHOD)} to the curve of all rows ({rule}): {'; '.join(said)}. "
+        f"{title('franq-condition-alone')} is the paper's own rule."
+    )
+
+
+def _where(fell: Fell) -> str:
+    """Such as "UQ_faith on a (1 of 2) and UQ_unfaith on a, b (2 of 2)"; empty: nowhere."""
+    found = {branch: [name for name in fell if branch in fell[name]] for branch in _BRANCHES}
+    return " and ".join(
+        f"{label} on {', '.join(found[branch])} ({len(found[branch])} of {len(fell)})"
+        for branch, label in _BRANCHES.items()
+        if found[branch]
+    )
+
+
 def fallback_table(
     scores: Scores,
     *,
@@ -56,23 +111,20 @@ def fallback_table(
         log_space: the latter two are log-probabilities (the long form).
         faithful_above: P_faithful above which a row counts as faithful.
     """
+    fell = fell_back(scores, signals, log_space=log_space, faithful_above=faithful_above)
     rows: list[tuple[Cell, ...]] = []
-    fell: dict[str, list[str]] = {branch: [] for branch in _BRANCHES}
     for name in scores.datasets:
         train = scores.part(name, "train").rows
-        found = fallback_of(train, signals, log_space=log_space, faithful_above=faithful_above)
-        for branch in found:
-            fell[branch].append(name)
         data = matrix(train, signals) if train else np.empty((0, 3))
         conditions = {b: _in_condition(data, b, faithful_above) for b in _BRANCHES}
-        cells = [_cell(train, conditions[branch], branch in found) for branch in _BRANCHES]
+        cells = [_cell(train, conditions[branch], branch in fell[name]) for branch in _BRANCHES]
         rows.append((name, *cells))
     return Table(
         name=NAME,
         title=f"{title(_METHOD)}: which curve each branch takes",
         columns=(Column("data set"), *(Column(label) for label in _BRANCHES.values())),
         rows=tuple(rows),
-        note=_note(fell, len(scores.datasets)),
+        note=fallback_note({"": fell}),
     )
 
 
@@ -87,20 +139,3 @@ def _in_condition(data: FloatArray, branch: str, faithful_above: float) -> Float
     faithful = data[:, 0] > faithful_above
     of_branch = faithful if branch == "faith" else ~faithful & ~np.isnan(data[:, 0])
     return np.asarray(of_branch & ~np.isnan(data[:, 1 if branch == "faith" else 2]))
-
-
-def _note(fell: dict[str, list[str]], total: int) -> str:
-    """One sentence for every table that has the method in it."""
-    fewest = FranqClassifier().min_per_class
-    said = [
-        f"{label} on {', '.join(fell[branch])} ({len(fell[branch])} of {total})"
-        for branch, label in _BRANCHES.items()
-        if fell[branch]
-    ]
-    rule = f"fewer than {fewest} true or {fewest} false training rows in the condition"
-    if not said:
-        return f"Fallback of {title(_METHOD)}: none ({rule} on no data set)."
-    return (
-        f"Fallback of {title(_METHOD)} to the curve of all rows ({rule}): {'; '.join(said)}. "
-        f"{title('franq-condition-alone')} is the paper's own rule."
-    )

@@ -8,8 +8,9 @@ an answer that does not follow from them; so P_faithful of the answer alone is t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import get_args
+from typing import Any, get_args
 
+from franq_bench.fits.fallback import fallback_note, fell_back
 from franq_bench.fits.fitted import SIGNALS
 from franq_bench.fits.variants import Fit, franq, judged, mean_rows, measured, raw
 from franq_bench.tables.layout import (
@@ -66,12 +67,14 @@ def uq_grid(
     bare = raw(scores)
     there = measured(bare, methods)
     pairs = {f"{a}|{b}": (a, b) for a in there for b in there}
-    options = {"log_space": log_space}
+    options: Any = {"log_space": log_space}
     variants = {key: franq((signals[0], *pair), **options) for key, pair in pairs.items()}
     found = judged(bare, variants)
     rows = {pairs[key]: row for key, row in found.items()}
     own = (signals[1], signals[2])
-    return [_table(metric, there, rows, own) for metric in _METRICS] if there else []
+    # A branch's curve depends on P_faithful and on its own method alone.
+    fell = {title(m): fell_back(bare, (signals[0], m, m), **options) for m in there}
+    return [_table(metric, there, rows, own, fallback_note(fell)) for metric in _METRICS if there]
 
 
 def faithfulness_inputs(
@@ -98,6 +101,7 @@ def faithfulness_inputs(
         for p in asked
     }
     found = judged(bare, variants, resamples=resamples)
+    fell = {f"P_faithful of {_ASKED[p]}": fell_back(bare, (p, *signals[1:])) for p in asked}
     found |= {f"P_faithful by itself: {_ASKED[p]}": alone[p] for p in asked}
     table = figures_table(
         "faithfulness-inputs",
@@ -105,13 +109,18 @@ def faithfulness_inputs(
         metric_columns("variant"),
         metric_figures(found, sorted(found, key=lambda name: name in variants)),
         note="Fitted on each data set's training rows; means over the data sets' test rows. ± is a "
-        "bootstrap standard error over test rows, with the fit held fixed.",
+        "bootstrap standard error over test rows, with the fit held fixed. "
+        f"{fallback_note(fell)}",
     )
     return [table]
 
 
 def _table(
-    metric: str, methods: Sequence[str], rows: dict[tuple[str, str], Row], own: tuple[str, str]
+    metric: str,
+    methods: Sequence[str],
+    rows: dict[tuple[str, str], Row],
+    own: tuple[str, str],
+    fell: str,
 ) -> Table:
     values = {pair: row.figure(metric)[0] for pair, row in rows.items()}
     cells: list[tuple[Cell, ...]] = [
@@ -122,7 +131,7 @@ def _table(
         title=f"FRANQ by UQ_faith (rows) and UQ_unfaith (columns): mean {METRIC_TITLES[metric]}",
         columns=(Column("UQ_faith"), *(Column(title(m), "higher") for m in methods)),
         rows=tuple(cells),
-        note=_note(values, own),
+        note=f"{_note(values, own)} {fell}",
     )
 
 

@@ -13,9 +13,18 @@ from typing import Any
 
 import numpy as np
 
+from franq_bench.fits.fallback import fallback_note, fell_back
 from franq_bench.fits.fitted import SIGNALS
 from franq_bench.fits.training_size import drawn
-from franq_bench.fits.variants import Fit, franq, mean_rows, of_method, raw, with_variants
+from franq_bench.fits.variants import (
+    Fit,
+    fitted_on,
+    franq,
+    mean_rows,
+    of_method,
+    raw,
+    with_variants,
+)
 from franq_bench.tables.layout import METRIC_TITLES
 from franq_bench.tables.method_names import title
 from franq_bench.tables.results import Row
@@ -66,7 +75,8 @@ def one_change(
     there = [name for name in variants if rows[name].prr is not None]
     means = drawn_means(made, resamples=resamples)
     lines = [_line(name, rows, means) for name in there]
-    return [_table(lines)]
+    fell = fallback_note({"": fell_back(bare, signals, log_space=log_space)})
+    return [_table(lines, fell)]
 
 
 def changes(scores: Scores, signals: Sequence[str], log_space: bool) -> dict[str, Fit]:
@@ -101,7 +111,9 @@ def changes(scores: Scores, signals: Sequence[str], log_space: bool) -> dict[str
         made[f"training rows: {size} of each data set"] = _fewer(size, franq(signals, **alone))
     every = tuple(row for row in scores.rows if row.split == "train")
     if len(scores.datasets) > 1:
-        made["training rows: those of all data sets together"] = _on(every, franq(signals, **alone))
+        made["training rows: those of all data sets together"] = fitted_on(
+            every, franq(signals, **alone)
+        )
     return made
 
 
@@ -125,10 +137,6 @@ def _fewer(size: int, fit: Fit) -> Fit:
     return lambda train, test: (
         fit(drawn(train, size, 0), test) if len(train) > size else [None] * len(test)
     )
-
-
-def _on(rows: Sequence[Any], fit: Fit) -> Fit:
-    return lambda _, test: fit(rows, test)
 
 
 def _mapped(mapping: str, fit: Fit) -> Fit:
@@ -172,7 +180,7 @@ def _line(
     return tuple(cells)
 
 
-def _table(lines: Sequence[tuple[Cell, ...]]) -> Table:
+def _table(lines: Sequence[tuple[Cell, ...]], fell: str) -> Table:
     columns = [Column("what is changed")]
     for metric in _METRICS:
         columns.append(Column(METRIC_TITLES[metric], "lower" if metric == "ece" else "higher"))
@@ -184,5 +192,7 @@ def _table(lines: Sequence[tuple[Cell, ...]]) -> Table:
         rows=tuple(lines),
         note="Each fitted on the data sets' own training rows; means over their test rows. Changes "
         "are against the first row, in brackets 95 % intervals of the paired bootstrap, * where "
-        "they leave zero out; no correction for the number of comparisons.",
+        "they leave zero out; no correction for the number of comparisons. Only the row that says "
+        "so takes the global curve for want of labels; the others take it where a condition has no "
+        f"row at all. {fell}",
     )

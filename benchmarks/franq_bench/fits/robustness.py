@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from franq_bench.fits.fallback import fallback_table
+from franq_bench.fits.fallback import fallback_note, fell_back
 from franq_bench.fits.fitted import FITTED, SIGNALS, with_fitted
 from franq_bench.fits.variants import franq, mean_rows, raw, with_variants
 from franq_bench.tables.layout import METRIC_TITLES, figures_table
@@ -61,9 +61,7 @@ def robustness(
         f"training rows. {' '.join(_size(*item) for item in bare.items())} Answers differ between "
         "settings, and so do shares of true ones: PR-AUC of a random score is the share of false "
         "ones. ± is a bootstrap standard error over test rows. "
-    ) + " ".join(
-        f"{name}: {fallback_table(rows, signals=signals).note}" for name, rows in bare.items()
-    )
+    ) + " ".join(f"{name}: {_fell_back(rows, signals)}" for name, rows in bare.items())
     return [_table(metric, found, there, note) for metric in _METRICS]
 
 
@@ -77,14 +75,22 @@ def _only(scores: Scores, datasets: Sequence[str]) -> Scores:
 
 
 def _figures(scores: Scores, signals: Sequence[str], resamples: int) -> dict[str, Row]:
-    knowledge = (signals[0], _KNOWLEDGE, signals[2])
     rows = {(r.dataset, r.id): r for r in with_fitted(scores, signals=signals).rows}
     both: list[Score] = []
-    for row in with_variants(scores, {_VARIANT: franq(knowledge)}).rows:
+    for row in with_variants(scores, {_VARIANT: franq(_with_knowledge(signals))}).rows:
         values = {**rows[row.dataset, row.id].scores, **row.scores}
         kept = {m: values.get(m) for m in (*METHODS, _VARIANT)}
         both.append(Score(row.id, row.dataset, row.split, row.is_true, kept, row.group))
     return mean_rows(Scores(tuple(both)), resamples=resamples)
+
+
+def _with_knowledge(signals: Sequence[str]) -> tuple[str, ...]:
+    return (signals[0], _KNOWLEDGE, signals[2])
+
+
+def _fell_back(scores: Scores, signals: Sequence[str]) -> str:
+    pairs = {"the pair in use": signals, title(_KNOWLEDGE): _with_knowledge(signals)}
+    return fallback_note({name: fell_back(scores, pair) for name, pair in pairs.items()})
 
 
 def _shown(found: Mapping[str, Mapping[str, Row]]) -> list[str]:

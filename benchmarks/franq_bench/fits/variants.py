@@ -25,8 +25,8 @@ from franq_bench.tables.scores import MARKS, Score, Scores
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.franq import FloatArray
 
-__all__ = ["Fit", "Values", "fitted", "franq", "franq_model", "judged", "known", "mean_rows",
-           "measured", "of_method", "raw", "with_variants"]  # fmt: skip
+__all__ = ["Fit", "Values", "fitted", "fitted_on", "franq", "franq_model", "judged", "known",
+           "mean_rows", "measured", "of_method", "raw", "with_variants"]  # fmt: skip
 
 Values = list[float | None]
 Fit = Callable[[Sequence[Score], Sequence[Score]], Values]
@@ -64,7 +64,7 @@ def franq_model(
     labels = np.array([row.is_true for row in train], int)
     if len(set(labels.tolist())) < 2:
         return None
-    return FranqClassifier(**options).fit(matrix(train, signals), labels, faithful)
+    return FranqClassifier(**options).fit(matrix(train, signals), labels, faithful=faithful)
 
 
 def franq(signals: Sequence[str] = SIGNALS, **options: Any) -> Fit:
@@ -82,6 +82,11 @@ def franq(signals: Sequence[str] = SIGNALS, **options: Any) -> Fit:
 def of_method(method: str, signals: Sequence[str] = SIGNALS, *, log_space: bool = False) -> Fit:
     """A variant: one of :data:`~franq_bench.fits.fitted.FITTED`, perhaps with other signals."""
     return lambda train, test: fitted_scores(method, train, test, signals, log_space=log_space)
+
+
+def fitted_on(rows: Sequence[Score], fit: Fit) -> Fit:
+    """The variant fitted on these rows, whichever data set it is judged on."""
+    return lambda _, test: fit(rows, test)
 
 
 def known(values: FloatArray) -> Values:

@@ -13,22 +13,24 @@ from __future__ import annotations
 import argparse
 import hashlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
-from franq_bench.calibrator.own_writer import shares
+from franq_bench.calibrator.own_writer import Shares, shares
+from franq_bench.fits.fallback import fallback_note
 from franq_bench.fits.fitted import matrix
+from franq_bench.fits.logistic import additive_logistic
 from franq_bench.tables.resampling import bootstrap
 from franq_bench.tables.scores import BY_ALIAS, GOLD, Score, Scores, Split
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.mixture import FranqMixture, Sign
+from franq_guard.calibration.store import Calibration
 from franq_guard.datasets.jsonl import json_rows
 from franq_guard.franq import FloatArray
 from franq_guard.metrics.measures import auroc, ece
@@ -71,7 +73,11 @@ _RETRIEVALS: Final = {
 }
 _EVIDENCE: Final = "evidence alone"
 _SHIPPED: Final = "FRANQ, learned: claim probability (as shipped)"
-_BY_RETRIEVAL: Final = (_EVIDENCE, _SHIPPED, "additive logistic", OWN.uq_faith)
+_LEARNED: Final = "FRANQ, learned: four signals per token"
+_ADDED: Final = "additive logistic"
+_BY_RETRIEVAL: Final = (_EVIDENCE, _SHIPPED, _ADDED, OWN.uq_faith)
+_Fit = Callable[[FloatArray, FloatArray, NDArray[Any]], Any]
+"""Takes the signals, P(faithful) first, the truth and the questions; what it returns predicts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,75 +131,81 @@ def compared(rows: Sequence[Score]) -> list[tuple[str, FloatArray, bool]]:
 
     The fitted ones have not seen the claim's question; those of the part "test" are in no fit.
     """
-    truth = np.array([row.is_true for row in rows])
-    groups = np.array([row.group for row in rows])
-    test = np.array([row.split == "test" for row in rows])
     faithful = matrix(rows, ["faithfulness"])[:, 0]
     nothing = np.zeros_like(faithful)  # it weighs no likelihoods
     any_writer = next(c for c in shipped() if c.writer is None and c.form == "long")
     evidence, _, _ = any_writer.apply(faithful, nothing, nothing)
-    found = [
-        ("evidence alone, any writer's", evidence, True),
-        (
-            _EVIDENCE,
-            _crossed(_TwoNumbers(), faithful[:, None], truth, groups, test),
-            True,
-        ),
-    ]
     shown = np.column_stack([faithful, _filled(matrix(rows, [OWN.uq_faith]))])
-    found.append((_SHIPPED, _crossed(FranqMixture(signs=(1,)), shown, truth, groups, test), True))
-    learned = np.column_stack([faithful, _filled(matrix(rows, SIGNALS))])
-    signs = cast("tuple[Sign, ...]", (1,) * len(SIGNALS))
-    values = _crossed(FranqMixture(signs=signs), learned, truth, groups, test)
-    found.append(("FRANQ, learned: four signals per token", values, True))
-    found.append(("additive logistic", _crossed(_additive(), learned, truth, groups, test), True))
+    four = np.column_stack([faithful, _filled(matrix(rows, SIGNALS))])
     paper = _filled(matrix(rows, PAPER))
-    for name in ("condition", "global"):
-        classifier = FranqClassifier(name, log_space=True)
-        values = _crossed(classifier, paper, truth, groups, test)
-        found.append((f"FRANQ, {name}-calibrated", values, True))
+    fits: dict[str, tuple[_Fit, FloatArray]] = {
+        _EVIDENCE: (_two_numbers, faithful[:, None]),
+        _SHIPPED: (_learned([OWN.uq_faith]), shown),
+        _LEARNED: (_learned(SIGNALS), four),
+        _ADDED: (_added, four),
+        "FRANQ, condition-calibrated": (_isotonic("condition"), paper),
+        "FRANQ, global-calibrated": (_isotonic("global"), paper),
+    }
+    found = [("evidence alone, any writer's", evidence, True)]
+    found += [(name, _crossed(fit, x, rows), True) for name, (fit, x) in fits.items()]
     return found + [(n, _filled(matrix(rows, [n]))[:, 0], n == "faithfulness") for n in ALONE]
 
 
-class _TwoNumbers(BaseEstimator):  # type: ignore[misc]
+class _TwoNumbers:
     """UQ_faith and UQ_unfaith each one number: the most likely ones."""
 
-    def fit(self, x: FloatArray, truth: FloatArray) -> _TwoNumbers:
-        self.shares_ = shares(np.asarray(truth, float), x[:, 0])
-        return self
+    def __init__(self, found: Shares) -> None:
+        self.found = found
 
     def predict_proba(self, x: FloatArray) -> FloatArray:
-        p = self.shares_.p_true(x[:, 0])
+        p = self.found.p_true(x[:, 0])
         return np.column_stack([1 - p, p])
 
 
-def _additive() -> object:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(StandardScaler(), LogisticRegression(C=0.3))
+def _two_numbers(x: FloatArray, truth: FloatArray, _: NDArray[Any]) -> _TwoNumbers:
+    return _TwoNumbers(shares(truth, x[:, 0]))
 
 
-def _crossed(
-    model: object,
-    x: FloatArray,
-    truth: FloatArray,
-    groups: FloatArray,
-    test: NDArray[np.bool_],
-) -> FloatArray:
-    from sklearn.base import clone
+def _learned(signals: Sequence[str]) -> _Fit:
+    """Learned FRANQ, as the shipped calibrator is fitted: no question is in two folds."""
+    signs = cast("tuple[Sign, ...]", tuple(-1 if n == "contradiction" else 1 for n in signals))
+    return lambda x, truth, groups: FranqMixture(signs=signs).fit(x, truth, groups=groups)
+
+
+def _added(x: FloatArray, truth: FloatArray, _: NDArray[Any]) -> Any:
+    # As they are: learned FRANQ gets the same columns, so that the formula alone differs.
+    return additive_logistic(log_space=True).fit(x, truth)
+
+
+def _isotonic(calibration: Calibration) -> _Fit:
+    return lambda x, truth, _: FranqClassifier(calibration, log_space=True).fit(x, truth)
+
+
+def _crossed(fit: _Fit, x: FloatArray, rows: Sequence[Score]) -> FloatArray:
+    """P(true) (n,) of each claim by the fit that has not seen its question."""
+    values = np.full(len(x), np.nan)
+    for part in _PARTS:
+        for seen, out in _folds(rows, part):
+            values[out] = _fitted(fit, x, rows, seen).predict_proba(x[out])[:, 1]
+    return values
+
+
+def _fitted(fit: _Fit, x: FloatArray, rows: Sequence[Score], seen: NDArray[np.intp]) -> Any:
+    truth = np.array([row.is_true for row in rows], float)
+    groups = np.array([row.group for row in rows])
+    return fit(x[seen], truth[seen], groups[seen])
+
+
+def _folds(rows: Sequence[Score], part: Split) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """What each fit for this part sees, and the claims of the part that it is for."""
     from sklearn.model_selection import GroupKFold
 
-    values = np.full(len(x), np.nan)
-    train = np.flatnonzero(~test)
-    folds = GroupKFold(_FOLDS).split(x[train], truth[train], groups[train])
-    parts = [(train[seen], train[out]) for seen, out in folds]
-    if test.any():
-        parts.append((train, np.flatnonzero(test)))
-    for seen, out in parts:
-        values[out] = clone(model).fit(x[seen], truth[seen]).predict_proba(x[out])[:, 1]
-    return values
+    train, test = (np.flatnonzero([r.split == s for r in rows]) for s in ("train", "test"))
+    if part == "test":
+        return [(train, test)] if len(test) else []
+    questions = [row.group for row in rows if row.split == "train"]
+    folds = GroupKFold(_FOLDS).split(train, groups=questions)
+    return [(train[seen], train[out]) for seen, out in folds]
 
 
 def _filled(values: FloatArray) -> FloatArray:
@@ -222,7 +234,22 @@ def table(rows: Sequence[Score], part: Split) -> str:
             f"| {name} | {auroc(truth, values):.3f} ±{np.nanstd(drawn[name]):.3f} | {more} | "
             f"{calibrated} | {float(np.mean(values[truth == 1] <= cut)):.0%} |"
         )
+    of = {name: values for name, values, _ in found}
+    low, high = np.nanquantile(drawn[_LEARNED] - drawn[_ADDED], (0.05, 0.95))
+    lines += [
+        "",
+        f"What the formula adds, in ROC-AUC: {_LEARNED} minus {_ADDED}, of the same signals: "
+        f"{auroc(truth, of[_LEARNED]) - auroc(truth, of[_ADDED]):+.3f} (90 %: {low:+.3f} to "
+        f"{high:+.3f}). {_fallback(rows, part)}",
+    ]
     return "\n".join(lines) + "\n"
+
+
+def _fallback(rows: Sequence[Score], part: Split) -> str:
+    """Which of the fits by condition took the curve of all claims."""
+    paper = _filled(matrix(rows, PAPER))
+    fits = [_fitted(_isotonic("condition"), paper, rows, seen) for seen, _ in _folds(rows, part)]
+    return fallback_note({"": {f"fit {at}": fit.fallback_ for at, fit in enumerate(fits, 1)}})
 
 
 def by_retrieval(rows: Sequence[Score]) -> str:
@@ -251,13 +278,12 @@ def by_set_left_out(rows: Sequence[Score]) -> str:
     lines = [f"| signals | {' | '.join(names)} | mean |", f"| --- {'| ---: ' * (len(names) + 1)}|"]
     for title, signals in {"none: evidence alone": (), **LADDER}.items():
         x = np.column_stack([faithful, *(_filled(matrix(mine, [name])) for name in signals)])
-        signs = cast("tuple[Sign, ...]", tuple(-1 if n == "contradiction" else 1 for n in signals))
+        fit = _learned(signals) if signals else _two_numbers
         found = []
         for name in names:
-            seen, out = sets != name, sets == name
-            model = FranqMixture(signs=signs) if signals else _TwoNumbers()
-            p = model.fit(x[seen], truth[seen]).predict_proba(x[out])[:, 1]
-            found.append(auroc(truth[out], p))
+            out = np.flatnonzero(sets == name)
+            model = _fitted(fit, x, mine, np.flatnonzero(sets != name))
+            found.append(auroc(truth[out], model.predict_proba(x[out])[:, 1]))
         cells = [f"{value:.3f}" for value in (*found, float(np.mean(found)))]
         lines.append(f"| {title} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from franq_bench.tables.fallback_note import fallback_named, fallback_said
 from franq_bench.tables.method_names import order, title
 from franq_bench.tables.resampling import METRICS, bootstrap, value
 from franq_bench.tables.results import MEAN, Results
@@ -118,10 +119,13 @@ def comparison_sections(
     differences: Sequence[Difference], names: tuple[str, str], results: Sequence[Results] = ()
 ) -> Iterator[Section]:
     """The comparison as a report: a table for each metric, then the settings that differ."""
+    fell = zip(names, map(fallback_said, results), strict=False)  # no results: nothing is known
+    said = " ".join(f"{name}: {note}" for name, note in fell if note)
     for metric in METRICS:
         chosen = [row for row in differences if row.metric == metric and row.a is not None]
         if chosen:
-            yield Section(TITLES[metric], (_table(metric, chosen, names),))
+            table = fallback_named(_table(metric, chosen, names), said)
+            yield Section(TITLES[metric], (table,))
     if len(results) == 2:
         for heading, pairs in (
             ("Settings that differ", (results[0].settings, results[1].settings)),

@@ -1,4 +1,4 @@
-"""Puts the fallback of condition-calibrated FRANQ under every table that shows it."""
+"""Puts the fallback of the run's condition-calibrated FRANQ under every table that shows it."""
 
 from __future__ import annotations
 
@@ -8,25 +8,40 @@ from franq_bench.tables.method_names import title
 from franq_bench.tables.results import Results
 from franq_guard.report.tables import Table
 
-__all__ = ["fallback_named"]
+__all__ = ["fallback_named", "fallback_said"]
 
 _TABLE = "fallback"
-_OWN_FITS = ("training-size-pr-auc", "training-size-prr", "training-size-ece")
+_OWN_FITS = (
+    "chosen-signals",
+    "faithfulness-calibration",
+    "faithfulness-inputs",
+    "one-change",
+    "pooled",
+    "thresholded",
+    "training-size-",
+    "uq-grid-",
+)
+"""How the names of tables begin that fit by themselves, on other rows, signals or labels: their
+notes name the fallback of these fits, and the run's would be false there."""
 _SHOWN = title("franq-condition").lower()
 
 
-def fallback_named(table: Table, results: Results) -> Table:
-    """The table, its note ending with the run's fallback where condition-calibrated FRANQ is in it.
+def fallback_said(results: Results) -> str:
+    """What the run says of its fallback; empty: it has no such table."""
+    return next((made.note for made in results.tables if made.name == _TABLE), "")
 
-    A table whose rows are fitted on other rows or by other labels than the main tables (training
-    sizes, one fit for all, gold faithfulness) says so in its own note.
+
+def fallback_named(table: Table, said: str) -> Table:
+    """The table, its note ending with ``said`` where it shows the run's condition-calibrated FRANQ.
+
+    Args:
+        table: of a report.
+        said: see :func:`fallback_said`.
     """
-    said = next((made.note for made in results.tables if made.name == _TABLE), "")
     shown = [table.title, table.note, *(column.title for column in table.columns)]
     shown += [str(cell) for row in table.rows for cell in row[:1]]
     if (
-        not said
-        or table.name in _OWN_FITS
+        table.name.startswith(_OWN_FITS)
         or said in table.note
         or not any(_SHOWN in text.lower() for text in shown)
     ):

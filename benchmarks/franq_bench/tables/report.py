@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from franq_bench.tables import paper
-from franq_bench.tables.fallback_note import fallback_named
+from franq_bench.tables.fallback_note import fallback_named, fallback_said
 from franq_bench.tables.findings import EXPLAINED, findings, heading, titles_shown, too_few
 from franq_bench.tables.method_names import main, title
 from franq_bench.tables.mistakes import read_answers, worst
@@ -112,20 +112,22 @@ def _other_figures(stored: Sequence[Row], computed: Sequence[Row]) -> list[str]:
 
 def sections(results: Results, scores: Scores, *, resamples: int = 1000) -> Iterator[Section]:
     """The report without the data's text; ``resamples``: of the comparisons' bootstrap."""
-    tables = (fallback_named(summary_table(results), results), datasets_table(results))
+    said = fallback_said(results)
+    tables = (fallback_named(summary_table(results), said), datasets_table(results))
     minded = (*too_few(results), *titles_shown(results))
     yield Section("Summary", (Note(findings(results), main=True), *minded, *tables, *EXPLAINED))
     note = unmeasured(scores)
     for metric in METRICS:
-        table = fallback_named(main_table(results, metric), results)
+        table = fallback_named(main_table(results, metric), said)
         yield Section(TITLES[metric], (table, note) if note else (table,))
     if compared := significance(results, scores, resamples=resamples):
-        yield Section("Is it more than chance?", compared)
+        named = tuple(fallback_named(table, said) for table in compared)
+        yield Section("Is it more than chance?", named)
     curves = tuple(_curves(scores))
     if curves:
         yield Section("Curves", curves)
     if results.tables:
-        named = tuple(fallback_named(table, results) for table in results.tables)
+        named = tuple(fallback_named(table, said) for table in results.tables)
         yield Section("Ablations and further tables", named)
     yield Section("The paper's own figures", tuple(paper.paper_tables(form_of(results))), True)
     yield Section(

@@ -92,8 +92,29 @@ def test_the_table_names_every_way_and_measures_on_real_answers():
         measured = {key: value for key, (value, _) in quality(one).items()}
         if not name.startswith("shipped"):
             assert measured["AUROC"] > 0.6  # made and real claims follow the same formula here
+    # one fit to the statements, five to the answers; all have enough true and false ones
+    fell = {name: one.fell for name, one in found.items() if one.fell}
+    assert fell == {
+        "documents alone, condition": [()],
+        "real answers (left out), condition": [()] * 5,
+    }
     # The claims that set the level, of whole answers of two claims, are not measured on.
     assert len(found["learned, level from 30 real claims"].answers.is_true) == 150 - REAL
+
+
+def test_the_report_says_which_curves_are_of_all_claims(tmp_path, capsys, monkeypatch):
+    made = list(simulated(150, "edit"))
+    for row in made:  # no true statement is unfaithful, no false one faithful
+        row["p_faithful"] = 0.9 if row["is_true"] else 0.1
+    answers = scores("squad", list(simulated(150, "person")), "test")
+    Scores(tuple(scores("squad", made, "train"))).write(tmp_path / "made")
+    Scores(tuple(answers)).write(tmp_path / "own-answers")
+    monkeypatch.setattr(from_documents, "_RESULTS", tmp_path)
+    main(["--out", str(tmp_path / "made")])
+    assert (
+        "labels: documents alone, condition: UQ_faith (1 of 1 fits) and UQ_unfaith (1 of 1 fits); "
+        "real answers (left out), condition: none."
+    ) in capsys.readouterr().out
 
 
 def test_quality_by_hand():

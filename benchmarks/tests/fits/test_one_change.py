@@ -10,7 +10,7 @@ from franq_bench.fits.fallback import fallback_of, fallback_table
 from franq_bench.fits.fitted import FITTED, fitted_scores, with_fitted
 from franq_bench.fits.logistic import additive_logistic, learned_franq, unbounded
 from franq_bench.fits.one_change import MAPPINGS, one_change
-from franq_bench.tables.fallback_note import fallback_named
+from franq_bench.tables.fallback_note import fallback_named, fallback_said
 from franq_bench.tables.results import MEAN, Results, metric_rows
 from franq_bench.tables.scores import Score, Scores
 from franq_bench.tables.summary import main_table
@@ -59,11 +59,10 @@ def test_every_table_with_condition_calibrated_franq_names_the_fallback():
     assert "(1 of 1)" in fallback.note
     rows = tuple(metric_rows(scores, resamples=2))
     results = Results({}, {}, (), rows, (fallback,))
-    table = main_table(results, "prr")
-    assert fallback.note in fallback_named(table, results).note
-    assert fallback_named(fallback, results) == fallback  # not said twice
-    bare = Results({}, {}, (), rows)
-    assert fallback_named(table, bare) == table
+    table, said = main_table(results, "prr"), fallback_said(results)
+    assert fallback.note in fallback_named(table, said).note
+    assert fallback_named(fallback, said) == fallback  # not said twice
+    assert fallback_named(table, fallback_said(Results({}, {}, (), rows))) == table
 
 
 @pytest.mark.parametrize("make", [learned_franq, additive_logistic])

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from franq_bench.fits.logistic import additive_logistic
 from franq_bench.long.by_reading import (
     LADDER,
     PAPER,
@@ -20,7 +21,10 @@ from franq_bench.long.by_reading import (
     table,
 )
 from franq_bench.tables.scores import Score, Scores
+from franq_guard.calibration.fitting import fit_by
+from franq_guard.calibration.labels import labelled
 from franq_guard.metrics.measures import auroc
+from franq_guard.signals.components import OWN
 
 
 def test_agreement_by_hand():
@@ -63,6 +67,58 @@ def test_what_tells_true_from_false_is_found_and_no_question_is_fitted_on_itself
     for part in ("train", "test"):
         [line] = [x for x in table(rows, part).splitlines() if "| max-token-entropy |" in x]
         assert "| 1.000 ±0.000 | +0." in line  # more than evidence alone, which is noise here
+
+
+def test_the_row_as_shipped_is_the_shipped_fit(rows):
+    """Also where claims of a question are alike, so that folds which split it want no penalty."""
+    signal, rng = OWN.uq_faith, np.random.default_rng(6)
+    told = rng.uniform(-9, -1, len(rows))
+    for i, row in enumerate(rows):
+        first = rows[i // 3 * 3]
+        own = {"faithfulness": first.scores["faithfulness"]}
+        own[signal] = told[i // 3] + first.is_true
+        # names in the order of the rows: folds go by it where questions have equally many claims
+        named = f"{i // 3:03}"
+        rows[i] = replace(row, scores=row.scores | own, is_true=first.is_true, group=named)
+    data = labelled(
+        {"p_faithful": row.scores["faithfulness"], "uq_faith": row.scores[signal],
+         "uq_unfaith": row.scores[signal], "is_true": row.is_true, "group": row.group}
+        for row in rows
+    )  # fmt: skip
+    test = np.array([row.split == "test" for row in rows])
+    shipped = fit_by("learned")(data.only(~test)).calibrator
+    want = shipped.apply(*data.signals[test].T)[0]
+    found = {name: values for name, values, _ in compared(rows)}
+    shown = found["FRANQ, learned: claim probability (as shipped)"][test]
+    np.testing.assert_allclose(shown, want, rtol=1e-6)
+
+
+def test_what_the_formula_adds_is_said_with_its_interval(rows):
+    test = np.array([row.split == "test" for row in rows])
+    x = np.array([[row.scores[name] for name in ("faithfulness", *SIGNALS)] for row in rows])
+    truth = np.array([row.is_true for row in rows], int)
+    # the additive model of the other reports, on the columns that the formula gets
+    want = additive_logistic(log_space=True).fit(x[~test], truth[~test]).predict_proba(x[test])
+    found = {name: values[test] for name, values, _ in compared(rows)}
+    np.testing.assert_allclose(found["additive logistic"], want[:, 1])
+    gap = auroc(truth[test], found["FRANQ, learned: four signals per token"])
+    gap -= auroc(truth[test], want[:, 1])
+    [said] = [line for line in table(rows, "test").splitlines() if "What the formula adds" in line]
+    assert f"of the same signals: {gap:+.3f} (90 %: " in said
+
+
+def test_both_parts_say_what_fell_back(rows):
+    for part in ("train", "test"):
+        assert "Fallback of FRANQ, condition-calibrated: none" in table(rows, part)
+    # in the one fit for the test part, three false claims are faithful; in the five for the other
+    # part, at most three
+    train = [i for i, row in enumerate(rows) if row.split == "train" and not row.is_true]
+    for i in train[3:]:
+        rows[i].scores["faithfulness"] *= 0.4
+    for i in train[:3]:
+        rows[i].scores["faithfulness"] = 0.9
+    assert "UQ_faith on fit 1 (1 of 1)" in table(rows, "test")
+    assert "UQ_faith on fit 1, fit 2, fit 3, fit 4, fit 5 (5 of 5)" in table(rows, "train")
 
 
 def test_signals_are_compared_on_data_sets_left_out(rows):
