@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from franq_guard.claims.blocks import NOTHING, Block, blocks
 from franq_guard.claims.citations import Stated
+from franq_guard.claims.enclosed import around, enclosed, hide, shown, statements
 from franq_guard.claims.rules.asides import without_asides, without_examples
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.context import Reader
@@ -23,6 +24,7 @@ from franq_guard.claims.rules.unfinished import unfinished
 from franq_guard.claims.rules.whole import stays_whole
 from franq_guard.claims.sentences import sentences
 from franq_guard.claims.settling import settled
+from franq_guard.claims.spans import subtract
 from franq_guard.records import Claim, Span
 
 _STAGES: tuple[Callable[[Clause], list[Clause]], ...] = (
@@ -38,6 +40,8 @@ _STAGES: tuple[Callable[[Clause], list[Clause]], ...] = (
 )
 _TO_THE_END = re.compile(r"[ \t]*\Z")
 """Only blanks follow; after a line break the last sentence is taken to be as it was meant."""
+_SINGLE_QUOTE = re.compile(r"(?<!\w)['‘]")
+"""What may be an apostrophe, so that a sentence may be split inside such quotation marks."""
 _MAX_WORDS = 150
 """A longer sentence is hardly prose and is not split, which also keeps the time linear."""
 
@@ -60,12 +64,12 @@ class RuleSplitter:
     Text in other languages is split into sentences, each one claim.
     """
 
-    fingerprint = "rules/8"
+    fingerprint = "rules/9"
 
     def __init__(self, *, language: str = "en") -> None:
         self.language = language
         if language != "en":
-            self.fingerprint = f"rules/8:{language}"
+            self.fingerprint = f"rules/9:{language}"
 
     def split(self, answer: str, *, question: str = "") -> list[Claim]:
         """Claims of ``answer`` in order; see :class:`franq_guard.claims.ClaimSplitter`."""
@@ -124,31 +128,35 @@ class RuleSplitter:
         self, answer: str, stated: Stated, block: Block, reader: Reader, after: int
     ) -> Iterator[Unit]:
         reader.block(block, ends_text=block.end == len(answer))
-        for start, end in sentences(answer, block.start, block.end, language=self.language):
-            text = answer[start:end]
-            if end <= after:
-                reader.passed(text)
-                continue
-            if stated.is_markup(start, end):
-                yield Unit((start, end), ())
-                continue
-            why = stated.why_nothing(start, end) or reason(text)
-            if why is None and self.language == "en" and _TO_THE_END.match(answer, end):
-                why = "unfinished" if unfinished(text, reader.before) else None
-            claims: tuple[Claim, ...] = (Claim(text, ((start, end),), not_a_claim=why),)
-            if why is None:
-                whole = reader.one_of_several(text)
-                found = _clauses(stated.text, start, end, whole=whole)
-                made = (_claim(stated, reader, start, clause) for clause in found)
-                claims = tuple(reader.place(claim) for claim in made)
-            reader.passed(text)
-            yield Unit((start, end), claims)
+        for span in sentences(answer, block.start, block.end, language=self.language):
+            parts = (span, *enclosed(stated.text, *span, language=self.language))
+            is_new, claims = span[1] > after, list[Claim]()
+            for part in parts:
+                hidden = around(answer, part, parts)
+                if is_new and not stated.is_markup(*part):
+                    claims += self._claims(answer, stated, reader, part, hidden)
+                reader.passed(shown(answer, part, hidden))
+            if is_new:
+                yield Unit(span, tuple(sorted(claims, key=lambda claim: claim.spans)))
 
-
-def _claim(stated: Stated, reader: Reader, start: int, clause: Clause) -> Claim:
-    """A clause of the sentence at ``start`` as a claim, without citations."""
-    full = reader.in_full(stated.text, start, clause)
-    return stated.clear(Claim(render(stated.text, clause), clause.spans(), full=full))
+    def _claims(
+        self, answer: str, stated: Stated, reader: Reader, part: Span, hidden: Sequence[Span]
+    ) -> Iterator[Claim]:
+        """The claims of the sentence ``part``, without the sentences in it that are ``hidden``."""
+        text = shown(answer, part, hidden)
+        why = stated.why_nothing(*part) or reason(text)
+        if why is None and self.language == "en" and _TO_THE_END.match(answer, part[1]):
+            why = "unfinished" if unfinished(text, reader.before) else None
+        if why is not None:
+            yield Claim(text, tuple(subtract((part,), hidden)), not_a_claim=why)
+            return
+        source = hide(stated.text, hidden)
+        whole = reader.one_of_several(text) or (hidden and _SINGLE_QUOTE.search(text) is not None)
+        for clause in _clauses(source, *part, whole=bool(whole)):
+            spans = tuple(subtract(clause.spans(), hidden))
+            full = reader.in_full(source, part[0], clause)
+            claim = Claim(render(source, clause), spans, full=full)
+            yield reader.place(stated.clear(claim))
 
 
 def _clauses(answer: str, start: int, end: int, *, whole: bool) -> list[Clause]:
@@ -195,16 +203,31 @@ def _not_claims(answer: str, block: Block) -> tuple[Claim, ...]:
 
 
 def _row(answer: str, block: Block, head: Sequence[str]) -> Iterator[Claim]:
-    """One claim for each cell after the first one, which names what the row is about."""
+    """One claim for each cell after the first one, which names what the row is about.
+
+    A cell of several sentences is one claim for each; as a first cell it names nothing then.
+    """
     cells = [(k, cell) for k, cell in enumerate(block.cells) if cell[0] < cell[1]]
     if not cells:
         return
-    key = plain(answer[slice(*cells[0][1])]).strip()
-    if len(cells) == 1:
-        yield Claim(as_sentence(key), (cells[0][1],))
-    spans: tuple[Span, ...] = (cells[0][1],)
+    first, *others = _cell(answer, cells[0][1])
+    key, spans = first[0], first[1]
+    if others or len(cells) == 1:
+        for stated in (first, *others):
+            yield Claim(as_sentence(stated[0]), stated[1])
+        key, spans = "", ()
     for k, cell in cells[1:]:
-        name = f"{head[k]}: " if k < len(head) and head[k] else ""
-        value = plain(answer[slice(*cell)]).strip()
-        yield Claim(as_sentence(f"{key}: {name}{value}"), (*spans, cell))
-        spans = ()
+        name = head[k] if k < len(head) else ""
+        for value, own in _cell(answer, cell):
+            yield Claim(as_sentence(": ".join(filter(None, (key, name, value)))), (*spans, *own))
+            spans = ()
+
+
+def _cell(answer: str, cell: Span) -> Iterator[tuple[str, tuple[Span, ...]]]:
+    """The sentences of a cell: text and spans."""
+    found = statements(answer, *cell)
+    parts = [inner for span in found for inner in (span, *enclosed(answer, *span))]
+    for part in parts:
+        hidden = around(answer, part, parts)
+        text = plain(hide(answer, hidden)[slice(*part)]).strip()
+        yield text, tuple(subtract((part,), hidden))
