@@ -20,6 +20,7 @@ from franq_guard.claims.rules.joined import joined
 from franq_guard.claims.rules.lexer import Word, lex
 from franq_guard.claims.rules.nonclaims import reason
 from franq_guard.claims.rules.render import as_sentence, emphasis, plain, render
+from franq_guard.claims.rules.turns import turn
 from franq_guard.claims.rules.unfinished import unfinished
 from franq_guard.claims.rules.whole import stays_whole
 from franq_guard.claims.sentences import sentences
@@ -147,16 +148,46 @@ class RuleSplitter:
         why = stated.why_nothing(*part) or reason(text)
         if why is None and self.language == "en" and _TO_THE_END.match(answer, part[1]):
             why = "unfinished" if unfinished(text, reader.before) else None
-        if why is not None:
-            yield Claim(text, tuple(subtract((part,), hidden)), not_a_claim=why)
-            return
         source = hide(stated.text, hidden)
-        whole = reader.one_of_several(text) or (hidden and _SINGLE_QUOTE.search(text) is not None)
-        for clause in _clauses(source, *part, whole=bool(whole)):
-            spans = tuple(subtract(clause.spans(), hidden))
-            full = reader.in_full(source, part[0], clause)
-            claim = Claim(render(source, clause), spans, full=full)
-            yield reader.place(stated.clear(claim))
+        for piece in _pieces(source, part, why):
+            if piece.why is not None:
+                spans = tuple(subtract((piece.span,), hidden))
+                joined_on = piece.begin > piece.span[0]
+                left = shown(answer, (piece.begin, piece.span[1]), hidden)
+                yield Claim(as_sentence(left) if joined_on else left, spans, not_a_claim=piece.why)
+                continue
+            whole = reader.one_of_several(text) or (hidden and _SINGLE_QUOTE.search(text))
+            for clause in _clauses(source, piece.begin, piece.span[1], whole=bool(whole)):
+                spans = clause.spans()
+                if spans[0][0] == piece.begin:  # the conjunction before it is its own
+                    spans = ((piece.span[0], spans[0][1]), *spans[1:])
+                full = reader.in_full(source, piece.begin, clause)
+                claim = Claim(render(source, clause), tuple(subtract(spans, hidden)), full=full)
+                yield reader.place(stated.clear(claim))
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A part of a sentence that states something (``why`` is None) or nothing.
+
+    Its text begins at ``begin``: a conjunction before it is in its ``span`` only.
+    """
+
+    span: Span
+    begin: int
+    why: str | None
+
+
+def _pieces(source: str, part: Span, why: str | None) -> list[_Piece]:
+    """The sentence in one piece, or in two if only one of them states nothing (``why``)."""
+    start, end = part
+    turned = turn(source[start:end], why) if why else None
+    if turned is None:
+        return [_Piece(part, start, why)]
+    first, rest = (None, why) if turned.states_first else (why, None)
+    cut = end - len(source[start + turned.cut : end].lstrip())
+    found = [_Piece((cut, end), start + turned.rest, rest)]
+    return [_Piece((start, start + turned.cut), start, first), *found] if turned.cut else found
 
 
 def _clauses(answer: str, start: int, end: int, *, whole: bool) -> list[Clause]:
