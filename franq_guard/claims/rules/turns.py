@@ -34,6 +34,8 @@ _THAT = re.compile(
 _SORRY = re.compile(
     r"\W*(?:(?:i'm|i am) )?(?:very |so |truly )?(?:sorry|afraid|unfortunately)$", re.I
 )
+_MOST = 20
+"""How many places of a sentence are tried, which keeps the time linear."""
 _SILENT = re.compile(
     r"\b(?:not?|nothing|cannot|insufficient|unable|without|only|unclear|unknown|impossible|limited"
     r"|lacks?|fails?|\w+n't)\b.{0,60}"
