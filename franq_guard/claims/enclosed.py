@@ -66,7 +66,7 @@ def _may_state(text: str, span: Span) -> bool:
     """Whether there is a verb, or most words are written small, which in a title they are not."""
     words = [x for x in lex(text, *span) if x.is_word]
     spelled = [x for x in words if not x.is_number]
-    small = sum(not x.is_name for x in spelled)
+    small = sum(not x.is_name and x.low.isascii() for x in spelled)  # phonetic script is no prose
     if len(words) >= _FEWEST_WORDS and 2 * small > len(spelled):
         return True
     return find_verb(words, 0, len(words), loose=True) is not None

@@ -123,6 +123,8 @@ def _row_edits(text: str, block: Block, placed: _Placed) -> list[_Edit] | None:
     """The edits for a table row: dropped cells are emptied; None if no claim of it is kept."""
     inside = placed.inside(block.start, block.end)
     kept = [k for k in inside if k not in placed.dropped]
+    if not kept and block.kind == "table_head":  # the line below it belongs to it
+        return [_Edit(*cell) for cell in block.cells]
     if not kept:
         return None
     first = block.cells[0]

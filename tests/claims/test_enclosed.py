@@ -78,3 +78,10 @@ def test_a_title_is_not_cut(title):
     assert statements(title, 0, len(title)) == [(0, len(title))]
     for form in ('He wrote "{}" in 2014.', "The book ({}) was sold in 2014."):
         assert len(SPLITTER.split(form.format(title))) == 1
+
+
+def test_phonetic_script_after_an_abbreviation_is_no_sentence():
+    [claim] = SPLITTER.split(
+        "The Vostra Union (Vostran: Вострания, tr. Vostra Unya, IPA: [ʋəˈstrɐ ˈunʲjə]) is in Vost."
+    )
+    assert claim.text.endswith("is in Vost.")

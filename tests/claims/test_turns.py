@@ -86,6 +86,7 @@ def test_a_statement_before_the_refusal_is_a_claim():
         "Thank you for your question, feel free to ask more.",
         "Source: Wikipedia, the free encyclopedia",
         "Source: The Man Who Knew Too Much, p. 3",
+        "I'm not sure if this is true, but I think it is.",
         "Stir the sauce, so it does not burn.",
     ],
 )

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from franq_guard.claims.blocks import NOTHING, Block, blocks
 from franq_guard.claims.citations import Stated
 from franq_guard.claims.enclosed import around, enclosed, hide, shown, statements
 from franq_guard.claims.rules.asides import without_asides, without_examples
+from franq_guard.claims.rules.bare_answers import ends_bare, is_bare
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.context import Reader
 from franq_guard.claims.rules.coordination import coordinated, independent
 from franq_guard.claims.rules.dependents import dependents
 from franq_guard.claims.rules.enumeration import enumerated
 from franq_guard.claims.rules.gapping import gapped
+from franq_guard.claims.rules.headings import header_states, heading_states
 from franq_guard.claims.rules.joined import joined
 from franq_guard.claims.rules.lexer import Word, lex
 from franq_guard.claims.rules.nonclaims import reason
@@ -41,6 +43,7 @@ _STAGES: tuple[Callable[[Clause], list[Clause]], ...] = (
 )
 _TO_THE_END = re.compile(r"[ \t]*\Z")
 """Only blanks follow; after a line break the last sentence is taken to be as it was meant."""
+_PROSE = frozenset({"paragraph", "item"})
 _SINGLE_QUOTE = re.compile(r"(?<!\w)['‘]")
 """What may be an apostrophe, so that a sentence may be split inside such quotation marks."""
 _MAX_WORDS = 150
@@ -86,23 +89,47 @@ class RuleSplitter:
         """
         reader, stated = reader or Reader(answer, question), Stated(answer)
         head: Sequence[str] = ()
-        for block in blocks(answer):
+        found = blocks(answer)
+        for i, block in enumerate(found):
+            is_last = i + 1 == len(found) and block.end > after
+            if block.kind == "heading" and self._states(answer, block, reader, is_last):
+                block = replace(block, kind="item" if reader.above.endswith(":") else "paragraph")
             span = (block.start, block.end)
-            if block.kind in {"paragraph", "item"}:
-                yield from self._prose(answer, stated, block, reader, after)
+            if block.kind in _PROSE:
+                follow = self._opening(answer, block, found[i + 1 : i + 2])
+                yield from self._prose(answer, stated, block, reader, after, follow)
                 continue
-            if block.kind == "row":
-                claims = tuple(
-                    reader.place(stated.clear(c)) for c in _row(stated.text, block, head)
-                )
+            names = [plain(answer[a:b]).strip() for a, b in block.cells]
+            is_row = block.kind == "row" or (block.kind == "table_head" and header_states(names))
+            if is_row:
+                reader.stated = True
+                row = _row(stated.text, block, head)
+                claims = tuple(reader.place(stated.clear(claim)) for claim in row)
             else:
                 claims = _not_claims(answer, block)
             if block.kind == "table_head":
-                head = [plain(answer[a:b]).strip() for a, b in block.cells]
+                head = () if is_row else names
             elif block.kind == "heading":
                 reader.heading(answer[block.start : block.end])
             if claims and block.end > after:
                 yield Unit(span, claims, is_sentence=False)
+
+    def _states(self, answer: str, block: Block, reader: Reader, is_last: bool) -> bool:
+        """Whether a heading is a claim."""
+        text, is_first = answer[block.start : block.end], not reader.stated
+        return self.language == "en" and heading_states(
+            text, reader.above, is_last=is_last, is_first=is_first
+        )
+
+    def _opening(self, answer: str, block: Block, following: Sequence[Block]) -> str:
+        """The first sentence of the next block if ``block`` may end with "Yes."; else empty."""
+        if not ends_bare(answer[block.start : block.end]):
+            return ""
+        for near in following:
+            if near.kind in _PROSE and near.start < near.end:
+                found = sentences(answer, near.start, near.end, language=self.language)
+                return answer[slice(*found[0])]
+        return ""
 
     def reader(self, question: str = "") -> Reader:
         """A reader for :meth:`units` that has read nothing yet."""
@@ -126,10 +153,25 @@ class RuleSplitter:
         return settled(answer, language=self.language, known=known)
 
     def _prose(
-        self, answer: str, stated: Stated, block: Block, reader: Reader, after: int
+        self,
+        answer: str,
+        stated: Stated,
+        block: Block,
+        reader: Reader,
+        after: int,
+        follow: str,
     ) -> Iterator[Unit]:
+        """The sentences of a block; ``follow`` is the sentence after it, where that matters."""
         reader.block(block, ends_text=block.end == len(answer))
-        for span in sentences(answer, block.start, block.end, language=self.language):
+        spans = sentences(answer, block.start, block.end, language=self.language)
+        next_ones = [*(answer[slice(*span)] for span in spans[1:]), follow]
+        for span, following in zip(spans, next_ones, strict=False):
+            text = answer[slice(*span)]
+            if is_bare(text, reader.before, following):
+                reader.passed(text)
+                if span[1] > after:
+                    yield Unit(span, (Claim(text, (span,), not_a_claim="yes or no"),))
+                continue
             parts = (span, *enclosed(stated.text, *span, language=self.language))
             is_new, claims = span[1] > after, list[Claim]()
             for part in parts:

@@ -11,7 +11,12 @@ from itertools import islice
 from typing import NamedTuple
 
 from franq_guard.claims.rules import words as w
-from franq_guard.claims.rules.finite_verb import find_verb, is_finite, subject_start
+from franq_guard.claims.rules.finite_verb import (
+    find_verb,
+    is_adverb,
+    is_finite,
+    subject_start,
+)
 from franq_guard.claims.rules.lexer import lex
 from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.rules.nonclaims import reason
@@ -129,4 +134,8 @@ def _states(text: str) -> bool:
     verb = find_verb(words, start, len(words))
     if verb is None or words[start].low in _TALKERS:
         return False
+    if words[verb].low in w.AUXILIARIES | w.PRONOUN_VERBS and not any(
+        x.is_word and not is_adverb(x) for x in words[verb + 1 :]
+    ):
+        return False  # "I think it is"
     return verb > start or words[verb].low in w.PRONOUN_VERBS
