@@ -17,7 +17,12 @@ NOTHING = frozenset(get_args(Nothing))
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}(?=[ \t]|$)")
 _RULE = re.compile(r"[ \t]*(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+[ \t]*)$")
-_ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪–—·][ \t]+|\(?(?:\d{1,3}|[A-Za-z])[.)][ \t]+)")
+_ROMAN = r"(?i:x{0,3}(?:ix|iv|v?i{1,3}|v)|x{1,3})"
+_ITEM = re.compile(
+    rf"[ \t]*(?:[-*+•‣◦▪–—·][ \t]+|\(?(?:\d{{1,3}}|[A-Za-z]|{_ROMAN})[.)][ \t]+"
+    r"|(?:\d{1,2}\ufe0f?\u20e3|\U0001f51f)[ \t]*)"
+)
+"""A bullet; a number, letter or Roman numeral; an emoji keycap."""
 _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
 _DELIMITER_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*$")
@@ -117,7 +122,7 @@ def _classify(text: str, start: int, end: int, blank: bool) -> Block:
 def _is_initial(text: str, item: re.Match[str], end: int) -> bool:
     """``J. Smith`` begins with an initial, ``a. first`` and ``A) first`` with a list letter."""
     marker = item.group().strip()
-    return marker[0].isupper() and marker.endswith(".") and not marker.startswith("(")
+    return len(marker) == 2 and marker[0].isupper() and marker.endswith(".")
 
 
 def _strip(text: str, start: int, end: int) -> Span:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from franq_guard.claims.enclosed import around, enclosed
 from franq_guard.claims.spans import merged
 from franq_guard.records import Claim, Span
 
@@ -33,6 +34,9 @@ def rebuild(text: str, sentence: Span, claims: Sequence[Claim], keep: Sequence[b
         return ""
     if _overlap(claims):
         return " ".join(c.text for c, k in zip(claims, keep, strict=True) if k and _usable(c))
+    inner = enclosed(text, *sentence)
+    if inner:
+        return _without_enclosed(text, sentence, claims, keep, around(text, sentence, inner))
     keep = _without_repeated(claims, keep)
     pieces = _pieces(sentence, claims)
     out: list[_Draft] = []
@@ -50,6 +54,35 @@ def rebuild(text: str, sentence: Span, claims: Sequence[Claim], keep: Sequence[b
     end = _TERMINAL.search(text, *sentence)
     mark = end.group() if end else ""
     return " ".join(filter(None, (d.write(text, claims, pieces, keep, mark) for d in out)))
+
+
+def _without_enclosed(
+    text: str, sentence: Span, claims: Sequence[Claim], keep: Sequence[bool], inner: Sequence[Span]
+) -> str:
+    """The rest of a sentence with sentences in quotation marks or brackets in it (``inner``).
+
+    They stay inside the marks if all the claims around them are kept.
+    """
+    placed = [_inside(claim, inner) for claim in claims]
+    if not all(kept for kept, where in zip(keep, placed, strict=True) if where is None):
+        return " ".join(c.text for c, kept in zip(claims, keep, strict=True) if kept)
+    out, at = "", sentence[0]
+    for span in inner:
+        own = [k for k, where in enumerate(placed) if where == span]
+        left = text[slice(*span)]
+        if not all(keep[k] for k in own):
+            start = span[1] - len(left.lstrip())
+            left = rebuild(text, (start, span[1]), [claims[k] for k in own], [keep[k] for k in own])
+            left = left and text[span[0] : start] + left
+        out += text[at : span[0]] + left
+        at = span[1]
+    return out + text[at : sentence[1]]
+
+
+def _inside(claim: Claim, spans: Sequence[Span]) -> Span | None:
+    """The one of ``spans`` that holds the whole claim, or None."""
+    first, last = claim.spans[0][0], claim.spans[-1][1]
+    return next((x for x in spans if x[0] <= first and last <= x[1]), None)
 
 
 def _without_repeated(claims: Sequence[Claim], keep: Sequence[bool]) -> list[bool]:

@@ -14,6 +14,7 @@ from franq_guard.claims.spans import subtract
 from franq_guard.records import Claim, Span
 
 _NUMBER = re.compile(r"\d{1,3}")
+_NEXT_IN_CELL = re.compile(r" (?=[^\s|])")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -122,12 +123,14 @@ def _row_edits(text: str, block: Block, placed: _Placed) -> list[_Edit] | None:
     """The edits for a table row: dropped cells are emptied; None if no claim of it is kept."""
     inside = placed.inside(block.start, block.end)
     kept = [k for k in inside if k not in placed.dropped]
+    if not kept and block.kind == "table_head":  # the line below it belongs to it
+        return [_Edit(*cell) for cell in block.cells]
     if not kept:
         return None
     first = block.cells[0]
     spans = [s for k in inside if k in placed.dropped for s in placed.claims[k].spans if s != first]
     taken = [s for k in kept for s in placed.claims[k].spans]
-    return [_Edit(a, b) for a, b in subtract(spans, taken)]
+    return [_Edit(a, b + bool(_NEXT_IN_CELL.match(text, b))) for a, b in subtract(spans, taken)]
 
 
 def _renumbered(text: str, found: Sequence[Block], gone: Sequence[Block]) -> Iterator[_Edit]:

@@ -7,7 +7,8 @@ A sentence is settled when no later text can change where it ends:
   break after a full stop, or the next list item;
 - no quotation mark or bracket that opened before its end can still be closed after it, since
   sentences do not end inside quotes and brackets. This is tested by closing each of them;
-- there is no inline numbering, such as "(1)", in its paragraph: a second number makes it a list.
+- there is no inline numbering, such as "(1)", in its paragraph: a second number makes it a list;
+- it is not "Yes." or "It does.": the sentence after it, which must be settled, decides about it.
 
 A heading, code block or table row is settled when the line after it is complete, the header of a
 table with its first row.
@@ -24,6 +25,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from franq_guard.claims.blocks import ENDS, NOTHING, WRAP_WIDTH, Block, blocks
+from franq_guard.claims.rules.bare_answers import ends_bare
 from franq_guard.claims.sentences import sentences
 from franq_guard.records import Span
 
@@ -75,7 +77,8 @@ def settled(text: str, *, language: str = "en", known: int = 0) -> int:
     end = 0
     for i, block in enumerate(found):
         if _is_over(text, block, found[i + 1] if i + 1 < len(found) else None):
-            if block.kind != "table_head":  # the line below it makes it a header
+            waits = block.kind == "table_head" or ends_bare(text[block.start : block.end])
+            if not waits:  # the line below makes a header; what follows "Yes." decides about it
                 end = block.end
             continue
         ends = _settled_sentences(text, block, language, known)
@@ -156,6 +159,8 @@ def _settled_sentences(text: str, block: Block, language: str, known: int) -> li
     sure = max(known - block.start, opener.end() - LOOK_AHEAD - 1 if opener else len(part))
     staying = _staying(part, [span for span in found if span[1] > sure], language)
     kept = [*(span for span in found if span[1] <= sure), *staying]
+    while kept and ends_bare(part[: kept[-1][1]]):
+        kept.pop()
     return [block.start + end for _, end in kept]
 
 

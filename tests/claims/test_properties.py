@@ -19,6 +19,9 @@ PIECES = [
     "“", "…", "e.g. ", "3.5 million", " but ", "it", " is ", ", ", "*", "> ", "No. ", "?", "He ",
     "[1]", "http://a.b/c", "Germany borders France, Spain and Italy", "\ud800", "\x00", "東京。",
     "😀", "\r\n", ", including ", "although ", "making it ", "the ", "that ", "\u2028", "\t",
+    "Yes. ", "It does. ", "**Tom Fox**\n", "It is:\n",
+    ' "It is big. It is red." ', "(It was. He is.)",
+    "| a | 9 cm |\n|---|---|\n", "I cannot find it, but it is red. ", "I hope this helps: ", "ii. ",
     "Dr. ", " as well as ", "Panic! at ", "Wm. ", "...Get Out", "They are: 1. ", "2. The ",
 ]  # fmt: skip
 PROSE = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)

@@ -117,3 +117,29 @@ def test_the_language_is_part_of_the_fingerprint():
     german = RuleSplitter(language="de")
     assert german.fingerprint != RuleSplitter().fingerprint
     assert len(german.split("Er kam z. B. am 5. Mai. Sie ging.")) == 2
+
+
+@pytest.mark.parametrize(
+    "markers",
+    [
+        ("i.", "ii.", "iii.", "iv."),
+        ("(i)", "(ii)", "(iii)", "(xiv)"),
+        ("I)", "II)", "III)", "IV)"),
+        ("vi.", "vii.", "VIII.", "IX."),
+        ("1️⃣", "2️⃣", "3️⃣", "10️⃣"),
+        ("1\u20e3", "2\u20e3", "9\u20e3", "🔟"),
+    ],
+)
+def test_roman_numerals_and_keycaps_are_list_markers(markers):
+    facts = ["The K7 is red.", "It boils in 4 minutes.", "It is made in Ulm.", "It is new."]
+    answer = "\n".join(f"{mark} {fact}" for mark, fact in zip(markers, facts, strict=True))
+    claims = RuleSplitter().split(answer)
+    assert [claim.text for claim in claims] == facts
+    assert [answer[slice(*claim.spans[0])] for claim in claims] == facts
+
+
+@pytest.mark.parametrize(
+    "text", ["I. Kant was born in 1724.", "Mix. It is red.", "vim. It is red."]
+)
+def test_initials_and_words_are_no_roman_numerals(text):
+    assert RuleSplitter().split(text)[0].spans[0][0] == 0

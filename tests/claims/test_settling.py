@@ -19,7 +19,10 @@ PIECES = [
     "1", "Mr. J. Smith went home to his family in the evening. ",
     "It rained all day long in Paris. ",
     "The river rises in the northern hills and runs to the sea. ", "\n---\n", "Yahoo! ", "`", "''",
-    "Panic! at ", "Wm. ", "...Get Out", "They are: 1. ", "2. The ",
+    "Panic! at ", "Wm. ", "...Get Out", "They are: 1. ", "2. The ", "Yes. ", "\nNo.\n", "It does. ",
+    "\n\n**Tom Fox**\n\n", "The man is:\n", "\n| Size | 9 minutes |\n|---|---|\n",
+    ' "It is big. It is red." ',
+    "I cannot find it, but it is red. ", "\nii. ",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 

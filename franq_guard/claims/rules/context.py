@@ -11,6 +11,7 @@ from franq_guard.claims.rules.finite_verb import find_verb, subject
 from franq_guard.claims.rules.lexer import lex
 from franq_guard.claims.rules.list_doubts import COUNTS
 from franq_guard.claims.rules.mentions import Mentions
+from franq_guard.claims.rules.nonclaims import reason
 from franq_guard.claims.rules.render import plain, render
 from franq_guard.claims.rules.words import DETERMINERS, THIRD_PERSON
 from franq_guard.records import Claim
@@ -27,6 +28,8 @@ class Reader:
 
     Attributes:
         before: the sentence that was read last in the same paragraph or list item, or "".
+        above: the sentence that was read last, if no heading followed it, or "".
+        stated: whether anything read so far may be true or false.
     """
 
     def __init__(self, answer: str, question: str) -> None:
@@ -37,11 +40,12 @@ class Reader:
         self._last = ""
         self._goes_on = False
         self._mentions = Mentions(self._question)
-        self.before = ""
+        self.before = self.above = ""
+        self.stated = False
 
     def heading(self, text: str) -> None:
         """Read a heading, which applies to what follows."""
-        self._heading, self._lead = plain(text).strip(_CLOSERS), ""
+        self._heading, self._lead, self.above = plain(text).strip(_CLOSERS), "", ""
 
     def block(self, block: Block, *, ends_text: bool) -> None:
         """Begin a block; list items keep the sentence that introduced their list.
@@ -64,6 +68,7 @@ class Reader:
     def passed(self, sentence: str) -> None:
         """Read a sentence; if its subject is a name, a later pronoun may refer to it."""
         self._last, self.before = plain(sentence).strip(), sentence
+        self.above, self.stated = self._last, self.stated or reason(sentence) is None
         self._mentions.passed(sentence)
         words = tuple(lex(sentence[:400], 0, min(len(sentence), 400)))
         found = subject(words)

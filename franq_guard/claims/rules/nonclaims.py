@@ -41,7 +41,8 @@ def reason(sentence: str) -> str | None:
     Reasons: ``no statement`` (no word at all), ``link``, ``citation``, ``question``, ``refusal``,
     ``hedge`` (about the answer or the assistant itself), ``greeting`` (pleasantries and offers to
     help too), ``lead-in`` (announces a list), ``opinion``, ``instruction``. The splitter adds
-    ``unfinished`` for a last sentence that was cut off (:mod:`.unfinished`).
+    ``unfinished`` for a last sentence that was cut off (:mod:`.unfinished`) and ``yes or no`` for
+    "Yes." beside a full sentence (:mod:`.bare_answers`).
     """
     if not any(c.isalnum() for c in sentence):
         return "no statement"

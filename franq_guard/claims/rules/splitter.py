@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from franq_guard.claims.blocks import NOTHING, Block, blocks
 from franq_guard.claims.citations import Stated
+from franq_guard.claims.enclosed import around, enclosed, hide, shown, statements
 from franq_guard.claims.rules.asides import without_asides, without_examples
+from franq_guard.claims.rules.bare_answers import ends_bare, is_bare
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.context import Reader
 from franq_guard.claims.rules.coordination import coordinated, independent
 from franq_guard.claims.rules.dependents import dependents
 from franq_guard.claims.rules.enumeration import enumerated
 from franq_guard.claims.rules.gapping import gapped
+from franq_guard.claims.rules.headings import header_states, heading_states
 from franq_guard.claims.rules.joined import joined
 from franq_guard.claims.rules.lexer import Word, lex
 from franq_guard.claims.rules.nonclaims import reason
 from franq_guard.claims.rules.render import as_sentence, emphasis, plain, render
+from franq_guard.claims.rules.turns import turn
 from franq_guard.claims.rules.unfinished import unfinished
 from franq_guard.claims.rules.whole import stays_whole
 from franq_guard.claims.sentences import sentences
 from franq_guard.claims.settling import settled
+from franq_guard.claims.spans import subtract
 from franq_guard.records import Claim, Span
 
 _STAGES: tuple[Callable[[Clause], list[Clause]], ...] = (
@@ -38,6 +43,9 @@ _STAGES: tuple[Callable[[Clause], list[Clause]], ...] = (
 )
 _TO_THE_END = re.compile(r"[ \t]*\Z")
 """Only blanks follow; after a line break the last sentence is taken to be as it was meant."""
+_PROSE = frozenset({"paragraph", "item"})
+_SINGLE_QUOTE = re.compile(r"(?<!\w)['‘]")
+"""What may be an apostrophe, so that a sentence may be split inside such quotation marks."""
 _MAX_WORDS = 150
 """A longer sentence is hardly prose and is not split, which also keeps the time linear."""
 
@@ -60,12 +68,12 @@ class RuleSplitter:
     Text in other languages is split into sentences, each one claim.
     """
 
-    fingerprint = "rules/8"
+    fingerprint = "rules/9"
 
     def __init__(self, *, language: str = "en") -> None:
         self.language = language
         if language != "en":
-            self.fingerprint = f"rules/8:{language}"
+            self.fingerprint = f"rules/9:{language}"
 
     def split(self, answer: str, *, question: str = "") -> list[Claim]:
         """Claims of ``answer`` in order; see :class:`franq_guard.claims.ClaimSplitter`."""
@@ -81,23 +89,47 @@ class RuleSplitter:
         """
         reader, stated = reader or Reader(answer, question), Stated(answer)
         head: Sequence[str] = ()
-        for block in blocks(answer):
+        found = blocks(answer)
+        for i, block in enumerate(found):
+            is_last = i + 1 == len(found) and block.end > after
+            if block.kind == "heading" and self._states(answer, block, reader, is_last):
+                block = replace(block, kind="item" if reader.above.endswith(":") else "paragraph")
             span = (block.start, block.end)
-            if block.kind in {"paragraph", "item"}:
-                yield from self._prose(answer, stated, block, reader, after)
+            if block.kind in _PROSE:
+                follow = self._opening(answer, block, found[i + 1 : i + 2])
+                yield from self._prose(answer, stated, block, reader, after, follow)
                 continue
-            if block.kind == "row":
-                claims = tuple(
-                    reader.place(stated.clear(c)) for c in _row(stated.text, block, head)
-                )
+            names = [plain(answer[a:b]).strip() for a, b in block.cells]
+            is_row = block.kind == "row" or (block.kind == "table_head" and header_states(names))
+            if is_row:
+                reader.stated = True
+                row = _row(stated.text, block, head)
+                claims = tuple(reader.place(stated.clear(claim)) for claim in row)
             else:
                 claims = _not_claims(answer, block)
             if block.kind == "table_head":
-                head = [plain(answer[a:b]).strip() for a, b in block.cells]
+                head = () if is_row else names
             elif block.kind == "heading":
                 reader.heading(answer[block.start : block.end])
             if claims and block.end > after:
                 yield Unit(span, claims, is_sentence=False)
+
+    def _states(self, answer: str, block: Block, reader: Reader, is_last: bool) -> bool:
+        """Whether a heading is a claim."""
+        text, is_first = answer[block.start : block.end], not reader.stated
+        return self.language == "en" and heading_states(
+            text, reader.above, is_last=is_last, is_first=is_first
+        )
+
+    def _opening(self, answer: str, block: Block, following: Sequence[Block]) -> str:
+        """The first sentence of the next block if ``block`` may end with "Yes."; else empty."""
+        if not ends_bare(answer[block.start : block.end]):
+            return ""
+        for near in following:
+            if near.kind in _PROSE and near.start < near.end:
+                found = sentences(answer, near.start, near.end, language=self.language)
+                return answer[slice(*found[0])]
+        return ""
 
     def reader(self, question: str = "") -> Reader:
         """A reader for :meth:`units` that has read nothing yet."""
@@ -121,34 +153,83 @@ class RuleSplitter:
         return settled(answer, language=self.language, known=known)
 
     def _prose(
-        self, answer: str, stated: Stated, block: Block, reader: Reader, after: int
+        self,
+        answer: str,
+        stated: Stated,
+        block: Block,
+        reader: Reader,
+        after: int,
+        follow: str,
     ) -> Iterator[Unit]:
+        """The sentences of a block; ``follow`` is the sentence after it, where that matters."""
         reader.block(block, ends_text=block.end == len(answer))
-        for start, end in sentences(answer, block.start, block.end, language=self.language):
-            text = answer[start:end]
-            if end <= after:
+        spans = sentences(answer, block.start, block.end, language=self.language)
+        next_ones = [*(answer[slice(*span)] for span in spans[1:]), follow]
+        for span, following in zip(spans, next_ones, strict=False):
+            text = answer[slice(*span)]
+            if is_bare(text, reader.before, following):
                 reader.passed(text)
+                if span[1] > after:
+                    yield Unit(span, (Claim(text, (span,), not_a_claim="yes or no"),))
                 continue
-            if stated.is_markup(start, end):
-                yield Unit((start, end), ())
+            parts = (span, *enclosed(stated.text, *span, language=self.language))
+            is_new, claims = span[1] > after, list[Claim]()
+            for part in parts:
+                hidden = around(answer, part, parts)
+                if is_new and not stated.is_markup(*part):
+                    claims += self._claims(answer, stated, reader, part, hidden)
+                reader.passed(shown(answer, part, hidden))
+            if is_new:
+                yield Unit(span, tuple(sorted(claims, key=lambda claim: claim.spans)))
+
+    def _claims(
+        self, answer: str, stated: Stated, reader: Reader, part: Span, hidden: Sequence[Span]
+    ) -> Iterator[Claim]:
+        """The claims of the sentence ``part``, without the sentences in it that are ``hidden``."""
+        text = shown(answer, part, hidden)
+        why = stated.why_nothing(*part) or reason(text)
+        if why is None and self.language == "en" and _TO_THE_END.match(answer, part[1]):
+            why = "unfinished" if unfinished(text, reader.before) else None
+        source = hide(stated.text, hidden)
+        for piece in _pieces(source, part, why):
+            if piece.why is not None:
+                spans = tuple(subtract((piece.span,), hidden))
+                joined_on = piece.begin > piece.span[0]
+                left = shown(answer, (piece.begin, piece.span[1]), hidden)
+                yield Claim(as_sentence(left) if joined_on else left, spans, not_a_claim=piece.why)
                 continue
-            why = stated.why_nothing(start, end) or reason(text)
-            if why is None and self.language == "en" and _TO_THE_END.match(answer, end):
-                why = "unfinished" if unfinished(text, reader.before) else None
-            claims: tuple[Claim, ...] = (Claim(text, ((start, end),), not_a_claim=why),)
-            if why is None:
-                whole = reader.one_of_several(text)
-                found = _clauses(stated.text, start, end, whole=whole)
-                made = (_claim(stated, reader, start, clause) for clause in found)
-                claims = tuple(reader.place(claim) for claim in made)
-            reader.passed(text)
-            yield Unit((start, end), claims)
+            whole = reader.one_of_several(text) or (hidden and _SINGLE_QUOTE.search(text))
+            for clause in _clauses(source, piece.begin, piece.span[1], whole=bool(whole)):
+                spans = clause.spans()
+                if spans[0][0] == piece.begin:  # the conjunction before it is its own
+                    spans = ((piece.span[0], spans[0][1]), *spans[1:])
+                full = reader.in_full(source, piece.begin, clause)
+                claim = Claim(render(source, clause), tuple(subtract(spans, hidden)), full=full)
+                yield reader.place(stated.clear(claim))
 
 
-def _claim(stated: Stated, reader: Reader, start: int, clause: Clause) -> Claim:
-    """A clause of the sentence at ``start`` as a claim, without citations."""
-    full = reader.in_full(stated.text, start, clause)
-    return stated.clear(Claim(render(stated.text, clause), clause.spans(), full=full))
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A part of a sentence that states something (``why`` is None) or nothing.
+
+    Its text begins at ``begin``: a conjunction before it is in its ``span`` only.
+    """
+
+    span: Span
+    begin: int
+    why: str | None
+
+
+def _pieces(source: str, part: Span, why: str | None) -> list[_Piece]:
+    """The sentence in one piece, or in two if only one of them states nothing (``why``)."""
+    start, end = part
+    turned = turn(source[start:end], why) if why else None
+    if turned is None:
+        return [_Piece(part, start, why)]
+    first, rest = (None, why) if turned.states_first else (why, None)
+    cut = end - len(source[start + turned.cut : end].lstrip())
+    found = [_Piece((cut, end), start + turned.rest, rest)]
+    return [_Piece((start, start + turned.cut), start, first), *found] if turned.cut else found
 
 
 def _clauses(answer: str, start: int, end: int, *, whole: bool) -> list[Clause]:
@@ -195,16 +276,31 @@ def _not_claims(answer: str, block: Block) -> tuple[Claim, ...]:
 
 
 def _row(answer: str, block: Block, head: Sequence[str]) -> Iterator[Claim]:
-    """One claim for each cell after the first one, which names what the row is about."""
+    """One claim for each cell after the first one, which names what the row is about.
+
+    A cell of several sentences is one claim for each; as a first cell it names nothing then.
+    """
     cells = [(k, cell) for k, cell in enumerate(block.cells) if cell[0] < cell[1]]
     if not cells:
         return
-    key = plain(answer[slice(*cells[0][1])]).strip()
-    if len(cells) == 1:
-        yield Claim(as_sentence(key), (cells[0][1],))
-    spans: tuple[Span, ...] = (cells[0][1],)
+    first, *others = _cell(answer, cells[0][1])
+    key, spans = first[0], first[1]
+    if others or len(cells) == 1:
+        for stated in (first, *others):
+            yield Claim(as_sentence(stated[0]), stated[1])
+        key, spans = "", ()
     for k, cell in cells[1:]:
-        name = f"{head[k]}: " if k < len(head) and head[k] else ""
-        value = plain(answer[slice(*cell)]).strip()
-        yield Claim(as_sentence(f"{key}: {name}{value}"), (*spans, cell))
-        spans = ()
+        name = head[k] if k < len(head) else ""
+        for value, own in _cell(answer, cell):
+            yield Claim(as_sentence(": ".join(filter(None, (key, name, value)))), (*spans, *own))
+            spans = ()
+
+
+def _cell(answer: str, cell: Span) -> Iterator[tuple[str, tuple[Span, ...]]]:
+    """The sentences of a cell: text and spans."""
+    found = statements(answer, *cell)
+    parts = [inner for span in found for inner in (span, *enclosed(answer, *span))]
+    for part in parts:
+        hidden = around(answer, part, parts)
+        text = plain(hide(answer, hidden)[slice(*part)]).strip()
+        yield text, tuple(subtract((part,), hidden))

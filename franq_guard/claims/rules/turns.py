@@ -1,0 +1,141 @@
+"""Where a sentence that begins as no statement goes on to state something: "..., but it is red".
+
+Only a clause with its own subject and a finite verb counts. One that goes on about what the
+passages or the assistant cannot say is part of the refusal.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import NamedTuple
+
+from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.finite_verb import (
+    find_verb,
+    is_adverb,
+    is_finite,
+    subject_start,
+)
+from franq_guard.claims.rules.lexer import lex
+from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.claims.rules.nonclaims import reason
+
+_CONTRAST = r"(?<!help)(?:\s*[,;]|\s+[–—-])?\s+(?:but|although|though|whereas|however|yet)\b,?\s+"
+_TURN = re.compile(rf"{_CONTRAST}|;\s+|\s+[–—]\s+|,\s+(?:and|so)\s+", re.I)
+_CAUSE = re.compile(r",\s+(?:since|because)\s+", re.I)
+_COLON = re.compile(r"(?<!\d):\s+")
+_COMMA = re.compile(
+    rf"[,!]\s+(?=(?-i:[A-Z])|(?:{'|'.join(sorted(w.DETERMINERS | w.SUBJECT_PRONOUNS))})\b)", re.I
+)
+_THAT = re.compile(
+    r"\b(?:can|could|may|might|must|should|will) (?:(?:also|now|only|therefore) )?"
+    r"(?:say|see|tell you|confirm|state|report|add|find|verify|check|read|know|consider|learn)\b"
+    r"(?: (?:in|from|on) (?:\w+ ){1,3})?\s*that\s+"
+    r"|\b(?:enough|agree more|doubt|deny) that\s+"
+    r"|^my \w+ is that\s+|^as an? [\w ]{1,40},? i (?:\w+ )?(?:confirm|say|state|report) that\s+",
+    re.I,
+)
+_SORRY = re.compile(
+    r"\W*(?:(?:i'm|i am) )?(?:very |so |truly )?(?:sorry|afraid|unfortunately)$", re.I
+)
+_MOST = 20
+"""How many places of a sentence are tried, which keeps the time linear."""
+_SILENT = re.compile(
+    r"\b(?:not?|nothing|cannot|insufficient|unable|without|only|unclear|unknown|impossible|limited"
+    r"|lacks?|fails?|\w+n't)\b.{0,60}"
+    r"\b(?:information|details?|mention\w*|provid\w+|specif\w+|context|passages?|documents?|text"
+    r"|sources?|answer\w*|questions?|determin\w+|known|available|given|stat(?:ed?|es|ing)|data"
+    r"|evidence|enough|found?|find|says?|tell|confirm\w*|conclu\w+|possible|clear|explicit\w*"
+    r"|access|scope|sufficient|indicat\w+|include[sd]?|contains?)\b"
+    r"|^it(?:'s| is) the (?:answer|only one)\b"
+    r"|^(?:they|it|(?:the|these|this) (?:context|passages?|documents?|texts?|sources?|articles?))"
+    r" (?:(?:do|does|only|also) )*(?:mention|describe|discuss|cover|note|refer|list|talk)s?\b"
+    r"(?!.*(?:\d|\bthat\b|\b(?-i:[A-Z])))",
+    re.I,
+)
+"""The passages or the assistant cannot say something, or what the passages are about."""
+_KNOWING = re.compile(
+    r"(?:i|we) (?:\w+ )?(?:know|believe|think|recall|remember|understand|assume|suspect|see|found)"
+    r" (?:that )?",
+    re.I,
+)
+_MARKS = " \"'“”‘’«»()`*_"
+_TALKERS = word_set("i we you i'm i've i'd i'll we're we've we'd we'll you're you've you'd you'll")
+_NO_START = (w.RELATIVES - {"that"}) | w.COORDINATORS | word_set("or if whether how why")
+_TURNS = {
+    "refusal": (_TURN, _CAUSE, _COLON, _THAT),
+    "hedge": (_TURN, _CAUSE, _COLON, _THAT),
+    "greeting": (_TURN, _CAUSE, _COLON, _COMMA),
+    "lead-in": (_COLON, _COMMA),
+    "instruction": (_CAUSE, _COLON, _THAT),
+    "citation": (_COLON,),
+}
+"""Where a statement may begin, by what the sentence begins as."""
+_BEFORE = re.compile(rf"{_CONTRAST}|;\s+", re.I)
+
+
+class Turn(NamedTuple):
+    """A sentence in two parts, of which one states something.
+
+    Attributes:
+        cut: where the first part ends; 0 if it only opens the statement: "You can see that".
+        rest: where the second part begins, behind the conjunction or mark that joins them.
+        states_first: whether the statement is the first part.
+    """
+
+    cut: int
+    rest: int
+    states_first: bool = False
+
+
+def turn(sentence: str, why: str) -> Turn | None:
+    """Where a sentence that is no claim (``why``, from :func:`.reason`) states something after all.
+
+    None if it does so nowhere.
+    """
+    kinds = _TURNS.get(why, ())
+    found = {
+        (0 if kind is _THAT else m.start(), m.end())
+        for kind in kinds
+        for m in kind.finditer(sentence)
+    }
+    if why == "refusal":
+        sorry = (m for m in _COMMA.finditer(sentence) if _SORRY.match(sentence[: m.start()]))
+        found.update(m.span() for m in sorry)
+    for cut, rest in sorted(found, key=lambda x: x[1])[:_MOST]:
+        if reason(sentence[rest:]) is None and _states(sentence[rest:]):
+            return Turn(cut, rest)
+    return _refusal_at_end(sentence) if why == "refusal" else None
+
+
+def _refusal_at_end(sentence: str) -> Turn | None:
+    """The turn of "It is red, but its price is not mentioned in the passages."."""
+    for m in islice(_BEFORE.finditer(sentence), _MOST):
+        opening = sentence[: m.start()]
+        states = reason(opening) is None and _states(opening)
+        if states and reason(sentence[m.end() :]) == "refusal":
+            return Turn(*m.span(), states_first=True)
+    return None
+
+
+def _states(text: str) -> bool:
+    """Whether it is a clause that states something about the world."""
+    text = text.strip(_MARKS)
+    known = _KNOWING.match(text)
+    if known:
+        text = text[known.end() :]
+    words = lex(text, 0, len(text))
+    if not words or words[0].low in _NO_START or _SILENT.search(text):
+        return False
+    if words[0].low == "that" and not is_finite(words, min(1, len(words) - 1)):
+        return False
+    start = subject_start(words)
+    verb = find_verb(words, start, len(words))
+    if verb is None or words[start].low in _TALKERS:
+        return False
+    if words[verb].low in w.AUXILIARIES | w.PRONOUN_VERBS and not any(
+        x.is_word and not is_adverb(x) for x in words[verb + 1 :]
+    ):
+        return False  # "I think it is"
+    return verb > start or words[verb].low in w.PRONOUN_VERBS

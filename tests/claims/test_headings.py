@@ -1,0 +1,74 @@
+"""Headings, bold lines and header rows that state something are claims; others are not."""
+
+import pytest
+
+from franq_guard.claims import RuleSplitter, remove_claims
+
+SPLITTER = RuleSplitter()
+
+
+def stated(answer):
+    return [claim.text for claim in SPLITTER.split(answer) if claim.not_a_claim is None]
+
+
+@pytest.mark.parametrize(
+    ("answer", "claims"),
+    [
+        ("**Tom Fox**", ["Tom Fox."]),
+        ("The designer is:\n\n**Tom Fox**", ["The designer is: Tom Fox."]),
+        (
+            "The designer is:\n\n**Tom Fox**\n\nHe lives in Ulm.",
+            ["The designer is: Tom Fox.", "He lives in Ulm."],
+        ),
+        ("Here you go:\n\n**9 minutes**", ["Here you go: 9 minutes."]),
+        ("**The K7 was designed by Tom Fox**\n\nIt is red.",
+         ["The K7 was designed by Tom Fox.", "It is red."]),
+        ("## The K7 Was Designed By Tom Fox\n\nIt is red.",
+         ["The K7 Was Designed By Tom Fox.", "It is red."]),
+        ("## Answer: 9 minutes\n\nIt is red.", ["Answer: 9 minutes.", "It is red."]),
+        ("# The K7 boils in 9 minutes.\n\nIt is red.",
+         ["The K7 boils in 9 minutes.", "It is red."]),
+        ("# It boils in 9 minutes and was made in Ulm",
+         ["It boils in 9 minutes.", "It was made in Ulm."]),
+    ],
+)  # fmt: skip
+def test_a_heading_that_is_the_answer_is_a_claim(answer, claims):
+    assert stated(answer) == claims
+    found = SPLITTER.split(answer)
+    assert stated(remove_claims(answer, found, range(len(found)))) == []
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "History", "Key features", "Why does it matter?", "What makes it special", "How it works",
+        "Things you should know", "Reasons it failed", "Life and works", "Awards won", "Overview",
+        "Top 5 features", "The 1990s", "Step 1: Prepare the dough", "When to call a doctor",
+        "Countries that use the euro", "Built to last", "Made in Germany", "Answer",
+        "The Way It Is",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("form", ["## {}", "**{}**"])
+def test_ordinary_headings_are_no_claims(heading, form):
+    line = form.format(heading)
+    assert stated(f"{line}\n\nIt is red.") == ["It is red."]
+    assert stated(f"Here are the details:\n\n{line}\n\nIt is red.") == ["It is red."]
+    assert stated(f"It is red.\n\n{line}") == ["It is red."]
+
+
+@pytest.mark.parametrize("value", ["9 minutes", "1,250 g", "€89", "4%", "14 March 2014", "5 km/h"])
+def test_a_header_row_with_an_amount_is_a_claim(value):
+    table = f"| Boiling time | {value} |\n|---|---|\n| Capacity | 1.7 litres |"
+    assert stated(table) == [f"Boiling time: {value}.", "Capacity: 1.7 litres."]
+    claims = SPLITTER.split(table)
+    assert remove_claims(table, claims, [0]) == (
+        "|  |  |\n|---|---|\n| Capacity | 1.7 litres |"  # the line of dashes keeps its header
+    )
+
+
+@pytest.mark.parametrize("head", ["Metric | 2014", "Item | Details", "City | 2020 census", "a | 3"])
+def test_a_header_row_that_names_columns_is_none(head):
+    assert stated(f"| {head} |\n|---|---|\n| Sales | big |") == [
+        f"Sales: {head.split(' | ')[1]}: big."
+    ]
+    assert stated("| Size | 9 cm | Age |\n|---|---|---|\n| a | | c |") == ["A: Age: c."]

@@ -1,0 +1,96 @@
+"""A sentence that begins as no statement is a claim from where it states something."""
+
+import pytest
+
+from franq_guard.claims import RuleSplitter, remove_claims
+
+SPLITTER = RuleSplitter()
+FACT = "The K7 was designed by Tom Fox in 2019."
+LOWER = "the" + FACT[3:-1]
+
+
+@pytest.mark.parametrize(
+    ("opening", "why"),
+    [
+        ("The passages do not mention the price, but ", "refusal"),
+        ("I don't have details on the price, but ", "refusal"),
+        ("I cannot find the price in the passages, although ", "refusal"),
+        ("The provided context does not say where it is sold; however, ", "refusal"),
+        ("I'm sorry, but ", "refusal"),
+        ("I'm sorry, ", "refusal"),
+        ("There is no information about the price in the context, but ", "refusal"),
+        ("I'm not sure, but ", "hedge"),
+        ("This answer is based on the passages: ", "hedge"),
+        ("Thank you for your question, ", "greeting"),
+        ("I hope this helps: ", "greeting"),
+        ("Let me know if you need more, since ", "greeting"),
+        ("I'll explain: ", "lead-in"),
+        ("Check the label: ", "instruction"),
+        ("Source: ", "citation"),
+    ],
+)
+def test_what_follows_the_opening_is_a_claim(opening, why):
+    answer = f"{opening}{LOWER}."
+    nothing, claim = SPLITTER.split(answer)
+    assert (nothing.not_a_claim, claim.not_a_claim) == (why, None)
+    assert claim.text == FACT
+    (a, b), (c, d) = *nothing.spans, *claim.spans
+    assert (a, d) == (0, len(answer))
+    assert not answer[b:c].strip()
+    assert answer[c:d].endswith(f"{LOWER}.")
+    assert remove_claims(answer, [nothing, claim], [1]) == f"{answer[a:b]}."
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "As an AI, I can say that ", "I cannot stress enough that ", "You can see that ",
+        "I don't doubt that ", "My answer is that ", "You should know that ",
+    ],
+)  # fmt: skip
+def test_an_opening_that_only_leads_to_the_fact_is_in_its_spans(opening):
+    answer = f"{opening}{LOWER}."
+    (claim,) = SPLITTER.split(answer)
+    assert claim.not_a_claim is None
+    assert claim.text.lower().endswith(FACT.lower())
+    assert claim.spans == ((0, len(answer)),)
+
+
+def test_the_clauses_of_the_rest_are_claims_of_their_own():
+    answer = "The passages do not mention it, but the K7 is red and was made in Ulm."
+    claims = SPLITTER.split(answer)
+    assert [claim.text for claim in claims[1:]] == ["The K7 is red.", "The K7 was made in Ulm."]
+
+
+def test_a_statement_before_the_refusal_is_a_claim():
+    answer = "The K7 was made in Ulm, but its price is not mentioned in the passages."
+    claim, nothing = SPLITTER.split(answer)
+    assert (claim.text, nothing.not_a_claim) == ("The K7 was made in Ulm.", "refusal")
+    assert remove_claims(answer, [claim, nothing], [0]) == (
+        "Its price is not mentioned in the passages."
+    )
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I'm sorry, but the passages do not mention it.",
+        "I'm sorry, but there is not enough information to answer the question.",
+        "I'm sorry, but I can only answer questions about kettles.",
+        "The context does not say who designed it, so it is not possible to answer.",
+        "The context does not say who designed it, but it describes the design.",
+        "I cannot confirm that the K7 was designed by Tom Fox.",
+        "I cannot find the man who designed it, the K7, or where it was made.",
+        "Unfortunately, I have no information about the K7, which was made in Ulm.",
+        "I hope this helps, and let me know if you have more questions.",
+        "Thank you for your question, feel free to ask more.",
+        "Source: Wikipedia, the free encyclopedia",
+        "Source: The Man Who Knew Too Much, p. 3",
+        "I'm not sure if this is true, but I think it is.",
+        "Stir the sauce, so it does not burn.",
+    ],
+)
+def test_a_refusal_as_a_whole_stays_no_claim(sentence):
+    (claim,) = SPLITTER.split(sentence)
+    assert claim.not_a_claim is not None
+    assert claim.text == sentence
