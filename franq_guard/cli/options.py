@@ -29,7 +29,8 @@ ThresholdOption = Annotated[
     float | None,
     typer.Option(
         "--threshold",
-        help="A claim with P(true) below this does not pass; default: the calibrator's.",
+        help="A claim with P(true) below this does not pass; default: the calibrator's. With a "
+        "shipped one for any writer a higher number flags more, a lower one no less (see --weak).",
     ),
 ]
 FalseBelowOption = Annotated[
