@@ -165,6 +165,12 @@ class Guard:
         return None if model is None else model.loaded
 
     @property
+    def renderer(self) -> LanguageModel | None:
+        """For prompts of remote models: the language model, if loaded or needed for their answers."""
+        reads = self.choice.reads(Generation(""))
+        return self.language_model if reads else self.loaded_language_model
+
+    @property
     def faithfulness(self) -> FaithfulnessModel:
         """The faithfulness model, loaded on first use."""
         return self.choice.faithfulness()
