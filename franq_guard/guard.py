@@ -163,7 +163,7 @@ class Guard:
 
     @property
     def renderer(self) -> LanguageModel | None:
-        """For prompts of remote models: the language model, if loaded or needed for their answers."""
+        """For prompts of remote models: the language model, if loaded or to read their answers."""
         reads = self.choice.reads(Generation(""))
         return self.language_model if reads else self.loaded_language_model
 

@@ -104,5 +104,5 @@ def test_a_lower_threshold_than_that_for_any_writer_flags_no_claim_less(form):
     assert WEAK[-1] == "unsupported"
     assert sum(flagged(Policy(weak=WEAK[:-1]), 0.0)) == 0
     # What a passage contradicts stays flagged, but not under a lower number.
-    assert sum(flagged(Policy(weak=WEAK[:-1]), 1.0)) == sum(usual)
+    assert sum(flagged(Policy(weak=WEAK[:-1]), 1.0)) > 0
     assert sum(flagged(Policy(weak=WEAK[:-1], threshold=0.0), 1.0)) == 0
