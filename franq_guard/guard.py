@@ -35,6 +35,7 @@ from franq_guard.signals.clock import Clock, DeadlineExceeded
 from franq_guard.signals.components import DEFAULTS, Components, components
 from franq_guard.signals.flow import Checking, claims_in_haste, finished, warm
 from franq_guard.signals.lazy import Lazy
+from franq_guard.signals.offline import bundled_language_model, small_faithfulness
 from franq_guard.signals.settings import Options, check_settings
 from franq_guard.signals.verdict import unchecked
 from franq_guard.telemetry import hooks
@@ -143,14 +144,10 @@ class Guard:
         Raises:
             MissingModelError: if a bundled model is not installed; names the command to run.
         """
-        from franq_guard.faithfulness.small.model import SmallFaithfulness
-
+        # A missing package raises here, not in the middle of a chain.
+        faithfulness = small_faithfulness()
         if language_model is None:
-            from franq_guard.language_model.transformers.smollm2 import bundled_file, load_bundled
-
-            bundled_file()  # a missing package raises here, not in the middle of a chain
-            language_model = load_bundled
-        faithfulness = SmallFaithfulness.bundled
+            language_model = bundled_language_model()
         return cls(language_model=language_model, faithfulness=faithfulness, **options)
 
     @property
@@ -163,6 +160,12 @@ class Guard:
         """The language model if it is loaded already (or was given as an object), else None."""
         model = self.choice.language_model
         return None if model is None else model.loaded
+
+    @property
+    def renderer(self) -> LanguageModel | None:
+        """For prompts of remote models: the language model, if loaded or to read their answers."""
+        reads = self.choice.reads(Generation(""))
+        return self.language_model if reads else self.loaded_language_model
 
     @property
     def faithfulness(self) -> FaithfulnessModel:

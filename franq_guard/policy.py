@@ -38,7 +38,9 @@ class Policy:
         action: ``annotate`` keeps the text and puts a mark beside each weak claim; ``filter``
             removes weak claims and repairs the sentences around them; ``block`` replaces the whole
             answer if any claim is weak; a callable ``(answer, verdicts) -> text`` returns its own.
-        threshold: a claim with P(true) below it does not pass; None: the calibrator's.
+        threshold: a claim with P(true) below it does not pass; None: the calibrator's. Of answers
+            by any writer a higher number flags more claims, a lower one no fewer: below the shipped
+            one P(faithful) is too low for ``supported``. To flag fewer see ``weak``.
         false_below: a claim with P(true) below it is ``false`` even if no passage contradicts it;
             None: the calibrator's, which may have none.
         on_error: how unverified claims are treated: ``open`` keeps them with a mark, ``closed``

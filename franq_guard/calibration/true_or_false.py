@@ -13,8 +13,8 @@ try:
     from sklearn.utils import Tags
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
 except ImportError as error:
-    raise ImportError(
-        "FRANQ's classifiers need scikit-learn: pip install 'franq-guard[fit]'"
+    raise ModuleNotFoundError(
+        "FRANQ's classifiers need scikit-learn: pip install 'franq-guard[fit]'", name="scikit-learn"
     ) from error
 
 from franq_guard.franq import FloatArray

@@ -120,7 +120,7 @@ def live_models(pairs: Iterable[tuple[Any, Any]], guard: Guard) -> list[LocalMod
     """Each of the (model, tokenizer) ``pairs`` as a :class:`LocalModel`; (Llama, None) for a Llama.
 
     A model that cannot be recorded (an encoder-decoder, a runtime other than torch) is left out
-    with a warning; the guard's own language model scores its answers.
+    with a warning; its answers come without log-probabilities.
     """
     found = []
     for model, tokenizer in pairs:

@@ -82,9 +82,13 @@ def shown(passages: Sequence[Passage], prompt: str | None) -> list[Passage]:
 
 
 def prompt_of_messages(guard: Guard, system: Iterable[str], others: Iterable[str]) -> str:
-    """A remote model's chat messages as one prompt, in the format of the guard's own model."""
+    """A remote model's chat messages as one prompt.
+
+    In the format of the guard's own model if that is loaded, or has to read the answer. Otherwise
+    as plain text: no model needs to be loaded to find the passages in it.
+    """
     prompt = Prompt("\n".join(system), "\n\n".join(others))
-    model = guard.language_model
+    model = guard.renderer
     if model is None:
         return f"{prompt.system}\n\n{prompt.user}".strip()
     return model.render(prompt)

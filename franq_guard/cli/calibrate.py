@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from franq_guard.cli.configuration import Configuration, with_set_up, write_settings
-from franq_guard.cli.console import counter, emit, fail, say, tell, working
+from franq_guard.cli.console import counter, emit, fail, needing, say, tell, working
 from franq_guard.cli.dataset.sets import resumable
 from franq_guard.cli.labels import (
     FileArgument,
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from franq_guard.calibration.store import Calibrator
     from franq_guard.guard import Guard
     from franq_guard.records import Trace
+
+_INSTALL = "pip install 'franq-guard[fit]'"
 
 OutOption = Annotated[
     Path | None, typer.Option("--out", help="Where to write the calibrator (JSON).")
@@ -139,8 +141,10 @@ def _fitted(
     given: LabelledFile, way: Mapping[str, Any], promise: Mapping[str, Any], name: str
 ) -> tuple[Calibrator, list[dict[str, Any]], int]:
     """Fit a calibrator; return it, its training rows, and how many rows could not be read."""
-    from franq_guard.calibration.fit import fit_calibrator
     from franq_guard.datasets.labelled import uniform
+
+    with needing(_INSTALL):
+        from franq_guard.calibration.fit import fit_calibrator
 
     traces, broken = given.traces()
     _check_labels(given, traces, way["weights"], promise)
@@ -189,8 +193,10 @@ def _write(
 
 def _check(calibrator: Path, given: LabelledFile, as_json: bool) -> None:
     """Report whether a calibrator still fits new labels; exit with code 1 if it does not."""
-    from franq_guard.calibration.holding import holding
     from franq_guard.calibration.store import Calibrator
+
+    with needing(_INSTALL):
+        from franq_guard.calibration.holding import holding
     from franq_guard.report.figures import holding_text
 
     try:

@@ -29,7 +29,8 @@ ThresholdOption = Annotated[
     float | None,
     typer.Option(
         "--threshold",
-        help="A claim with P(true) below this does not pass; default: the calibrator's.",
+        help="A claim with P(true) below this does not pass; default: the calibrator's. With a "
+        "shipped one for any writer a higher number flags more, a lower one no less (see --weak).",
     ),
 ]
 FalseBelowOption = Annotated[
@@ -167,11 +168,10 @@ def _chosen_guard(
     """A guard with the chosen models and methods; by default the bundled language model."""
     from franq_guard.guard import Guard
     from franq_guard.language_model.asking import asked
-    from franq_guard.language_model.transformers.smollm2 import bundled_file, load_bundled
+    from franq_guard.signals.offline import bundled_language_model
 
     if "language_model" not in others:
-        bundled_file()  # a missing package ends the program here, not in the middle of the rows
-        others["language_model"] = load_bundled
+        others["language_model"] = bundled_language_model()
     model = others["language_model"]
 
     def own() -> Asked:

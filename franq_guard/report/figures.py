@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from franq_guard.calibration.holding import Holding
 from franq_guard.calibration.store import Calibrator
 from franq_guard.metrics.measures import Reliability
 from franq_guard.metrics.plots import Line, Plot, reliability_text, to_svg
 from franq_guard.report.words import promise_words
+
+if TYPE_CHECKING:  # it needs scikit-learn, which a promise's line does not
+    from franq_guard.calibration.holding import Holding
 
 _SHOWN = ("n", "answers", "share_true", "auroc", "pr_auc", "prr", "ece", "brier")
 

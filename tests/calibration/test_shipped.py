@@ -9,6 +9,7 @@ import pytest
 
 from franq_guard.calibration.defaults import shipped
 from franq_guard.claims import RuleSplitter
+from franq_guard.policy import WEAK, Policy
 from franq_guard.signals.components import OWN
 
 ALL = {calibrator.name: calibrator for calibrator in shipped()}
@@ -80,3 +81,29 @@ def test_what_it_promises_is_about_the_threshold_it_labels_by(name):
         assert promise["threshold"] == labels.threshold
         assert promise["bound"] <= promise["at_most_flagged"]
         assert {"of", "confidence", "n", "data", "date"} <= set(promise)
+
+
+@pytest.mark.parametrize("form", ["long", "short"])
+def test_a_lower_threshold_than_that_for_any_writer_flags_no_claim_less(form):
+    """As docs/thresholds.md says: only a higher number, or another ``weak``, changes the flags."""
+    (shown,) = [c for c in ALL.values() if c.form == form and c.writer is None]
+    grid = [i / 200 for i in range(201)]
+    p_true = shown.apply(grid, [0.0] * 201, [0.0] * 201)[0]
+
+    def flagged(policy, against):
+        labels = (
+            policy.label(p, f, contradiction=against, entailment=0.0, rule=shown.labels)
+            for p, f in zip(p_true, grid, strict=True)
+        )
+        return [label in policy.weak for label in labels]
+
+    for against in (0.0, 1.0):
+        usual = flagged(Policy(), against)
+        assert 0 < sum(usual) < len(usual)
+        assert flagged(Policy(threshold=0.0), against) == usual
+        assert sum(flagged(Policy(threshold=0.8), against)) > sum(usual)
+    assert WEAK[-1] == "unsupported"
+    assert sum(flagged(Policy(weak=WEAK[:-1]), 0.0)) == 0
+    # What a passage contradicts stays flagged, but not under a lower number.
+    assert sum(flagged(Policy(weak=WEAK[:-1]), 1.0)) > 0
+    assert sum(flagged(Policy(weak=WEAK[:-1], threshold=0.0), 1.0)) == 0

@@ -127,3 +127,27 @@ def test_messages_without_a_model_are_plain_text():
     guard = Guard(faithfulness=FakeFaithfulness())
     assert prompt_of_messages(guard, ["Be brief."], ["How old?"]) == "Be brief.\n\nHow old?"
     assert prompt_of_messages(guard, [], ["How old?"]) == "How old?"
+
+
+def _unloadable():
+    raise OSError("the disk is full")
+
+
+def test_no_model_is_loaded_for_a_prompt_that_none_will_read():
+    from franq_guard import Guard
+    from franq_guard.testing import FakeFaithfulness
+
+    guard = Guard(faithfulness=FakeFaithfulness(), language_model=_unloadable)
+    assert prompt_of_messages(guard, ["Be brief."], ["How old?"]) == "Be brief.\n\nHow old?"
+
+
+@pytest.mark.parametrize("asked", ["uq_faith", "franq"])
+def test_the_model_is_loaded_for_a_prompt_that_it_will_read(asked):
+    from franq_guard import Calibrator, Guard
+    from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
+
+    value = "perplexity" if asked == "uq_faith" else Calibrator.uncalibrated()
+    model = FakeLanguageModel()
+    guard = Guard(faithfulness=FakeFaithfulness(), language_model=lambda: model, **{asked: value})
+    # The fake model puts the system text and the user's on lines of their own.
+    assert prompt_of_messages(guard, ["Be brief."], ["How old?"]) == "Be brief.\nHow old?"

@@ -70,13 +70,11 @@ def test_ask_without_word_search_says_what_to_install(command, scripted, docs, m
 
 
 def test_ask_without_the_models_libraries_says_what_to_install(command, docs, monkeypatch):
-    def offline(**settings):
-        raise ModuleNotFoundError("No module named 'torch'", name="torch")
-
-    monkeypatch.setattr(Guard, "offline", offline)
+    monkeypatch.setitem(sys.modules, "torch", None)
     result = command("ask", "--docs", docs, "Where is Rome?")
     assert result.exit_code == 2
-    assert result.stderr == "error: this command needs torch: pip install 'franq-guard[offline]'\n"
+    assert result.stderr.startswith("error: torch, which runs the models, is not installed: ")
+    assert result.stderr.endswith(": pip install 'franq-guard[offline]'\n")
 
 
 def test_an_interrupted_answer_ends_without_a_trace(command, offline, docs):

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from html import unescape
 
 import pytest
@@ -36,6 +38,43 @@ def test_calibrate_fits_stores_and_reports(run, tmp_path):
     assert fitted.figures["auroc"] == 1.0
     assert fitted.promise["data"] == "rows.jsonl"
     assert f"threshold {fitted.labels.threshold:.3f}" in said
+
+
+CLASSIFIERS = ["fit", "fitting", "holding", "classifier", "mixture", "true_or_false"]
+
+
+@pytest.fixture
+def without_scikit_learn(monkeypatch):
+    for name in CLASSIFIERS:
+        monkeypatch.delitem(sys.modules, f"franq_guard.calibration.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.setitem(sys.modules, "sklearn.isotonic", None)
+    monkeypatch.setitem(sys.modules, "sklearn.base", None)
+
+
+@pytest.mark.parametrize("wish", ["--out", "--check"])
+def test_calibrate_without_scikit_learn_says_what_to_install(
+    run, without_scikit_learn, tmp_path, wish
+):
+    file = tmp_path / "rows.jsonl"
+    file.write_text("\n".join(labelled(20)))
+    result = run("calibrate", file, wish, tmp_path / "mine.json")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "error: this command needs scikit-learn: pip install 'franq-guard[fit]'\n"
+    )
+
+
+def test_a_calibrators_promise_is_told_without_scikit_learn(tmp_path):
+    """``franq check --calibrator`` does so; only fitting needs scikit-learn."""
+    code = (
+        "import sys; sys.modules['sklearn'] = None; "
+        "from franq_guard.calibration.defaults import shipped; "
+        "from franq_guard.report.figures import promise_line; "
+        "print(promise_line(shipped()[0].promise))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "at most 10 % of the claims that the passages state are flagged" in done.stdout
 
 
 @pytest.mark.parametrize(

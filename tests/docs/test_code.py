@@ -7,6 +7,7 @@ models print may differ a little between processors, and what a model wrote is n
 
 import re
 import shlex
+import tomllib
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 
@@ -104,19 +105,49 @@ def make(words):
         assert "=" in target or re.search(rf"^{target}:", text, re.MULTILINE), target
 
 
+OURS = {
+    "franq-guard": ".",
+    "franq-bench": "benchmarks",
+    "langchain-franq": "integrations/langchain",
+    "llama-index-franq": "integrations/llama_index",
+}
+
+
 def pip(words):
     """Not run. The folders and their extras exist, and pinned versions are the Makefile's."""
-    import tomllib
-
     for word in words[2:]:
-        if found := re.fullmatch(r"([\w./]+)\[([\w,]+)\]", word):
-            text = ROOT.joinpath(found[1], "pyproject.toml").read_text("utf-8")
-            extras = tomllib.loads(text)["project"]["optional-dependencies"]
-            assert set(found[2].split(",")) <= set(extras)
+        name, _, extras = word.removesuffix("]").partition("[")
+        folder = OURS.get(name, name)
+        if extras:
+            assert set(extras.split(",")) <= set(extras_of(folder)), word
         elif "==" in word:
             assert word in (ROOT / "Makefile").read_text("utf-8")
         else:
-            assert word.startswith("-") or (ROOT / word).exists()
+            assert word.startswith("-") or (ROOT / folder).exists(), word
+
+
+def extras_of(folder):
+    """The extras of the distribution in a folder, from the repository's root."""
+    text = ROOT.joinpath(folder, "pyproject.toml").read_text("utf-8")
+    return tomllib.loads(text)["project"]["optional-dependencies"]
+
+
+def test_the_table_of_extras_has_all_that_users_may_want():
+    table = (ROOT / "docs/start.md").read_text("utf-8").split("| `franq-guard[...]` |")[1]
+    rows = [row.split("|")[1] for row in table.split("\n\n")[0].splitlines()[2:]]
+    told = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert sorted(told) == sorted(set(extras_of(".")) - {"dev", "docs"})
+
+
+INSTALL = re.compile(r"pip\s+install ([^`\n]*(?:\n[^`\n]+)?)`")
+
+
+@pytest.mark.parametrize("page", pages())
+def test_packages_in_the_text_can_be_installed(page):
+    """Outside of blocks: our own names and extras exist."""
+    for words in INSTALL.findall((ROOT / page).read_text("utf-8")):
+        for name, extras in re.findall(r"([\w./-]+)\[([\w,]+)\]", words):
+            assert set(extras.split(",")) <= set(extras_of(OURS.get(name, name))), words
 
 
 def python(words):

@@ -1,9 +1,11 @@
 """The notebooks run, and the outputs that are stored in them are what they print today.
 
 What a language model wrote, and numbers that follow from it, may differ from machine to machine. Of
-these outputs only the kind is compared, and what must hold whatever the model wrote is tested.
+these outputs most words must be the same, and what must hold whatever the model wrote is tested.
 """
 
+import re
+from collections import Counter
 from functools import cache
 from xml.etree import ElementTree
 
@@ -23,11 +25,25 @@ def check(name, said):
         for shown, now in zip(cell["outputs"], outputs, strict=True):
             texts = [text_of(output) for output in (shown, now)]
             if written_by_a_model(cell):
-                assert all(text.strip() for text in texts)
+                assert shared_words(*texts) > 0.5, texts
             elif shown["output_type"] == "stream":
                 assert_alike(*texts)
             else:
                 assert NUMBER.sub("#", texts[0]) == NUMBER.sub("#", texts[1])
+
+
+def shared_words(shown, now):
+    """The share of the words of two texts that both have; a number is as good as another."""
+    one, other = (Counter(re.findall(r"\w+", NUMBER.sub("0", text))) for text in (shown, now))
+    return 2 * (one & other).total() / max(1, one.total() + other.total())
+
+
+def test_an_output_with_other_words_is_not_the_stored_one():
+    # All 6 words of the stored one are among the 8 of the other: 2 * 6 / (6 + 8).
+    now = "any writer: supported, P(true) 0.32: It is."
+    assert shared_words("supported, P(true) 0.55: It is.", now) == pytest.approx(12 / 14)
+    assert shared_words("supported, P(true) 0.55: It is.", "nothing else") == 0
+    assert shared_words("", "") == 0
 
 
 def text_of(output):
@@ -65,11 +81,18 @@ def test_the_calibrator_is_fitted_on_the_votes_of_people(calibrated):
     assert names["fitted"].figures["n"] == len(rows)
 
 
-def test_the_calibrator_of_the_notebook_decides(calibrated):
-    names = calibrated[1]
-    result = names["mine"].check_trace(names["trace"])
-    assert result.calibrator == "Sondorf"
-    assert all(0 <= verdict.p_true <= 1 for verdict in result.verdicts)
+def test_each_of_the_three_guards_decides_by_the_calibrator_that_the_notebook_says(calibrated):
+    results = calibrated[1]["results"]
+    assert {name: result.calibrator for name, result in results.items()} == {
+        "any writer": "any writer + small faithfulness model, long form",
+        "shipped": "smollm2 + small faithfulness model, long form",
+        "own": "Sondorf",
+    }
+    writer = calibrated[1]["generation"].writer
+    wanted = {"any writer": "none", "shipped": f"captured from {writer}"}
+    assert {name: results[name].likelihoods for name in wanted} == wanted
+    for result in results.values():
+        assert all(0 <= verdict.p_true <= 1 for verdict in result.verdicts)
 
 
 def test_both_drawings_are_well_formed_and_are_those_of_the_votes(calibrated):

@@ -139,6 +139,33 @@ def test_json_has_the_form_of_the_reply(block, service, tmp_path):
     assert set(shown) == set(real)
 
 
+def test_the_reply_shown_is_that_of_the_bundled_models():
+    from franq_guard import Guard
+
+    from ..docs.test_code import TOLERANCE
+
+    [shown] = [b for b in BLOCKS if b.page == "service" and '"timings"' in b.text]
+    sent = json.loads(shown.before.text.split("-d '")[1].rpartition("'")[0])
+    told, real = json.loads(shown.text), Guard.offline().check(**sent).to_dict()
+    assert set(told.pop("timings")) == set(real.pop("timings"))
+    assert_alike(told, real, TOLERANCE)
+
+
+def assert_alike(shown, real, tolerance):
+    """The same values; fractions within ``tolerance``."""
+    if isinstance(shown, dict):
+        assert shown.keys() == real.keys()
+        for name, value in shown.items():
+            assert_alike(value, real[name], tolerance)
+    elif isinstance(shown, list):
+        for one, other in zip(shown, real, strict=True):
+            assert_alike(one, other, tolerance)
+    elif isinstance(shown, float):
+        assert real == pytest.approx(shown, abs=tolerance)
+    else:
+        assert real == shown
+
+
 def form(value, under=""):
     """The names in a JSON value, those of lists and of lists' members together."""
     if isinstance(value, dict):

@@ -48,11 +48,12 @@ class FranqCallback(Watching, BaseCallbackHandler):
     OpenTelemetry a check is a child of the span in which the run ended; for LangSmith use
     ``on_report=feedback_to(client)``.
 
-    Token probabilities are used if a server sent them, or if a local transformers model was named
-    in ``models`` (a callback does not get the model itself; a llama.cpp model cannot be used, since
-    it may be writing the next answer). Otherwise the guard's own language model scores the answer
-    if needed. Callbacks are not told of a plain LLM's cached answer; a callback of a single model
-    sees no retriever; in a thread without the caller's context it sees nothing.
+    Token probabilities are captured if a server sent them, or if a local transformers model was
+    named in ``models`` (a callback does not get the model itself; a llama.cpp model cannot be used,
+    since it may be writing the next answer). Otherwise the passages alone decide; with a calibrator
+    of yours, or methods by name, the guard's own language model reads the answer. Callbacks are not
+    told of a plain LLM's cached answer; a callback of a single model sees no retriever; in a thread
+    without the caller's context it sees nothing.
 
     What a model inside a tool wrote is no evidence, what that tool found is. In a follow-up turn
     this holds for the tools of earlier turns that the same callback has checked.
@@ -93,8 +94,8 @@ class FranqCallback(Watching, BaseCallbackHandler):
         check_recorded(
             self._models,
             "FranqCallback",
-            "leave it out of models= (the guard's own language model then reads the answers), or "
-            "use guard_chain",
+            "leave it out of models= (its answers then come without log-probabilities), or use "
+            "guard_chain",
         )
         self._input_key, self._output_key = input_key, output_key
         self._note = NoPassagesNote()

@@ -227,3 +227,19 @@ def test_a_cached_answer_of_a_local_model_is_recalled_with_its_tokens(smollm2):
     fresh, cached = guard.traces
     assert cached.generation == fresh.generation
     assert cached.generation.source == "captured"
+
+
+def test_a_remote_chat_models_answer_needs_no_language_model():
+    """The passages alone decide on it, so a model that cannot be loaded does no harm."""
+    from franq_guard import Guard
+    from franq_guard.testing import FakeFaithfulness
+
+    def unloadable():
+        raise OSError("the disk is full")
+
+    reports = []
+    guard = Guard(faithfulness=FakeFaithfulness(), language_model=unloadable)
+    guard_chain(lcel(ScriptedChat()), guard, on_report=reports.append).invoke(question(1))
+    (report,) = reports
+    assert report.status == "ok"
+    assert report.likelihoods == "none"

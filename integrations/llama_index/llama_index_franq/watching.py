@@ -41,7 +41,8 @@ class FranqHandler(Watching):
 
     The log-probabilities are those that a server sent, or those of a ``HuggingFaceLLM`` in the
     engine, chat engine or agent. For models that only a Workflow's steps use, and with
-    :meth:`callback_handler`, the guard's own language model scores the answer if needed.
+    :meth:`callback_handler`, there are none: the passages alone decide, or, with a calibrator of
+    yours or methods by name, the guard's own language model reads the answer.
 
     Args:
         guard: checks the answers; may be used elsewhere at the same time.
