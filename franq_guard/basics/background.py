@@ -14,11 +14,16 @@ _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+IDLE = 0.3
+"""Seconds without an item after which the thread ends; the next item starts another one."""
+
 
 class Background(Generic[T]):
     """Calls a function with one item after the other, in a thread of its own.
 
-    A deep copy is the same object, so a copied chain keeps reporting to the same queue.
+    The thread lives only while there are items, so that nothing is left of an object that its owner
+    has dropped. A deep copy is the same object, so a copied chain keeps reporting to the same
+    queue.
 
     Attributes:
         dropped: how many items were not handled because the queue was full or closed.
@@ -69,11 +74,12 @@ class Background(Generic[T]):
         done = self.flush(timeout)
         if not done:
             self._forget()
-        if self._worker is not None and self._worker.is_alive():
-            self._waiting.put(None)
-            if done:
-                left = None if timeout is None else max(0.0, timeout - time.monotonic() + began)
-                self._worker.join(left)
+        with self._lock:  # whoever takes the worker out ends it, so that it is told once
+            worker, self._worker = self._worker, None
+            if worker is not None and worker.is_alive():
+                self._waiting.put_nowait(None)
+        if done and worker is not None:
+            worker.join(None if timeout is None else max(0.0, timeout - time.monotonic() + began))
         atexit.unregister(self.close)
         return done
 
@@ -95,14 +101,15 @@ class Background(Generic[T]):
         """Drop the items that still wait."""
         while True:
             try:
-                self._waiting.get_nowait()
+                item = self._waiting.get_nowait()
             except Empty:
                 return
-            self._drop()
+            if item is not None:
+                self._drop()
             self._waiting.task_done()
 
     def _work(self) -> None:
-        while (item := self._waiting.get()) is not None:
+        while (item := self._next()) is not None:
             try:
                 self._handle(*item)
             except Exception as error:  # the next items are still handled
@@ -111,4 +118,25 @@ class Background(Generic[T]):
             finally:
                 del item  # so that the item can be freed while this thread waits
                 self._waiting.task_done()
-        self._waiting.task_done()
+
+    def _next(self) -> tuple[T] | None:
+        """The next item; None if this thread has to end."""
+        while True:
+            try:
+                item = self._waiting.get(timeout=IDLE)
+            except Empty:
+                if self._rests():
+                    return None
+                continue
+            if item is None:
+                self._waiting.task_done()
+            return item
+
+    def _rests(self) -> bool:
+        """Whether nothing has come since; then :meth:`put`, with the same lock, starts anew."""
+        with self._lock:
+            if not self._waiting.empty():
+                return False
+            self._worker = None
+            atexit.unregister(self.close)
+            return True

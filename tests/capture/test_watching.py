@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import copy
+import gc
 import threading
+import weakref
 from contextvars import ContextVar
+from queue import Empty
 from uuid import uuid4
 
 import pytest
 
+from franq_guard.basics import background
 from franq_guard.basics.background import Background
 from franq_guard.capture.job import Job
 from franq_guard.capture.watching import Watcher
@@ -145,3 +149,104 @@ def test_a_deep_copy_reports_to_the_same_place():
     copy.deepcopy(watcher).offer(lambda: job("x"))
     assert watcher.flush(20)
     assert len(reports) == 1
+
+
+# The end of a thread that has nothing to do -------------------------------------------------------
+
+
+def test_a_thread_without_items_ends_and_the_next_item_starts_another(monkeypatch):
+    monkeypatch.setattr(background, "IDLE", 0.01)
+    seen = []
+    queue: Background[int] = Background(
+        lambda item: seen.append((item, threading.current_thread())), what="numbers", size=5
+    )
+    for number in range(3):
+        assert queue.put(number)
+        assert queue.flush(20)
+        thread = seen[-1][1]
+        thread.join(20)
+        assert not thread.is_alive()
+    assert [number for number, _ in seen] == [0, 1, 2]
+    assert len({thread for _, thread in seen}) == 3
+    assert queue.close(20)
+
+
+def test_nothing_is_left_of_a_watcher_that_is_not_used_any_more(monkeypatch):
+    monkeypatch.setattr(background, "IDLE", 0.01)
+    threads = []
+    watcher = Watcher(lambda answer: threads.append(threading.current_thread()))
+    watcher.offer(lambda: job("x"))
+    assert watcher.flush(20)
+    threads[0].join(20)
+    kept = weakref.ref(watcher)
+    del watcher
+    gc.collect()
+    assert kept() is None  # not kept for the end of the process either
+
+
+def test_an_item_that_comes_when_the_wait_is_over_is_not_lost(monkeypatch):
+    handled, waits = {"first": threading.Event(), "late": threading.Event()}, 0
+    queue: Background[str] = Background(lambda word: handled[word].set(), what="words", size=5)
+    wait = queue._waiting.get
+
+    def over(timeout: float):
+        nonlocal waits
+        waits += 1
+        if waits == 2:  # in the worker, between the end of its wait and its look at the queue
+            assert queue.put("late")
+            raise Empty
+        return wait(timeout=timeout)
+
+    monkeypatch.setattr(queue._waiting, "get", over)
+    assert queue.put("first")
+    assert handled["late"].wait(20)
+    assert queue.close(20)
+
+
+def test_no_item_is_lost_by_threads_that_end_at_once(monkeypatch):
+    monkeypatch.setattr(background, "IDLE", 0)  # a thread ends as soon as the queue is empty
+    seen = []
+    queue: Background[int] = Background(seen.append, what="numbers", size=2000)
+
+    def feed(first: int) -> None:
+        for number in range(first, first + 300):
+            assert queue.put(number)
+            if number % 3 == 0:
+                assert queue.flush(20)  # so that the thread often ends before the next item
+
+    feeders = [threading.Thread(target=feed, args=(i * 300,)) for i in range(4)]
+    for feeder in feeders:
+        feeder.start()
+    for feeder in feeders:
+        feeder.join(60)
+    assert queue.flush(20)
+    assert sorted(seen) == list(range(1200))
+    assert queue.dropped == 0
+
+
+def test_close_after_the_thread_has_ended_and_twice(monkeypatch):
+    monkeypatch.setattr(background, "IDLE", 0.01)
+    threads = []
+    queue: Background[int] = Background(
+        lambda _: threads.append(threading.current_thread()), what="numbers", size=1
+    )
+    assert queue.put(1)
+    assert queue.flush(20)
+    threads[0].join(20)
+    for _ in range(2):
+        assert queue.close(20)
+        assert queue.flush(1)  # no end mark waits in the queue that nobody would take out
+    assert not queue.put(2)
+
+
+def test_a_second_close_does_not_count_the_mark_of_the_first_as_dropped():
+    held = Held()
+    queue: Background[int] = Background(held, what="numbers", size=1)
+    assert queue.put(1)
+    assert held.begun.wait(20)
+    assert not queue.close(0)
+    assert not queue.close(0)
+    assert queue.dropped == 0  # the one item was taken before
+    held.go.set()
+    assert queue.flush(20)
+    assert held.seen == [1]

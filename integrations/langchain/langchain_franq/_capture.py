@@ -27,6 +27,7 @@ from franq_guard.language_model.server.tokens import from_logprobs
 from langchain_franq._evidence import (
     FoundFor,
     artifact_passages,
+    is_error,
     messages_in,
     passages_of_turns,
     quoted,
@@ -262,7 +263,7 @@ class Capture(BaseCallbackHandler):
         with self._lock:
             ended = tuple(self._tool_outputs)
         for run_id, output in ended:
-            if (text := _text_of_tool(output)) is not None:
+            if not is_error(output) and (text := _text_of_tool(output)) is not None:
                 yield without_written(text, self._texts_inside(run_id))
 
     def _of_turns(self, messages: Sequence[BaseMessage], known: FoundFor | None) -> list[Passage]:

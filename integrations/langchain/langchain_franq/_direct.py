@@ -17,6 +17,7 @@ from langchain_core.runnables import RunnableConfig
 from franq_guard import Passage
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._capture import Capture
+from langchain_franq._evidence import is_error
 from langchain_franq._messages import Report, with_text
 from langchain_franq._quiet import observed_by, out_of_sight, words_out_of_sight
 from langchain_franq._state import command_in, update_in, with_values
@@ -82,7 +83,7 @@ def answers_in(returned: Any) -> list[ToolMessage]:
 def with_answers(returned: Any, change: Callable[[ToolMessage], BaseMessage]) -> Any:
     """What a tool call returned, with each message of :func:`answers_in` changed."""
     if isinstance(returned, ToolMessage):
-        known = returned.status == "error" or REPORT_KEY in returned.response_metadata
+        known = is_error(returned) or REPORT_KEY in returned.response_metadata
         return returned if known or not returned.text.strip() else change(returned)
     if isinstance(returned, (list, tuple)):
         return [with_answers(one, change) for one in returned]

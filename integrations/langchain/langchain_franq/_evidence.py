@@ -114,12 +114,21 @@ def _of_tools(
 ) -> list[Passage]:
     found: list[Passage] = []
     for message in messages:
-        if isinstance(message, ToolMessage) and not str(message.text).startswith(_OWN_ANSWER):
+        if isinstance(message, ToolMessage) and _found_something(message):
             behind = None if known is None else known(str(message.text))
             found += artifact_passages(message) or (
                 _told(message, written) if behind is None else behind
             )
     return passages_of(found)
+
+
+def is_error(output: object) -> bool:
+    """Whether a tool failed: its message repeats the model's own arguments and found nothing."""
+    return isinstance(output, ToolMessage) and output.status == "error"
+
+
+def _found_something(message: ToolMessage) -> bool:
+    return not is_error(message) and not str(message.text).startswith(_OWN_ANSWER)
 
 
 def seen_in_tools(messages: Iterable[BaseMessage], known: FoundFor | None = None) -> str:

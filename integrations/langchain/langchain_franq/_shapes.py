@@ -9,17 +9,13 @@ from itertools import pairwise
 from typing import Any
 
 from langchain_core.documents import Document
-from langchain_core.messages import (
-    AIMessageChunk,
-    BaseMessage,
-    HumanMessage,
-    convert_to_messages,
-)
+from langchain_core.messages import AIMessageChunk, BaseMessage, HumanMessage
 from langchain_core.messages.base import TextAccessor
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables.utils import AddableDict
 
 from franq_guard.capture.outlet import REPORT_KEY
+from langchain_franq._evidence import as_messages
 from langchain_franq._messages import Report, with_text
 from langchain_franq._texts import ALL, Path, texts_in
 
@@ -145,7 +141,7 @@ def question_of(value: Any, input_key: str | None = None) -> str:
     if isinstance(value, Mapping):
         return _in_input(value, input_key)
     if isinstance(value, Sequence):
-        human = [m for m in convert_to_messages(value) if isinstance(m, HumanMessage)]
+        human = [m for m in as_messages(value) if isinstance(m, HumanMessage)]
         return str(human[-1].text) if human else ""
     return ""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -13,6 +15,7 @@ from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
 from langchain_core.tools import tool
 
+from franq_guard.basics import background
 from langchain_franq import FranqCallback
 
 from .fakes import (
@@ -335,3 +338,22 @@ def test_misuse_is_told_at_construction(arguments, error):
         FranqCallback(*arguments)
     with pytest.raises(ValueError, match="sample"):
         FranqCallback(ScriptedGuard(), sample=2)
+
+
+def test_a_callback_made_for_each_call_leaves_no_thread_and_nothing_else(monkeypatch):
+    monkeypatch.setattr(background, "IDLE", 0.01)
+    threads, callbacks = set(), []
+    for run in range(5):
+        watch = FranqCallback(
+            ScriptedGuard(), lambda answer: threads.add(threading.current_thread())
+        )
+        lcel(ScriptedLLM()).invoke(question(run), {"callbacks": [watch]})
+        assert watch.flush(20)
+        callbacks.append(weakref.ref(watch))
+        del watch
+    assert len(threads) == 5
+    for thread in threads:
+        thread.join(20)
+        assert not thread.is_alive()
+    gc.collect()
+    assert [callback() for callback in callbacks] == [None] * 5

@@ -9,6 +9,7 @@ import sys
 import pytest
 from langchain_classic.chains import create_retrieval_chain
 from langchain_classic.chains.combine_documents import create_stuff_documents_chain
+from langchain_core.documents import Document
 from langchain_core.load import dumpd
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.messages.base import TextAccessor
@@ -119,6 +120,29 @@ def test_the_question_is_found_in_the_input(value, key):
     guard = ScriptedGuard()
     guard_chain(RunnableLambda(lambda _: "Because."), guard, input_key=key).invoke(value)
     assert guard.traces[0].question == "Why?"
+
+
+DOCUMENTS = [Document("The tower of run 7 is tall."), Document("It has 7 steps.")]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        DOCUMENTS,
+        ("How tall?", DOCUMENTS),
+        {"input": DOCUMENTS},
+        [{"page": 1}],
+        [1, 2],
+        b"How tall?",
+    ],
+)
+def test_an_input_without_a_question_is_checked_all_the_same(value):
+    guard, reports = ScriptedGuard(), []
+    chain = RunnableLambda(lambda _: "run 7") | ScriptedLLM()
+    output = guard_chain(chain, guard, on_report=reports.append).invoke(value)
+    assert output == f"{said('run 7')} [checked: ]"
+    assert [report.status for report in reports] == ["ok"]
+    assert [trace.question for trace in guard.traces] == [""]
 
 
 def test_text_accessor_stays_one():

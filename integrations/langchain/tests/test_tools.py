@@ -12,7 +12,7 @@ from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.documents import Document
 from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
-from langchain_core.tools import InjectedToolCallId, tool
+from langchain_core.tools import InjectedToolCallId, ToolException, tool
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command
 
@@ -323,3 +323,57 @@ def test_events_that_a_tool_sends_itself_are_told(direct):
         return [event["event"] async for event in app.astream_events(ASK, version="v2")]
 
     assert ("on_custom_event" in asyncio.run(events())) is not direct
+
+
+# Errors -------------------------------------------------------------------------------------------
+
+
+@tool("search")
+def incomplete(query: str, limit: int) -> str:
+    """The scripted agent does not pass the limit, so LangGraph answers with what it was passed."""
+    return LOOKED_UP
+
+
+@tool("look_up")
+def unknown(query: str) -> str:
+    """The scripted agent calls another name."""
+    return LOOKED_UP
+
+
+@tool("search")
+def unlucky(query: str) -> str:
+    """Finds nothing, and says so as an error."""
+    raise ToolException(f"Nothing was found for {query}")
+
+
+unlucky.handle_tool_error = True
+ERRORS = {"incomplete": incomplete, "unknown": unknown, "unlucky": unlucky}
+
+
+@pytest.mark.parametrize("kind", ERRORS)
+@pytest.mark.parametrize("surface", [*SURFACES, "callback"])
+def test_an_error_of_a_tool_is_no_evidence(surface, kind):
+    guard, made = ScriptedGuard(), ERRORS[kind]
+    if surface == "callback":
+        watch = FranqCallback(guard)
+        create_agent(ScriptedAgent(), [made]).invoke(ASK, {"callbacks": [watch]})
+        assert watch.flush(20)
+    else:
+        if surface == "middleware":
+            app = create_agent(ScriptedAgent(), [made], middleware=[FranqMiddleware(guard)])
+        else:
+            app = SURFACES[surface](made, guard)
+        output = app.invoke(ASK)
+        assert output["messages"][2].status == "error"
+    assert [trace.passages for trace in guard.traces] == [()]
+
+
+def test_after_an_error_a_follow_up_is_answered_from_what_was_found_before():
+    """The error is no finding of this turn, so the tools of earlier turns count."""
+    guard = ScriptedGuard()
+    middleware = [FranqMiddleware(guard)]
+    found = tool("search")(looked_up.func)
+    before = create_agent(ScriptedAgent(), [found], middleware=middleware).invoke(ASK)["messages"]
+    agent = create_agent(ScriptedAgent(), [unlucky], middleware=middleware)
+    agent.invoke({"messages": [*before, HumanMessage("Are you sure of run 7?")]})
+    assert [[p.text for p in trace.passages] for trace in guard.traces] == [[LOOKED_UP]] * 2
