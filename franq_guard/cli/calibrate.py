@@ -144,7 +144,7 @@ def _fitted(
 
     traces, broken = given.traces()
     _check_labels(given, traces, promise)
-    guard = guard_from(chosen=given.chosen)
+    guard = guard_from(chosen=_measuring(given.chosen))
     with working("loading the models"):
         fingerprint = {**guard.fingerprint, **_origin(traces)}
     rows = uniform(_scored(guard, [*traces, *given.others()], given))
@@ -154,7 +154,7 @@ def _fitted(
             rows,
             form=form,
             log_space=form == "long",
-            faithful_threshold=given.chosen.threshold_faithful,
+            faithful_threshold=given.chosen.faithful_above,
             name=name,
             fingerprint=fingerprint,
             source=given.file.name,
@@ -163,6 +163,11 @@ def _fitted(
             **promise,
         )
     return fitted, rows, len(broken)
+
+
+def _measuring(chosen: Configuration) -> Configuration:
+    """The set-up of the guard that measures the signals; what is fitted to them is not its own."""
+    return replace(chosen, calibration=None, calibrator=None, threshold_faithful=None)
 
 
 def _write(

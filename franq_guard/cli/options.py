@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from franq_guard.basics.threads import SETTING
+from franq_guard.cli.answers import promises_of
 from franq_guard.cli.configuration import Configuration
 from franq_guard.cli.console import fail, needing, say, working
 from franq_guard.policy import WEAK, Policy
@@ -113,23 +114,21 @@ def guard_from(
     language_model = language_model or chosen.language_model
     with needing("pip install 'franq-guard[offline]'"):
         try:
-            fitted = _fitted(calibrator, own_threshold=threshold is not None)
             settings = _policy(policy, threshold, false_below, weak)
-            return _guard(settings, fitted, language_model, chosen, evidence=evidence)
+            guard = _guard(settings, _loaded(calibrator), language_model, chosen, evidence=evidence)
         except (ValueError, OSError, RuntimeError) as error:
             fail(str(error))
-
-
-def _fitted(calibrator: Path | None, *, own_threshold: bool) -> Calibrator | None:
-    """Load the calibrator and print its guarantee, unless ``--threshold`` overrides it."""
-    from franq_guard.calibration.store import Calibrator
-
-    fitted = Calibrator.load(calibrator) if calibrator else None
-    if fitted and fitted.promise is not None and not own_threshold:
+    for promise in promises_of(guard):
         from franq_guard.report.figures import promise_line
 
-        say(promise_line(fitted.promise))
-    return fitted
+        say(promise_line(promise))
+    return guard
+
+
+def _loaded(calibrator: Path | None) -> Calibrator | None:
+    from franq_guard.calibration.store import Calibrator
+
+    return Calibrator.load(calibrator) if calibrator else None
 
 
 def _policy(

@@ -5,10 +5,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import typer
 
 from franq_guard import Calibrator, Guard
 from franq_guard.cli.configuration import Configuration
 from franq_guard.cli.options import guard_from
+from franq_guard.label_rule import LabelRule
 from franq_guard.policy import Policy
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
@@ -58,7 +60,7 @@ def test_config_prints_what_is_in_force_as_a_file(command, tmp_path):
     assert Configuration.read(file).uq_faith == "sar"
     assert Configuration.read(file).faithfulness == wanted.faithfulness
     assert tomllib.loads(Configuration().toml()) == {
-        "faithfulness": "small", "claims": "rules", "form": "long", "threshold_faithful": 0.5,
+        "faithfulness": "small", "claims": "rules", "form": "long",
         "strict": False, "grader": "alias", "rewrite": "rules",
     }  # fmt: skip
 
@@ -108,6 +110,36 @@ def test_calibration_says_which_calibrator_is_wanted():
         Configuration(calibration="condition").options(None)
     with pytest.raises(ValueError, match="is 'none', the settings say 'global'"):
         Configuration(calibration="global").options(Calibrator())
+
+
+def test_another_threshold_than_the_calibrators_voids_its_promise(tmp_path, capsys):
+    file = tmp_path / "mine.json"
+    promise = {"at_most_flagged": 0.2, "of": "true claims"}
+    rule = LabelRule(supported_from=0.75)
+    Calibrator(name="mine", labels=rule, promise=promise, form="long").save(file)
+
+    def guard(**given):
+        model = {"language_model": FakeLanguageModel()}
+        return guard_from(chosen=Configuration(calibrator=str(file), **given), **model)
+
+    for given in ({}, {"threshold_faithful": 0.75}):
+        own = guard(**given)
+        assert own.choice.franq.labels.supported_from == 0.75
+        assert own.choice.franq.promise == promise
+        assert "at most 20 %" in " ".join(capsys.readouterr().err.split())
+    other = guard(threshold_faithful=0.5)  # it is given, though it is what others start from
+    assert (other.choice.franq.labels.supported_from, other.choice.franq.promise) == (0.5, None)
+    said = " ".join(capsys.readouterr().err.split())
+    assert "fitted with --threshold-faithful 0.75; with 0.5 it promises nothing" in said
+    assert "at most" not in said
+    with pytest.raises(typer.Exit):
+        guard(threshold_faithful=0.5, strict=True)
+    assert "0.75, not 0.5: leave the option out" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_threshold_that_changes_nothing_is_said(capsys):
+    assert Configuration(threshold_faithful=0.7).options(None)["franq"] is None
+    assert "no effect on the shipped calibrators" in capsys.readouterr().err
 
 
 def test_claims_by_the_model_in_use_or_another_one(monkeypatch):
