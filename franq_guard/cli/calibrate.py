@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from franq_guard.cli.configuration import Configuration, with_set_up, write_settings
+from franq_guard.cli.configuration import Configuration, with_set_up
 from franq_guard.cli.console import counter, emit, fail, say, tell, working
 from franq_guard.cli.dataset.sets import resumable
 from franq_guard.cli.labels import (
@@ -30,6 +30,7 @@ from franq_guard.cli.options import (
     guard_from,
     refuse_unwritable,
 )
+from franq_guard.cli.settings_file import write_settings
 
 if TYPE_CHECKING:
     from franq_guard.calibration.fit import About
@@ -236,7 +237,7 @@ def _check_wishes(
         share = promise[option]
         if share is not None and not 0 < share < 1:
             fail(f"--{option.replace('_', '-')} must lie between 0 and 1, not {share}")
-    refuse_unwritable(*written)
+    refuse_unwritable(*written, inputs=(given.file, given.slopes))
 
 
 def _check_labels(given: LabelledFile, traces: Iterable[Trace], promise: Mapping[str, Any]) -> None:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import asdict
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from franq_guard.cli.configuration import (
-    Configuration,
-    in_force,
-    with_set_up,
-    write_settings,
-)
+from franq_guard.cli.configuration import Configuration, in_force, with_set_up
 from franq_guard.cli.console import counter, fail, lines_of, say, working
 from franq_guard.cli.options import (
     FalseBelowOption,
@@ -29,14 +25,13 @@ from franq_guard.cli.options import (
     guard_from,
     refuse_unwritable,
 )
+from franq_guard.cli.settings_file import begin_settings
 
 if TYPE_CHECKING:
     from franq_guard.cli.outlets import Outlet, Wishes
     from franq_guard.cli.rows import Done
     from franq_guard.guard import Guard
-    from franq_guard.records import Trace
     from franq_guard.rows.fields import Fields
-    from franq_guard.rows.lines import RowError
 
 
 @with_set_up
@@ -83,29 +78,29 @@ def check(
     from franq_guard.cli.outlets import Wishes
 
     wishes = Wishes(as_json, out, html, with_passages)
-    done = _done(file, wishes, resume=resume)
-    fields = fields_from(mapped)
     chosen = in_force(chosen, calibrator, language_model)
+    done = _done(file, wishes, chosen, resume=resume)
+    fields = fields_from(mapped)
     options: dict[str, Any] = {"false_below": false_below, "weak": weak, "evidence": evidence}
     guard = guard_from(policy, threshold, chosen=chosen, **options)
     with working("loading the models"):
         _load(guard)
-    failed = _checked(guard, file, fields, done, wishes, batch_size)
     if out is not None:
-        write_settings(out, chosen, guard.fingerprint)
+        more = {"policy": asdict(guard.policy), "evidence": evidence, "passages": with_passages}
+        begin_settings(out, chosen, guard.fingerprint, resumed=bool(done), **more)
+    failed = _checked(guard, file, fields, done, wishes, batch_size)
     if failed:
         say(f"{failed} row(s) could not be checked")
         raise typer.Exit(1)
 
 
-def _done(file: Path, wishes: Wishes, *, resume: bool) -> list[Done]:
+def _done(file: Path, wishes: Wishes, chosen: Configuration, *, resume: bool) -> list[Done]:
     """The rows an earlier run wrote; invalid output options end the program before models load."""
     from franq_guard.cli.rows import done_in
 
     out, html = wishes.out, wishes.html
-    refuse_unwritable(out, html)
-    if out and out.exists() and file.exists() and out.samefile(file):
-        fail("--out is the file that is checked")
+    calibrator = None if chosen.calibrator is None else Path(chosen.calibrator)
+    refuse_unwritable(out, html, inputs=(file, calibrator))
     if resume and (out is None or html is not None):
         fail("--resume goes on with the file that --out names, and without --html")
     if out and not resume and out.exists() and out.stat().st_size:
@@ -149,7 +144,9 @@ def _checked(
     tally = Tally(guard.policy, done)
     with ExitStack() as stack:
         rows = left(read_traces(stack.enter_context(lines_of(file)), prepare=fields), done)
-        rows = _not_empty(rows, file, begun=bool(done))
+        first = list(islice(rows, 1))  # read before an output is opened: that empties the file
+        if not first and not done:
+            fail(f"{'standard input' if str(file) == '-' else file} holds no rows")
         places: list[Outlet] = outlets(guard, file, wishes, stack, resumed=bool(done))
         aside = counter(
             "answers checked",
@@ -157,7 +154,7 @@ def _checked(
             beside_output=wishes.on_output,
         )
         advance = stack.enter_context(aside)
-        for result in check_rows(guard, rows, batch_size=batch_size):
+        for result in check_rows(guard, chain(first, rows), batch_size=batch_size):
             advance(1)
             tally.add(result)
             for place in places:
@@ -167,14 +164,3 @@ def _checked(
     for line in (*fields.notes(), *tally.lines()):
         say(line)
     return tally.failed
-
-
-def _not_empty(
-    rows: Iterator[Trace | RowError], file: Path, *, begun: bool
-) -> Iterator[Trace | RowError]:
-    empty = not begun
-    for row in rows:
-        empty = False
-        yield row
-    if empty:
-        fail(f"{'standard input' if str(file) == '-' else file} holds no rows")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from franq_guard.calibration.store import Calibrator
     from franq_guard.claims import ClaimSplitter
 
-__all__ = ["Configuration", "configured", "in_force", "versions", "with_set_up", "write_settings"]
+__all__ = ["Configuration", "configured", "in_force", "versions", "with_set_up"]
 
 ConfigOption = Annotated[
     Path | None,
@@ -322,23 +322,6 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:  # an extra that is not installed, or the source tree
             continue
     return found
-
-
-def write_settings(out: Path, chosen: Configuration, fingerprint: Mapping[str, str]) -> None:
-    """Write the settings, the models' fingerprints and the versions beside a result.
-
-    Args:
-        out: the result; the file's name is this one with ``.settings.json`` at its end.
-        chosen: the settings in force.
-        fingerprint: of the guard.
-    """
-    said = {
-        "settings": asdict(chosen),
-        "fingerprint": dict(fingerprint),
-        "versions": versions(),
-    }
-    file = out.with_name(f"{out.name}.settings.json")
-    file.write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _cut(fitted: Calibrator, supported_from: float) -> Calibrator:

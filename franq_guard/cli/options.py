@@ -197,13 +197,24 @@ def fields_from(mapped: Sequence[str] | None) -> Fields:
         fail(f"--map: {error}")
 
 
-def refuse_unwritable(*files: Path | None) -> None:
-    """End the program if one of the output files cannot be written."""
-    for file in files:
-        if file is not None and not file.parent.is_dir():
+def refuse_unwritable(*files: Path | None, inputs: Sequence[Path | None] = ()) -> None:
+    """End the program if an output file cannot be written, is an input, or is named twice."""
+    outputs = [file for file in files if file is not None]
+    for i, file in enumerate(outputs):
+        if not file.parent.is_dir():
             fail(f"cannot write {file}: there is no folder {file.parent}")
-        if file is not None and file.is_dir():
+        if file.is_dir():
             fail(f"cannot write {file}: it is a folder")
+        if any(other is not None and _same(file, other) for other in inputs):
+            fail(f"{file} is read by this command: name another file to write to")
+        if any(_same(file, other) for other in outputs[:i]):
+            fail(f"{file} is named for two outputs: give each a file of its own")
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, or would if it existed."""
+    there = one.exists() and other.exists()
+    return one.samefile(other) if there else one.resolve() == other.resolve()
 
 
 def loaded_language_model(where: str) -> LanguageModel:

@@ -52,6 +52,8 @@ def test_calibrate_fits_stores_and_reports(run, tmp_path):
         (["--plot", "absent/plot.svg"], "no folder absent"),
         (["--out", "absent/mine.json"], "no folder absent"),
         (["--out", "."], "it is a folder"),
+        (["--out", "rows.jsonl"], "rows.jsonl is read by this command"),
+        (["--report", "mine.json"], "mine.json is named for two outputs"),
     ],
 )
 def test_calibrate_finds_a_wrong_option_before_any_model_runs(
