@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from franq_guard.cli.configuration import Configuration, in_force, with_set_up
-from franq_guard.cli.console import counter, fail, lines_of, say, working
+from franq_guard.cli.console import counter, fail, lines_of, say
 from franq_guard.cli.options import (
     FalseBelowOption,
     JsonFlag,
@@ -23,6 +23,8 @@ from franq_guard.cli.options import (
     WeakOption,
     fields_from,
     guard_from,
+    load_models,
+    loading_models,
     refuse_unwritable,
 )
 from franq_guard.cli.settings_file import begin_settings
@@ -83,11 +85,12 @@ def check(
     fields = fields_from(mapped)
     options: dict[str, Any] = {"false_below": false_below, "weak": weak, "evidence": evidence}
     guard = guard_from(policy, threshold, chosen=chosen, **options)
-    with working("loading the models"):
-        _load(guard)
+    load_models(guard)
     if out is not None:
+        with loading_models():
+            fingerprint = guard.fingerprint
         more = {"policy": asdict(guard.policy), "evidence": evidence, "passages": with_passages}
-        begin_settings(out, chosen, guard.fingerprint, resumed=bool(done), **more)
+        begin_settings(out, chosen, fingerprint, resumed=bool(done), **more)
     failed = _checked(guard, file, fields, done, wishes, batch_size)
     if failed:
         say(f"{failed} row(s) could not be checked")
@@ -106,20 +109,6 @@ def _done(file: Path, wishes: Wishes, chosen: Configuration, *, resume: bool) ->
     if out and not resume and out.exists() and out.stat().st_size:
         fail(f"{out} holds something: give --resume to go on with it, or another file")
     return done_in(out) if resume and out and out.exists() else []
-
-
-def _load(guard: Guard) -> None:
-    """Load the models now, so that a failure to load them does not show up in the middle of a run.
-
-    A model that cannot be loaded would make every row fail, so the program ends here instead.
-    """
-    try:
-        # Reading this property loads the models: choosing a calibrator needs their fingerprints.
-        getattr(guard, "calibrator", None)
-    except ValueError as error:  # says itself what to do: a calibrator that does not fit, a path
-        fail(str(error))
-    except Exception as error:  # a model may raise anything
-        fail(f"the models cannot be loaded: {type(error).__name__}: {error}")
 
 
 def _checked(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -195,6 +196,30 @@ def fields_from(mapped: Sequence[str] | None) -> Fields:
         return Fields({ours: theirs for ours, _, theirs in pairs})
     except ValueError as error:
         fail(f"--map: {error}")
+
+
+@contextmanager
+def loading_models() -> Iterator[None]:
+    """In the block the models are loaded, so that a failure does not show up amid a run.
+
+    A model that cannot be loaded would make every row fail, so the program ends here instead.
+    """
+    try:
+        with working("loading the models"):
+            yield
+    except typer.Exit:
+        raise
+    except ValueError as error:  # says itself what to do: a calibrator that does not fit, a path
+        fail(str(error))
+    except Exception as error:  # a model may raise anything
+        fail(f"the models cannot be loaded: {type(error).__name__}: {error}")
+
+
+def load_models(guard: Guard) -> None:
+    """Load the models that an answer of an unknown writer needs, or end the program."""
+    with loading_models():
+        # Reading this property loads them: choosing a calibrator needs their fingerprints.
+        getattr(guard, "calibrator", None)
 
 
 def refuse_unwritable(*files: Path | None, inputs: Sequence[Path | None] = ()) -> None:
