@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from itertools import chain, islice
 from pathlib import Path
@@ -27,7 +28,7 @@ from franq_guard.cli.options import (
     loading_models,
     refuse_unwritable,
 )
-from franq_guard.cli.settings_file import begin_settings
+from franq_guard.cli.settings_file import begin_settings, write_settings
 
 if TYPE_CHECKING:
     from franq_guard.cli.outlets import Outlet, Wishes
@@ -86,12 +87,9 @@ def check(
     options: dict[str, Any] = {"false_below": false_below, "weak": weak, "evidence": evidence}
     guard = guard_from(policy, threshold, chosen=chosen, **options)
     load_models(guard)
-    if out is not None:
-        with loading_models():
-            fingerprint = guard.fingerprint
-        more = {"policy": asdict(guard.policy), "evidence": evidence, "passages": with_passages}
-        begin_settings(out, chosen, fingerprint, resumed=bool(done), **more)
-    failed = _checked(guard, file, fields, done, wishes, batch_size)
+    more = {"policy": asdict(guard.policy), "evidence": evidence, "passages": with_passages}
+    with _recorded(out, chosen, guard, resumed=bool(done), **more):
+        failed = _checked(guard, file, fields, done, wishes, batch_size)
     if failed:
         say(f"{failed} row(s) could not be checked")
         raise typer.Exit(1)
@@ -109,6 +107,23 @@ def _done(file: Path, wishes: Wishes, chosen: Configuration, *, resume: bool) ->
     if out and not resume and out.exists() and out.stat().st_size:
         fail(f"{out} holds something: give --resume to go on with it, or another file")
     return done_in(out) if resume and out and out.exists() else []
+
+
+@contextmanager
+def _recorded(
+    out: Path | None, chosen: Configuration, guard: Guard, *, resumed: bool, **more: Any
+) -> Iterator[None]:
+    """The settings beside the output: before the block, and after it who split the answers."""
+    if out is None:
+        yield
+        return
+    with loading_models():
+        fingerprint = guard.fingerprint
+    begin_settings(out, chosen, fingerprint, resumed=resumed, **more)
+    yield
+    if by_rules := getattr(guard.claims, "by_rules", 0):
+        said = f"{by_rules} of {getattr(guard.claims, 'sentences', 0)} sentences"
+        write_settings(out, chosen, fingerprint, **more, split_by_rules=said)
 
 
 def _checked(

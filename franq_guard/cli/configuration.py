@@ -240,13 +240,13 @@ class Configuration:
             return None
         import os
 
-        from franq_guard.claims import LLMSplitter
+        from franq_guard.cli.told_splitter import ToldSplitter
         from franq_guard.language_model.asking import ask_from
 
         where = self.claims.partition(":")[2]
         key = os.environ.get("FRANQ_API_KEY")
         asked = ask_from(where, api_key=key) if where else ask_own()
-        return LLMSplitter(asked.ask, name=asked.name)
+        return ToldSplitter(asked.ask, name=asked.name)
 
 
 def with_set_up(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,8 +48,8 @@ WeakOption = Annotated[
     typer.Option(
         "--weak",
         metavar="LABELS",
-        help=f"What is flagged, with commas between; default: {','.join(WEAK)}. Without "
-        "unsupported, claims that no passage states or contradicts pass unmarked.",
+        help=f"What is flagged, with commas between; default: {','.join(WEAK)}; '' is nothing. "
+        "Without unsupported, claims that no passage states or contradicts pass unmarked.",
     ),
 ]
 ModelOption = Annotated[
@@ -68,9 +69,12 @@ MapOption = Annotated[
         "--map",
         metavar="NAME=FIELD",
         help="Read question, passages, answer or id from another field of the rows, such as "
-        "question=inputs.text; may be given several times.",
+        "question=inputs.text; several with commas between, or one by one.",
     ),
 ]
+
+_NEXT = re.compile(r",\s*(?=\w+=)")
+"""Between two pairs of ``--map``; a field's name may have a comma."""
 
 
 def _use(threads: int | None) -> int | None:
@@ -136,7 +140,9 @@ def _policy(
     action: str, threshold: float | None, false_below: float | None, weak: str | None
 ) -> Policy:
     """The policy; thresholds that are None are taken from the calibrator."""
-    labels: Any = [label.strip() for label in weak.split(",") if label.strip()] if weak else WEAK
+    labels: Any = WEAK
+    if weak is not None:  # "" flags nothing
+        labels = [label.strip() for label in weak.split(",") if label.strip()]
     chosen: Any = action
     return Policy(action=chosen, threshold=threshold, false_below=false_below, weak=labels)
 
@@ -188,8 +194,9 @@ def fields_from(mapped: Sequence[str] | None) -> Fields:
     """The field names of the rows, from ``--map``; an invalid mapping ends the program."""
     from franq_guard.rows.fields import Fields
 
-    pairs = [item.partition("=") for item in mapped or ()]
-    for item, (ours, _, theirs) in zip(mapped or (), pairs, strict=True):
+    items = [item for given in mapped or () for item in _NEXT.split(given)]
+    pairs = [item.partition("=") for item in items]
+    for item, (ours, _, theirs) in zip(items, pairs, strict=True):
         if not ours or not theirs:
             fail(f"--map must be NAME=FIELD, such as question=user_input, not {item!r}")
     try:

@@ -160,6 +160,44 @@ def test_claims_by_the_model_in_use_or_another_one(monkeypatch):
     assert ":other:" in named.fingerprint
 
 
+def test_a_model_that_splits_nothing_is_said_once(monkeypatch, capsys):
+    from franq_guard.language_model.asking import Asked
+
+    def dead(prompt):
+        raise OSError("no route")
+
+    def ask_from(where, api_key):
+        return Asked("gpt", dead)
+
+    monkeypatch.setattr("franq_guard.language_model.asking.ask_from", ask_from)
+    splitter = Configuration(claims="llm:http://host/v1#gpt").splitter(lambda: None)
+    assert [claim.text for claim in splitter.split("Rome is old. Ann left.")] == [
+        "Rome is old.", "Ann left.",
+    ]  # fmt: skip
+    splitter.split("Bob left.")
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.count("gave no usable reply (error): the rules split in its place") == 1
+    assert (splitter.sentences, splitter.by_rules) == (3, 3)
+
+
+def test_who_split_is_in_the_settings(command, monkeypatch, tmp_path, row):
+    from franq_guard.cli.told_splitter import ToldSplitter
+
+    def offline(policy, franq, **others):
+        splitter = ToldSplitter(lambda prompt: "no idea", name="gpt")
+        return Guard(faithfulness=FakeFaithfulness(), claims=splitter, policy=policy)
+
+    monkeypatch.setattr(Guard, "offline", offline)
+    file, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
+    file.write_text(json.dumps(row))
+    result = command("check", file, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "(broken_json): the rules split in its place" in " ".join(result.stderr.split())
+    said = json.loads((tmp_path / "out.jsonl.settings.json").read_text())["settings"]
+    assert said["split_by_rules"] == "1 of 1 sentences"
+    assert command("check", file, "--out", out, "--resume").exit_code == 0
+
+
 def test_a_calibrator_of_another_pair_warns_or_is_an_error_and_says_what_to_do(caplog):
     def guard(strict):
         model = FakeFaithfulness()

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from franq_guard.basics.threads import SETTING
-from franq_guard.cli.options import guard_from
+from franq_guard.cli.options import fields_from, guard_from
 from franq_guard.label_rule import LabelRule
 
 
@@ -83,6 +83,14 @@ def test_what_is_flagged_may_be_chosen(monkeypatch):
     assert guard_from() == Policy()
     found = guard_from(false_below=0.2, weak="doubtful, false")
     assert (found.false_below, found.marked) == (0.2, ("false", "doubtful", "unverified"))
+    assert guard_from(weak="").marked == ("unverified",)  # nothing is flagged
+
+
+def test_several_fields_may_be_mapped_at_once():
+    assert fields_from(["question=user.text,answer=reply", "id=n"]).given == {
+        "question": "user.text", "answer": "reply", "id": "n",
+    }  # fmt: skip
+    assert fields_from(["answer=the reply, as sent"]).given == {"answer": "the reply, as sent"}
 
 
 class TestLanguageModel:
