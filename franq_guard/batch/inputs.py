@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,8 +24,10 @@ from franq_guard.batch.tables import rows_of
 
 __all__ = ["READ", "Source", "place", "read_source", "sources_in"]
 
-READ = pa.schema([*PLACE, ("data", pa.string())])
-"""The columns of a row that was read: its place (see :data:`.PLACE`) and its values as JSON."""
+READ = pa.schema([*PLACE, ("data", pa.binary())])
+"""The columns of a row that was read: its place (see :data:`.PLACE`) and its values as JSON.
+
+The JSON is as it stands in the file, and so may be no UTF-8: the row is an error then."""
 _LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 _ENDINGS = (".parquet", *_LINES)
 _ROWS_PER_KEY = 2**40  # more rows than a file has
@@ -115,7 +118,7 @@ def read_source(
         columns: of a Parquet file, to read besides the known ones.
     """
     rows = _parquet(path, columns) if path.endswith(".parquet") else _json_lines(path)
-    batch: list[tuple[int, str]] = []
+    batch: list[tuple[int, bytes]] = []
     for row in rows:
         batch.append(row)
         if len(batch) == _CHUNK:
@@ -125,25 +128,24 @@ def read_source(
         yield _table(path, number, batch)
 
 
-def _table(path: str, number: int, rows: Sequence[tuple[int, str]]) -> pa.Table:
+def _table(path: str, number: int, rows: Sequence[tuple[int, bytes]]) -> pa.Table:
     at = [row for row, _ in rows]
     keys = [number * _ROWS_PER_KEY + row for row in at]
     return pa.table([keys, [path] * len(at), at, [data for _, data in rows]], schema=READ)
 
 
-def _parquet(path: str, columns: frozenset[str]) -> Iterator[tuple[int, str]]:
+def _parquet(path: str, columns: frozenset[str]) -> Iterator[tuple[int, bytes]]:
     system, inside = place(path)
     at = 0
     with system.open_input_file(inside) as stream:
         for batch in pq.ParquetFile(stream).iter_batches(batch_size=_CHUNK):
             for row in rows_of(pa.Table.from_batches([batch]), columns):
                 at += 1
-                yield at, json.dumps(row, default=str)
+                yield at, json.dumps(row, default=str).encode()
 
 
-def _json_lines(path: str) -> Iterator[tuple[int, str]]:
+def _json_lines(path: str) -> Iterator[tuple[int, bytes]]:
     with _lines(path) as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
-                text = line.decode("utf-8", errors="replace")
-                yield number, text.removeprefix("\ufeff") if number == 1 else text
+                yield number, line.removeprefix(BOM_UTF8) if number == 1 else line

@@ -262,7 +262,8 @@ class _Checker:
         if self._guard is None:
             results = results_table(RowError(row, _ENDED) for row, _ in rows)
         else:
-            traces = [trace_of_line(row, data, self._fields) for row, data in rows]
+            read = ((row, data.decode("utf-8", "surrogateescape")) for row, data in rows)
+            traces = [trace_of_line(row, line, self._fields) for row, line in read]
             results = results_table(checked_rows(self._guard, traces, batch_size=self._batch_size))
         columns = [*table.select(PLACE.names).columns, *results.columns]
         return pa.Table.from_arrays(columns, schema=pa.schema([*PLACE, *results.schema]))

@@ -131,8 +131,7 @@ def fit_calibrator(
 ) -> Calibrator:
     """Fit on labelled claims; the figures are cross-validated over whole answers.
 
-    With ``at_most_flagged``, half of the answers (by a hash of their names) are kept out of the fit
-    and its figures. They are used to set the threshold; nothing is fitted afterwards.
+    With ``at_most_flagged`` half of the answers (by a hash of their names) set the threshold alone.
 
     Args:
         rows: see :func:`labelled`.
@@ -140,7 +139,7 @@ def fit_calibrator(
         log_space: the UQ columns are log-probabilities (long form).
         interpolation: of the curves.
         form: "long" or "short".
-        faithful_threshold: P(faithful) above which a claim counts as faithful.
+        faithful_threshold: P(faithful) above which a claim counts as faithful, in labels, too.
         name: of the calibrator.
         fingerprint: models and settings of the signals; size, date and versions are added.
         at_most_flagged: largest share of the true claims that may be flagged; None: no promise.
@@ -149,7 +148,7 @@ def fit_calibrator(
         source: a name for the labelled data, stored with the promise.
         weights: in the fit, by source ("judge:NAME") or kind ("judge"); 0: in the figures alone.
         compare: also measure the other calibrations on the same claims.
-        rule: numbers of the labelling rule besides the threshold of a promise; None: the defaults.
+        rule: numbers of the labels besides a promise's threshold; None: ``faithful_threshold``.
 
     Raises:
         TooFewLabelsError: with fewer than ``MIN_PER_CLASS`` of a label or ``MIN_ANSWERS`` answers.
@@ -163,7 +162,8 @@ def fit_calibrator(
     ways = _ways(log_space, interpolation, faithful_threshold)
     if calibration == "learned":
         _check_real(fitted_on)
-    made = _fitted(fitted_on, ways[calibration], ways if compare else {}, rule or LabelRule())
+    rule = rule or LabelRule(supported_from=faithful_threshold)
+    made = _fitted(fitted_on, ways[calibration], ways if compare else {}, rule)
     known_for = {**_provenance(form, fitted_on), **(fingerprint or {})}
     made = dataclasses.replace(made, form=form, name=name, fingerprint=known_for)
     if at_most_flagged is None:

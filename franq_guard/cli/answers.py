@@ -44,15 +44,15 @@ class Shown:
         print_legend(output, self._seen.values(), promises_of(self._guard, self._calibrators))
 
 
-def promises_of(guard: Guard, names: Iterable[str]) -> list[Mapping[str, Any]]:
+def promises_of(guard: Guard, names: Iterable[str] = ()) -> list[Mapping[str, Any]]:
     """What the user's calibrator promises, or the shipped ones of these names.
 
     Nothing if the policy has thresholds of its own.
     """
     from franq_guard.calibration.defaults import shipped
 
-    policy, choice = guard.policy, getattr(guard, "choice", None)
-    if choice is None or policy.threshold is not None or policy.false_below is not None:
+    choice = getattr(guard, "choice", None)
+    if choice is None or (guard.policy.threshold, guard.policy.false_below) != (None, None):
         return []
     known = {calibrator.name: calibrator for calibrator in shipped()}
     made = [choice.franq] if choice.franq else [known[name] for name in names if name in known]

@@ -10,7 +10,7 @@ import typer
 
 from franq_guard.cli.answers import Shown
 from franq_guard.cli.configuration import Configuration, in_force, with_set_up
-from franq_guard.cli.console import emit, fail, needing, working
+from franq_guard.cli.console import emit, fail, needing, say, working
 from franq_guard.cli.options import (
     FalseBelowOption,
     JsonFlag,
@@ -20,6 +20,8 @@ from franq_guard.cli.options import (
     ThresholdOption,
     WeakOption,
     guard_from,
+    load_models,
+    loading_models,
 )
 
 if TYPE_CHECKING:
@@ -58,9 +60,12 @@ def ask(
         fail(str(error))
     chosen = in_force(chosen, calibrator, language_model)
     guard = guard_from(policy, threshold, false_below=false_below, weak=weak, chosen=chosen)
-    with needing("pip install 'franq-guard[cli]'"), working("loading the language model"):
+    with loading_models(), needing("pip install 'franq-guard[cli]'"):
         answering = local_rag(passages, guard, k=k)
-    answer_all([question], answering, as_json, guard)
+    load_models(guard)
+    if answer_all([question], answering, as_json, guard):
+        say("the answer could not be checked")
+        raise typer.Exit(1)
 
 
 def answer_all(
@@ -68,8 +73,10 @@ def answer_all(
     answering: Callable[[str], Answered],
     as_json: bool,
     guard: Guard,
-) -> None:
+) -> int:
     """Answer the questions in order and show each answer with its verdicts.
+
+    Returns how many answers could not be checked.
 
     Args:
         questions: the questions to answer.
@@ -77,13 +84,17 @@ def answer_all(
         as_json: print one JSON object per answer instead of a table.
         guard: the guard that checks the answers; its policy decides which claims are flagged.
     """
-    show = Shown(guard)
+    from franq_guard.report.counts import check_failed
+
+    show, failed = Shown(guard), 0
     for question in questions:
         with working(f"answering: {question}"):
             done = answering(question)
+        failed += check_failed(done.answer)
         if as_json:
             emit({"question": question, **done.answer.to_dict()})
         else:
             show(question, done.answer, done.passages)
     if not as_json:
         show.legend()
+    return failed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from franq_guard.cli.configuration import Configuration, with_set_up, write_settings
-from franq_guard.cli.console import counter, emit, fail, needing, say, tell, working
+from franq_guard.cli.configuration import Configuration, with_set_up
+from franq_guard.cli.console import counter, emit, fail, needing, say, tell
 from franq_guard.cli.dataset.sets import resumable
 from franq_guard.cli.labels import (
     FileArgument,
@@ -28,14 +28,17 @@ from franq_guard.cli.options import (
     ModelOption,
     ThreadsOption,
     guard_from,
+    loading_models,
     refuse_unwritable,
 )
+from franq_guard.cli.settings_file import write_settings
 
 if TYPE_CHECKING:
     from franq_guard.calibration.fit import About
     from franq_guard.calibration.store import Calibrator
     from franq_guard.guard import Guard
     from franq_guard.records import Trace
+    from franq_guard.rows.lines import RowError
 
 _INSTALL = "pip install 'franq-guard[fit]'"
 
@@ -71,6 +74,17 @@ ReportOption = Annotated[
     Path | None,
     typer.Option("--report", help="HTML page: curves, worst mistakes, beside the shipped one."),
 ]
+
+_OPTIONS_OF = {
+    "form": "--form",
+    "language model": "--language-model",
+    "faithfulness": "--faithfulness and --nli",
+    "claims": "--claims",
+    "methods": "--uq-faith and --uq-unfaith",
+    "prompt": "the same version of franq-guard",
+    "threshold": "--threshold-faithful",
+}
+"""The options that decide on a part of the set-up."""
 
 
 @with_set_up
@@ -109,6 +123,8 @@ def calibrate(
     chosen = replace(chosen, calibration=None, calibrator=None)  # what is fitted here
     given = LabelledFile(file, labels, mapped, chosen, slopes_from)
     if check is not None:
+        if out or plot or report:
+            fail("--check fits nothing: leave out --out, --plot and --report")
         _check(check, given, as_json)
         return
     if out is None:
@@ -128,19 +144,19 @@ def _fit(
 ) -> None:
     """Fit a calibrator, write it (and its plot and report) and show it."""
     out, plot, report = written
-    fitted, rows, unread = _fitted(given, way, promise, out.stem)
+    fitted, rows, broken = _fitted(given, way, promise, out.stem)
     _write(fitted, rows, out, plot, report, data=given.file.name)
     write_settings(out, given.chosen, fitted.fingerprint)
     _show(fitted, out, as_json)
-    if unread:
-        say(f"{unread} row(s) could not be read and were left out")
+    _say_unread(broken)
+    if broken:
         raise typer.Exit(1)
 
 
 def _fitted(
     given: LabelledFile, way: Mapping[str, Any], promise: Mapping[str, Any], name: str
-) -> tuple[Calibrator, list[dict[str, Any]], int]:
-    """Fit a calibrator; return it, its training rows, and how many rows could not be read."""
+) -> tuple[Calibrator, list[dict[str, Any]], list[RowError]]:
+    """Fit a calibrator; return it, its training rows, and the rows that could not be read."""
     from franq_guard.datasets.labelled import uniform
 
     with needing(_INSTALL):
@@ -148,8 +164,8 @@ def _fitted(
 
     traces, broken = given.traces()
     _check_labels(given, traces, way["weights"], promise)
-    guard = guard_from(chosen=given.chosen)
-    with working("loading the models"):
+    guard = guard_from(chosen=_measuring(given.chosen))
+    with loading_models():
         fingerprint = {**guard.fingerprint, **_origin(traces)}
     rows = uniform(_scored(guard, [*traces, *given.others()], given))
     form: Any = given.chosen.form
@@ -158,7 +174,7 @@ def _fitted(
             rows,
             form=form,
             log_space=form == "long",
-            faithful_threshold=given.chosen.threshold_faithful,
+            faithful_threshold=given.chosen.faithful_above,
             name=name,
             fingerprint=fingerprint,
             source=given.file.name,
@@ -166,7 +182,12 @@ def _fitted(
             **way,
             **promise,
         )
-    return fitted, rows, len(broken)
+    return fitted, rows, broken
+
+
+def _measuring(chosen: Configuration) -> Configuration:
+    """The set-up of the guard that measures the signals; what is fitted to them is not its own."""
+    return replace(chosen, calibration=None, calibrator=None, threshold_faithful=None)
 
 
 def _write(
@@ -205,8 +226,9 @@ def _check(calibrator: Path, given: LabelledFile, as_json: bool) -> None:
         fail(f"cannot read {calibrator}: {error.strerror}")
     except ValueError as error:
         fail(str(error))
-    traces, _ = given.traces()
-    guard = guard_from(chosen=given.chosen)
+    guard = guard_from(chosen=_measuring(given.chosen))
+    _refuse_other_set_up(calibrator, fitted, guard, given.chosen)
+    traces, broken = given.traces()
     try:
         found = holding(fitted, _scored(guard, traces, given))
     except ValueError as error:
@@ -215,8 +237,31 @@ def _check(calibrator: Path, given: LabelledFile, as_json: bool) -> None:
         emit({**asdict(found), "fit_again": found.fit_again})
     else:
         tell(holding_text(found))
-    if found.fit_again:
+    _say_unread(broken)
+    if found.fit_again or broken:
         raise typer.Exit(1)
+
+
+def _refuse_other_set_up(
+    file: Path, fitted: Calibrator, guard: Guard, chosen: Configuration
+) -> None:
+    """End the program if the signals would not be those that the calibrator was fitted to."""
+    with loading_models():
+        problems = fitted.check(**guard.fingerprint)
+    own, above = fitted.labels.supported_from, chosen.threshold_faithful
+    if above not in (None, own):
+        problems.append(f"threshold: fitted for {own:g}, used with {above:g}")
+    if problems:
+        options = (_OPTIONS_OF[problem.partition(":")[0]] for problem in problems)
+        fail(
+            f"{file} was fitted with another set-up. {'; '.join(problems)}. Give the options that "
+            f"it was fitted with ({', '.join(options)}), or its --config"
+        )
+
+
+def _say_unread(broken: Sequence[RowError]) -> None:
+    if broken:
+        say(f"{len(broken)} row(s) could not be read and were left out")
 
 
 def _check_wishes(
@@ -237,7 +282,7 @@ def _check_wishes(
         share = promise[option]
         if share is not None and not 0 < share < 1:
             fail(f"--{option.replace('_', '-')} must lie between 0 and 1, not {share}")
-    refuse_unwritable(*written)
+    refuse_unwritable(*written, inputs=(given.file, given.slopes))
 
 
 def _check_labels(

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from franq_guard.cli.configuration import (
-    Configuration,
-    in_force,
-    with_set_up,
-    write_settings,
-)
-from franq_guard.cli.console import counter, fail, lines_of, say, working
+from franq_guard.cli.configuration import Configuration, in_force, with_set_up
+from franq_guard.cli.console import counter, fail, lines_of, say
 from franq_guard.cli.options import (
     FalseBelowOption,
     JsonFlag,
@@ -27,16 +24,17 @@ from franq_guard.cli.options import (
     WeakOption,
     fields_from,
     guard_from,
+    load_models,
+    loading_models,
     refuse_unwritable,
 )
+from franq_guard.cli.settings_file import begin_settings, write_settings
 
 if TYPE_CHECKING:
     from franq_guard.cli.outlets import Outlet, Wishes
     from franq_guard.cli.rows import Done
     from franq_guard.guard import Guard
-    from franq_guard.records import Trace
     from franq_guard.rows.fields import Fields
-    from franq_guard.rows.lines import RowError
 
 
 @with_set_up
@@ -83,29 +81,27 @@ def check(
     from franq_guard.cli.outlets import Wishes
 
     wishes = Wishes(as_json, out, html, with_passages)
-    done = _done(file, wishes, resume=resume)
-    fields = fields_from(mapped)
     chosen = in_force(chosen, calibrator, language_model)
+    done = _done(file, wishes, chosen, resume=resume)
+    fields = fields_from(mapped)
     options: dict[str, Any] = {"false_below": false_below, "weak": weak, "evidence": evidence}
     guard = guard_from(policy, threshold, chosen=chosen, **options)
-    with working("loading the models"):
-        _load(guard)
-    failed = _checked(guard, file, fields, done, wishes, batch_size)
-    if out is not None:
-        write_settings(out, chosen, guard.fingerprint)
+    load_models(guard)
+    more = {"policy": asdict(guard.policy), "evidence": evidence, "passages": with_passages}
+    with _recorded(out, chosen, guard, resumed=bool(done), **more):
+        failed = _checked(guard, file, fields, done, wishes, batch_size)
     if failed:
         say(f"{failed} row(s) could not be checked")
         raise typer.Exit(1)
 
 
-def _done(file: Path, wishes: Wishes, *, resume: bool) -> list[Done]:
+def _done(file: Path, wishes: Wishes, chosen: Configuration, *, resume: bool) -> list[Done]:
     """The rows an earlier run wrote; invalid output options end the program before models load."""
     from franq_guard.cli.rows import done_in
 
     out, html = wishes.out, wishes.html
-    refuse_unwritable(out, html)
-    if out and out.exists() and file.exists() and out.samefile(file):
-        fail("--out is the file that is checked")
+    calibrator = None if chosen.calibrator is None else Path(chosen.calibrator)
+    refuse_unwritable(out, html, inputs=(file, calibrator))
     if resume and (out is None or html is not None):
         fail("--resume goes on with the file that --out names, and without --html")
     if out and not resume and out.exists() and out.stat().st_size:
@@ -113,18 +109,21 @@ def _done(file: Path, wishes: Wishes, *, resume: bool) -> list[Done]:
     return done_in(out) if resume and out and out.exists() else []
 
 
-def _load(guard: Guard) -> None:
-    """Load the models now, so that a failure to load them does not show up in the middle of a run.
-
-    A model that cannot be loaded would make every row fail, so the program ends here instead.
-    """
-    try:
-        # Reading this property loads the models: choosing a calibrator needs their fingerprints.
-        getattr(guard, "calibrator", None)
-    except ValueError as error:  # says itself what to do: a calibrator that does not fit, a path
-        fail(str(error))
-    except Exception as error:  # a model may raise anything
-        fail(f"the models cannot be loaded: {type(error).__name__}: {error}")
+@contextmanager
+def _recorded(
+    out: Path | None, chosen: Configuration, guard: Guard, *, resumed: bool, **more: Any
+) -> Iterator[None]:
+    """The settings beside the output: before the block, and after it who split the answers."""
+    if out is None:
+        yield
+        return
+    with loading_models():
+        fingerprint = guard.fingerprint
+    begin_settings(out, chosen, fingerprint, resumed=resumed, **more)
+    yield
+    if by_rules := getattr(guard.claims, "by_rules", 0):
+        said = f"{by_rules} of {getattr(guard.claims, 'sentences', 0)} sentences"
+        write_settings(out, chosen, fingerprint, **more, split_by_rules=said)
 
 
 def _checked(
@@ -149,7 +148,9 @@ def _checked(
     tally = Tally(guard.policy, done)
     with ExitStack() as stack:
         rows = left(read_traces(stack.enter_context(lines_of(file)), prepare=fields), done)
-        rows = _not_empty(rows, file, begun=bool(done))
+        first = list(islice(rows, 1))  # read before an output is opened: that empties the file
+        if not first and not done:
+            fail(f"{'standard input' if str(file) == '-' else file} holds no rows")
         places: list[Outlet] = outlets(guard, file, wishes, stack, resumed=bool(done))
         aside = counter(
             "answers checked",
@@ -157,7 +158,7 @@ def _checked(
             beside_output=wishes.on_output,
         )
         advance = stack.enter_context(aside)
-        for result in check_rows(guard, rows, batch_size=batch_size):
+        for result in check_rows(guard, chain(first, rows), batch_size=batch_size):
             advance(1)
             tally.add(result)
             for place in places:
@@ -167,14 +168,3 @@ def _checked(
     for line in (*fields.notes(), *tally.lines()):
         say(line)
     return tally.failed
-
-
-def _not_empty(
-    rows: Iterator[Trace | RowError], file: Path, *, begun: bool
-) -> Iterator[Trace | RowError]:
-    empty = not begun
-    for row in rows:
-        empty = False
-        yield row
-    if empty:
-        fail(f"{'standard input' if str(file) == '-' else file} holds no rows")

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from franq_guard.cli.console import fail
+from franq_guard.cli.console import fail, say
 
 if TYPE_CHECKING:
     from franq_guard.calibration.store import Calibrator
     from franq_guard.claims import ClaimSplitter
 
-__all__ = ["Configuration", "configured", "in_force", "versions", "with_set_up", "write_settings"]
+__all__ = ["Configuration", "configured", "in_force", "versions", "with_set_up"]
 
 ConfigOption = Annotated[
     Path | None,
@@ -77,7 +77,9 @@ CalibrationOption = Annotated[
 FaithfulAboveOption = Annotated[
     float | None,
     typer.Option(
-        "--threshold-faithful", help="P(faithful) above which a claim is faithful. Default: 0.5."
+        "--threshold-faithful",
+        help="P(faithful) above which a claim is faithful. Default: what a calibrator was fitted "
+        "with (another number voids its promise), else 0.5.",
     ),
 ]
 StrictFlag = Annotated[
@@ -122,7 +124,7 @@ class Configuration:
     uq_unfaith: str | None = None
     calibration: str | None = None
     calibrator: str | None = None
-    threshold_faithful: float = 0.5
+    threshold_faithful: float | None = None
     strict: bool = False
     grader: str = "alias"
     rewrite: str = "rules"
@@ -136,7 +138,7 @@ class Configuration:
             value = getattr(self, key)
             if value not in (plain, "llm") and not value.startswith("llm:"):
                 raise ValueError(f"{key} must be {plain}, llm or llm:WHERE, not {value!r}")
-        if not 0 < self.threshold_faithful < 1:
+        if not 0 < self.faithful_above < 1:
             raise ValueError("threshold_faithful must lie between 0 and 1")
 
     @classmethod
@@ -174,6 +176,11 @@ class Configuration:
         return "\n".join(lines) + "\n"
 
     @property
+    def faithful_above(self) -> float:
+        """P(faithful) above which a claim is faithful, to fit a calibrator with."""
+        return 0.5 if self.threshold_faithful is None else self.threshold_faithful
+
+    @property
     def ordinary(self) -> bool:
         """Whether the guard is the default one, apart from its language model and calibrator."""
         plain = replace(self, language_model=None, calibrator=None, grader="alias", rewrite="rules")
@@ -183,7 +190,8 @@ class Configuration:
         """The arguments of a guard, apart from its language model and policy; loads no weights.
 
         Raises:
-            ValueError: if the calibrator is of another kind than ``calibration``.
+            ValueError: if the calibrator is of another kind than ``calibration``, or, with
+                ``strict``, was fitted with another ``threshold_faithful``.
         """
         from franq_guard.faithfulness.loading import faithfulness_from
 
@@ -196,22 +204,35 @@ class Configuration:
     def _calibrator(self, fitted: Calibrator | None) -> Calibrator | None:
         from franq_guard.calibration.store import Calibrator
 
-        if self.calibration is None:
-            return fitted and _cut(fitted, self.threshold_faithful)
-        if fitted is None and self.calibration == "none":
+        if fitted is not None:
+            if self.calibration not in (None, fitted.calibration):
+                raise ValueError(
+                    f"the calibrator's calibration is {fitted.calibration!r}, the settings say "
+                    f"{self.calibration!r}: change the settings, or fit another calibrator"
+                )
+            return self._own_cut(fitted)
+        if self.calibration == "none":
             form: Any = self.form if self.form != "auto" else "long"
-            return _cut(Calibrator.uncalibrated(form=form), self.threshold_faithful)
-        if fitted is None:
+            return _cut(Calibrator.uncalibrated(form=form), self.faithful_above)
+        if self.calibration is not None:
             raise ValueError(
                 f"calibration {self.calibration!r} needs a calibrator: fit one with `franq "
                 "calibrate`, with the same settings, and name it with --calibrator"
             )
-        if fitted.calibration != self.calibration:
-            raise ValueError(
-                f"the calibrator's calibration is {fitted.calibration!r}, the settings say "
-                f"{self.calibration!r}: change the settings, or fit another calibrator"
-            )
-        return _cut(fitted, self.threshold_faithful)
+        if self.threshold_faithful is not None:
+            say("warning: --threshold-faithful has no effect on the shipped calibrators")
+        return None
+
+    def _own_cut(self, fitted: Calibrator) -> Calibrator:
+        """The calibrator; where another P(faithful) is set, with that and without its promise."""
+        own, chosen = fitted.labels.supported_from, self.threshold_faithful
+        if chosen is None or chosen == own:
+            return fitted
+        said = f"the calibrator {fitted.name!r} was fitted with --threshold-faithful {own:g}"
+        if self.strict:
+            raise ValueError(f"{said}, not {chosen:g}: leave the option out, or fit it again")
+        say(f"warning: {said}; with {chosen:g} it promises nothing")
+        return replace(_cut(fitted, chosen), promise=None)
 
     def splitter(self, ask_own: Any) -> ClaimSplitter | None:
         """The splitter; None for the rules. ``ask_own`` returns the guard's model as a function."""
@@ -219,13 +240,13 @@ class Configuration:
             return None
         import os
 
-        from franq_guard.claims import LLMSplitter
+        from franq_guard.cli.told_splitter import ToldSplitter
         from franq_guard.language_model.asking import ask_from
 
         where = self.claims.partition(":")[2]
         key = os.environ.get("FRANQ_API_KEY")
         asked = ask_from(where, api_key=key) if where else ask_own()
-        return LLMSplitter(asked.ask, name=asked.name)
+        return ToldSplitter(asked.ask, name=asked.name)
 
 
 def with_set_up(
@@ -303,33 +324,14 @@ def versions() -> dict[str, str]:
     return found
 
 
-def write_settings(out: Path, chosen: Configuration, fingerprint: Mapping[str, str]) -> None:
-    """Write the settings, the models' fingerprints and the versions beside a result.
-
-    Args:
-        out: the result; the file's name is this one with ``.settings.json`` at its end.
-        chosen: the settings in force.
-        fingerprint: of the guard.
-    """
-    said = {
-        "settings": asdict(chosen),
-        "fingerprint": dict(fingerprint),
-        "versions": versions(),
-    }
-    file = out.with_name(f"{out.name}.settings.json")
-    file.write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
 def _cut(fitted: Calibrator, supported_from: float) -> Calibrator:
     """The calibrator with another P(faithful) from which a claim counts as faithful."""
-    if supported_from == 0.5:
-        return fitted
     return replace(fitted, labels=replace(fitted.labels, supported_from=supported_from))
 
 
 def _checked(values: Any) -> dict[str, Any]:
     """Values of the right kinds under known names; ``ValueError`` otherwise."""
-    kinds = {f.name: str(f.type) for f in fields(Configuration)}
+    kinds = {f.name: str(f.type).removesuffix(" | None") for f in fields(Configuration)}
     if not isinstance(values, Mapping):
         raise ValueError("long and short are tables: [short], and settings below it")
     for key, value in values.items():

@@ -93,14 +93,18 @@ def emit(row: Mapping[str, Any]) -> None:
 
 @contextmanager
 def lines_of(file: Path) -> Iterator[Iterator[str]]:
-    """The lines of a UTF-8 file, with or without byte order mark; ``-`` is standard input."""
+    """The lines of a UTF-8 file, with or without byte order mark; ``-`` is standard input.
+
+    Bytes that are not UTF-8 are there as lone surrogates (``surrogateescape``); where rows are
+    read, such a row is an error.
+    """
     if str(file) == "-":
         if isinstance(sys.stdin, io.TextIOWrapper):
-            sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace")
+            sys.stdin.reconfigure(encoding="utf-8-sig", errors="surrogateescape")
         yield iter(sys.stdin)
         return
     try:
-        stream = file.open(encoding="utf-8-sig", errors="replace")
+        stream = file.open(encoding="utf-8-sig", errors="surrogateescape")
     except OSError as error:
         fail(f"cannot read {file}: {error.strerror}")
     with stream:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from franq_guard.basics.threads import SETTING
+from franq_guard.cli.answers import promises_of
 from franq_guard.cli.configuration import Configuration
 from franq_guard.cli.console import fail, needing, say, working
 from franq_guard.policy import WEAK, Policy
@@ -46,8 +49,8 @@ WeakOption = Annotated[
     typer.Option(
         "--weak",
         metavar="LABELS",
-        help=f"What is flagged, with commas between; default: {','.join(WEAK)}. Without "
-        "unsupported, claims that no passage states or contradicts pass unmarked.",
+        help=f"What is flagged, with commas between; default: {','.join(WEAK)}; '' is nothing. "
+        "Without unsupported, claims that no passage states or contradicts pass unmarked.",
     ),
 ]
 ModelOption = Annotated[
@@ -67,9 +70,12 @@ MapOption = Annotated[
         "--map",
         metavar="NAME=FIELD",
         help="Read question, passages, answer or id from another field of the rows, such as "
-        "question=inputs.text; may be given several times.",
+        "question=inputs.text; several with commas between, or one by one.",
     ),
 ]
+
+_NEXT = re.compile(r",\s*(?=\w+=)")
+"""Between two pairs of ``--map``; a field's name may have a comma."""
 
 
 def _use(threads: int | None) -> int | None:
@@ -114,30 +120,30 @@ def guard_from(
     language_model = language_model or chosen.language_model
     with needing("pip install 'franq-guard[offline]'"):
         try:
-            fitted = _fitted(calibrator, own_threshold=threshold is not None)
             settings = _policy(policy, threshold, false_below, weak)
-            return _guard(settings, fitted, language_model, chosen, evidence=evidence)
+            guard = _guard(settings, _loaded(calibrator), language_model, chosen, evidence=evidence)
         except (ValueError, OSError, RuntimeError) as error:
             fail(str(error))
-
-
-def _fitted(calibrator: Path | None, *, own_threshold: bool) -> Calibrator | None:
-    """Load the calibrator and print its guarantee, unless ``--threshold`` overrides it."""
-    from franq_guard.calibration.store import Calibrator
-
-    fitted = Calibrator.load(calibrator) if calibrator else None
-    if fitted and fitted.promise is not None and not own_threshold:
+    for promise in promises_of(guard):
         from franq_guard.report.figures import promise_line
 
-        say(promise_line(fitted.promise))
-    return fitted
+        say(promise_line(promise))
+    return guard
+
+
+def _loaded(calibrator: Path | None) -> Calibrator | None:
+    from franq_guard.calibration.store import Calibrator
+
+    return Calibrator.load(calibrator) if calibrator else None
 
 
 def _policy(
     action: str, threshold: float | None, false_below: float | None, weak: str | None
 ) -> Policy:
     """The policy; thresholds that are None are taken from the calibrator."""
-    labels: Any = [label.strip() for label in weak.split(",") if label.strip()] if weak else WEAK
+    labels: Any = WEAK
+    if weak is not None:  # "" flags nothing
+        labels = [label.strip() for label in weak.split(",") if label.strip()]
     chosen: Any = action
     return Policy(action=chosen, threshold=threshold, false_below=false_below, weak=labels)
 
@@ -188,8 +194,9 @@ def fields_from(mapped: Sequence[str] | None) -> Fields:
     """The field names of the rows, from ``--map``; an invalid mapping ends the program."""
     from franq_guard.rows.fields import Fields
 
-    pairs = [item.partition("=") for item in mapped or ()]
-    for item, (ours, _, theirs) in zip(mapped or (), pairs, strict=True):
+    items = [item for given in mapped or () for item in _NEXT.split(given)]
+    pairs = [item.partition("=") for item in items]
+    for item, (ours, _, theirs) in zip(items, pairs, strict=True):
         if not ours or not theirs:
             fail(f"--map must be NAME=FIELD, such as question=user_input, not {item!r}")
     try:
@@ -198,13 +205,48 @@ def fields_from(mapped: Sequence[str] | None) -> Fields:
         fail(f"--map: {error}")
 
 
-def refuse_unwritable(*files: Path | None) -> None:
-    """End the program if one of the output files cannot be written."""
-    for file in files:
-        if file is not None and not file.parent.is_dir():
+@contextmanager
+def loading_models() -> Iterator[None]:
+    """In the block the models are loaded, so that a failure does not show up amid a run.
+
+    A model that cannot be loaded would make every row fail, so the program ends here instead.
+    """
+    try:
+        with working("loading the models"):
+            yield
+    except typer.Exit:
+        raise
+    except ValueError as error:  # says itself what to do: a calibrator that does not fit, a path
+        fail(str(error))
+    except Exception as error:  # a model may raise anything
+        fail(f"the models cannot be loaded: {type(error).__name__}: {error}")
+
+
+def load_models(guard: Guard) -> None:
+    """Load the models that an answer of an unknown writer needs, or end the program."""
+    with loading_models():
+        # Reading this property loads them: choosing a calibrator needs their fingerprints.
+        getattr(guard, "calibrator", None)
+
+
+def refuse_unwritable(*files: Path | None, inputs: Sequence[Path | None] = ()) -> None:
+    """End the program if an output file cannot be written, is an input, or is named twice."""
+    outputs = [file for file in files if file is not None]
+    for i, file in enumerate(outputs):
+        if not file.parent.is_dir():
             fail(f"cannot write {file}: there is no folder {file.parent}")
-        if file is not None and file.is_dir():
+        if file.is_dir():
             fail(f"cannot write {file}: it is a folder")
+        if any(other is not None and _same(file, other) for other in inputs):
+            fail(f"{file} is read by this command: name another file to write to")
+        if any(_same(file, other) for other in outputs[:i]):
+            fail(f"{file} is named for two outputs: give each a file of its own")
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, or would if it existed."""
+    there = one.exists() and other.exists()
+    return one.samefile(other) if there else one.resolve() == other.resolve()
 
 
 def loaded_language_model(where: str) -> LanguageModel:

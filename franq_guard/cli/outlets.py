@@ -89,6 +89,7 @@ class JsonLines:
         if self._stream is None:
             emit(row)
         else:
+            row |= {"input": result.digest} if result.digest else {}  # for --resume
             self._stream.write(json.dumps(row, allow_nan=False) + "\n")
             self._stream.flush()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,6 +14,10 @@ from franq_guard.cli.console import fail, lines_of
 from franq_guard.records import GuardedAnswer, Passage, Trace
 from franq_guard.report.counts import check_failed
 from franq_guard.rows.lines import RowError
+from franq_guard.rows.written import trace_to_dict
+
+_BEGINNING = b'{"schema": "franq.'
+"""How each row of a result begins."""
 
 
 class ChecksMany(Protocol):
@@ -25,11 +30,15 @@ class ChecksMany(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The result of one row: the checked answer, or why the row could not be read."""
+    """The result of one row: the checked answer, or why the row could not be read.
+
+    ``digest``: of the row, see :func:`digest_of`.
+    """
 
     outcome: GuardedAnswer | RowError
     question: str = ""
     passages: tuple[Passage, ...] = ()
+    digest: str | None = None
 
     @property
     def failed(self) -> bool:
@@ -45,11 +54,19 @@ class Done:
         id: the row's id.
         original: the answer's text before the policy; None if the row could not be read.
         failed: whether the row counts as failed.
+        digest: of the row, see :func:`digest_of`; None if it was not stored.
     """
 
     id: str | None
     original: str | None
     failed: bool
+    digest: str | None = None
+
+
+def digest_of(trace: Trace) -> str:
+    """A digest of all that a row says, to tell whether a resumed run reads the same rows."""
+    text = json.dumps(trace_to_dict(trace), sort_keys=True)
+    return sha256(text.encode()).hexdigest()[:16]
 
 
 def check_rows(
@@ -65,7 +82,7 @@ def check_rows(
             if isinstance(row, RowError):
                 yield Checked(row)
             else:
-                yield Checked(next(answers), row.question, row.passages)
+                yield Checked(next(answers), row.question, row.passages, digest_of(row))
 
 
 def total_rows(file: Path) -> int | None:
@@ -84,16 +101,22 @@ def total_rows(file: Path) -> int | None:
 
 
 def done_in(out: Path) -> list[Done]:
-    """The rows that an earlier run wrote; an unfinished last line is removed from the file."""
+    """The rows that an earlier run wrote; an unfinished last line is removed from the file.
+
+    The program ends here, and the file stays as it is, if it was not written by ``franq check``.
+    """
     text = out.read_bytes()
-    whole = text[: text.rfind(b"\n") + 1]
-    if len(whole) < len(text):
-        with out.open("r+b") as stream:
-            stream.truncate(len(whole))
+    end = text.rfind(b"\n") + 1
     try:
-        return [_done(json.loads(line)) for line in whole.splitlines() if line.strip()]
+        done = [_done(json.loads(line)) for line in text[:end].splitlines() if line.strip()]
+        if text[end:] and not done and not text[end:].startswith(_BEGINNING):
+            raise ValueError("it has no row of ours, nor the beginning of one")
     except (ValueError, KeyError, TypeError):
         fail(f"{out} was not written by franq check --out: nothing to resume")
+    if text[end:]:
+        with out.open("r+b") as stream:
+            stream.truncate(end)
+    return done
 
 
 def left(rows: Iterator[Trace | RowError], done: Sequence[Done]) -> Iterator[Trace | RowError]:
@@ -103,15 +126,22 @@ def left(rows: Iterator[Trace | RowError], done: Sequence[Done]) -> Iterator[Tra
         answer = row.generation.text if isinstance(row, Trace) else None
         if row is None or (row.id, answer) != (before.id, before.original):
             fail(f"row {number} of --out is of another answer: nothing to resume")
+        if isinstance(row, Trace) and before.digest not in (None, digest_of(row)):
+            fail(
+                f"row {number} of --out is of another question, other passages or claims: nothing "
+                "to resume"
+            )
     yield from rows
 
 
 def _done(row: dict[str, Any]) -> Done:
     if row["schema"] == "franq.error/1":
         return Done(row.get("id"), None, True)
+    if row["schema"] != "franq.answer/1":
+        raise ValueError("it is another kind of row")
     claims = [v for v in row["verdicts"] if v["label"] != "not-a-claim"]
     failed = bool(claims) and all(_is_failure(v["label"], v["reason"]) for v in claims)
-    return Done(row.get("id"), row["original"], failed)
+    return Done(row.get("id"), row["original"], failed, row.get("input"))
 
 
 def _is_failure(label: str, reason: str | None) -> bool:

@@ -74,7 +74,12 @@ def _unseen(
 ) -> tuple[Labelled, FloatArray, NDArray[np.bool_]]:
     """The claims with a P(true), that P(true) by fits without their answer, and which rows (n,)."""
     data = labelled(rows)
-    fit = fit_by(fitted.calibration, log_space=fitted.log_space, interpolation=fitted.interpolation)
+    fit = fit_by(
+        fitted.calibration,
+        log_space=fitted.log_space,
+        interpolation=fitted.interpolation,
+        faithful_threshold=fitted.labels.supported_from,
+    )
     p_true = out_of_fold(fit, data)
     known = ~np.isnan(p_true)
     return data.only(known), p_true[known], known

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from franq_guard.records import Evidence, Passage, Verdict
+from franq_guard.records import Evidence, Label, Passage, Verdict
+
+_STATED: dict[Label, bool] = {
+    "supported": True,
+    "doubtful": True,
+    "unsupported-true": False,
+    "unsupported": False,
+}
+"""What a label says of whether a passage states the claim; the others say nothing about it."""
 
 __all__ = ["Stretch", "is_contradicted", "is_stated", "stretch_against", "stretch_for", "stretches"]
 
@@ -61,7 +69,9 @@ def stretch_against(verdict: Verdict, passages: Sequence[Passage]) -> Stretch | 
 
 def is_stated(verdict: Verdict) -> bool:
     """Whether a passage states the claim."""
-    return (verdict.p_faithful or 0.0) > 0.5 or verdict.reason == "conflict"
+    if verdict.label in _STATED:  # the label knows the calibrator's bound on P(faithful)
+        return _STATED[verdict.label]
+    return (verdict.p_faithful or 0.0) > 0.5
 
 
 def is_contradicted(verdict: Verdict) -> bool:

@@ -42,7 +42,8 @@ def read_traces(
 
     Args:
         lines: JSON Lines, or the lines of one JSON array of rows; in an array, ``line`` of an error
-            is the number of the row.
+            is the number of the row. A line with bytes that were not UTF-8 (read with
+            ``errors="surrogateescape"``) is an error.
         prepare: converts a row before it is read, for example its field names; if it raises
             ``ValueError``, that becomes the row's error.
     """
@@ -78,8 +79,19 @@ def _whole(number: int, lines: list[str]) -> Iterator[tuple[int, str]]:
     except (ValueError, RecursionError):
         yield number, text
         return
+    # Where all is UTF-8, a lone surrogate in a row was escaped in the JSON: it stays escaped.
+    escaped = _not_utf8(text) is None
     for at, row in enumerate(read if isinstance(read, list) else [read], start=1):
-        yield at, json.dumps(row)
+        yield at, json.dumps(row, ensure_ascii=escaped)
+
+
+def _not_utf8(text: str) -> str | None:
+    """Where a text has bytes that were not UTF-8, read as lone surrogates; None if nowhere."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return f"not UTF-8: byte {len(text[: error.start].encode())} of the row"
+    return None
 
 
 def trace_of_line(number: int, line: str, prepare: Prepare | None = None) -> Trace | RowError:
@@ -90,6 +102,8 @@ def trace_of_line(number: int, line: str, prepare: Prepare | None = None) -> Tra
         line: the JSON text of one row.
         prepare: as for :func:`read_traces`.
     """
+    if wrong := _not_utf8(line):
+        return RowError(number, wrong)
     try:
         return trace_or_error(number, json.loads(line), prepare)
     except ValueError as error:  # includes json.JSONDecodeError

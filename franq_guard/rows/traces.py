@@ -119,25 +119,27 @@ def _passage(item: object) -> Passage:
         return item
     if isinstance(item, str):
         return Passage(item)
-    text = _text_of(item) if isinstance(item, Mapping) else None
+    text = passage_text(item) if isinstance(item, Mapping) else None
     if isinstance(item, Mapping) and isinstance(text, str):
         identifier = item.get("id")
         return Passage(
             text=text,
-            title=str(item.get("title") or _title(item.get("metadata"))),
+            title=passage_title(item),
             id=None if identifier is None else str(identifier),
         )
     raise ValueError("a passage must be a string or an object with a string 'text'")
 
 
-def _text_of(item: Mapping[Any, Any]) -> object:
+def passage_text(item: Mapping[Any, Any]) -> object:
     """A passage's text; LangChain's documents call it ``page_content``, others ``content``."""
     return next((item[key] for key in ("text", "page_content", "content") if key in item), None)
 
 
-def _title(metadata: object) -> str:
-    """The title in the metadata of a LangChain or LlamaIndex document."""
-    return str(metadata.get("title") or "") if isinstance(metadata, Mapping) else ""
+def passage_title(item: Mapping[Any, Any]) -> str:
+    """A passage's title; LangChain's and LlamaIndex's documents have it in their metadata."""
+    metadata = item.get("metadata")
+    others = metadata.get("title") if isinstance(metadata, Mapping) else None
+    return str(item.get("title") or others or "")
 
 
 def _claim(item: object, answer: str) -> Claim:

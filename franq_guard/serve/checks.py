@@ -16,6 +16,7 @@ from franq_guard.records import GuardedAnswer, Trace
 from franq_guard.rows.lines import RowError
 from franq_guard.rows.traces import row_id
 from franq_guard.serve.checker import Checker
+from franq_guard.serve.disconnect import reply_unless_gone
 from franq_guard.serve.documents import (
     ANSWER_EXAMPLE,
     ANSWER_HEADERS,
@@ -94,7 +95,11 @@ class _Checks:
         self.checker, self.settings = checker, settings
 
     async def one(self, request: Request) -> Response:
-        answer, policy = await self._checked(await request.body(), request, "check")
+        body = await request.body()
+        return await reply_unless_gone(request.receive, self._one(body, request))
+
+    async def _one(self, body: bytes, request: Request) -> Response:
+        answer, policy = await self._checked(body, request, "check")
         return json_reply(answer.to_dict(), headers=answer_headers(answer, policy))
 
     async def many(self, request: Request) -> Response:

@@ -26,6 +26,7 @@ from fastapi.responses import Response
 from franq_guard.policy import Policy
 from franq_guard.records import Generation, GuardedAnswer, Passage, Reason, Trace
 from franq_guard.serve.checker import Checker
+from franq_guard.serve.disconnect import reply_unless_gone
 from franq_guard.serve.documents import body, documented, refusals
 from franq_guard.serve.gateway_documents import (
     REPLY_EXAMPLE,
@@ -63,10 +64,15 @@ def litellm_router(checker: Checker, settings: ServeSettings) -> APIRouter:
     )
     async def guardrail(request: Request) -> Response:
         """LiteLLM's generic guardrail API."""
-        row = await asyncio.to_thread(object_of, await request.body())
-        return json_reply(await gateway.reply(row))
+        raw = await request.body()
+        return await reply_unless_gone(request.receive, _reply(gateway, raw))
 
     return router
+
+
+async def _reply(gateway: Gateway, raw: bytes) -> Response:
+    row = await asyncio.to_thread(object_of, raw)
+    return json_reply(await gateway.reply(row))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from franq_guard.records import Passage
+from franq_guard.rows.traces import passage_text
 
 EXTENSION = "franq"
 """The key of our extension object in a request."""
@@ -90,7 +91,7 @@ def text_of(content: object) -> str:
 def _documents(given: object) -> Iterator[Passage]:
     for item in given if isinstance(given, list) else ():
         if isinstance(item, Mapping):
-            text, identifier = item.get("text", item.get("content")), item.get("id")
+            text, identifier = passage_text(item), item.get("id")
             title = item.get("title")
         else:
             text, title, identifier = item, None, None

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Passage, Trace
-from franq_guard.rows.traces import trace_from_dict
+from franq_guard.rows.traces import passage_text, passage_title, trace_from_dict
 from franq_guard.serve.errors import ServeError
 from franq_guard.serve.settings import Route, ServeSettings
 
@@ -52,10 +52,13 @@ def trace_of_row(row: dict[str, Any], settings: ServeSettings) -> Trace:
     """
     claims = row.get("claims")
     check_size(settings, _listed(row.get("passages")), row.get("answer"), claims)
-    for sample in _listed(row.get("samples")):
+    samples = _listed(row.get("samples"))
+    if len(samples) > settings.max_samples:
+        raise _too_many("too_many_samples", "samples", len(samples), settings.max_samples)
+    for sample in samples:
         text = sample.get("text") if isinstance(sample, Mapping) else sample
         check_size(settings, (), text, None)
-    for name in ("question", "prompt"):
+    for name in ("question", "prompt", "contrast"):
         most = settings.max_passage_chars
         if isinstance(row.get(name), str) and len(row[name]) > most:
             raise ServeError(413, f"{name}_too_long", f"the {name} has more than {most} characters")
@@ -73,13 +76,13 @@ def check_size(
     Raises:
         ServeError: 413, if a limit is exceeded.
     """
-    texts = [_text(passage) for passage in passages]
+    sizes = [_size(passage) for passage in passages]
     for code, what, found, most in (
-        ("too_many_passages", "passages", len(texts), settings.max_passages),
+        ("too_many_passages", "passages", len(sizes), settings.max_passages),
         (
             "passages_too_long",
             "characters of passages",
-            sum(map(len, texts)),
+            sum(sizes),
             settings.max_passage_chars,
         ),
         (
@@ -91,7 +94,11 @@ def check_size(
         ("too_many_claims", "claims", len(_listed(claims)), settings.max_claims),
     ):
         if found > most:
-            raise ServeError(413, code, f"{found} {what}: this service takes {most} at most")
+            raise _too_many(code, what, found, most)
+
+
+def _too_many(code: str, what: str, found: int, most: int) -> ServeError:
+    return ServeError(413, code, f"{found} {what}: this service takes {most} at most")
 
 
 def deadline_of(header: str | None, field: object) -> float | None:
@@ -175,8 +182,10 @@ def _listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _text(passage: object) -> str:
+def _size(passage: object) -> int:
+    """Characters of a passage and its title; 0 for a value of a wrong type."""
     if isinstance(passage, Passage):
-        return passage.text
-    text = passage.get("text") if isinstance(passage, Mapping) else passage
-    return text if isinstance(text, str) else ""
+        return len(passage.text) + len(passage.title)
+    if isinstance(passage, Mapping):
+        return _size(passage_text(passage)) + len(passage_title(passage))
+    return len(passage) if isinstance(passage, str) else 0

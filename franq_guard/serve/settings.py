@@ -21,6 +21,7 @@ _AT_LEAST_ONE = (
     "max_passage_chars",
     "max_answer_chars",
     "max_claims",
+    "max_samples",
     "queue",
     "batch_size",
     "reports_kept",
@@ -40,9 +41,11 @@ class ServeSettings:
         max_batch_bytes: largest body of a batch; also of a gateway's call, which may contain
             images.
         max_passages: most passages of one answer.
-        max_passage_chars: most characters of all passages of one answer together.
+        max_passage_chars: most characters of all passages of one answer together, with their
+            titles; also of its question and of each prompt.
         max_answer_chars: most characters of one answer.
         max_claims: most claims given with one answer.
+        max_samples: most samples given with one answer.
         queue: most answers that may wait; further ones are refused.
         window_ms: how long an idle service waits for more answers to check together.
         batch_size: most answers that are checked together.
@@ -77,6 +80,7 @@ class ServeSettings:
     max_passage_chars: int = 500_000
     max_answer_chars: int = 50_000
     max_claims: int = 500
+    max_samples: int = 100
     queue: int = 256
     window_ms: float = 5.0
     batch_size: int = 16

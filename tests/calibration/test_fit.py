@@ -13,7 +13,9 @@ from franq_guard.calibration.fit import (
     out_of_fold,
 )
 from franq_guard.calibration.fitting import fit_by
+from franq_guard.calibration.promise import PromiseRefusedError
 from franq_guard.calibration.store import Calibrator
+from franq_guard.label_rule import LabelRule
 
 
 def rows(n=300, seed=0, per_answer=3, **extra):
@@ -104,6 +106,25 @@ def test_the_papers_scale_can_be_fitted():
     direct = FranqClassifier(log_space=True, faithful_threshold=0.6)
     direct.fit(signals.signals, signals.is_true)
     assert found.faith == direct.calibrator_.faith
+
+
+def test_a_promise_counts_what_the_faithful_threshold_flags():
+    """No claim is above .98, so all are unsupported; four of ten are true, so that counts against.
+
+    With .5, at which the true ones are supported, none of them would be flagged.
+    """
+    made = [
+        {"p_faithful": 0.9 if i % 10 < 4 else 0.1, "is_true": int(i % 10 < 4), "group": str(i)}
+        | {"uq_faith": -1.0, "uq_unfaith": -1.0}
+        for i in range(300)
+    ]
+    fitted = fit_calibrator(made, faithful_threshold=0.5, at_most_flagged=0.2)
+    assert fitted.promise["flagged"] == 0
+    with pytest.raises(PromiseRefusedError, match=r"flags (\d+) of \1 true claims"):
+        fit_calibrator(made, faithful_threshold=0.98, at_most_flagged=0.2)
+    assert fit_calibrator(made, faithful_threshold=0.98).labels.supported_from == 0.98
+    rule = LabelRule(supported_from=0.3)  # one that is handed in has its own
+    assert fit_calibrator(made, faithful_threshold=0.98, rule=rule).labels.supported_from == 0.3
 
 
 @pytest.mark.parametrize(

@@ -86,3 +86,19 @@ def test_an_interrupted_answer_ends_without_a_trace(command, offline, docs):
     result = command("ask", "--docs", docs, "Where is Rome?")
     assert result.exit_code == 130
     assert "Traceback" not in result.output
+
+
+def test_ask_whose_answer_cannot_be_checked_fails(command, offline, docs):
+    def broken():
+        raise OSError("out of order")
+
+    model = FakeLanguageModel(answers=lambda prompt: "Rome is in Italy.")
+    offline(Guard(language_model=model, faithfulness=FakeFaithfulness(fail=broken)))
+    result = command("ask", "--docs", docs, "Where is Rome?")
+    assert result.exit_code == 1
+    assert "unverified" in result.stdout
+    assert "the answer could not be checked" in result.stderr
+    offline(Guard(language_model=model, faithfulness=broken))
+    result = command("ask", "--docs", docs, "Where is Rome?")
+    assert result.exit_code == 2
+    assert "the models cannot be loaded: OSError: out of order" in result.stderr

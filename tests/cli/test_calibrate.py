@@ -91,6 +91,8 @@ def test_a_calibrators_promise_is_told_without_scikit_learn(tmp_path):
         (["--plot", "absent/plot.svg"], "no folder absent"),
         (["--out", "absent/mine.json"], "no folder absent"),
         (["--out", "."], "it is a folder"),
+        (["--out", "rows.jsonl"], "rows.jsonl is read by this command"),
+        (["--report", "mine.json"], "mine.json is named for two outputs"),
     ],
 )
 def test_calibrate_finds_a_wrong_option_before_any_model_runs(
@@ -307,6 +309,66 @@ def test_a_calibrator_is_checked_on_new_labels(run, tmp_path):
     broken = run("calibrate", folder, "--check", out, "--json")
     assert broken.exit_code == 1
     assert json.loads(broken.stdout)["fit_again"] is True
+
+
+def test_a_calibrator_is_not_checked_on_other_signals(run, offline, tmp_path):
+    from dataclasses import replace
+
+    from franq_guard import Calibrator, Guard
+    from franq_guard.testing import FakeFaithfulness
+
+    folder, out = a_set(tmp_path / "set", 60), tmp_path / "mine.json"
+    assert run("calibrate", folder, "--out", out).exit_code == 0
+    fitted = Calibrator.load(out)
+    short = tmp_path / "short.json"
+    replace(fitted, form="short").save(short)
+    for words, message in (
+        ([short], "form: fitted for 'short', used with 'long'. Give the options that it was fitted "
+         "with (--form)"),
+        ([out, "--threshold-faithful", "0.9"], "fitted for 0.5, used with 0.9"),
+    ):  # fmt: skip
+        result = run("calibrate", folder, "--check", *words)
+        assert result.exit_code == 2
+        assert message in " ".join(result.stderr.split())
+        assert result.stdout == ""
+    offline(Guard(faithfulness=FakeFaithfulness()))  # no model reads
+    result = run("calibrate", folder, "--check", out)
+    assert result.exit_code == 2
+    assert "used with 'none'. Give the options that it was fitted with (--language-model)" in (
+        " ".join(result.stderr.split())
+    )
+
+
+def test_a_check_writes_nothing_and_counts_unreadable_rows(run, tmp_path):
+    file, out = tmp_path / "rows.jsonl", tmp_path / "mine.json"
+    file.write_text("\n".join(labelled(140)))
+    assert run("calibrate", file, "--out", out).exit_code == 0
+    assert run("calibrate", file, "--check", out).exit_code == 0
+    for option in ("--out", "--plot", "--report"):
+        result = run("calibrate", file, "--check", out, option, tmp_path / "x")
+        assert result.exit_code == 2
+        assert "leave out --out, --plot and --report" in result.stderr
+    file.write_text("\n".join([*labelled(140), "{broken"]))
+    result = run("calibrate", file, "--check", out)
+    assert result.exit_code == 1
+    assert "no test failed" in result.stdout
+    assert "1 row(s) could not be read and were left out" in result.stderr
+
+
+def test_models_that_cannot_be_loaded_are_said_before_any_claim(run, offline, tmp_path):
+    from franq_guard import Guard
+
+    def broken():
+        raise OSError("no such weights")
+
+    file, out = tmp_path / "rows.jsonl", tmp_path / "mine.json"
+    file.write_text("\n".join(labelled(60)))
+    assert run("calibrate", file, "--out", out).exit_code == 0
+    offline(Guard(faithfulness=broken))
+    for words in ("--out", tmp_path / "new.json"), ("--check", out):
+        result = run("calibrate", file, *words)
+        assert result.exit_code == 2
+        assert "the models cannot be loaded: OSError: no such weights" in result.stderr
 
 
 def test_to_fit_or_to_check_is_said(run, tmp_path):

@@ -96,14 +96,21 @@ def test_check_counts_an_answer_whose_check_failed_and_still_shows_it(
     assert "unverified" in result.stdout
 
 
-def test_check_reads_a_byte_order_mark_and_bytes_that_are_no_text(run, tmp_path, row):
+def test_check_reads_a_byte_order_mark_and_says_which_bytes_are_no_text(run, tmp_path, row):
     file = tmp_path / "rows.jsonl"
-    odd = json.dumps(row).replace("Where", "Wh\xe9re").encode("latin-1")
-    file.write_bytes(b"\xef\xbb\xbf" + json.dumps(row).encode() + b"\n" + odd)
-    result = run("check", file, "--json")
-    assert result.exit_code == 0, result.output
-    assert len(result.stdout.splitlines()) == 2
-    assert run("check", "-", "--json", input=file.read_bytes()).exit_code == 0
+    odd = json.dumps(row | {"question": "\xe4Where?"}, ensure_ascii=False)
+    broken = odd.replace("Where", "Wh\xe9re").encode("latin-1")  # as an editor of old saved it
+    good = odd.encode()
+    file.write_bytes(b"\xef\xbb\xbf" + b"\n".join([good, broken, good]))
+    for words, given in ((file,), None), (("-",), file.read_bytes()):
+        result = run("check", *words, "--json", input=given)
+        assert result.exit_code == 1, result.output
+        first, error, last = map(json.loads, result.stdout.splitlines())
+        assert first["status"] == last["status"] == "ok"
+        # {"question": " has 14 characters, all before the first byte that is no UTF-8
+        assert error == {"schema": "franq.error/1", "line": 2} | {
+            "error": "not UTF-8: byte 14 of the row"
+        }
 
 
 def test_an_error_of_the_check_is_not_called_an_unreadable_file(monkeypatch, run, rows):

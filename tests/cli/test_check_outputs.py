@@ -16,6 +16,18 @@ def good(tmp_path, row):
     return file
 
 
+@pytest.fixture
+def chosen(monkeypatch):
+    """The offline guard with a fake model, and with the options of the command."""
+    from franq_guard import Guard
+    from franq_guard.testing import FakeFaithfulness
+
+    def offline(policy, franq, **others):
+        return Guard(faithfulness=FakeFaithfulness(), policy=policy, **others)
+
+    monkeypatch.setattr(Guard, "offline", offline)
+
+
 def test_json_goes_to_its_file_and_a_page_beside_it(run, good, tmp_path):
     out, page = tmp_path / "out.jsonl", tmp_path / "page.html"
     result = run("check", good, "--out", out, "--html", page, "--with-passages")
@@ -65,7 +77,12 @@ def test_a_resumed_run_still_counts_what_failed_before(run, rows, tmp_path):
         (["--out", "old.jsonl"], "old.jsonl holds something: give --resume"),
         (["--out", "old.jsonl", "--resume"], "row 1 of --out is of another answer"),
         (["--out", "no.jsonl", "--resume"], "no.jsonl was not written by franq check --out"),
-        (["--out", "good.jsonl"], "--out is the file that is checked"),
+        (["--out", "good.jsonl"], "good.jsonl is read by this command: name another file"),
+        (["--html", "good.jsonl"], "good.jsonl is read by this command"),
+        (["--html", "link.jsonl"], "link.jsonl is read by this command"),
+        (["--out", "x", "--html", "./x"], "x is named for two outputs"),
+        (["--out", "cut.jsonl", "--resume"], "cut.jsonl was not written by franq check --out"),
+        (["--out", "trace.jsonl", "--resume"], "trace.jsonl was not written by franq check"),
         (["--html", "nowhere/x.html"], "there is no folder nowhere"),
         (["--map", "question"], "--map must be NAME=FIELD"),
         (["--map", "title=x"], "map question, passages, answer or id"),
@@ -78,21 +95,96 @@ def test_what_cannot_work_is_said_and_nothing_is_written_over(
     old = json.dumps({"schema": "franq.answer/1", "original": "Another.", "verdicts": []}) + "\n"
     (tmp_path / "old.jsonl").write_text(old)
     (tmp_path / "no.jsonl").write_text("[1]\n")
-    before = good.read_text()
+    (tmp_path / "cut.jsonl").write_text('{"notes": "of mine"}')  # no line break at its end
+    (tmp_path / "trace.jsonl").write_text('{"schema": "franq.trace/1", "verdicts": []}\n{"mi')
+    (tmp_path / "link.jsonl").symlink_to(good)
+    before = {file.name: file.read_text() for file in tmp_path.iterdir()}
     result = run("check", "good.jsonl", *words)
     assert result.exit_code == 2
     assert message in " ".join(result.stderr.split())
-    assert (tmp_path / "old.jsonl").read_text() == old
-    assert good.read_text() == before
+    for name, text in before.items():
+        assert (tmp_path / name).read_text() == text, name
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "[]"])
-def test_a_file_without_rows_is_an_error(run, tmp_path, text):
-    file = tmp_path / "empty.jsonl"
+def test_a_file_without_rows_is_an_error_and_an_old_page_stays(run, tmp_path, text):
+    file, page = tmp_path / "empty.jsonl", tmp_path / "page.html"
     file.write_text(text)
-    result = run("check", file)
+    page.write_text("of yesterday")
+    result = run("check", file, "--html", page)
     assert result.exit_code == 2
     assert "empty.jsonl holds no rows" in result.stderr
+    assert page.read_text() == "of yesterday"
+
+
+def test_a_first_row_that_was_not_finished_is_written_again(run, good, tmp_path):
+    out = tmp_path / "out.jsonl"
+    assert run("check", good, "--out", out).exit_code == 0
+    out.write_text(out.read_text()[:30])
+    assert run("check", good, "--out", out, "--resume").exit_code == 0
+    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--policy", "filter"], "policy"),
+        (["--threshold", "0.9"], "policy"),
+        (["--weak", "false"], "policy"),
+        (["--no-evidence"], "evidence"),
+    ],
+)
+def test_a_run_goes_on_only_with_its_own_settings(command, chosen, good, tmp_path, words, named):
+    out, beside = tmp_path / "out.jsonl", tmp_path / "out.jsonl.settings.json"
+    assert command("check", good, "--out", out).exit_code == 0
+    kept, said = out.read_text().splitlines(keepends=True)[0], beside.read_text()
+    out.write_text(kept)
+    result = command("check", good, "--out", out, "--resume", *words)
+    assert result.exit_code == 2
+    assert f"begun with other settings ({named})" in " ".join(result.stderr.split())
+    assert (out.read_text(), beside.read_text()) == (kept, said)
+
+
+def test_a_run_with_another_calibrator_under_the_same_name_does_not_go_on(run, good, tmp_path):
+    from franq_guard import Calibrator
+
+    out, file = tmp_path / "out.jsonl", tmp_path / "mine.json"
+    Calibrator().save(file)
+    words = ("check", good, "--out", out, "--calibrator", file)
+    assert run(*words).exit_code == 0
+    assert run(*words, "--resume").exit_code == 0
+    Calibrator(name="another").save(file)
+    result = run(*words, "--resume")
+    assert result.exit_code == 2
+    assert "other settings (calibrator_sha256)" in " ".join(result.stderr.split())
+
+
+def test_the_settings_are_there_before_the_first_row(command, chosen, good, tmp_path, monkeypatch):
+    def broken(*args, **options):
+        raise OSError("killed")
+
+    monkeypatch.setattr("franq_guard.cli.rows.check_rows", broken)
+    command("check", good, "--out", tmp_path / "out.jsonl", "--threshold", "0.75")
+    said = json.loads((tmp_path / "out.jsonl.settings.json").read_text())["settings"]
+    assert said["policy"]["threshold"] == 0.75
+    assert (said["evidence"], said["passages"]) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "change", [{"question": "Where is Oslo?"}, {"passages": ["Rome is on the moon."]}]
+)
+def test_a_row_with_the_same_answer_to_something_else_is_not_taken_as_done(
+    run, good, tmp_path, change
+):
+    out = tmp_path / "out.jsonl"
+    assert run("check", good, "--out", out).exit_code == 0
+    rows = [json.loads(line) for line in good.read_text().splitlines()]
+    good.write_text("\n".join(map(json.dumps, [rows[0], rows[1] | change, rows[2]])))
+    result = run("check", good, "--out", out, "--resume")
+    assert result.exit_code == 2
+    assert "row 2 of --out is of another question, other passages or claims" in " ".join(
+        result.stderr.split()
+    )
 
 
 def test_other_names_of_fields_are_read_and_said(run, tmp_path):
@@ -106,14 +198,7 @@ def test_other_names_of_fields_are_read_and_said(run, tmp_path):
     assert said in result.stderr
 
 
-def test_without_evidence_there_is_none(command, monkeypatch, good):
-    from franq_guard import Guard
-    from franq_guard.testing import FakeFaithfulness
-
-    def offline(policy, franq, **others):
-        return Guard(faithfulness=FakeFaithfulness(), policy=policy, **others)
-
-    monkeypatch.setattr(Guard, "offline", offline)
+def test_without_evidence_there_is_none(command, chosen, good):
     for words, found in ([], True), (["--no-evidence"], False):
         first = json.loads(command("check", good, "--json", *words).stdout.splitlines()[0])
         assert bool(first["verdicts"][0]["evidence"]) is found

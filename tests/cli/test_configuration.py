@@ -5,10 +5,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import typer
 
 from franq_guard import Calibrator, Guard
 from franq_guard.cli.configuration import Configuration
 from franq_guard.cli.options import guard_from
+from franq_guard.label_rule import LabelRule
 from franq_guard.policy import Policy
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
@@ -58,7 +60,7 @@ def test_config_prints_what_is_in_force_as_a_file(command, tmp_path):
     assert Configuration.read(file).uq_faith == "sar"
     assert Configuration.read(file).faithfulness == wanted.faithfulness
     assert tomllib.loads(Configuration().toml()) == {
-        "faithfulness": "small", "claims": "rules", "form": "long", "threshold_faithful": 0.5,
+        "faithfulness": "small", "claims": "rules", "form": "long",
         "strict": False, "grader": "alias", "rewrite": "rules",
     }  # fmt: skip
 
@@ -110,6 +112,36 @@ def test_calibration_says_which_calibrator_is_wanted():
         Configuration(calibration="global").options(Calibrator())
 
 
+def test_another_threshold_than_the_calibrators_voids_its_promise(tmp_path, capsys):
+    file = tmp_path / "mine.json"
+    promise = {"at_most_flagged": 0.2, "of": "true claims"}
+    rule = LabelRule(supported_from=0.75)
+    Calibrator(name="mine", labels=rule, promise=promise, form="long").save(file)
+
+    def guard(**given):
+        model = {"language_model": FakeLanguageModel()}
+        return guard_from(chosen=Configuration(calibrator=str(file), **given), **model)
+
+    for given in ({}, {"threshold_faithful": 0.75}):
+        own = guard(**given)
+        assert own.choice.franq.labels.supported_from == 0.75
+        assert own.choice.franq.promise == promise
+        assert "at most 20 %" in " ".join(capsys.readouterr().err.split())
+    other = guard(threshold_faithful=0.5)  # it is given, though it is what others start from
+    assert (other.choice.franq.labels.supported_from, other.choice.franq.promise) == (0.5, None)
+    said = " ".join(capsys.readouterr().err.split())
+    assert "fitted with --threshold-faithful 0.75; with 0.5 it promises nothing" in said
+    assert "at most" not in said
+    with pytest.raises(typer.Exit):
+        guard(threshold_faithful=0.5, strict=True)
+    assert "0.75, not 0.5: leave the option out" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_threshold_that_changes_nothing_is_said(capsys):
+    assert Configuration(threshold_faithful=0.7).options(None)["franq"] is None
+    assert "no effect on the shipped calibrators" in capsys.readouterr().err
+
+
 def test_claims_by_the_model_in_use_or_another_one(monkeypatch):
     from franq_guard.language_model.asking import Asked, asked
 
@@ -126,6 +158,44 @@ def test_claims_by_the_model_in_use_or_another_one(monkeypatch):
     named = Configuration(claims="llm:http://host/v1#gpt").splitter(lambda: None)
     assert places == ["http://host/v1#gpt"]
     assert ":other:" in named.fingerprint
+
+
+def test_a_model_that_splits_nothing_is_said_once(monkeypatch, capsys):
+    from franq_guard.language_model.asking import Asked
+
+    def dead(prompt):
+        raise OSError("no route")
+
+    def ask_from(where, api_key):
+        return Asked("gpt", dead)
+
+    monkeypatch.setattr("franq_guard.language_model.asking.ask_from", ask_from)
+    splitter = Configuration(claims="llm:http://host/v1#gpt").splitter(lambda: None)
+    assert [claim.text for claim in splitter.split("Rome is old. Ann left.")] == [
+        "Rome is old.", "Ann left.",
+    ]  # fmt: skip
+    splitter.split("Bob left.")
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.count("gave no usable reply (error): the rules split in its place") == 1
+    assert (splitter.sentences, splitter.by_rules) == (3, 3)
+
+
+def test_who_split_is_in_the_settings(command, monkeypatch, tmp_path, row):
+    from franq_guard.cli.told_splitter import ToldSplitter
+
+    def offline(policy, franq, **others):
+        splitter = ToldSplitter(lambda prompt: "no idea", name="gpt")
+        return Guard(faithfulness=FakeFaithfulness(), claims=splitter, policy=policy)
+
+    monkeypatch.setattr(Guard, "offline", offline)
+    file, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
+    file.write_text(json.dumps(row))
+    result = command("check", file, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "(broken_json): the rules split in its place" in " ".join(result.stderr.split())
+    said = json.loads((tmp_path / "out.jsonl.settings.json").read_text())["settings"]
+    assert said["split_by_rules"] == "1 of 1 sentences"
+    assert command("check", file, "--out", out, "--resume").exit_code == 0
 
 
 def test_a_calibrator_of_another_pair_warns_or_is_an_error_and_says_what_to_do(caplog):

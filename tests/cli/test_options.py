@@ -2,11 +2,12 @@
 
 import json
 import os
+from types import SimpleNamespace
 
 import pytest
 
 from franq_guard.basics.threads import SETTING
-from franq_guard.cli.options import guard_from
+from franq_guard.cli.options import fields_from, guard_from
 from franq_guard.label_rule import LabelRule
 
 
@@ -52,22 +53,26 @@ def test_check_takes_the_threshold_of_the_calibrator_unless_one_is_given(
 ):
     from franq_guard import Calibrator, Guard
 
-    def threshold(policy, franq):
-        return policy.rule(franq.labels if franq else LabelRule()).threshold
+    def guard(policy, franq):
+        return SimpleNamespace(policy=policy, choice=SimpleNamespace(franq=franq))
 
-    monkeypatch.setattr(Guard, "offline", threshold)
+    def threshold(*options):
+        made = guard_from("annotate", *options)
+        return made.policy.rule(getattr(made.choice.franq, "labels", LabelRule())).threshold
+
+    monkeypatch.setattr(Guard, "offline", guard)
     plain, tuned = tmp_path / "plain.json", tmp_path / "tuned.json"
     Calibrator().save(plain)
     rule = LabelRule(threshold=0.125, false_below=0.125)
     Calibrator(labels=rule, promise={"at_most_flagged": 0.2, "of": "true claims"}).save(tuned)
-    assert guard_from("annotate", None) == 0.5
-    assert guard_from("annotate", None, plain) == 0.5
+    assert threshold(None) == 0.5
+    assert threshold(None, plain) == 0.5
     assert "promise" not in capsys.readouterr().err
-    assert guard_from("annotate", None, tuned) == 0.125
+    assert threshold(None, tuned) == 0.125
     assert "at most 20 % of the true claims are flagged" in " ".join(
         capsys.readouterr().err.split()
     )
-    assert guard_from("annotate", 0.75, tuned) == 0.75
+    assert threshold(0.75, tuned) == 0.75
     assert "promise" not in capsys.readouterr().err  # another threshold than the promised one
 
 
@@ -78,6 +83,14 @@ def test_what_is_flagged_may_be_chosen(monkeypatch):
     assert guard_from() == Policy()
     found = guard_from(false_below=0.2, weak="doubtful, false")
     assert (found.false_below, found.marked) == (0.2, ("false", "doubtful", "unverified"))
+    assert guard_from(weak="").marked == ("unverified",)  # nothing is flagged
+
+
+def test_several_fields_may_be_mapped_at_once():
+    assert fields_from(["question=user.text,answer=reply", "id=n"]).given == {
+        "question": "user.text", "answer": "reply", "id": "n",
+    }  # fmt: skip
+    assert fields_from(["answer=the reply, as sent"]).given == {"answer": "the reply, as sent"}
 
 
 class TestLanguageModel:

@@ -62,6 +62,15 @@ def verdict(label, p=0.5, reason=None, **stretch):
                 "passage 2 may say otherwise: Bob built it.",
             ],
         ),
+        # the calibrator's bound on P(faithful) decided on the label, not one half
+        (
+            verdict("supported", 0.3, evidence=FOR),
+            ["passage 1 ({Ann}) says: Ann built it in 1900."],
+        ),
+        (
+            verdict("unsupported", 0.9, evidence=FOR),
+            ["closest is passage 1 ({Ann}): Ann built it in 1900."],
+        ),
         (verdict("unverified", None), []),
         (verdict("false", against=Evidence(7, 0, 1, 0.9)), []),  # of other passages than these
     ],

@@ -267,3 +267,15 @@ def test_numbers_of_numpy_and_all_of_a_claim_are_written():
         "not_a_claim": "hedge",
     }
     assert (row["p_true"], row["p_faithful"], row["raw"]["uq_faith"]) == (0.5, 0.25, -1.0)
+
+
+def test_a_row_of_an_array_that_is_no_utf8_is_an_error_and_the_others_are_read():
+    text = json.dumps([ROW, ROW | {"answer": "Ad\xe9."}, ROW], ensure_ascii=False)
+    lines = [text.encode("latin-1").decode("utf-8", "surrogateescape")]
+    first, wrong, last = read_traces(lines)
+    assert isinstance(wrong, RowError)
+    assert wrong.error.startswith("not UTF-8: byte ")
+    assert (wrong.line, first, last) == (2, trace_from_dict(ROW), trace_from_dict(ROW))
+    # one that the JSON itself escapes is text like any other
+    (escaped,) = read_traces([json.dumps([ROW | {"answer": "Ad\udce9."}])])
+    assert escaped.generation.text == "Ad\udce9."

@@ -8,6 +8,7 @@ import pytest
 from franq_guard.policy import Policy
 from franq_guard.records import Claim, GuardedAnswer, Verdict
 from franq_guard.serve.documents import ANSWER_EXAMPLE, TRACE_EXAMPLE
+from franq_guard.serve.security import GATEWAY_PATH
 from franq_guard.testing import FakeGuard
 
 from .conftest import TRACE, FailingGuard, HeldGuard, begun, serving
@@ -113,11 +114,21 @@ def test_a_complaint_names_the_key(run):
         ({"passages": ["p"] * 3}, "too_many_passages"),
         ({"passages": ["p" * 31]}, "passages_too_long"),
         ({"passages": [{"text": "p" * 16}, "p" * 15]}, "passages_too_long"),
+        # 31 = 16 + 15, whatever the text is called, and with the title
+        ({"passages": [{"page_content": "p" * 16}, "p" * 15]}, "passages_too_long"),
+        ({"passages": [{"content": "p" * 31}]}, "passages_too_long"),
+        ({"passages": [{"text": "p" * 16, "title": "t" * 15}]}, "passages_too_long"),
+        (
+            {"passages": [{"text": "p" * 16, "metadata": {"title": "t" * 15}}]},
+            "passages_too_long",
+        ),
         ({"answer": "a" * 21}, "answer_too_long"),
         ({"samples": ["a" * 21]}, "answer_too_long"),
         ({"samples": [{"text": "a" * 21}]}, "answer_too_long"),
         ({"claims": [{"text": "a"}] * 3}, "too_many_claims"),
+        ({"samples": ["a"] * 3}, "too_many_samples"),
         ({"prompt": "p" * 31}, "prompt_too_long"),
+        ({"contrast": "p" * 31}, "contrast_too_long"),
         ({"question": "q" * 31}, "question_too_long"),
     ],
 )
@@ -127,6 +138,7 @@ def test_what_is_too_much_is_413(run, row, code):
         "max_passage_chars": 30,
         "max_answer_chars": 20,
         "max_claims": 2,
+        "max_samples": 2,
     }
 
     async def main():
@@ -135,6 +147,57 @@ def test_what_is_too_much_is_413(run, row, code):
             return await client.post("/v1/check", json={**TRACE, **row})
 
     assert error(run(main())) == (413, code)
+
+
+async def left(app, path, row, gone):
+    """The status of a request whose client disconnects at ``gone``."""
+    scope = {"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST"}
+    scope |= {"path": path, "raw_path": path.encode(), "query_string": b"", "headers": []}
+    body = [{"type": "http.request", "body": json.dumps(row).encode(), "more_body": False}]
+    sent = []
+
+    async def receive():
+        if body:
+            return body.pop()
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message):
+        sent.append(message)
+
+    await app(scope, receive, send)
+    return sent[0]["status"]
+
+
+@pytest.mark.parametrize(
+    ("path", "row"),
+    [
+        ("/v1/check", TRACE),
+        (
+            GATEWAY_PATH,
+            {"input_type": "response", "texts": ["Ann did."]}
+            | {"request_data": {"franq": {"passages": ["Ann did."], "question": "Who?"}}},
+        ),
+    ],
+)
+def test_an_answer_whose_client_has_left_gives_its_place_back(run, path, row):
+    async def main():
+        guard, gone = HeldGuard(), asyncio.Event()
+        async with serving(guard, queue=1, window_ms=0) as (client, app):
+            first = asyncio.create_task(client.post("/v1/check", json=TRACE))
+            await begun(guard)
+            second = asyncio.create_task(left(app, path, row, gone))
+            while not app.state.checker.waiting:
+                await asyncio.sleep(0.001)
+            gone.set()
+            async with asyncio.timeout(60):
+                status = await second
+            waiting = app.state.checker.waiting
+            guard.go.set()
+            await first
+            return status, waiting, len(guard.traces)
+
+    assert run(main()) == (499, 0, 1)
 
 
 def test_a_full_queue_is_503_at_once_with_retry_after(run):

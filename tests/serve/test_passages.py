@@ -27,6 +27,11 @@ def test_the_extension_goes_first_then_documents_then_tools_then_blocks():
     assert passages_in({"messages": [{"role": "user", "content": "Hello"}]}) == ()
 
 
+def test_documents_of_langchain_are_read():
+    body = {"documents": [{"page_content": "One.", "title": "T"}, {"content": "Two."}]}
+    assert passages_in(body) == (Passage("One.", "T"), Passage("Two."))
+
+
 def test_empty_sources_are_passed_over():
     body = {"franq": {"passages": []}, "documents": [{"text": "  "}], "messages": [TOOL]}
     assert [p.text for p in passages_in(body)] == ["From a tool."]

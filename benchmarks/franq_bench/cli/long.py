@@ -155,7 +155,7 @@ def _fitting(chosen: Configuration, **more: Any) -> dict[str, Any]:
 
     p_faithful, faith, unfaith = SIGNALS
     signals = (p_faithful, chosen.uq_faith or faith, chosen.uq_unfaith or unfaith)
-    above = chosen.threshold_faithful
+    above = chosen.faithful_above
     return {"signals": signals, "faithful_above": above, "more": {**more, **said(chosen)}}
 
 

@@ -130,7 +130,7 @@ def _fitted_as(plan: Plan, chosen: Configuration) -> Plan:
     """The plan with the signals and the threshold of the set-up."""
     p_faithful, faith, unfaith = plan.chosen_signals
     signals = (p_faithful, chosen.uq_faith or faith, chosen.uq_unfaith or unfaith)
-    above = chosen.threshold_faithful
+    above = chosen.faithful_above
     with explained():
         return replace(plan, signals=signals, faithful_above=above, more=said(chosen))
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import cast
 
 from franq_guard.guard import Guard
-from franq_guard.records import Generation, GuardedAnswer, Trace
+from franq_guard.records import Generation, GuardedAnswer, Reason, Trace
 from franq_guard.serve.checker import Checker
 from franq_guard.serve.errors import ServeError
 from franq_guard.serve.proxy.reported import Reported
@@ -40,15 +40,15 @@ class Judge:
             check_streamable(cast("Guard", checker.guard))
 
     async def whole(self, chat: ChatRequest, text: str, reported: Reported) -> GuardedAnswer:
-        """Check a whole text; without passages it is unverified, reason ``no_evidence``.
+        """Check a whole text; without passages or a question its claims are unverified.
 
         Raises:
             ServeError: if it is too long, or the queue is full.
         """
         self.limit(text)
-        if not chat.passages:
-            trace = Trace(chat.question, (), Generation(text))
-            return await self.checker.unverified(trace, "no_evidence", closed=chat.closed)
+        if reason := _lacking(chat):
+            trace = Trace(chat.question, chat.passages, Generation(text))
+            return await self.checker.unverified(trace, reason, closed=chat.closed)
         trace = await asyncio.to_thread(_trace, self._guard(chat), chat, text, reported)
         return await self.checker.check(trace, deadline=chat.deadline, closed=chat.closed)
 
@@ -58,8 +58,8 @@ class Judge:
         prompt = cache(lambda: _prompt(guard, chat, reported))
 
         def lookup(text: str) -> tuple[Guard, Trace]:
-            if not chat.passages:
-                raise NotCheckable("no_evidence")
+            if reason := _lacking(chat):
+                raise NotCheckable(reason)
             return guard, _trace(guard, chat, text, reported, id, prompt)
 
         return ClaimStream(guard, lookup, id=id)
@@ -91,6 +91,13 @@ class Judge:
         limits = (guard.deadline, self._settings.deadline, chat.deadline)
         guard.deadline = min((known for known in limits if known is not None), default=None)
         return guard
+
+
+def _lacking(chat: ChatRequest) -> Reason | None:
+    """Why an answer to this request cannot be checked; None if it can."""
+    if not chat.passages:
+        return "no_evidence"
+    return None if chat.question else "no_prompt"
 
 
 def _trace(

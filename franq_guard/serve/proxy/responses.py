@@ -1,41 +1,18 @@
-"""Replies to clients that may disconnect at any moment; work for such a client is cancelled."""
+"""The reply to a client that reads a stream and may disconnect at any moment."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, aclosing, suppress
-from typing import Any, TypeVar
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-Result = TypeVar("Result")
+from franq_guard.serve.disconnect import ClientGoneError, unless_gone
 
 _STALLED = 60.0
 """If a client does not read for this many seconds, it counts as disconnected."""
-
-
-class ClientGoneError(Exception):
-    """The client disconnected before the reply was ready."""
-
-
-async def unless_gone(receive: Receive, work: Coroutine[Any, Any, Result]) -> Result:
-    """The result of ``work``, which is cancelled if the client disconnects.
-
-    Raises:
-        ClientGoneError: if it disconnected.
-        Exception: any error of ``work``.
-    """
-    task = asyncio.create_task(work)
-    gone = asyncio.create_task(_gone(receive))
-    try:
-        await asyncio.wait([task, gone], return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            raise ClientGoneError
-        return task.result()
-    finally:
-        await _stopped(task, gone)
 
 
 class EventStream(Response):
@@ -75,14 +52,3 @@ class EventStream(Response):
                 async with asyncio.timeout(_STALLED):
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-async def _gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-async def _stopped(*tasks: asyncio.Task[Any]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)

@@ -11,6 +11,7 @@ import httpx
 from fastapi import APIRouter, FastAPI, Request, Response
 
 from franq_guard.serve.checker import Checker
+from franq_guard.serve.disconnect import reply_unless_gone
 from franq_guard.serve.documents import REQUEST_HEADERS, body, refusals
 from franq_guard.serve.errors import QueueFull, ServeError
 from franq_guard.serve.proxy.chunks import Choices
@@ -20,15 +21,13 @@ from franq_guard.serve.proxy.reply import guarded_reply
 from franq_guard.serve.proxy.reported import Reported
 from franq_guard.serve.proxy.reports import Report, new_id
 from franq_guard.serve.proxy.request import ChatRequest, chat_request
-from franq_guard.serve.proxy.responses import ClientGoneError, EventStream, unless_gone
+from franq_guard.serve.proxy.responses import EventStream
 from franq_guard.serve.proxy.streaming import guarded_events
 from franq_guard.serve.proxy.upstream import Upstream, passed_back, read
 from franq_guard.serve.proxy.wire import to_json
 from franq_guard.serve.settings import ServeSettings
 from franq_guard.serve.store import Store
 
-_GONE = 499
-"""Status of the reply if the client has disconnected (nginx's "client closed request")."""
 _CHAT = {
     "type": "object",
     "description": "As the upstream takes it; `franq` is taken out before.",
@@ -108,11 +107,8 @@ class Proxy:
         chat = chat_request(await request.body(), request.headers, self._settings)
         async with AsyncExitStack() as cleanup:
             cleanup.enter_context(self._place())
-            try:
-                work = self._answered(chat, request, cleanup)
-                return await unless_gone(request.receive, work)
-            except ClientGoneError:
-                return Response(status_code=_GONE)
+            work = self._answered(chat, request, cleanup)
+            return await reply_unless_gone(request.receive, work)
 
     async def _answered(
         self, chat: ChatRequest, request: Request, cleanup: AsyncExitStack

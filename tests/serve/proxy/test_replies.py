@@ -92,6 +92,13 @@ def test_without_passages_nothing_is_verified(replying, kit):
     reply = replying(kit.GOOD, guard=kit.guard_of("annotate")).ask(messages=PLAIN)
     assert reply.headers["x-franq-status"] == "unverified"
     assert reply.headers["x-franq-unverified"] == "no_evidence"
+
+
+def test_without_a_question_nothing_is_verified(replying, kit):
+    messages = [{"role": "system", "content": "<context>Ann Baker built the mill.</context>"}]
+    reply = replying(kit.GOOD, guard=kit.guard_of("annotate")).ask(messages=messages)
+    assert reply.headers["x-franq-status"] == "unverified"
+    assert reply.headers["x-franq-unverified"] == "no_prompt"
     assert said(reply)["content"] == "Ann Baker built the mill in Norwich [unverified]."
 
 

@@ -143,14 +143,22 @@ def test_tool_calls_pass_at_once(proxied, kit):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_without_passages_every_claim_is_unverified(proxied, kit, mode):
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ({"role": "user", "content": "Who built the mill?"}, "no_evidence"),
+        ({"role": "system", "content": "<context>Ann built it.</context>"}, "no_prompt"),
+    ],
+)
+def test_without_passages_or_a_question_every_claim_is_unverified(
+    proxied, kit, mode, message, reason
+):
     proxy = proxied(kit.guard_of("annotate"), stream=mode)
     proxy.upstream.reply = streaming(kit, [*kit.chunks(kit.GOOD), kit.DONE])
-    messages = [{"role": "user", "content": "Who built the mill?"}]
-    events = kit.events_of(proxy.ask(stream=True, messages=messages).content)
+    events = kit.events_of(proxy.ask(stream=True, messages=[message]).content)
     assert kit.text_of(events) == "Ann Baker built the mill in Norwich [unverified]."
     verdicts = events[-2]["franq"]["choices"][0]["answer"]["verdicts"]
-    assert [v["reason"] for v in verdicts] == ["no_evidence"]
+    assert [v["reason"] for v in verdicts] == [reason]
 
 
 @pytest.mark.parametrize("mode", MODES)
