@@ -56,3 +56,26 @@ def test_the_shipped_threshold_is_what_the_pages_say(page):
     shipped = ROOT / "franq_guard/calibration/shipped/any-writer-small-long.json"
     threshold = json.loads(shipped.read_text(encoding="utf-8"))["labels"]["threshold"]
     assert f" {threshold:.3f}".replace(" 0.", " .") in (ROOT / page).read_text(encoding="utf-8")
+
+
+def test_the_benchmarks_page_names_every_folder():
+    folder = ROOT / "benchmarks"
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    for place in (folder, folder / "franq_bench"):
+        for path in place.iterdir():
+            if (
+                path.is_dir()
+                and not path.name.startswith(("_", "."))
+                and path != folder / "franq_bench"
+            ):
+                assert f"`{path.relative_to(folder)}/`" in page, path
+
+
+def test_the_changelog_names_every_command():
+    import typer
+
+    from franq_guard.cli.app import app
+
+    line = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("**Command line**: ")[1]
+    told = re.findall(r"`(?:franq )?([\w-]+)`", line.split("\n- ")[0])
+    assert set(typer.main.get_command(app).commands) <= set(told)

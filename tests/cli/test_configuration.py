@@ -44,7 +44,9 @@ def test_the_papers_configuration_runs_from_one_file(command, at_root, tmp_path,
         said = json.loads((tmp_path / "checked.jsonl.settings.json").read_text())
         assert said["fingerprint"]["faithfulness"].startswith("alignscore:")
         assert said["fingerprint"]["methods"] == methods
-        assert said["settings"]["calibration"] == "none"
+        named = said["settings"]
+        assert f"{named['uq_faith']} + {named['uq_unfaith']}" == methods
+        assert named["calibration"] == "none"
         assert "franq-guard" in said["versions"]
         out.unlink()
 

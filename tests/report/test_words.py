@@ -59,6 +59,42 @@ def test_every_reason_is_on_the_page(reason):
     assert f"| {reason} | {REASON_WORDS[reason]} |" in read("docs", "verdicts.md")
 
 
+# An answer of each kind of stretch that states nothing.
+NO_CLAIMS = {
+    "question": "Does that help?",
+    "greeting": "Hello!",
+    "refusal": "I cannot answer this question.",
+    "hedge": "As an AI, I do not have access to this.",
+    "opinion": "In my opinion, it is beautiful.",
+    "instruction": "Turn the key to the left.",
+    "lead-in": "Here are some facts:",
+    "heading": "# The bridge",
+    "table header": "| Name | Year |\n|---|---|\n| Rome | 753 |",
+    "citation": "[1]",
+    "code": "```\nx = 1\n```",
+    "reasoning": "<think>The bridge is old.</think>",
+    "unfinished": "The bridge opened in 1412. The",
+    "no statement": "...",
+}
+
+
+@pytest.mark.parametrize("kind", NO_CLAIMS)
+def test_what_is_no_claim_is_called_on_the_page_what_it_is(kind):
+    from franq_guard.claims import RuleSplitter
+
+    found = [claim.not_a_claim for claim in RuleSplitter().split(NO_CLAIMS[kind])]
+    assert kind in found
+    assert f"`{kind}`" in read("docs", "verdicts.md").split("A **not-a-claim** has")[1]
+
+
+def test_every_kind_of_no_claim_has_an_example_above():
+    from franq_guard.claims.blocks import NOTHING
+
+    patterns = read("franq_guard", "claims", "rules", "lexicon", "nonclaims.txt")
+    kinds = {*NOTHING, *re.findall(r"^\[([\w-]+)\]$", patterns, re.MULTILINE)}
+    assert kinds <= set(NO_CLAIMS)
+
+
 @pytest.mark.parametrize("label", MARKS)
 def test_every_mark_is_on_the_page(label):
     assert f"`{MARKS[label]}`" in read("docs", "verdicts.md")
