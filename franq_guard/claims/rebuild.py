@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from franq_guard.claims.enclosed import around, enclosed
+from franq_guard.claims.rules.enclosed import around, enclosed
 from franq_guard.claims.spans import merged
 from franq_guard.records import Claim, Span
 

@@ -20,12 +20,11 @@ header of a table, or a row of the table above it. What was settled of it remain
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
 from franq_guard.claims.blocks import ENDS, NOTHING, WRAP_WIDTH, Block, blocks
-from franq_guard.claims.rules.bare_answers import ends_bare
 from franq_guard.claims.sentences import sentences
 from franq_guard.records import Span
 
@@ -66,22 +65,35 @@ _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _ON_ONE_LINE = re.compile(rf"[ \t]+(?=[^\W_])[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]{{{WRAP_WIDTH}}}")
 
 
-def settled(text: str, *, language: str = "en", known: int = 0) -> int:
+def settled(
+    text: str,
+    *,
+    language: str = "en",
+    known: int = 0,
+    waits: Callable[[str], bool] = lambda _: False,
+) -> int:
     """The end of the last sentence, heading, code block or row that more text cannot change.
 
     Up to there :class:`~franq_guard.claims.RuleSplitter` gives the same claims for ``text`` and for
-    every text that begins with it. 0: none yet. ``known``: an earlier result for a beginning of the
-    text, which is not examined again.
+    every text that begins with it. 0: none yet.
+
+    Args:
+        text: the answer so far.
+        language: of its sentences.
+        known: an earlier result for a beginning of the text, which is not examined again.
+        waits: whether the sentence that ends a text means what the next one makes of it ("Yes.").
     """
     found = blocks(text)
     end = 0
     for i, block in enumerate(found):
         if _is_over(text, block, found[i + 1] if i + 1 < len(found) else None):
-            waits = block.kind == "table_head" or ends_bare(text[block.start : block.end])
-            if not waits:  # the line below makes a header; what follows "Yes." decides about it
+            # The line below makes a header; what follows "Yes." decides about it.
+            if block.kind != "table_head" and not waits(text[block.start : block.end]):
                 end = block.end
             continue
         ends = _settled_sentences(text, block, language, known)
+        while ends and waits(text[block.start : ends[-1]]):
+            ends.pop()
         return ends[-1] if ends else end
     return end
 
@@ -159,8 +171,6 @@ def _settled_sentences(text: str, block: Block, language: str, known: int) -> li
     sure = max(known - block.start, opener.end() - LOOK_AHEAD - 1 if opener else len(part))
     staying = _staying(part, [span for span in found if span[1] > sure], language)
     kept = [*(span for span in found if span[1] <= sure), *staying]
-    while kept and ends_bare(part[: kept[-1][1]]):
-        kept.pop()
     return [block.start + end for _, end in kept]
 
 

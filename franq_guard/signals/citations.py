@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from franq_guard.claims.attribution import is_own_name
-from franq_guard.claims.citations import citations, cited_by, passages_named
+from franq_guard.claims.rules.citations import citations, cited_by, passages_named
 from franq_guard.claims.spans import shifted
 from franq_guard.faithfulness.base import FaithfulnessModel
 from franq_guard.records import CitationFinding, CitedAs, Trace, Verdict

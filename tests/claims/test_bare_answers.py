@@ -3,7 +3,6 @@
 import pytest
 
 from franq_guard.claims import RuleSplitter
-from franq_guard.claims.settling import settled
 
 SPLITTER = RuleSplitter()
 
@@ -32,6 +31,6 @@ def test_only_beside_a_statement_is_it_no_claim(answer, reasons):
 
 def test_a_stream_waits_for_the_sentence_after_it():
     first = "Yes.\n\n"
-    assert settled(f"{first}It is made in") == 0
+    assert RuleSplitter().settled(f"{first}It is made in") == 0
     text = f"{first}It is made in Ulm.\n"
-    assert settled(text) == len(text) - 1
+    assert RuleSplitter().settled(text) == len(text) - 1

@@ -6,7 +6,7 @@ from franq_guard import Guard, Passage, Policy
 from franq_guard.calibration import Calibrator
 from franq_guard.claims import RuleSplitter, remove_claims
 from franq_guard.claims.attribution import bare
-from franq_guard.claims.citations import citations, cited_by, passages_named
+from franq_guard.claims.rules.citations import citations, cited_by, passages_named
 from franq_guard.label_rule import LabelRule
 from franq_guard.policy import ANY_MARK
 from franq_guard.records import Generation, Trace

@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 
 from franq_guard.claims import RuleSplitter, remove_claims
-from franq_guard.claims.enclosed import statements
+from franq_guard.claims.rules.enclosed import statements
 
 SPLITTER = RuleSplitter()
 FIRST, SECOND, THIRD = "The K7 holds 1.7 litres.", "It boils in 9 minutes.", "Ilse designed it."

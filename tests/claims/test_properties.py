@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from franq_guard.claims import RuleSplitter, align, remove_claims, token_indices
 from franq_guard.claims.blocks import blocks
-from franq_guard.claims.citations import TAKEN_OUT, Stated
+from franq_guard.claims.rules.citations import TAKEN_OUT, Stated
 from franq_guard.claims.spans import merged, overlap, subtract
 from franq_guard.records import Token
 

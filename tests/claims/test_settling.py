@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from franq_guard.claims import RuleSplitter, settling
 from franq_guard.claims.sentences import sentences
-from franq_guard.claims.settling import LOOK_AHEAD, settled
+from franq_guard.claims.settling import LOOK_AHEAD
 
 SPLITTER = RuleSplitter()
 PIECES = [
@@ -46,7 +46,7 @@ def units(text):
 )
 @example('He said "no. ' + "It rained all day long in Paris. " * 2, '" Then he left.')
 def test_what_is_settled_is_the_same_in_every_longer_text(text, more):
-    end = settled(text)
+    end = RuleSplitter().settled(text)
     assert 0 <= end <= len(text)
     now = [unit for unit in units(text) if unit[0][1] <= end]
     later = units(text + more)
@@ -59,7 +59,7 @@ def test_prose_is_settled_a_look_ahead_later():
         "The tower was built in 1903.",
         " " + "Many people came to see it then" * 3,
     )
-    ends = [settled(first + second[:n]) for n in range(len(second))]
+    ends = [RuleSplitter().settled(first + second[:n]) for n in range(len(second))]
     assert sorted(set(ends)) == [0, len(first)]
     assert ends.index(len(first)) == LOOK_AHEAD
 
@@ -77,13 +77,14 @@ def test_prose_is_settled_a_look_ahead_later():
     ],
 )
 def test_line_breaks_settle(text, end):
-    assert settled(text) == end
+    assert RuleSplitter().settled(text) == end
 
 
 def test_an_open_quotation_holds_its_sentences_back():
     text = "He said: “It was late. " + "The train had left the town a long while ago. " * 3
-    assert settled(text) == 0
-    assert settled(text + "” Then he went home and slept for the whole of the day.") > 0
+    assert RuleSplitter().settled(text) == 0
+    later = "” Then he went home and slept for the whole of the day."
+    assert RuleSplitter().settled(text + later) > 0
 
 
 def test_a_long_paragraph_is_split_once_for_each_mark_that_may_close(monkeypatch):
@@ -92,11 +93,11 @@ def test_a_long_paragraph_is_split_once_for_each_mark_that_may_close(monkeypatch
         settling, "sentences", lambda *a, **k: calls.append(a) or sentences(*a, **k)
     )
     text = "The tower [1] is big. " + "It rained all day long in Paris. " * 20
-    end = settled(text)
+    end = RuleSplitter().settled(text)
     assert end > 600
     assert len(calls) == 1 + len(settling._CLOSERS)
     calls.clear()
-    assert settled(text, known=end) == end
+    assert RuleSplitter().settled(text, known=end) == end
     assert len(calls) == 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from franq_guard.claims.citations import TAKEN_OUT
+from franq_guard.claims.rules.citations import TAKEN_OUT
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.lexer import Word
 

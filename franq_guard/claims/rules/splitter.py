@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from franq_guard.claims.blocks import NOTHING, Block, blocks
-from franq_guard.claims.citations import Stated
-from franq_guard.claims.enclosed import around, enclosed, hide, shown, statements
 from franq_guard.claims.rules.asides import without_asides, without_examples
 from franq_guard.claims.rules.bare_answers import ends_bare, is_bare
+from franq_guard.claims.rules.citations import Stated
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.context import Reader
 from franq_guard.claims.rules.coordination import coordinated, independent
 from franq_guard.claims.rules.dependents import dependents
+from franq_guard.claims.rules.enclosed import around, enclosed, hide, shown, statements
 from franq_guard.claims.rules.enumeration import enumerated
 from franq_guard.claims.rules.gapping import gapped
 from franq_guard.claims.rules.headings import header_states, heading_states
@@ -150,7 +150,7 @@ class RuleSplitter:
         ``known`` is an earlier result for a beginning of it. See
         :mod:`franq_guard.claims.settling`.
         """
-        return settled(answer, language=self.language, known=known)
+        return settled(answer, language=self.language, known=known, waits=ends_bare)
 
     def _prose(
         self,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from franq_guard.claims.citations import TAKEN_OUT
+from franq_guard.claims.rules.citations import TAKEN_OUT
 from franq_guard.claims.rules.finite_verb import find_verb
 from franq_guard.claims.rules.lexer import lex
 from franq_guard.claims.sentences import sentences
