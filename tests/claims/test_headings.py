@@ -28,6 +28,8 @@ def stated(answer):
         ("## Answer: 9 minutes\n\nIt is red.", ["Answer: 9 minutes.", "It is red."]),
         ("# The K7 boils in 9 minutes.\n\nIt is red.",
          ["The K7 boils in 9 minutes.", "It is red."]),
+        ("**Fact: the K7 was made by Tom**\n\nIt is red.",
+         ["Fact: the K7 was made by Tom.", "It is red."]),
         ("# It boils in 9 minutes and was made in Ulm",
          ["It boils in 9 minutes.", "It was made in Ulm."]),
     ],
@@ -45,7 +47,8 @@ def test_a_heading_that_is_the_answer_is_a_claim(answer, claims):
         "Things you should know", "Reasons it failed", "Life and works", "Awards won", "Overview",
         "Top 5 features", "The 1990s", "Step 1: Prepare the dough", "When to call a doctor",
         "Countries that use the euro", "Built to last", "Made in Germany", "Answer",
-        "The Way It Is",
+        "The Way It Is", "The paper: shuffled passages", "Red & refined colours", "What's changed",
+        "Choosing a colour that suits the kitchen", "Fitting fold, questions left out in turn",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("form", ["## {}", "**{}**"])

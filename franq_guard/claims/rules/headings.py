@@ -17,6 +17,7 @@ _AWAITS = re.compile(r"\b(?:is|was|by|in|on|at|called|named|to|of|from)\s*:$")
 _NO_START = w.RELATIVES | w.SUBORDINATORS | w.COORDINATORS | w.AUXILIARIES | word_set("how why")
 _PRONOUNS = word_set("i you we they he she it")
 _TITLE_VERB = re.compile(r"(?<=\w )(?:Is|Are|Was|Were|Has)\b")
+_APART = frozenset(";&/–—")
 _MARKS = " \t*_#:\"'“”"
 _FEWEST_WORDS = 4
 _VALUE = re.compile(
@@ -48,16 +49,19 @@ def heading_states(text: str, before: str, *, is_last: bool, is_first: bool) -> 
 
 def _is_sentence(text: str) -> bool:
     """Whether it has a subject and a verb, not only a noun with a relative clause."""
+    text = text.rpartition(":")[2]
     text = _TITLE_VERB.sub(lambda verb: verb.group().lower(), text)
     words = lex(text, 0, len(text))
-    if not words or words[0].low in _NO_START:
+    if not words or words[0].low in _NO_START or words[0].low.endswith(("ing", "'s")):
         return False
     start = subject_start(words)
     verb = find_verb(words, start, len(words))
     if verb is None or (verb == start and words[verb].low not in w.PRONOUN_VERBS):
         return text.endswith(".") and sum(x.is_word for x in words) >= _FEWEST_WORDS
-    later = words[start + 1 : verb]
-    return not any(x.low in _PRONOUNS for x in later)  # "Things you should know"
+    subject = words[start:verb]
+    apart = any(x.text in _APART for x in subject) or sum(x.is_comma for x in subject) % 2
+    # "Red & refined colours", "Things you should know"
+    return not apart and not any(x.low in _PRONOUNS for x in subject[1:])
 
 
 def header_states(cells: list[str]) -> bool:
