@@ -39,6 +39,7 @@ class Watch:
     input_key: str | None
     output_key: str | None
     fields: tuple[str, ...] = ()
+    cumulative: bool = False
     evidence: EvidenceFrom | None = None
     note: NoPassagesNote | None = None
     saved: SavedStateNote | None = None
@@ -74,7 +75,7 @@ class Call:
 
     def streamed(self) -> Reading:
         """:meth:`read` the chunks that were kept, joined."""
-        return self.read(joined(self.held))
+        return self.read(joined(self.held, cumulative=self.watch.cumulative))
 
     def read(self, output: Any) -> Reading:
         """Find the answer and the other texts to check in ``output``, and gather their traces.

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from typing import Any, get_origin
 
 from langchain_core.output_parsers import (
+    BaseCumulativeTransformOutputParser,
     BaseGenerationOutputParser,
     BaseOutputParser,
     JsonOutputParser,
@@ -95,6 +96,11 @@ def refuse_structured(
         raise ValueError(f"the chain ends in {type(last).__name__}: {BEFORE_THE_PARSER}")
     if isinstance(last, JsonOutputParser) and stream == "claims":
         raise ValueError(f"stream='claims' needs text chunks: {BEFORE_THE_PARSER}")
+
+
+def is_cumulative(chain: Any) -> bool:
+    """Whether a chain ends in a parser that streams all it has parsed so far, again and again."""
+    return isinstance(_last_step(chain), BaseCumulativeTransformOutputParser)
 
 
 def _last_step(chain: Any) -> Any:

@@ -180,22 +180,29 @@ def _harmless(value: Any) -> bool:
     return value is None or isinstance(value, (bool, int, float, Document))
 
 
-def joined(chunks: Sequence[Any]) -> Any:
+def joined(chunks: Sequence[Any], *, cumulative: bool = False) -> Any:
     """Streamed chunks as the one value that ``invoke`` would have returned.
 
     If each chunk repeats the one before and continues it (JsonOutputParser), it is the last one.
 
+    Args:
+        chunks: at least one.
+        cumulative: whether a parser is known to repeat itself; one list like ``["a"]``, ``["ab"]``
+            may also come from one that gives item by item.
+
     Raises:
-        TypeError: for chunks that are neither text nor messages nor mappings, or cannot be added.
+        TypeError: for chunks that are neither text nor messages, mappings or lists, or that cannot
+            be added.
     """
-    kinds = {k for k in (str, BaseMessage, Mapping) if any(isinstance(c, k) for c in chunks)}
-    if _grow(chunks) or (len(chunks) == 1 and not isinstance(chunks[0], tuple)):
+    known = (str, BaseMessage, Mapping, list)
+    kinds = {kind for kind in known if any(isinstance(chunk, kind) for chunk in chunks)}
+    if _grow(chunks, cumulative) or (len(chunks) == 1 and not isinstance(chunks[0], tuple)):
         return chunks[-1]
     if len(kinds) != 1 or not all(isinstance(c, tuple(kinds)) for c in chunks):
         names = sorted({type(chunk).__name__ for chunk in chunks})
         raise TypeError(
             f"guard_chain cannot put together a stream of {', '.join(names) or 'nothing'}; stream "
-            "strings, messages or dicts, and guard graphs with FranqMiddleware or guard_node"
+            "strings, messages, dicts or lists, and guard graphs with FranqMiddleware or guard_node"
         )
     if kinds == {str}:
         return "".join(chunks)
@@ -204,10 +211,14 @@ def joined(chunks: Sequence[Any]) -> Any:
     return reduce(lambda held, chunk: held + chunk, chunks)
 
 
-def _grow(chunks: Sequence[Any]) -> bool:
+def _grow(chunks: Sequence[Any], cumulative: bool) -> bool:
     """Whether each chunk contains the one before: complete values so far, not pieces to add."""
     plain = all(type(chunk) in (dict, list) for chunk in chunks)
-    return plain and all(_goes_on(a, b) for a, b in pairwise(chunks))
+    if not plain or not all(_goes_on(a, b) for a, b in pairwise(chunks)):
+        return False
+    # A parser of lists gives one item after the other, and an item may begin as the one before it.
+    items = not cumulative and all(isinstance(chunk, list) for chunk in chunks)
+    return not items or any(len(b) > len(a) for a, b in pairwise(chunks))
 
 
 def _goes_on(before: Any, now: Any) -> bool:

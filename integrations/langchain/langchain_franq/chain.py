@@ -26,7 +26,12 @@ from franq_guard.capture.local import LocalModel, check_recorded
 from franq_guard.capture.outlet import Labels, StreamMode, check_guard, check_stream_mode
 from franq_guard.streaming.release import OnClaim, OnReport, Release
 from langchain_franq._call import Call, Watch, all_checked
-from langchain_franq._construction import SavedStateNote, refuse_structured, warn_of_memory
+from langchain_franq._construction import (
+    SavedStateNote,
+    is_cumulative,
+    refuse_structured,
+    warn_of_memory,
+)
 from langchain_franq._find import is_compiled_graph
 from langchain_franq._models import models_of
 from langchain_franq._outlets import outlet_of
@@ -293,6 +298,7 @@ class GuardedChain(RunnableSerializable[Input, Output]):
             input_key=self.input_key,
             output_key=self.output_key,
             fields=self.fields,
+            cumulative=is_cumulative(self.bound),
             evidence=self.evidence,
             note=self._note,
             saved=self._saved,

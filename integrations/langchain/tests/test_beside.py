@@ -325,6 +325,52 @@ def test_pieces_of_dicts_are_still_added_up():
     assert chunk["answer"] == "The bridge is red. [checked: ]"
 
 
+def _streaming(chunks):
+    def steps(_):
+        yield from chunks
+
+    return RunnableGenerator(steps)
+
+
+@pytest.mark.parametrize("answer", ["work, bridge opened in 1937", "bridge, bridge opened in 1937"])
+def test_the_items_of_a_streamed_list_are_all_there(answer):
+    """The parser streams item by item, [bridge] and then [bridge opened in 1937]."""
+    chain = FakeListLLM(responses=[answer]) | CommaSeparatedListOutputParser()
+    assert all(len(chunk) == 1 for chunk in chain.stream("?"))
+    guarded = guard_chain(chain, ScriptedGuard(), fields=("*",))
+    expected = [f"{item} [checked: ]" for item in answer.split(", ")]
+    assert guarded.invoke("?") == expected
+    assert list(guarded.stream("?")) == [expected]
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ['["', "The bridge", ' opened in 1937."]'],  # its first chunk has the only item already
+        ["[", '"The bri', 'dge opened in 1937."', "]"],
+    ],
+)
+def test_a_streamed_json_list_is_the_last_of_its_chunks(pieces):
+    chain = _streaming(pieces) | JsonOutputParser()
+    assert len(list(chain.stream("?"))) > 1
+    (chunk,) = guard_chain(chain, ScriptedGuard(), fields=("*",)).stream("?")
+    assert chunk == ["The bridge opened in 1937. [checked: ]"]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "whole"),
+    [
+        ([["a"], ["a", "b"], ["a", "bc"]], ["a", "bc"]),  # each repeats the one before
+        ([[], ["a"], ["ab"]], ["ab"]),
+        ([["a"], ["ab"]], ["a", "ab"]),  # none is longer: pieces
+        ([["a", "b"], ["c"]], ["a", "b", "c"]),
+    ],
+)
+def test_lists_of_an_unknown_step_are_put_together(chunks, whole):
+    (made,) = guard_chain(_streaming(chunks), ScriptedGuard(), fields=("*",)).stream("?")
+    assert made == [f"{item} [checked: ]" for item in whole]
+
+
 # Memory -------------------------------------------------------------------------------------------
 
 
