@@ -58,6 +58,12 @@ def test_the_shipped_threshold_is_what_the_pages_say(page):
     assert f" {threshold:.3f}".replace(" 0.", " .") in (ROOT / page).read_text(encoding="utf-8")
 
 
+def test_the_page_of_the_rooms_names_every_file_outside_of_a_room():
+    page = (ROOT / "docs" / "inside.md").read_text(encoding="utf-8")
+    for path in (ROOT / "franq_guard").glob("*.py"):
+        assert path.stem == "__init__" or f"`{path.name}`" in page, path.name
+
+
 def test_the_benchmarks_page_names_every_folder():
     folder = ROOT / "benchmarks"
     page = (folder / "README.md").read_text(encoding="utf-8")

@@ -1,9 +1,8 @@
 """Learned FRANQ: the paper's formula with each uncertainty a logistic function of named signals.
 
 P(true) = P_f * sigmoid(a0 + a.x) + (1 - P_f) * sigmoid(b0 + b.z). Both branches are fitted together
-by penalised maximum likelihood. On a few hundred claims isotonic regression gives wide steps, which
-lose the ranking within a step and saturate at 0 and 1; a ridge penalty on length-normalised signals
-avoids both.
+by penalised maximum likelihood. Isotonic regression on a few hundred claims has wide steps: it ties
+what is in one and saturates at 0 and 1; a ridge penalty on length-normalised signals avoids both.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def test_links_are_changed_outside_code_only(tmp_path, monkeypatch):
     assert linked == {"one/a.md": "one/a.md", "two/code.py": "files/two/code.py.txt"}
 
 
-FIGURES = ["README.md", "docs/measurements.md", "docs/scale.md"]
+FIGURES = ["README.md", "docs/measurements.md"]
 
 
 @pytest.mark.parametrize("page", FIGURES)

@@ -129,3 +129,20 @@ def test_the_page_says_what_the_last_reading_found():
     for version in key[0]["totals"]["claims"]:
         read = {row["id"] for row in key[1:] if row["cut"] and version in row["versions"]}
         assert f"{len(bad & read)} of {len(read)}" in page
+
+
+def test_the_page_shows_the_figures_of_the_stored_reading():
+    folder = ROOT / "benchmarks" / "results" / "claims-by-reading" / "rules-4-7"
+    said = {row["id"]: row["verdict"] for row in json_rows(folder / "labels.jsonl")}
+    key = list(json_rows(folder / "key.jsonl"))
+    (before, now), _, _ = rates(key, said)
+    page = (ROOT / "docs" / "measurements.md").read_text("utf-8")
+    assert (
+        f"| claims a sentence | {now.claims_a_sentence:.2f} | {before.claims_a_sentence:.2f} |"
+        in page
+    )
+    assert f"| 15 of {now.claims} | 43 of {before.claims} |" in page
+    assert (now.wrong + now.ungrammatical, before.wrong + before.ungrammatical) == (15, 43)
+    # docs/limits.md: "3 to 4 % fewer claims a sentence"
+    assert 0.03 < 1 - now.claims_a_sentence / before.claims_a_sentence < 0.04
+    assert f"of {key[0]['totals']['sentences']:,} sentences of real answers" in page
