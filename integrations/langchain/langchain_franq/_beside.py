@@ -25,21 +25,24 @@ def texts_to_check(output: Any, located: Located, given: Any, capture: Capture) 
     For a structured output these are its named fields. Otherwise they are the texts that repeat
     what models of this run (``capture``) wrote or a part of the answer, and every AI message,
     unless it was in the input (``given``). A passage is checked only if a model wrote it of its
-    own.
+    own. A text of two or three words must be all that a model wrote; a single one (a route, a
+    label) is left alone, unless it is a message.
     """
     if located.fields:
         return {t: p for p, t in texts_in(output) if t.strip() and is_named_by(located.fields, p)}
     known, said = given_texts(given), _of_messages(output)
     stretches = _stretches([located.text, *capture.texts])
+    whole = {text.strip() for text in capture.texts if len(_WORD.findall(text)) > 1}
 
     def is_raw(path: Path, text: str) -> bool:
         if not text.strip() or text in known or (path == located.path and text == located.text):
             return False
+        all_of_one = text.strip() in whole
         if is_passage(path):
             own = capture.own_in(text, given)
-            return any(len(part.split()) >= _STRETCH for part in own)
+            return any(all_of_one or len(part.split()) >= _STRETCH for part in own)
         repeats = not stretches.isdisjoint(_stretches([text]))
-        return text == located.text or text in said or repeats
+        return all_of_one or text == located.text or text in said or repeats
 
     found: dict[str, Path] = {}
     for path, text in texts_in(output):
