@@ -16,12 +16,13 @@ from franq_guard.capture.job import joined as joined_answers
 from franq_guard.capture.local import LocalModel
 from franq_guard.capture.outlet import StreamMode, remarks
 from franq_guard.streaming.release import Release
-from langchain_franq._beside import ALSO_CHECKED_KEY, given_texts, put_beside, texts_to_check
+from langchain_franq._beside import ALSO_CHECKED_KEY, put_beside, texts_to_check
 from langchain_franq._capture import Capture
 from langchain_franq._construction import SavedStateNote
 from langchain_franq._job import job_of
 from langchain_franq._quiet import observed_by, out_of_sight, unobserved
 from langchain_franq._shapes import Located, joined, locate, may_pass, question_of
+from langchain_franq._texts import given_texts
 from langchain_franq._tool_texts import tool_texts, with_tool_texts
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Call:
             TypeError, KeyError: if no answer can be found in the output.
         """
         located = locate(output, self.watch.output_key, self.watch.fields)
-        found = texts_to_check(output, located, self.value, self.capture.texts)
+        found = texts_to_check(output, located, self.value, self.capture)
         own = [] if located.fields else [located.text]
         beside = {text: path[0] for text, path in found.items() if path}
         if not located.fields:

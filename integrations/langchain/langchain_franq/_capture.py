@@ -6,10 +6,8 @@ callback can neither change an answer nor hold it back.
 
 from __future__ import annotations
 
-import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -22,7 +20,6 @@ from franq_guard import Passage
 from franq_guard.capture.evidence import passages_of, usual_passages
 from franq_guard.capture.marked import without_written
 from franq_guard.capture.matching import call_that_wrote, same_text
-from franq_guard.capture.server_logprobs import GrowingServerText
 from franq_guard.language_model.server.tokens import from_logprobs
 from langchain_franq._evidence import (
     FoundFor,
@@ -34,39 +31,9 @@ from langchain_franq._evidence import (
     step_passages,
     without_joined,
 )
-
-_CODE = re.compile(r"```.*?```", re.DOTALL)
-
-
-@dataclass
-class ModelRun:
-    """One language model run: the ``prompt`` string or the ``messages`` it was given, its ``text``.
-
-    ``model`` is the class name of the LangChain model; ``info`` is its generation info and
-    response metadata, where servers put log-probabilities, once the run has ``ended``. Until then
-    ``text`` is what it has streamed so far. ``told`` has the log-probabilities of a stream.
-    """
-
-    model: str
-    prompt: str | None = None
-    messages: Sequence[BaseMessage] | None = None
-    text: str | None = None
-    info: Mapping[str, Any] | None = None
-    ended: bool = False
-    told: GrowingServerText = field(default_factory=GrowingServerText)
-
-    @property
-    def seen(self) -> str:
-        """Everything that the model was given, as one text."""
-        if self.messages is None:
-            return self.prompt or ""
-        return "\n\n".join(str(message.text) for message in self.messages)
-
-    @property
-    def own_text(self) -> str:
-        """Its text; empty where it only repeats a stretch of what it was given, as documents."""
-        text = (self.text or "").strip()
-        return "" if text in self.seen else text
+from langchain_franq._model_run import ModelRun, Writer, own_parts, without_own, writer_of
+from langchain_franq._shapes import asked_in
+from langchain_franq._texts import given_texts, texts_in
 
 
 class Capture(BaseCallbackHandler):
@@ -85,6 +52,7 @@ class Capture(BaseCallbackHandler):
         self._tool_outputs: list[tuple[UUID, Any]] = []
         self._steps: list[Passage] = []
         self._texts: list[str] = []
+        self._called_with: list[str] = []
 
     # Events -----------------------------------------------------------------------------------
 
@@ -116,12 +84,14 @@ class Capture(BaseCallbackHandler):
         *,
         run_id: UUID,
         parent_run_id: UUID | None = None,
+        inputs: Any = None,
         **_: Any,
     ) -> None:
-        """Keep the run tree, and which runs are tools."""
+        """Keep the run tree, which runs are tools, and what a model called them with."""
         self._enter(run_id, parent_run_id)
         with self._lock:
             self._tools.add(run_id)
+            self._called_with += [input_str, *(text for _, text in texts_in(inputs))]
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **_: Any) -> None:
         """Keep what a tool returned: evidence where tools search without a retriever."""
@@ -192,6 +162,8 @@ class Capture(BaseCallbackHandler):
         message = getattr(first, "message", None)
         metadata = message.response_metadata if isinstance(message, BaseMessage) else {}
         run.info = {**(first.generation_info or {}), **metadata}
+        calls = [call["args"] for call in getattr(message, "tool_calls", ())]
+        run.arguments = [text for _, text in texts_in(calls)]
         run.text, run.ended = first.text, True
 
     # What happened ----------------------------------------------------------------------------
@@ -217,25 +189,41 @@ class Capture(BaseCallbackHandler):
         """Passages, from the first of these places that has any.
 
         Retrievers; artifacts of tools; the ``output``, then the input (``given``), under a usual
-        key; documents that a step returned; texts of tools; tools of the conversation; texts that a
-        step returned and that stand in the prompt of the ``answer``. What a model inside a tool
-        wrote does not count, nor does a tool's text that is itself the ``answer`` (of a tool that
-        answers directly). ``known`` is for the texts of tools of earlier turns.
+        key; documents that a step returned; texts of tools; tools of the conversation; where there
+        was no retriever, texts that a step made and that stand in the prompt of the ``answer``.
+        What a model wrote does not count, unless it repeats what it was given; nor does a tool's
+        text that is itself the ``answer`` (of a tool that answers directly). ``known`` is for the
+        texts of tools of earlier turns.
         """
         return (
             self.retrieved()
             or passages_of([artifact_passages(made) for _, made in self._tool_outputs])
-            or self.but_written(usual_passages(output, given))
-            or self.but_written(without_joined(passages_of(self._steps)))
+            or self.usual(output, given)
+            or self._but_written(without_joined(passages_of(self._steps)), asked_in(given))
             or self._but_itself(passages_of(list(self._tool_texts())), answer)
             or self._but_itself(self._of_turns(messages_in(output, given), known), answer)
             or self._quoted(answer, given)
         )
 
-    def but_written(self, passages: list[Passage]) -> list[Passage]:
-        """``passages`` without those that a model wrote itself, as a value in its code."""
-        code = [part for text in self.texts for part in _CODE.findall(text)]
-        return [p for p in passages if not any(p.text.strip() in part for part in code)]
+    def usual(self, output: Any, given: Any) -> list[Passage]:
+        """What is under a usual key of the output, else of the input, and no model wrote."""
+        made = self._but_written(usual_passages(output), asked_in(given))
+        return made or self._but_written(usual_passages(given))
+
+    def own_in(self, text: str, given: Any = None) -> list[str]:
+        """The stretches of ``text`` that a model wrote of its own, not from what it was given.
+
+        What it was asked (the question in ``given``) does not count as given.
+        """
+        return own_parts(text, self._writers(asked_in(given)))
+
+    def _but_written(self, passages: list[Passage], asked: Sequence[str] = ()) -> list[Passage]:
+        """``passages`` without what a model wrote of its own, also as a value in its code."""
+        return without_own(passages, self._writers(asked)) if passages else []
+
+    def _writers(self, asked: Sequence[str]) -> list[Writer]:
+        with self._lock:
+            return [writer_of(run, asked) for run in self._models.values()]
 
     def _but_itself(self, passages: list[Passage], answer: str) -> list[Passage]:
         """``passages`` of tools without those that are the answer itself, so no evidence for it.
@@ -250,14 +238,14 @@ class Capture(BaseCallbackHandler):
 
     def _quoted(self, answer: str, given: Any) -> list[Passage]:
         run = self.answer_run(answer)
-        if run is None:
-            return []
-        asked = {given} if isinstance(given, str) else set()
         with self._lock:
-            texts, written = list(self._texts), [r.text or "" for r in self._models.values()]
-        return quoted(
-            texts, run.seen, lambda text: text in asked or text in map(str.strip, written)
-        )
+            texts, called_with = list(self._texts), list(self._called_with)
+            searched = bool(self._retrievers)
+        if run is None or searched:
+            return []
+        found = self._but_written(quoted(texts, run.seen), asked_in(given))
+        said = [*given_texts(given), *called_with] if found else []
+        return without_own(found, [Writer([text]) for text in said])
 
     def _tool_texts(self) -> Iterator[str]:
         with self._lock:

@@ -103,10 +103,10 @@ def _joins(text: str, texts: Iterable[str]) -> bool:
     return bool(parts) and len("".join(rest.split())) <= _BETWEEN * len(parts)
 
 
-def quoted(texts: Iterable[str], prompt: str, but: Callable[[str], bool]) -> list[Passage]:
+def quoted(texts: Iterable[str], prompt: str) -> list[Passage]:
     """Those of the ``texts`` that are in the prompt, but are not all of it, as passages."""
     long = (text.strip() for text in texts if len(text) >= _QUOTED)
-    return passages_of([t for t in long if t in prompt and t != prompt.strip() and not but(t)])
+    return passages_of([t for t in long if t in prompt and t != prompt.strip()])
 
 
 def _of_tools(

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessageChunk, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage
 from langchain_core.messages.base import TextAccessor
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables.utils import AddableDict
@@ -17,7 +17,7 @@ from langchain_core.runnables.utils import AddableDict
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._evidence import as_messages
 from langchain_franq._messages import Report, with_text
-from langchain_franq._texts import ALL, Path, texts_in
+from langchain_franq._texts import ALL, Path, messages_held, texts_in
 
 QUESTION_KEYS = ("question", "input", "query")
 ANSWER_KEYS = ("answer", "output", "result", "response", "text")
@@ -154,6 +154,12 @@ def _in_input(value: Mapping[str, Any], input_key: str | None) -> str:
             return found
     texts = [text for text in value.values() if isinstance(text, str)]
     return texts[0] if len(texts) == 1 else ""
+
+
+def asked_in(value: Any) -> list[str]:
+    """The question in a chain's input, and what a model said before: neither is evidence."""
+    said = [str(m.text) for m in messages_held(value) if isinstance(m, AIMessage)]
+    return [question_of(value), *said]
 
 
 def may_pass(chunk: Any, given: Any, output_key: str | None = None) -> bool:

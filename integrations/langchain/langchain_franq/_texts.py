@@ -8,7 +8,7 @@ from dataclasses import is_dataclass, replace
 from typing import Any
 
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables.utils import AddableDict
 from pydantic import BaseModel
 
@@ -57,6 +57,19 @@ def texts_in(value: Any) -> Iterator[tuple[Path, str]]:
 
     mapped(value, note)
     yield from found
+
+
+def given_texts(given: Any) -> set[str]:
+    """All texts of an input, those of human messages among them."""
+    said = {str(m.text) for m in messages_held(given) if isinstance(m, HumanMessage)}
+    return said | {text for _, text in texts_in(given)}
+
+
+def messages_held(given: Any) -> list[BaseMessage]:
+    """The messages that an input is, or has as one of its values."""
+    places = given.values() if isinstance(given, Mapping) else [given]
+    held = [place if isinstance(place, (list, tuple)) else [place] for place in places]
+    return [one for items in held for one in items if isinstance(one, BaseMessage)]
 
 
 def is_named_by(fields: Collection[str], path: Path) -> bool:

@@ -12,7 +12,7 @@ from franq_guard.capture.matching import prompt_of_messages
 from franq_guard.capture.writing import Prompts, Writers, Written
 from franq_guard.capture.writing import written as written_by
 from franq_guard.language_model.server.tokens import from_logprobs
-from langchain_franq._capture import ModelRun
+from langchain_franq._model_run import ModelRun
 from langchain_franq._models import templated
 
 if TYPE_CHECKING:

@@ -17,14 +17,13 @@ from franq_guard.capture.job import Job, gathered
 from franq_guard.capture.local import LocalModel, check_recorded
 from franq_guard.capture.watching import ToldByModels, Watching
 from franq_guard.streaming.release import OnReport
-from langchain_franq._beside import given_texts
 from langchain_franq._evidence import messages_in, seen_in_tools
 from langchain_franq._job import job_of
 from langchain_franq._models import models_of
 from langchain_franq._quiet import unobserved
 from langchain_franq._roots import Root, Roots
 from langchain_franq._shapes import locate, question_of
-from langchain_franq._texts import ALL, is_passage, texts_in
+from langchain_franq._texts import ALL, given_texts, is_passage, texts_in
 
 if TYPE_CHECKING:
     from franq_guard import Guard

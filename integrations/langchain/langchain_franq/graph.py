@@ -14,13 +14,12 @@ from franq_guard.capture.evidence import (
     NoPassagesNote,
     check_evidence,
     chosen_passages,
-    usual_passages,
 )
 from franq_guard.capture.job import Job, acheck_together, check_together, gathered
 from franq_guard.capture.local import LocalModel
 from franq_guard.capture.outlet import REPORT_KEY, Labels, StreamMode, check_guard, only_buffered
 from franq_guard.streaming.release import OnReport, Release
-from langchain_franq._beside import ALSO_CHECKED_KEY, given_texts, put_beside, texts_to_check
+from langchain_franq._beside import ALSO_CHECKED_KEY, put_beside, texts_to_check
 from langchain_franq._capture import Capture
 from langchain_franq._construction import SavedStateNote, warn_of_memory
 from langchain_franq._job import job_of
@@ -29,6 +28,7 @@ from langchain_franq._node import inside, runnable_of
 from langchain_franq._quiet import running_out_of_sight, unobserved
 from langchain_franq._shapes import ANSWER_KEYS, STREAM_A_CHAIN, Located, locate, question_of
 from langchain_franq._state import Values, update_in, values_of, with_values
+from langchain_franq._texts import given_texts
 from langchain_franq._tool_texts import tool_texts, with_tool_texts
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class _Written:
         self._located = self._locate()
         before = self._given if node.writer else {}
         self._known = given_texts(before)
-        found = texts_to_check(self._new, self._located, before, capture.texts)
+        found = texts_to_check(self._new, self._located, before, capture)
         own = [] if self._located.fields else [self._located.text]
         of_tools = tool_texts(self._new, capture) if own else []
         texts = [*own, *(text for text in [*found, *of_tools] if text not in own)]
@@ -172,7 +172,7 @@ class _Written:
         evidence = self._node.evidence
         if evidence is not None:
             return chosen_passages(evidence, self._state)
-        usual = self._capture.but_written(usual_passages(self._new, self._given))
+        usual = self._capture.usual(self._new, self._given)
         return usual or self._capture.evidence(self._new, self._given, text)
 
     def update(self, answers: Sequence[GuardedAnswer]) -> Any:

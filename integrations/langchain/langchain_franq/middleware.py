@@ -27,7 +27,7 @@ from franq_guard.capture.job import Job, acheck_together, check_together, gather
 from franq_guard.capture.local import LocalModel
 from franq_guard.capture.outlet import Labels, StreamMode, check_guard, only_buffered
 from franq_guard.streaming.release import OnReport, Release
-from langchain_franq._capture import Capture, ModelRun
+from langchain_franq._capture import Capture
 from langchain_franq._direct import (
     answers_directly,
     answers_in,
@@ -38,6 +38,7 @@ from langchain_franq._direct import (
 from langchain_franq._evidence import BY_A_MODEL_KEY, messages_in, passages_of_turns, seen_in_tools
 from langchain_franq._job import job_from, job_of
 from langchain_franq._messages import with_text
+from langchain_franq._model_run import ModelRun
 from langchain_franq._models import models_of
 from langchain_franq._quiet import running_out_of_sight, unobserved
 from langchain_franq._rewritten import is_json, rewritten
@@ -184,8 +185,9 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
             return passages_of(self._evidence(request.messages))
         if self._evidence is not None:
             return chosen_passages(self._evidence, request.state)
+        found = capture.evidence(given=request.messages)
         return (
-            passages_of([passages_of_turns(request.messages, earlier=False), capture.evidence()])
+            passages_of([passages_of_turns(request.messages, earlier=False), found])
             or usual_passages(request.state)
             or passages_of_turns(request.messages)
             or passages_of(_added_to_the_prompt(request, run))

@@ -17,7 +17,12 @@ from langchain_core.output_parsers import (
     PydanticOutputParser,
     StrOutputParser,
 )
-from langchain_core.runnables import RunnableGenerator, RunnableLambda, RunnablePassthrough
+from langchain_core.runnables import (
+    RunnableGenerator,
+    RunnableLambda,
+    RunnableParallel,
+    RunnablePassthrough,
+)
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from pydantic import BaseModel
@@ -73,6 +78,32 @@ def test_texts_beside_the_answer_of_a_chain_are_checked(kind):
         assert raw_in(output) == [], way
         shown = output[-1] if isinstance(output, list) else output
         assert shown["franq"]["also_checked"] == [next(iter(BESIDE[kind](RAW)))], way
+
+
+def _parallel(**texts):
+    return RunnableParallel({key: FakeListLLM(responses=[text]) for key, text in texts.items()})
+
+
+def test_a_short_text_that_is_all_a_model_wrote_is_checked():
+    written = {"year": "It opened in 1937.", "designer": "Gustave Eiffel.", "height": "227 metres"}
+    chain = guard_chain(_parallel(**written), ScriptedGuard(), output_key="year")
+    for way, output in ways(chain, "?").items():
+        (shown,) = output if isinstance(output, list) else [output]
+        assert {key: shown[key] for key in written} == {
+            key: f"{text} [checked: ]" for key, text in written.items()
+        }, way
+        assert shown["franq"]["also_checked"] == ["designer", "height"], way
+
+
+def test_a_route_and_a_part_of_few_words_stay_as_they_are():
+    """One word states nothing; two words of a longer text may be anyone's."""
+    chain = _parallel(
+        answer="It opened in 1937.", route="billing", name="By Gustave Eiffel of Dijon."
+    )
+    chain |= lambda output: {**output, "name": "Gustave Eiffel"}
+    output = guard_chain(chain, ScriptedGuard()).invoke("?")
+    assert (output["route"], output["name"]) == ("billing", "Gustave Eiffel")
+    assert "also_checked" not in output["franq"]
 
 
 def test_what_no_model_wrote_stays_as_it_is():

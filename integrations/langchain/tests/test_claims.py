@@ -27,7 +27,8 @@ from franq_guard.language_model.transformers.prompt_cache import PromptCache
 from franq_guard.streaming import ClaimStream
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 from langchain_franq import FactualityError, FranqMiddleware, guard_chain, guard_node
-from langchain_franq._capture import Capture, ModelRun
+from langchain_franq._capture import Capture
+from langchain_franq._model_run import ModelRun
 from langchain_franq.local import local_rag_chain
 
 from .fakes import ScriptedChat, ScriptedGuard, ScriptedLLM, lcel, question

@@ -12,8 +12,8 @@ from langchain_core.runnables import RunnableLambda
 from franq_guard import Guard
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 from langchain_franq import FranqCallback, capture, guard_chain
-from langchain_franq._capture import ModelRun
 from langchain_franq._find import local_models
+from langchain_franq._model_run import ModelRun
 from langchain_franq._written import written
 
 from .fakes import ScriptedChat, ScriptedLLM, lcel

@@ -1,0 +1,151 @@
+"""One run of a language model: what it was given, and what it wrote of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+
+from franq_guard import Passage
+from franq_guard.capture.marked import without_written
+from franq_guard.capture.server_logprobs import GrowingServerText
+from franq_guard.claims.blocks import blocks
+from franq_guard.claims.sentences import sentences
+
+_WORD = re.compile(r"\w+")
+_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|[nrt"/\\])')  # of JSON
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"' + r"|'[^'\"\n]*'")  # of JSON, or in code
+_FEWEST = 4  # words; fewer may be among a writer's words by chance
+_BESIDE = 60  # characters that a step may put beside a writer's text: "Here is the draft: "
+
+
+@dataclass
+class ModelRun:
+    """One language model run: the ``prompt`` string or the ``messages`` it was given, its ``text``.
+
+    ``model`` is the class name of the LangChain model; ``info`` is its generation info and
+    response metadata, where servers put log-probabilities, once the run has ``ended``. Until then
+    ``text`` is what it has streamed so far. ``told`` has the log-probabilities of a stream.
+    ``arguments`` are the texts in its tool calls.
+    """
+
+    model: str
+    prompt: str | None = None
+    messages: Sequence[BaseMessage] | None = None
+    text: str | None = None
+    info: Mapping[str, Any] | None = None
+    ended: bool = False
+    told: GrowingServerText = field(default_factory=GrowingServerText)
+    arguments: Sequence[str] = ()
+
+    @property
+    def seen(self) -> str:
+        """Everything that the model was given, as one text."""
+        if self.messages is None:
+            return self.prompt or ""
+        return "\n\n".join(str(message.text) for message in self.messages)
+
+    @property
+    def own_text(self) -> str:
+        """Its text; empty where it only repeats a stretch of what it was given, as documents."""
+        text = (self.text or "").strip()
+        return "" if text in self.seen else text
+
+
+class Writer:
+    """The words of someone whose word alone is no evidence: a model, or the user.
+
+    Args:
+        texts: what was written; a string in JSON or in code counts as a text, too.
+        seen: what the writer had been given: what repeats it is not the writer's own.
+        asked: what of that is no evidence either, since a user or a model said it.
+    """
+
+    def __init__(self, texts: Iterable[str], seen: str = "", asked: Iterable[str] = ()) -> None:
+        whole = [text for text in texts if text.strip()]
+        whole += [string for text in whole for string in _strings(text)]
+        self._texts = {_plain(text) for text in whole}
+        self._sentences = [part for text in whole for part in _sentences(text)]
+        self._seen, self._asked = _plain(seen), [_plain(text) for text in asked]
+
+    def own_in(self, text: str, parts: Sequence[str]) -> list[str]:
+        """The stretches of a ``text``, whose sentences are ``parts``, that are the writer's own."""
+        found = [part for part in parts if self._wrote(_plain(part))]
+        inside = [s for s in self._sentences if any(_states(part, s) for part in parts)]
+        found += [s for s in inside if _is_long(s) and self._wrote(_plain(s))]
+        repeats = any(self._was_given(_plain(part)) for part in parts)
+        return found if repeats or not self._wrote(_plain(text)) else [*found, text]
+
+    def _wrote(self, part: str) -> bool:
+        long = _is_long(part) and any(part in text for text in self._texts)
+        return (long or part in self._texts) and not self._was_given(part)
+
+    def _was_given(self, part: str) -> bool:
+        seen = self._seen
+        for told in self._asked:
+            if part in told:
+                seen = seen.replace(told, "|")
+        return part in seen
+
+
+def writer_of(run: ModelRun, asked: Iterable[str] = ()) -> Writer:
+    """The model of a run; for ``asked`` see :class:`Writer`."""
+    return Writer([run.text or "", *run.arguments], run.seen, asked)
+
+
+def own_parts(text: str, writers: Iterable[Writer]) -> list[str]:
+    """The stretches of ``text`` that ``writers`` wrote and did not repeat from what they saw."""
+    parts = _sentences(text)
+    return [part for writer in writers for part in writer.own_in(text.strip(), parts)]
+
+
+def without_own(passages: Iterable[Passage], writers: Sequence[Writer]) -> list[Passage]:
+    """The passages with blanks for what ``writers`` wrote; without those of which nothing is left.
+
+    A few words that a step put beside such a text are no passage either.
+    """
+    left: list[Passage] = []
+    for passage in passages:
+        text = without_written(passage.text, own_parts(passage.text, writers))
+        if text == passage.text:
+            left.append(passage)
+        elif len("".join(text.split())) > _BESIDE:
+            left.append(replace(passage, text=text))
+    return left
+
+
+def _sentences(text: str) -> list[str]:
+    return [
+        text[start:end]
+        for block in blocks(text)
+        for start, end in sentences(text, block.start, block.end)
+    ]
+
+
+def _plain(text: str) -> str:
+    """The words of a text alone, so that layout, marks and the escapes of JSON do not matter."""
+    spelled = _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else " ", text)
+    return " ".join(_WORD.findall(spelled.lower()))
+
+
+def _states(part: str, sentence: str) -> bool:
+    """Whether a ``part`` of a text has the sentence as a statement, and not as a phrase in it."""
+    whole = sentence.endswith((".", "!", "?")) or 2 * len(sentence) >= len(part)
+    return whole and sentence in part
+
+
+def _strings(text: str) -> Iterator[str]:
+    """The strings in JSON, or in code."""
+    for found in _STRING.finditer(text):
+        try:
+            yield found.group()[1:-1] if found[1] is None else str(json.loads(found.group()))
+        except ValueError:
+            yield found[1]
+
+
+def _is_long(text: str) -> bool:
+    return len(_WORD.findall(text)) >= _FEWEST
