@@ -68,12 +68,13 @@ NO_CLAIMS = {
     "opinion": "In my opinion, it is beautiful.",
     "instruction": "Turn the key to the left.",
     "lead-in": "Here are some facts:",
-    "heading": "# The bridge",
+    "heading": "# The bridge\n\nIt opened in 1412.",
     "table header": "| Name | Year |\n|---|---|\n| Rome | 753 |",
     "citation": "[1]",
     "code": "```\nx = 1\n```",
     "reasoning": "<think>The bridge is old.</think>",
     "unfinished": "The bridge opened in 1412. The",
+    "yes or no": "Yes. The bridge opened in 1412.",
     "no statement": "...",
 }
 

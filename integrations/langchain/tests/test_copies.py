@@ -34,7 +34,7 @@ class PlainGuard:
     def using(self, *, language_model):
         return self
 
-    language_model = None
+    language_model = renderer = None
 
 
 CHAIN = PromptTemplate.from_template("{question}") | FakeListLLM(responses=["Yes."])
