@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
 from franq_guard import GuardedAnswer, Passage
@@ -28,7 +29,7 @@ from langchain_franq._node import inside, runnable_of
 from langchain_franq._quiet import running_out_of_sight, unobserved
 from langchain_franq._shapes import ANSWER_KEYS, STREAM_A_CHAIN, Located, locate, question_of
 from langchain_franq._state import Values, update_in, values_of, with_values
-from langchain_franq._texts import given_texts
+from langchain_franq._texts import given_texts, is_passage, texts_in
 from langchain_franq._tool_texts import tool_texts, with_tool_texts
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def guard_node(
             does, or a Runnable, also a compiled graph. It returns an update or a ``Command``.
         question: state key of the question; default: as ``guard_chain`` finds it in its input.
         context: state key of the documents; the same as ``evidence``.
-        answer: state key of the answer; default: as ``guard_chain`` finds it in an output.
+        answer: state key of the answer; default: as ``guard_chain`` finds it in an output. If the
+            writer returns none this time, only other texts of a model in its update are checked.
         evidence: a key or dotted path of the state, or a function of it, to the passages; default:
             a usual key, then what the writer retrieved, then what tools left in ``messages``.
         fields: the text fields of a structured update to check; see ``guard_chain``.
@@ -76,7 +78,8 @@ def guard_node(
         raise_on: labels that raise :class:`~langchain_franq.FactualityError`.
 
     Raises:
-        TypeError, ValueError: for arguments that cannot work, and in a run without an answer.
+        TypeError, ValueError: for arguments that cannot work.
+        KeyError, TypeError (in a run): if there is a text, and no key says which is the answer.
     """
     check_guard("guard_node", guard)
     check_evidence(evidence)
@@ -95,6 +98,10 @@ def guard_node(
         saved=SavedStateNote(inner),
     )
     return RunnableLambda(node.check, node.acheck, name="franq")
+
+
+_ANSWERS = (*ANSWER_KEYS, "messages")
+_NO_ANSWER = Located("", lambda text, _: text, lambda text, _: text)
 
 
 @dataclass(frozen=True)
@@ -135,24 +142,50 @@ class _Written:
         self._node, self._raw, self._capture = node, written, capture
         self._given, self._new = values_of(state), update_in(written)
         self._state = {**self._given, **self._new}
-        self._located = self._locate()
         before = self._given if node.writer else {}
         self._known = given_texts(before)
-        found = texts_to_check(self._new, self._located, before, capture)
-        own = [] if self._located.fields else [self._located.text]
-        of_tools = tool_texts(self._new, capture) if own else []
+        self._located = self._locate()
+        found = texts_to_check(self._new, self._located or _NO_ANSWER, before, capture)
+        of_tools = [] if self._by_fields else tool_texts(self._new, capture)
+        own = [self._located.text] if self._located and not self._by_fields else []
         texts = [*own, *(text for text in [*found, *of_tools] if text not in own)]
         self._beside = sorted(
             {path[0] for path in found.values() if path} | {"messages" for _ in of_tools}
         )
         self.jobs = [self._job(text) for text in texts]
 
-    def _locate(self) -> Located:
-        if self._node.fields:
-            return locate(self._new or self._state, None, self._node.fields)
-        # What the writer returned takes precedence over the state of earlier turns.
-        written = next((key for key in (*ANSWER_KEYS, "messages") if key in self._new), None)
-        return locate(self._state, self._node.answer or written)
+    @property
+    def _by_fields(self) -> bool:
+        return self._located is not None and bool(self._located.fields)
+
+    def _locate(self) -> Located | None:
+        """The answer; None if there is none this time, since a writer may only search or ask."""
+        node, held = self._node, self._new if self._node.writer else self._state
+        if node.fields:
+            told = node.writer is None or any(text.strip() for _, text in texts_in(held))
+            return locate(held, None, node.fields) if told else None
+        key = node.answer or next((key for key in _ANSWERS if key in held), None)
+        if node.writer and not _has(held, key) and not self._misses(key):
+            return None
+        located = locate(self._state, key)
+        return located if self._is_said(located) else None
+
+    def _misses(self, key: str | None) -> bool:
+        """Whether a text in the update may be the answer, and no key says which it is."""
+        if _has(self._given, key) or (key is None and any(k in self._given for k in _ANSWERS)):
+            return False
+        texts = [text for path, text in texts_in(self._new) if not is_passage(path)]
+        return any(text.strip() and text not in self._known for text in texts)
+
+    def _is_said(self, located: Located) -> bool:
+        """Whether it is an answer of this turn: not the user's, nor in the state before."""
+        key, text = located.path[0], located.text.strip()
+        value = self._state[key]
+        said = value[-1] if isinstance(value, list) and value else value
+        wrote = text in [written.strip() for written in self._capture.texts]
+        if self._node.writer and _is_among(said, self._given.get(key)):
+            return wrote and not isinstance(said, HumanMessage)
+        return not isinstance(said, HumanMessage) or wrote or self._capture.wrote(text)
 
     def _job(self, text: str) -> Job:
         return gathered(lambda: self._gather(text), self._node.guard, text, unobserved=unobserved)
@@ -194,19 +227,35 @@ class _Written:
             for key, value in after.items()
             if value is not self._state.get(key)
         }
-        return with_values(self._raw, {**changed, REPORT_KEY: report})
+        if self.jobs or self._located:
+            changed[REPORT_KEY] = report
+        return with_values(self._raw, changed) if changed else self._raw
 
     def _put(self, passed: Sequence[GuardedAnswer], report: Mapping[str, Any]) -> Values:
-        if self._located.fields:
+        if self._located is None:
+            return dict(self._new)
+        if self._by_fields:
             return dict(self._new or self._state)
         text = self.jobs[0].lead + passed[0].text
         return dict(self._located.put(text, report))
 
     def _report(self, passed: Sequence[GuardedAnswer]) -> dict[str, Any]:
-        if self._located.fields:
+        if self._located is None or self._by_fields:
             return {"fields": {answer.original: answer.to_dict() for answer in passed}}
         beside = {ALSO_CHECKED_KEY: self._beside} if self._beside else {}
         return {**passed[0].to_dict(), **beside}
+
+
+def _has(values: Values, key: str | None) -> bool:
+    """Whether there is a value at a key or a dotted path that begins with one."""
+    return key is not None and (key in values or key.partition(".")[0] in values)
+
+
+def _is_among(value: Any, before: Any) -> bool:
+    """Whether a value is what a state had, or a message among those that it had."""
+    held = before if isinstance(before, list) else [before]
+    plain = isinstance(value, (str, BaseMessage))  # others may compare in ways of their own
+    return any(value is one or (plain and value == one) for one in held)
 
 
 def _last(value: Any, written: Any) -> Any:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, TypedDict
 
 import pytest
+from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
@@ -285,3 +286,128 @@ def test_a_wrong_guard_is_refused_with_what_to_pass(make, wrong):
 def test_a_writer_that_is_none_is_refused():
     with pytest.raises(TypeError, match=r"guard_node\(guard, write\)"):
         guard_node(ScriptedGuard(), "write")
+
+
+# No answer this time ------------------------------------------------------------------------------
+
+STATEMENT = HumanMessage("The tower was built by Gustave Eiffel in Rome. Tell me about it.")
+FOUND = [Document("The tower of run 7 is tall.")]
+NO_ANSWERS = [
+    {"documents": FOUND},
+    {"documents": ["The tower of run 7 is tall."]},
+    {},
+    None,
+    Command(goto=END),
+    {"messages": [HumanMessage("Anything else that I can look up?")]},
+    {"route": "search", "tries": 2},
+]
+
+
+@pytest.mark.parametrize("update", NO_ANSWERS)
+@pytest.mark.parametrize("answer", [None, "answer"])
+def test_an_update_without_an_answer_is_returned_as_it_is(update, answer):
+    guard = ScriptedGuard()
+    node = guard_node(guard, lambda state: update, answer=answer)
+    state = {"messages": [STATEMENT], "answer": CHECKED, "route": ""}
+    assert node.invoke(state) == update
+    assert asyncio.run(node.ainvoke(state)) == update
+    assert guard.traces == []
+
+
+def test_a_search_before_the_first_answer_is_returned_as_it_is():
+    for options in ({}, {"answer": "reply"}, {"fields": ("reply",)}):
+        node = guard_node(ScriptedGuard(), lambda state: {"documents": FOUND}, **options)
+        assert node.invoke({"question": "How tall?"}) == {"documents": FOUND}
+
+
+def test_after_the_users_message_there_is_nothing_to_correct():
+    guard = ScriptedGuard()
+    assert guard_node(guard).invoke({"messages": [AIMessage(RAW), STATEMENT]}) == {}
+    assert guard.traces == []
+
+
+class Turns(TypedDict, total=False):
+    messages: Annotated[list, add_messages]
+    answer: Any
+    documents: list
+    franq: dict
+
+
+SECOND = {
+    "nothing": lambda state: {},
+    "documents": lambda state: {"documents": FOUND},
+    "the whole state": lambda state: {**state, "documents": FOUND},
+    "the messages": lambda state: {"messages": state["messages"]},
+    "a search with words": lambda state: {"documents": FOUND, "messages": [HumanMessage("Wait.")]},
+}
+
+
+@pytest.mark.parametrize("first", ["answer", "messages"])
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("second", SECOND)
+def test_the_answer_of_an_earlier_turn_is_not_marked_again(first, second, named):
+    def write(state):
+        if len(state["messages"]) > 1:
+            return SECOND[second](state)
+        raw = ScriptedLLM().invoke("run 7")
+        return {"answer": raw} if first == "answer" else {"messages": [AIMessage(raw, id="a")]}
+
+    built = StateGraph(Turns)
+    built.add_node(
+        "write", guard_node(guard := ScriptedGuard(), write, answer=first if named else None)
+    )
+    built.add_edge(START, "write")
+    app = built.compile(checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    app.invoke({"messages": [STATEMENT]}, config)
+    output = app.invoke({"messages": [STATEMENT.model_copy(update={"id": "2"})]}, config)
+    texts = [message.text for message in output["messages"] if isinstance(message, AIMessage)]
+    assert ([output["answer"]] if first == "answer" else texts) == [CHECKED]
+    assert all(m.text in (STATEMENT.text, CHECKED, "Wait.") for m in output["messages"])
+    assert len(guard.traces) == 1
+
+
+def test_an_agent_that_adds_no_message_changes_none():
+    inner = StateGraph(Turns)
+    inner.add_node("look", lambda state: {"documents": FOUND})
+    inner.add_edge(START, "look")
+    guard = ScriptedGuard()
+    built = StateGraph(Turns)
+    built.add_node("write", guard_node(guard, inner.compile()))
+    built.add_edge(START, "write")
+    for output in both(built.compile(), {"messages": [AIMessage(RAW), STATEMENT]}):
+        assert [m.text for m in output["messages"]] == [RAW, STATEMENT.text]
+    assert guard.traces == []
+
+
+def test_an_answer_that_is_the_same_again_is_checked_again():
+    guard = ScriptedGuard()
+    node = guard_node(guard, lambda state: {"answer": ScriptedLLM().invoke("run 7")})
+    assert node.invoke({"question": "How tall?", "answer": RAW})["answer"] == CHECKED
+    assert len(guard.traces) == 1
+
+
+@pytest.mark.parametrize("around", ["", "The researcher says: "])
+def test_what_a_model_wrote_is_checked_also_as_a_message_of_a_user(around):
+    """Several agents may talk to each other in messages of users."""
+
+    def research(state):
+        return {"messages": [HumanMessage(around + ScriptedLLM().invoke("run 7"), name="research")]}
+
+    (message,) = guard_node(ScriptedGuard(), research).invoke({"messages": [STATEMENT]})["messages"]
+    assert message.text == f"{around}{CHECKED}"
+
+
+def test_a_models_text_under_an_unknown_key_is_checked_beside_messages():
+    node = guard_node(ScriptedGuard(), lambda state: {"reply": ScriptedLLM().invoke("run 7")})
+    update = node.invoke({"messages": [STATEMENT]})
+    assert update["reply"] == CHECKED
+    assert list(update["franq"]["fields"]) == [RAW]
+    assert "messages" not in update
+
+
+@pytest.mark.parametrize("answer", [None, "answr"])
+def test_a_text_that_may_be_the_answer_does_not_pass_unnamed(answer):
+    node = guard_node(ScriptedGuard(), lambda state: {"reply": RAW}, answer=answer)
+    with pytest.raises(KeyError, match="name the one that holds the answer"):
+        node.invoke({"question": "How tall?"})
