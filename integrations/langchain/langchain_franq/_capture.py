@@ -24,6 +24,7 @@ from franq_guard.language_model.server.tokens import from_logprobs
 from langchain_franq._evidence import (
     FoundFor,
     artifact_passages,
+    document_texts,
     is_error,
     messages_in,
     passages_of_turns,
@@ -51,6 +52,7 @@ class Capture(BaseCallbackHandler):
         self._tools: set[UUID] = set()
         self._tool_outputs: list[tuple[UUID, Any]] = []
         self._steps: list[Passage] = []
+        self._documents: set[str] = set()
         self._texts: list[str] = []
         self._called_with: list[str] = []
 
@@ -65,8 +67,10 @@ class Capture(BaseCallbackHandler):
         parent_run_id: UUID | None = None,
         **_: Any,
     ) -> None:
-        """Keep the run tree."""
+        """Keep the run tree, and which texts are those of documents."""
         self._enter(run_id, parent_run_id)
+        with self._lock:
+            self._documents |= set(document_texts(inputs))
 
     def on_chain_end(self, outputs: Any, **_: Any) -> None:
         """Keep the documents or texts that a step returned, since functions may search, too."""
@@ -75,6 +79,7 @@ class Capture(BaseCallbackHandler):
         texts = [str(value) for value in values if isinstance(value, str)]
         with self._lock:
             self._steps += found
+            self._documents |= set(document_texts(outputs))
             self._texts += texts
 
     def on_tool_start(
@@ -218,8 +223,15 @@ class Capture(BaseCallbackHandler):
         return own_parts(text, self._writers(asked_in(given)))
 
     def _but_written(self, passages: list[Passage], asked: Sequence[str] = ()) -> list[Passage]:
-        """``passages`` without what a model wrote of its own, also as a value in its code."""
-        return without_own(passages, self._writers(asked)) if passages else []
+        """``passages`` without what a model wrote of its own, also as a value in its code.
+
+        Documents stay whole: models write strings, and may copy a document that no prompt shows.
+        """
+        with self._lock:
+            documents = set(self._documents)
+        writers = [] if {p.text for p in passages} <= documents else self._writers(asked)
+        kept = ([p] if p.text in documents else without_own([p], writers) for p in passages)
+        return [passage for each in kept for passage in each]
 
     def _writers(self, asked: Sequence[str]) -> list[Writer]:
         with self._lock:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from langchain_core.documents import Document
@@ -84,6 +84,15 @@ def step_passages(output: Any) -> list[Passage]:
     ):
         return passages_of(output)
     return usual_passages(output) if isinstance(output, dict) else []
+
+
+def document_texts(value: Any) -> Iterator[str]:
+    """The texts of the documents in what a step returned, wherever they are in it."""
+    if isinstance(value, Document):
+        yield value.page_content
+    elif isinstance(value, (Mapping, list, tuple)):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from document_texts(inner)
 
 
 def without_joined(passages: Sequence[Passage]) -> list[Passage]:

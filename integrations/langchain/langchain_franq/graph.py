@@ -67,8 +67,7 @@ def guard_node(
             does, or a Runnable, also a compiled graph. It returns an update or a ``Command``.
         question: state key of the question; default: as ``guard_chain`` finds it in its input.
         context: state key of the documents; the same as ``evidence``.
-        answer: state key of the answer; default: as ``guard_chain`` finds it in an output. If the
-            writer returns none this time, only other texts of a model in its update are checked.
+        answer: state key of the answer; default: as ``guard_chain`` finds it in an output.
         evidence: a key or dotted path of the state, or a function of it, to the passages; default:
             a usual key, then what the writer retrieved, then what tools left in ``messages``.
         fields: the text fields of a structured update to check; see ``guard_chain``.
@@ -78,8 +77,7 @@ def guard_node(
         raise_on: labels that raise :class:`~langchain_franq.FactualityError`.
 
     Raises:
-        TypeError, ValueError: for arguments that cannot work.
-        KeyError, TypeError (in a run): if there is a text, and no key says which is the answer.
+        TypeError, ValueError: for arguments that cannot work; KeyError: if a text has no known key.
     """
     check_guard("guard_node", guard)
     check_evidence(evidence)

@@ -296,6 +296,18 @@ def test_a_passage_that_the_answer_copies_stays_evidence():
             assert found_by(chain, {"manual": MANUAL, "question": question}) == [[MANUAL]] * 2
 
 
+@pytest.mark.parametrize("place", ["input", "step"])
+def test_a_document_that_the_answer_copies_stays_evidence_where_no_prompt_shows_it(place):
+    """Some models are given documents beside the messages, and quote them."""
+    document = Document(MANUAL)
+    beside = RunnableLambda(lambda given: {"answer": model(MANUAL).invoke("Who?").text, **given})
+    if place == "input":
+        assert found_by(beside, {"question": "Who?", "documents": [document]}) == [[MANUAL]] * 2
+    else:
+        search = RunnableLambda(lambda _: {"context": [document]})
+        assert found_by(search | beside, {"question": "Who?"}) == [[MANUAL]] * 2
+
+
 @pytest.mark.parametrize("fenced", [False, True])
 @pytest.mark.parametrize(
     "shown", [json.dumps([MANUAL.replace(". ", ".\n")]), f"* {MANUAL}", MANUAL]
