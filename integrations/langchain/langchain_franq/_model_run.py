@@ -77,7 +77,7 @@ class Writer:
         found = [part for part in parts if self._wrote(_plain(part))]
         inside = [s for s in self._sentences if any(_states(part, s) for part in parts)]
         found += [s for s in inside if _is_long(s) and self._wrote(_plain(s))]
-        repeats = any(self._was_given(_plain(part)) for part in parts)
+        repeats = any(self._was_given(plain) for plain in map(_plain, parts) if plain)
         return found if repeats or not self._wrote(_plain(text)) else [*found, text]
 
     def _wrote(self, part: str) -> bool:

@@ -207,6 +207,11 @@ OWN = {
     "its list": (as_json([ANSWER], "sources"), GIVEN, {"output_key": "answer"}),
     "escaped": (as_json(QUOTED, "context"), GIVEN, {"output_key": "answer"}),
     "a few words": (as_json("Gustave Eiffel", "knowledge"), GIVEN, {"output_key": "answer"}),
+    "with a line of marks": (
+        as_json("Gustave Eiffel\n\n...\n\nIn Dijon"),
+        GIVEN,
+        {"output_key": "answer"},
+    ),
     "in a fence": (
         OF_MANUAL
         | model(f"```json\n{json.dumps({'answer': 'He.', 'evidence': ANSWER})}\n```")
