@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -12,7 +12,11 @@ from franq_guard.franq import FloatArray
 
 Interpolation = Literal["linear", "step"]
 
-__all__ = ["Interpolation", "Knots", "Logistic", "curve_from", "sigmoid"]
+LEAST = 1e-3
+"""A probability nearer to 0 or 1 counts as this one: its log-odds must be finite, and so certain is
+no model."""
+
+__all__ = ["Interpolation", "Knots", "Logistic", "Term", "curve_from", "log_odds", "sigmoid"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +55,29 @@ class Knots:
 
 
 @dataclass(frozen=True, slots=True)
+class Term:
+    """``weight * (x - mean) / scale``, of x the log-odds of a probability.
+
+    Raises:
+        ValueError: if a number is not finite, or the scale not positive.
+    """
+
+    weight: float
+    mean: float
+    scale: float
+
+    def __post_init__(self) -> None:
+        if not np.isfinite([self.weight, self.mean, self.scale]).all() or self.scale <= 0:
+            raise ValueError("a term needs finite numbers and a positive scale")
+
+    def __call__(self, probabilities: FloatArray) -> FloatArray:
+        """What it adds for each probability (n,); NaN stays NaN."""
+        return self.weight * (log_odds(probabilities) - self.mean) / self.scale
+
+
+@dataclass(frozen=True, slots=True)
 class Logistic:
-    """``floor + (1 - 2 floor) * sigmoid(intercept + weight * (score - mean) / scale)``.
+    """``floor + (1 - 2 floor) * sigmoid(intercept + weight * (score - mean) / scale + terms)``.
 
     Args:
         intercept: finite.
@@ -61,6 +86,9 @@ class Logistic:
         scale: positive.
         floor: in [0, 0.5): no value is nearer to 0 or 1.
         lowest: the lowest score of the fit; -inf counts as this score.
+        contradiction: the term of the highest P(contradiction) of a passage, its weight not
+            positive; None: not weighed.
+        entailment: that of the highest P(entailment), its weight not negative.
 
     Raises:
         ValueError: if the numbers are not such a curve.
@@ -72,21 +100,54 @@ class Logistic:
     scale: float
     floor: float
     lowest: float
+    contradiction: Term | None = None
+    entailment: Term | None = None
 
     def __post_init__(self) -> None:
-        if not np.isfinite([getattr(self, field.name) for field in fields(self)]).all():
+        if not np.isfinite([getattr(self, name) for name in _NUMBERS]).all():
             raise ValueError("a logistic curve needs finite numbers")
         if self.weight < 0 or self.scale <= 0 or not 0 <= self.floor < 0.5:
             raise ValueError(
                 "a logistic curve needs weight >= 0, scale > 0 and floor from 0 to below 0.5"
             )
+        against, favour = self.contradiction, self.entailment
+        if (against and against.weight > 0) or (favour and favour.weight < 0):
+            raise ValueError("contradiction must not raise a logistic curve, nor entailment lower")
 
-    def __call__(self, scores: FloatArray, interpolation: Interpolation) -> FloatArray:
-        """Probability at each score (n,); NaN stays NaN. ``interpolation`` plays no part."""
+    @property
+    def reads_passages(self) -> bool:
+        """Whether it weighs what the passages contradict or entail."""
+        return self.contradiction is not None or self.entailment is not None
+
+    def __call__(self, scores: FloatArray, nli: FloatArray | None = None) -> FloatArray:
+        """Probability at each score (n,); NaN stays NaN.
+
+        ``nli`` (n, 2) has P(contradiction) and P(entailment), for a curve that weighs them.
+        """
         known = np.where(scores == -np.inf, self.lowest, scores)
         inner = self.intercept + self.weight * (known - self.mean) / self.scale
+        for place, term in enumerate((self.contradiction, self.entailment)):
+            if term is not None:
+                inner = inner + term(_given(nli)[:, place])
         values: FloatArray = self.floor + (1 - 2 * self.floor) * sigmoid(inner)
         return values
+
+
+_NUMBERS = ("intercept", "weight", "mean", "scale", "floor", "lowest")
+_TERMS = ("contradiction", "entailment")
+
+
+def _given(nli: FloatArray | None) -> FloatArray:
+    if nli is None:
+        raise ValueError("the curve weighs what the passages contradict and entail: give nli")
+    return nli
+
+
+def log_odds(probabilities: FloatArray) -> FloatArray:
+    """``log(p / (1 - p))`` of each, with p at least ``LEAST`` from 0 and 1; NaN stays NaN."""
+    inside = np.clip(probabilities, LEAST, 1 - LEAST)
+    found: FloatArray = np.log(inside) - np.log1p(-inside)
+    return found
 
 
 def sigmoid(values: FloatArray) -> FloatArray:
@@ -108,12 +169,21 @@ def curve_from(name: str, value: object) -> Knots | Logistic | None:
         return None
     stored = cast("Mapping[str, Any]", value)
     if "intercept" in stored:
-        return Logistic(**{key: _number(name, number) for key, number in stored.items()})
+        terms = {key: _term(name, stored[key]) for key in _TERMS if key in stored}
+        numbers = {k: _number(name, number) for k, number in stored.items() if k not in _TERMS}
+        return Logistic(**numbers, **terms)
     x, y = ([_number(name, number) for number in stored[axis]] for axis in ("x", "y"))
     return Knots(tuple(x), tuple(y))
 
 
+def _term(name: str, value: object) -> Term | None:
+    if value is None:
+        return None
+    stored = cast("Mapping[str, Any]", value)
+    return Term(**{key: _number(name, number) for key, number in stored.items()})
+
+
 def _number(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"the knots of {name} must be numbers")
+        raise ValueError(f"the numbers of {name} must be numbers")
     return float(value)

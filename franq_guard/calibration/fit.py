@@ -229,7 +229,7 @@ def _promised(
     try:
         found = promised_threshold(
             passing(data, about),
-            made.apply(*data.signals.T)[0],
+            made.apply(*data.signals.T, data.nli)[0],
             answers=data.answers.tolist(),
             always=flagged_always(data, rule),
             alpha=alpha,
@@ -273,7 +273,9 @@ def out_of_fold(fit: Fit, data: Labelled, *, folds: int = FOLDS) -> FloatArray:
     for held in range(min(folds, len(answers))):
         seen, out = fold != held, fold == held
         if len(np.unique(data.is_true[seen & (data.weights > 0)])) > 1:
-            p_true[out] = fit(data.only(seen)).calibrator.apply(*data.signals[out].T)[0]
+            p_true[out] = fit(data.only(seen)).calibrator.apply(
+                *data.signals[out].T, data.nli[out]
+            )[0]
     return p_true
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from franq_guard.calibration.classifier import FranqClassifier
+from franq_guard.calibration.curves import Term, log_odds
 from franq_guard.calibration.labels import Labelled
 from franq_guard.calibration.mixture import MIN_EFFECTIVE, Branch, FranqMixture
 from franq_guard.calibration.store import (
@@ -16,6 +17,7 @@ from franq_guard.calibration.store import (
     Calibrator,
     Interpolation,
     Logistic,
+    stances_of,
 )
 from franq_guard.franq import FloatArray
 
@@ -65,6 +67,9 @@ def fit_by(
 def learned(data: Labelled, *, log_space: bool = True) -> Fitted:
     """Both uncertainties as logistic functions, fitted together.
 
+    UQ_unfaith also weighs P(contradiction) and P(entailment), where they are known of all claims:
+    what no passage states is the likelier true the less the passages speak against it.
+
     The slopes are fitted to all claims. If some are not of the model's own answers (their source is
     ``edit`` or ``public``), the level of P(true) is then fitted again to its own answers alone.
     A claim of weight 0 is as good as absent.
@@ -75,8 +80,12 @@ def learned(data: Labelled, *, log_space: bool = True) -> Fitted:
     """
     data = data.only(data.weights > 0)
     signals, lowest = _finite(data.signals)
-    # More certainty must never lower P(true).
+    nli = log_odds(stances_of(data.signals[:, 0], data.nli))
+    # More certainty must never lower P(true), nor contradiction raise it.
     model = FranqMixture(faith=(0,), unfaith=(1,), signs=(1, 1))
+    if not np.isnan(nli).any():
+        signals = np.column_stack([signals, nli])
+        model = FranqMixture(faith=(0,), unfaith=(1, 2, 3), signs=(1, 1, -1, 1))
     model.fit(signals, data.is_true, data.weights, groups=data.groups)
     if (real := data.real).any() and not real.all():
         model.relevel(signals[real], data.is_true[real], data.weights[real])
@@ -105,8 +114,9 @@ def _finite(signals: FloatArray) -> tuple[FloatArray, list[float]]:
 def _curve(branch: Branch, floor: float, lowest: float) -> Logistic:
     if not branch.columns:
         return Logistic(branch.intercept, 0.0, 0.0, 1.0, floor, lowest)
-    (weight,), (mean,), (scale,) = branch.weights, branch.mean, branch.scale
-    return Logistic(branch.intercept, max(0.0, weight), mean, scale, floor, lowest)
+    own, *terms = zip(branch.weights, branch.mean, branch.scale, strict=True)
+    against, favour = (Term(*term) for term in terms) if terms else (None, None)
+    return Logistic(branch.intercept, *own, floor, lowest, against, favour)
 
 
 def _of_all(made: FranqClassifier, data: Labelled, branch: str) -> str:

@@ -82,7 +82,7 @@ def holding(calibrator: Calibrator, rows: Iterable[Mapping[str, Any]]) -> Holdin
     """
     data = labelled(rows)
     data = data.only(data.trusted)
-    p_all = calibrator.apply(*data.signals.T)[0]
+    p_all = calibrator.apply(*data.signals.T, data.nli)[0]
     known = np.flatnonzero(~np.isnan(p_all))
     if not len(known):
         raise ValueError("no claim has both a label that can be trusted and a P(true)")

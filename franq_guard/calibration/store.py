@@ -37,6 +37,7 @@ __all__ = [
     "Interpolation",
     "Knots",
     "Logistic",
+    "stances_of",
 ]
 
 
@@ -135,8 +136,18 @@ class Calibrator:
         found = self.fingerprint.get("writer", "any")
         return None if found == "any" else str(found)
 
+    @property
+    def weighs_nli(self) -> bool:
+        """Whether a curve weighs what the passages contradict and entail."""
+        curves = (self.faith, self.unfaith)
+        return any(isinstance(c, Logistic) and c.reads_passages for c in curves)
+
     def apply(
-        self, p_faithful: ArrayLike, uq_faith: ArrayLike, uq_unfaith: ArrayLike
+        self,
+        p_faithful: ArrayLike,
+        uq_faith: ArrayLike,
+        uq_unfaith: ArrayLike,
+        nli: ArrayLike | None = None,
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """P(true) and the two calibrated UQ values of each claim.
 
@@ -145,18 +156,22 @@ class Calibrator:
             uq_faith: (n,), log-probabilities where ``log_space``; None or NaN where unknown,
                 -inf allowed (it gets the value of the lowest knot, or 0 if uncalibrated).
             uq_unfaith: (n,), as for ``uq_faith``.
+            nli: (n, 2), the highest P(contradiction) and P(entailment) of a passage, NaN where
+                unknown; read by learned curves that weigh them (``weighs_nli``).
 
         Returns:
             P(true), calibrated UQ_faith, calibrated UQ_unfaith, each (n,) in [0, 1]; NaN where an
             input with non-zero weight is NaN, and only there.
 
         Raises:
-            ValueError: on shapes that differ, P(faithful) outside [0, 1], or, uncalibrated,
-                probabilities outside [0, 1].
+            ValueError: on shapes that differ, P(faithful) outside [0, 1], no ``nli`` for curves
+                that weigh it, or, uncalibrated, probabilities outside [0, 1].
         """
-        weight = self.weight(np.asarray(p_faithful, float))
-        faith = self._curve(self.faith, np.asarray(uq_faith, float))
-        unfaith = self._curve(self.unfaith, np.asarray(uq_unfaith, float))
+        given = np.asarray(p_faithful, float)
+        weight = self.weight(given)
+        stances = None if nli is None else stances_of(given, np.asarray(nli, float))
+        faith = self._curve(self.faith, np.asarray(uq_faith, float), stances)
+        unfaith = self._curve(self.unfaith, np.asarray(uq_unfaith, float), stances)
         return franq(weight, faith, unfaith), faith, unfaith
 
     def weight(self, p_faithful: FloatArray) -> FloatArray:
@@ -172,9 +187,13 @@ class Calibrator:
         hard = (p_faithful > self.hard_threshold).astype(float)
         return np.where(np.isnan(p_faithful), np.nan, hard)
 
-    def _curve(self, knots: Knots | Logistic | None, scores: FloatArray) -> FloatArray:
-        if knots is not None:
-            return knots(scores, self.interpolation)
+    def _curve(
+        self, curve: Knots | Logistic | None, scores: FloatArray, nli: FloatArray | None
+    ) -> FloatArray:
+        if isinstance(curve, Logistic):
+            return curve(scores, nli)
+        if curve is not None:
+            return curve(scores, self.interpolation)
         if self.log_space:
             # Rounding may make a sum of log-softmax values slightly greater than 0.
             return np.exp(np.minimum(scores, 0.0))
@@ -272,6 +291,15 @@ class Calibrator:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
         except ValueError as error:
             raise ValueError(f"{path}: {error}; fit it again with `franq calibrate`") from error
+
+
+def stances_of(p_faithful: FloatArray, nli: FloatArray) -> FloatArray:
+    """P(contradiction) and P(entailment) (n, 2); both 0 where nothing was retrieved.
+
+    There P(faithful) is 0 by definition, and no passage could be read.
+    """
+    nothing = (p_faithful == 0)[:, None] & np.isnan(nli)
+    return np.where(nothing, 0.0, nli)
 
 
 _CHOICES: dict[str, tuple[str, ...]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from franq_guard.calibration.store import Calibrator
+from franq_guard.franq import FloatArray
 from franq_guard.label_rule import LabelRule
 from franq_guard.policy import Policy
 from franq_guard.records import Claim, Label, Reason, Signals, Source, Verdict
@@ -27,8 +28,9 @@ def verdict(
     if claim.not_a_claim is not None:
         return unchecked(claim, "error")
     values = (measured.p_faithful, measured.uq_faith, measured.uq_unfaith)
-    columns = [np.array([np.nan if value is None else value]) for value in values]
-    p_true, faith, unfaith = (_known(array[0]) for array in calibrator.apply(*columns))
+    columns = [_row(value) for value in values]
+    nli = _row(measured.contradiction, measured.entailment)[None]
+    p_true, faith, unfaith = (_known(array[0]) for array in calibrator.apply(*columns, nli))
     if measured.reason == "no_evidence" and not _without_passages(calibrator, source):
         p_true = None
     rule = policy.rule(calibrator.labels)
@@ -82,6 +84,10 @@ def unchecked(claim: Claim, reason: Reason) -> Verdict:
     if claim.not_a_claim is not None:
         return Verdict(claim, None, None, None, None, {}, "not-a-claim", claim.not_a_claim)
     return Verdict(claim, None, None, None, None, {}, "unverified", reason)
+
+
+def _row(*values: float | None) -> FloatArray:
+    return np.array([np.nan if value is None else value for value in values])
 
 
 def _known(value: float) -> float | None:

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from franq_guard.calibration.curves import Logistic
+from franq_guard.calibration.curves import Logistic, Term
 from franq_guard.calibration.fit import TooFewLabelsError, fit_calibrator, labelled
 from franq_guard.calibration.fitting import fit_by
 from franq_guard.calibration.mixture import FranqMixture
@@ -49,6 +49,41 @@ def test_the_stored_curves_give_what_the_mixture_gives():
     fitted = Calibrator.from_json(fit_by("learned")(data).calibrator.to_json())
     expected = model.predict_proba(data.signals)[:, 1]
     np.testing.assert_allclose(fitted.apply(*data.signals.T)[0], expected, atol=1e-12)
+
+
+def test_what_the_passages_contradict_and_entail_is_weighed_by_hand():
+    # Log-odds of .9 and .5: log 9 and 0. Constant but for the terms: sigmoid(-1 * log 9 + 2 * 0),
+    # which is 1 / (1 + 9).
+    curve = Logistic(0.0, 0.0, 0.0, 1.0, 0.0, 0.0, Term(-1.0, 0.0, 1.0), Term(2.0, 0.0, 1.0))
+    assert curve(np.array([-3.0]), np.array([[0.9, 0.5]])) == pytest.approx([0.1])
+    calibrator = Calibrator(calibration="learned", faith=Logistic(*[0.0] * 3, 1.0, 0.0, 0.0),
+                            unfaith=curve)  # fmt: skip
+    assert Calibrator.from_json(calibrator.to_json()) == calibrator
+    with pytest.raises(ValueError, match="give nli"):
+        calibrator.apply([0.5], [0.0], [0.0])
+    # Nothing retrieved: no passage contradicts or entails, so both count .001 (log-odds -+ log 999)
+    nan = float("nan")
+    _, _, unfaith = calibrator.apply([0.0, 0.5], [0.0] * 2, [0.0] * 2, [[nan, nan]] * 2)
+    assert unfaith[0] == pytest.approx(1 / (1 + math.exp(math.log(999))))  # log 999 - 2 * log 999
+    assert math.isnan(unfaith[1])
+
+
+@pytest.mark.parametrize("terms", [(Term(0.1, 0.0, 1.0), None), (None, Term(-0.1, 0.0, 1.0))])
+def test_contradiction_never_raises_a_curve_nor_does_entailment_lower_it(terms):
+    with pytest.raises(ValueError, match="must not raise"):
+        Logistic(0.0, 0.0, 0.0, 1.0, 0.0, 0.0, *terms)
+
+
+def test_the_passages_are_weighed_where_all_rows_know_them():
+    known = [{**row, "contradiction": 0.5, "entailment": 0.1} for row in rows()]
+    for i, row in enumerate(known):  # what is false and not stated is contradicted, mostly
+        if not row["is_true"] and i % 4:
+            row["contradiction"] = 0.9
+    unfaith = fit_by("learned")(labelled(known)).calibrator.unfaith
+    assert unfaith.contradiction.weight < 0
+    assert unfaith.entailment.weight >= 0
+    del known[0]["contradiction"]
+    assert fit_by("learned")(labelled(known)).calibrator.unfaith.contradiction is None
 
 
 def test_slopes_may_come_from_edits_and_the_level_only_from_real_answers():

@@ -174,13 +174,13 @@ def compared(
     for way in _WAYS:
         fit = _Recorded(fit_by(way))
         alone = fit(edits).calibrator
-        p_true = alone.apply(*answers.signals.T)[0]
+        p_true = alone.apply(*answers.signals.T, answers.nli)[0]
         found = _judged(f"documents alone, {way}", answers, p_true, alone.labels)
         yield found._replace(fell=fit.fell if way == "condition" else ())
     few = _few(answers)
     rows = [row for row, chosen in zip(real, few.tolist(), strict=True) if chosen]
     both, left = learned(labelled([*made, *rows])).calibrator, answers.only(~few)
-    p_true = both.apply(*left.signals.T)[0]
+    p_true = both.apply(*left.signals.T, left.nli)[0]
     yield _judged(f"learned, level from {REAL} real claims", left, p_true, both.labels)
     for way in _WAYS:
         fit = _Recorded(fit_by(way))

@@ -1,9 +1,10 @@
 """Fits the calibrator for long answers that the bundled language model wrote itself.
 
-Learned FRANQ (:mod:`franq_guard.calibration.mixture`) with one signal in both branches, which comes
-with the captured answer: P(true) = P(faithful) * UQ_faith + (1 - P(faithful)) * UQ_unfaith, each a
-logistic function of the writer's own confidence. Half of the questions fit it, the other half set
-the threshold, with a promise about this model's true claims.
+Learned FRANQ (:mod:`franq_guard.calibration.mixture`): P(true) = P(faithful) * UQ_faith +
+(1 - P(faithful)) * UQ_unfaith. Each uncertainty is a logistic function of the writer's own
+confidence, which comes with the captured answer; that of what the passages do not state also weighs
+how much they contradict it. Half of the questions fit it, the other half set the threshold, with a
+promise about this model's true claims.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from franq_guard.signals.components import OWN
 __all__ = ["AT_MOST_FLAGGED", "SIGNAL", "SUPPORTED_FROM", "fit"]
 
 SIGNAL: Final = OWN.uq_faith
+SIGNALS: Final = frozenset({"faithfulness", SIGNAL, "contradiction", "entailment"})
 AT_MOST_FLAGGED: Final = 0.25
 """Share of the true claims. So small a model does not allow 5 %: every fourth of its true claims
 stands in no passage that it was shown."""
@@ -47,8 +49,7 @@ def fit(
     """The calibrator for one writer.
 
     Args:
-        rows: claims with ``faithfulness``, :data:`SIGNAL` and their truth; ``group`` is the
-            question.
+        rows: claims with :data:`SIGNALS` and their truth; ``group`` is the question.
         any_writer: its rule for evidence against a claim is kept.
         name: of the calibrator, as results show it.
         writer: fingerprint of the model that wrote the claims.
@@ -57,7 +58,7 @@ def fit(
         test: further claims, of questions that nothing was fitted on, for figures.
         elsewhere: further claims, for a figure of how far the curves carry. Those of a data set
             that ``rows`` hold, too, by the first word of their ids, are left out, and those without
-            the signal.
+            a signal.
 
     Raises:
         PromiseRefusedError: too few true claims, or too many of them are flagged at any threshold.
@@ -80,7 +81,7 @@ def fit(
         source=", ".join(source.partition(":")[0] for source in sources),
         rule=replace(any_writer.labels, supported_from=SUPPORTED_FROM, threshold=0.5),
     )
-    others = [row for row in of_other_sets(elsewhere, rows) if SIGNAL in row.scores]
+    others = [row for row in of_other_sets(elsewhere, rows) if row.scores.keys() >= SIGNALS]
     parts = {"test": test, "elsewhere": others}
     found = {key: _figures(part, made, any_writer) for key, part in parts.items() if part}
     return replace(made, figures={"labels": labelled_by, **made.figures, **found})
@@ -104,7 +105,7 @@ def _figures(rows: Sequence[Score], made: Calibrator, any_writer: Calibrator) ->
     """AUROC, ECE and the shares flagged, beside those of the calibrator for any writer."""
     data = labelled(map(_row, rows))
     truth, nothing = data.is_true, np.zeros(len(rows))  # the other one weighs no likelihoods
-    ours = made.apply(*data.signals.T)[0]
+    ours = made.apply(*data.signals.T, data.nli)[0]
     theirs = any_writer.apply(data.signals[:, 0], nothing, nothing)[0]
     flagged = (ours < made.labels.threshold) | flagged_always(data, made.labels)
     return {

@@ -28,6 +28,7 @@ from franq_bench.fits.logistic import additive_logistic
 from franq_bench.tables.resampling import bootstrap
 from franq_bench.tables.scores import BY_ALIAS, GOLD, Score, Scores, Split
 from franq_guard.calibration.classifier import FranqClassifier
+from franq_guard.calibration.curves import LEAST, log_odds
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.mixture import FranqMixture, Sign
 from franq_guard.calibration.store import Calibration
@@ -36,30 +37,37 @@ from franq_guard.franq import FloatArray
 from franq_guard.metrics.measures import auroc, ece
 from franq_guard.signals.components import OWN
 
-SIGNALS: Final = ("max-nli", "perplexity", "mean-token-entropy", "max-token-entropy")
-"""Signals of one learned variant, all per token: a higher one must not speak against a claim."""
+OF_PASSAGES: Final = ("contradiction", "entailment")
+SIGNALS: Final = (OWN.uq_faith, "max-token-entropy", *OF_PASSAGES)
+"""Signals of learned FRANQ and of the additive model that it is compared with."""
 PAPER: Final = ("faithfulness", "max-probability", "parametric-knowledge")
 ALONE: Final = (
     "faithfulness",
-    *SIGNALS,
+    "max-nli",
+    "perplexity",
+    "mean-token-entropy",
+    "max-token-entropy",
     "max-probability",
     "parametric-knowledge",
     "pmi",
 )
-LADDER: Final[Mapping[str, tuple[str, ...]]] = {
-    "claim probability (as shipped)": (OWN.uq_faith,),
-    "lowest token probability": ("lowest-logprob",),
-    "largest token entropy": ("max-token-entropy",),
-    "claim probability, contradiction": (OWN.uq_faith, "contradiction"),
-    "claim probability, contradiction, Max NLI, largest token entropy": (
-        OWN.uq_faith, "contradiction", "max-nli", "max-token-entropy",
+_ENTROPY: Final = ("max-token-entropy",)
+_BOTH: Final = (OWN.uq_faith, *_ENTROPY)
+AS_SHIPPED: Final = ((OWN.uq_faith,), (OWN.uq_faith, *OF_PASSAGES))
+_WITHOUT: Final = (*SIGNALS, "lowest-logprob-without", "mean-logprob-without")
+LADDER: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "claim probability": ((OWN.uq_faith,), (OWN.uq_faith,)),
+    "claim probability; UQ_unfaith also contradiction, entailment (as shipped)": AS_SHIPPED,
+    "largest token entropy": (_ENTROPY, _ENTROPY),
+    "largest token entropy; UQ_unfaith also contradiction, entailment": (
+        _ENTROPY, (*_ENTROPY, *OF_PASSAGES),
     ),
-    "the same with lowest and mean probability without the passages": (
-        OWN.uq_faith, "contradiction", "max-nli", "max-token-entropy",
-        "lowest-logprob-without", "mean-logprob-without",
-    ),
+    "both": (_BOTH, _BOTH),
+    "both; UQ_unfaith also contradiction, entailment": (_BOTH, (*_BOTH, *OF_PASSAGES)),
+    "all four in UQ_faith and in UQ_unfaith": (SIGNALS, SIGNALS),
+    "the same with lowest and mean probability without the passages": (_WITHOUT, _WITHOUT),
 }  # fmt: skip
-"""Signals of both branches of learned FRANQ, each compared on data sets left out of the fit."""
+"""Signals of UQ_faith and of UQ_unfaith, each pair compared on data sets left out of the fit."""
 _FOLDS: Final = 5
 _CAUGHT: Final = 0.7
 _PARTS: Final[Mapping[Split, str]] = {
@@ -72,8 +80,8 @@ _RETRIEVALS: Final = {
     "absent": "not the gold passage",
 }
 _EVIDENCE: Final = "evidence alone"
-_SHIPPED: Final = "FRANQ, learned: claim probability (as shipped)"
-_LEARNED: Final = "FRANQ, learned: four signals per token"
+_SHIPPED: Final = "FRANQ, learned: as shipped"
+_LEARNED: Final = "FRANQ, learned: four signals"
 _ADDED: Final = "additive logistic"
 _BY_RETRIEVAL: Final = (_EVIDENCE, _SHIPPED, _ADDED, OWN.uq_faith)
 _Fit = Callable[[FloatArray, FloatArray, NDArray[Any]], Any]
@@ -135,13 +143,13 @@ def compared(rows: Sequence[Score]) -> list[tuple[str, FloatArray, bool]]:
     nothing = np.zeros_like(faithful)  # it weighs no likelihoods
     any_writer = next(c for c in shipped() if c.writer is None and c.form == "long")
     evidence, _, _ = any_writer.apply(faithful, nothing, nothing)
-    shown = np.column_stack([faithful, _filled(matrix(rows, [OWN.uq_faith]))])
-    four = np.column_stack([faithful, _filled(matrix(rows, SIGNALS))])
+    shown = np.column_stack([faithful, _unbounded(rows, (OWN.uq_faith, *OF_PASSAGES))])
+    four = np.column_stack([faithful, _unbounded(rows, SIGNALS)])
     paper = _filled(matrix(rows, PAPER))
     fits: dict[str, tuple[_Fit, FloatArray]] = {
         _EVIDENCE: (_two_numbers, faithful[:, None]),
-        _SHIPPED: (_learned([OWN.uq_faith]), shown),
-        _LEARNED: (_learned(SIGNALS), four),
+        _SHIPPED: (_learned(*AS_SHIPPED), shown),
+        _LEARNED: (_learned(SIGNALS, SIGNALS), four),
         _ADDED: (_added, four),
         "FRANQ, condition-calibrated": (_isotonic("condition"), paper),
         "FRANQ, global-calibrated": (_isotonic("global"), paper),
@@ -166,10 +174,27 @@ def _two_numbers(x: FloatArray, truth: FloatArray, _: NDArray[Any]) -> _TwoNumbe
     return _TwoNumbers(shares(truth, x[:, 0]))
 
 
-def _learned(signals: Sequence[str]) -> _Fit:
-    """Learned FRANQ, as the shipped calibrator is fitted: no question is in two folds."""
-    signs = cast("tuple[Sign, ...]", tuple(-1 if n == "contradiction" else 1 for n in signals))
-    return lambda x, truth, groups: FranqMixture(signs=signs).fit(x, truth, groups=groups)
+def _learned(faith: Sequence[str], unfaith: Sequence[str]) -> _Fit:
+    """Learned FRANQ, as the shipped calibrator is fitted: no question is in two folds.
+
+    It takes P(faithful), then every signal once: those of ``faith`` first.
+    """
+    names = list(dict.fromkeys((*faith, *unfaith)))
+    signs = cast("tuple[Sign, ...]", tuple(-1 if n == "contradiction" else 1 for n in names))
+    places = {key: tuple(map(names.index, of)) for key, of in (("faith", faith),
+                                                               ("unfaith", unfaith))}  # fmt: skip
+    return lambda x, truth, groups: FranqMixture(**places, signs=signs).fit(x, truth, groups=groups)
+
+
+def _unbounded(rows: Sequence[Score], names: Sequence[str]) -> FloatArray:
+    """Signals (n, k) as they are fitted: log-odds of what the passages do, logarithms otherwise."""
+    table = _filled(matrix(rows, names))
+    for place, name in enumerate(names):
+        if name in OF_PASSAGES:
+            table[:, place] = log_odds(table[:, place])
+        elif name in _ENTROPY:  # stored as exp(-entropy)
+            table[:, place] = np.log(np.maximum(table[:, place], LEAST))
+    return table
 
 
 def _added(x: FloatArray, truth: FloatArray, _: NDArray[Any]) -> Any:
@@ -276,9 +301,10 @@ def by_set_left_out(rows: Sequence[Score]) -> str:
     names = sorted(set(sets.tolist()))
     faithful = matrix(mine, ["faithfulness"])
     lines = [f"| signals | {' | '.join(names)} | mean |", f"| --- {'| ---: ' * (len(names) + 1)}|"]
-    for title, signals in {"none: evidence alone": (), **LADDER}.items():
-        x = np.column_stack([faithful, *(_filled(matrix(mine, [name])) for name in signals)])
-        fit = _learned(signals) if signals else _two_numbers
+    for title, (faith, unfaith) in {"none: evidence alone": ((), ()), **LADDER}.items():
+        signals = tuple(dict.fromkeys((*faith, *unfaith)))
+        x = np.column_stack([faithful, _unbounded(mine, signals)]) if signals else faithful
+        fit = _learned(faith, unfaith) if signals else _two_numbers
         found = []
         for name in names:
             out = np.flatnonzero(sets == name)

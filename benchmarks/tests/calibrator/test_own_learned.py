@@ -38,13 +38,24 @@ def claims(n, *, seed=0, stated=0.5, of="made", split="train"):
 def test_p_true_weighs_both_the_passages_and_the_writers_confidence():
     made = fit(claims(6000, stated=0.8), ANY, **NAMED)
     faithful, logprobs = np.array([0.98, 0.98, 0.02, 0.02]), np.array([-2.0, -12.0, -2.0, -12.0])
-    p_true = made.apply(faithful, logprobs, logprobs)[0]
+    p_true = made.apply(faithful, logprobs, logprobs, [[0, 1], [0, 1], [0, 0], [0, 0]])[0]
     # the chances of `claims`, drawn a little towards the middle
     assert p_true == pytest.approx([0.95, 0.45, 0.25, 0.05], abs=0.08)
     assert made.calibration == "learned"
     assert not made.evidence_only
     assert made.fingerprint["methods"] == OWN.methods
     assert (made.writer, made.fingerprint["source"]) == ("w", "captured")
+
+
+def test_of_two_claims_that_no_passage_states_the_contradicted_one_is_less_likely_true():
+    rows = claims(2000, stated=0.8)
+    for row in rows:  # every second false claim that no passage states is contradicted
+        if not row.is_true and row.scores[GOLD] == 0.0 and int(row.id.partition("-")[2]) % 2:
+            row.scores["contradiction"] = 0.9
+    made = fit(rows, ANY, **NAMED)
+    apart = made.apply([0.1, 0.1], [-2.0] * 2, [-2.0] * 2, [[0.0, 0.0], [0.9, 0.0]])
+    assert apart[0][0] > apart[0][1] + 0.05
+    assert apart[1][0] == apart[1][1]  # UQ_faith is of the writer's confidence alone
 
 
 def test_what_it_promises_holds_for_claims_that_it_has_not_seen():
@@ -61,7 +72,8 @@ def test_what_it_promises_holds_for_claims_that_it_has_not_seen():
 
 def test_the_figures_of_claims_kept_apart_are_theirs():
     def row(number, true, faithful, logprob):
-        scores = {"faithfulness": faithful, SIGNAL: logprob}
+        nli = {"contradiction": 0.0, "entailment": float(faithful > 0.5)}
+        scores = {"faithfulness": faithful, SIGNAL: logprob, **nli}
         return Score(f"apart-{number}", "apart", "test", true, scores)
 
     # both true ones rank above one false one and below the other: AUROC 1/2; all pass but the last
