@@ -27,7 +27,7 @@ def claims(n, *, seed=0, stated=0.5, of="made", split="train"):
             "faithfulness": float(dice.uniform(0.8, 1.0) if faithful else dice.uniform(0.0, 0.2)),
             SIGNAL: float((-2.0 if sure else -12.0) + dice.normal()),
             "contradiction": 0.0,
-            "entailment": float(faithful),
+            "entailment": 0.5,  # tells nothing beside P(faithful)
             GOLD: float(faithful),
         }
         true = bool(dice.random() < chance)
@@ -38,7 +38,7 @@ def claims(n, *, seed=0, stated=0.5, of="made", split="train"):
 def test_p_true_weighs_both_the_passages_and_the_writers_confidence():
     made = fit(claims(6000, stated=0.8), ANY, **NAMED)
     faithful, logprobs = np.array([0.98, 0.98, 0.02, 0.02]), np.array([-2.0, -12.0, -2.0, -12.0])
-    p_true = made.apply(faithful, logprobs, logprobs, [[0, 1], [0, 1], [0, 0], [0, 0]])[0]
+    p_true = made.apply(faithful, logprobs, logprobs, [[0.0, 0.5]] * 4)[0]
     # the chances of `claims`, drawn a little towards the middle
     assert p_true == pytest.approx([0.95, 0.45, 0.25, 0.05], abs=0.08)
     assert made.calibration == "learned"
@@ -53,7 +53,7 @@ def test_of_two_claims_that_no_passage_states_the_contradicted_one_is_less_likel
         if not row.is_true and row.scores[GOLD] == 0.0 and int(row.id.partition("-")[2]) % 2:
             row.scores["contradiction"] = 0.9
     made = fit(rows, ANY, **NAMED)
-    apart = made.apply([0.1, 0.1], [-2.0] * 2, [-2.0] * 2, [[0.0, 0.0], [0.9, 0.0]])
+    apart = made.apply([0.1, 0.1], [-2.0] * 2, [-2.0] * 2, [[0.0, 0.5], [0.9, 0.5]])
     assert apart[0][0] > apart[0][1] + 0.05
     assert apart[1][0] == apart[1][1]  # UQ_faith is of the writer's confidence alone
 
