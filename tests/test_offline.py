@@ -55,6 +55,14 @@ def test_a_claim_the_passages_state_outranks_one_they_contradict(guard):
     assert PASSAGES[found.passage][found.start : found.end].startswith("The Golden Gate Bridge")
 
 
+def test_an_instruction_is_checked_like_a_statement(guard):
+    soup = ["For the soup, soak 250 g of green lentils overnight. Guests never use the rear door."]
+    steps = "1. Soak {} g of green lentils overnight.\n2. Never use the rear door.\n\nEnjoy!"
+    for grams, expected in (("250", "supported"), ("350", "unsupported")):
+        first, second, last = guard.check("How is it made?", soup, steps.format(grams)).verdicts
+        assert (first.label, second.label, last.label) == (expected, "supported", "not-a-claim")
+
+
 def test_captured_and_teacher_forced_answers_get_the_same_verdicts(guard):
     model = guard.language_model
     from franq_guard.language_model import rag_prompt

@@ -1,4 +1,4 @@
-"""What counts a statement within an answer, as in "Third, Rome is big": it states nothing."""
+"""What counts or only opens a statement: "Third, Rome is big", "Note that Rome is big"."""
 
 from __future__ import annotations
 
@@ -15,11 +15,19 @@ _COUNTED = re.compile(
     r"|\d{1,2}: (?=[A-Z][^:]*$))"  # "6: Element: Carbon." is a row of a table
     r"(?=\W*\w)"
 )
+_OPENED = re.compile(
+    r"(?:(?:please )?(?:note|remember|keep in mind|bear in mind|be aware) that "
+    r"|(?:(?:please )?note|important|tip|warning|caution|remember|reminder): "
+    r"|(?:(?:please )?(?:remember|be sure|make sure)|(?:please )?(?:don['’]t|do not) forget) to "
+    r"|please )(?=[\w\"“`'*])",
+    re.I,
+)
 
 
 def uncounted(text: str) -> str:
-    """The text without a "Third, ", "Step 1: ", "#1 " or "1: " at its beginning."""
-    found = _COUNTED.match(text)
-    if found is None:
-        return text
-    return text[found.end()].upper() + text[found.end() + 1 :]
+    """The text without a "Third, ", "Step 1: ", "#1 ", "1: ", then "Please note that "."""
+    for pattern in (_COUNTED, _OPENED):
+        found = pattern.match(text)
+        if found is not None:
+            text = text[found.end()].upper() + text[found.end() + 1 :]
+    return text

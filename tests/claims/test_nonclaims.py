@@ -2,7 +2,7 @@
 
 import pytest
 
-from franq_guard.claims import RuleSplitter
+from franq_guard.claims import RuleSplitter, remove_claims
 from franq_guard.claims.rules.nonclaims import reason
 
 
@@ -25,10 +25,21 @@ from franq_guard.claims.rules.nonclaims import reason
         ("I hope this helps!", "greeting"),
         ("Here are the main points:", "lead-in"),
         ("The largest cities are:", "lead-in"),
-        ("Press the red button.", "instruction"),
-        ("Then wait until the light turns green.", "instruction"),
         ("You should consult a doctor.", "instruction"),
-        ("Make sure that the door is shut.", "instruction"),
+        ("Talk to your doctor or pharmacist if you have any questions.", "instruction"),
+        ("If the problem persists, contact support.", "instruction"),
+        ("You may want to consult a professional.", "instruction"),
+        ("See passage 2.", "instruction"),
+        ("Refer to section 4.2 of the manual.", "instruction"),
+        ("For more information, visit our website.", "instruction"),
+        ("You can find more information on our website.", "instruction"),
+        ("Follow these steps carefully.", "instruction"),
+        ("Be careful.", "instruction"),
+        ("Please provide more context.", "instruction"),
+        ("Feel free to ask!", "greeting"),
+        ("Enjoy your meal!", "greeting"),
+        ("Please note:", "lead-in"),
+        ("Take this with a grain of salt.", "hedge"),
         ("In my opinion, it is the best novel of the century.", "opinion"),
         ("It is a truly wonderful place.", "opinion"),
         ("I love this city.", "opinion"),
@@ -68,6 +79,65 @@ def test_no_claims(sentence, expected):
 )
 def test_claims_are_not_lost(sentence):
     assert reason(sentence) is None
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Use 250 g of green lentils.",
+        "Please use 250 g of green lentils.",
+        "Press the red button.",
+        "Then wait until the light turns green.",
+        "Make sure that the door is shut.",
+        "Do not drink apple juice during treatment.",
+        "You must not take Velarin if you have a severe liver disease.",
+        "You should add the salt last.",
+        "You can ask for a refund within 30 days.",
+        "Take this tablet with food.",
+        "Set `queue.max_retries` to 0.",
+        "First, remove the cover.",
+        # Whom to ask, but with a number, a name, a code, a time or a condition:
+        "You can contact support at 555 0142.",
+        "Feel free to contact us at 555 0142.",
+        "Contact support: 555 0142.",
+        "Contact your doctor within 24 hours.",
+        "For details, contact Noor.",
+        "Contact Orrel support.",
+        "Never call the doctor.",
+        "Talk to your doctor if you are pregnant.",
+        "Ask your doctor before you take Velarin with ketoconazole.",
+        "Read the manual before you open the case.",
+        "See section 4.2 for the dose of 5 mg.",
+        "Do not follow these steps.",
+        "We recommend checking the tyre pressure every two weeks.",
+    ],
+)
+def test_an_instruction_that_says_what_to_do_is_a_claim(sentence):
+    assert reason(sentence) is None
+
+
+@pytest.mark.parametrize(
+    "lead", ["To clean the jug, follow these steps:", "How to clean the jug:", "Steps:"]
+)
+def test_each_step_of_a_list_is_a_claim_without_the_lead_in(lead):
+    answer = f"{lead}\n\n1. Fill the jug.\n2. **Add two spoons of salt.**\n3. Rinse it.\n"
+    nothing, *steps = claims = RuleSplitter().split(answer)
+    assert nothing.not_a_claim in {"lead-in", "heading"}
+    assert [(x.text, x.not_a_claim) for x in steps] == [
+        ("Fill the jug.", None),
+        ("Add two spoons of salt.", None),
+        ("Rinse it.", None),
+    ]
+    left = f"{lead}\n\n1. Fill the jug.\n2. Rinse it.\n"
+    assert remove_claims(answer, claims, [2]) == left
+
+
+def test_an_item_that_is_no_step_keeps_its_lead_in():
+    claims = RuleSplitter().split("To travel, you need:\n\n- a passport\n- a visa\n")
+    assert [x.text for x in claims[1:]] == [
+        "To travel, you need: A passport.",
+        "To travel, you need: A visa.",
+    ]
 
 
 def test_markup_and_code_are_named():

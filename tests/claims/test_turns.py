@@ -87,7 +87,6 @@ def test_a_statement_before_the_refusal_is_a_claim():
         "Source: Wikipedia, the free encyclopedia",
         "Source: The Man Who Knew Too Much, p. 3",
         "I'm not sure if this is true, but I think it is.",
-        "Stir the sauce, so it does not burn.",
     ],
 )
 def test_a_refusal_as_a_whole_stays_no_claim(sentence):

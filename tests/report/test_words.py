@@ -66,7 +66,7 @@ NO_CLAIMS = {
     "refusal": "I cannot answer this question.",
     "hedge": "As an AI, I do not have access to this.",
     "opinion": "In my opinion, it is beautiful.",
-    "instruction": "Turn the key to the left.",
+    "instruction": "Contact your doctor.",
     "lead-in": "Here are some facts:",
     "heading": "# The bridge\n\nIt opened in 1412.",
     "table header": "| Name | Year |\n|---|---|\n| Rome | 753 |",

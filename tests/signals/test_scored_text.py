@@ -24,7 +24,16 @@ PASSAGES = (Passage("Rome is big."), Passage("Paris is old."))
         ("2️⃣ Rome is big.", "Rome is big."),
         ("🔟 Rome is big.", "Rome is big."),
         ("Third, according to passage 2, it is big.", "It is big."),
-        # Facts, not numbers of statements:
+        ("Keep in mind that Rome is big.", "Rome is big."),
+        ("Step 2: Please note that Rome is big.", "Rome is big."),
+        ("Note: Rome is big.", "Rome is big."),
+        ("Make sure to visit Rome.", "Visit Rome."),
+        ("Please visit Rome.", "Visit Rome."),
+        # Facts, not numbers of statements, and what only looks like an opening:
+        ("Note that.", "Note that."),
+        ("Please.", "Please."),
+        ("Important rivers: Rome has one.", "Important rivers: Rome has one."),
+        ("Make sure that Rome is big.", "Make sure that Rome is big."),
         ("First place went to Rome.", "First place went to Rome."),
         ("Second, third and fourth place went to Rome.",
          "Second, third and fourth place went to Rome."),
@@ -35,7 +44,7 @@ PASSAGES = (Passage("Rome is big."), Passage("Paris is old."))
         ("3:", "3:"),
     ],
 )  # fmt: skip
-def test_what_counts_a_statement_is_not_scored(text, scored):
+def test_what_counts_or_only_opens_a_statement_is_not_scored(text, scored):
     claim = Claim(text, ((0, len(text)),))
     assert stated(Trace("What?", PASSAGES, Generation(text)), claim, "long") == scored
     # In the short form an answer may be such a word; it is scored with its question.

@@ -20,6 +20,12 @@ _WORD = re.compile(r"[^\W\d_]+")
 _NAME = re.compile(
     r"(?:\b[A-Z][\w’'\-]*\.?(?:\s+(?:of|the|de|van|von|da|la|and)\s+(?=[A-Z])|\s+|$)?)+"
 )
+_STEPS = re.compile(
+    r"\b(?:steps|instructions)(?: below)?$|\b(?:follow|do) (?:this|these|the following)\b"
+    r"|^(?:how )?to\b[^,]*$|^steps\b",
+    re.I,
+)
+"""A lead-in of steps, which are no part of its sentence: "To clean it, follow these steps"."""
 _CLOSERS = " \t\n.:;,*_"
 
 
@@ -91,7 +97,7 @@ class Reader:
 
     def place(self, claim: Claim) -> Claim:
         """The claim with its context; for a list item that is no sentence, the list's lead-in."""
-        if self._lead and _is_fragment(claim.text):
+        if self._lead and _is_fragment(claim.text) and not _STEPS.search(self._lead):
             return replace(claim, text=f"{self._lead}: {claim.text}", context=self._above() or None)
         notes = []
         pronoun = _pronoun(claim.text)
