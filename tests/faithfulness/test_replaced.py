@@ -81,6 +81,81 @@ def test_the_same_number_in_another_form_is_no_other_number(claim, sentence):
     assert value("number_unknown", claim, (sentence,)) == 0
 
 
+@pytest.mark.parametrize(
+    ("claim", "sentence"),
+    [
+        ("The jar holds 60 g of salt.", "The jar holds 60 mg of salt."),
+        ("The mill was shut for six months.", "The mill was shut for six weeks."),
+        ("The mill was shut for thirty-six weeks.", "It was shut for thirty-six (36) months."),
+        ("The dam cost 2.5 billion.", "The dam cost 2.5 million crowns."),
+        ("The dam cost £3.4bn.", "The dam cost £3.4m."),
+        ("The dough rests for 30 hours.", "The dough rests for 30 minutes."),
+        ("The pass costs $12 a month.", "The pass costs €12 a month."),
+        ("The pass costs 12 dollars.", "The pass costs EUR 12."),
+        ("Turnout rose by 5 percentage points.", "Turnout rose by 5 %."),
+        ("Nobody may drive faster than 75 mph.", "Nobody may drive faster than 75 km/h."),
+        ("The kiln reached 900 °F.", "The kiln reached 900 °C."),
+        ("Lots must be bid for by 31 May.", "Lots must be bid for by 31 March."),
+        ("Lots must be bid for by March 31st.", "Lots must be bid for by the 31st of May."),
+    ],
+)
+def test_the_same_number_of_another_unit_is_another_one(claim, sentence):
+    assert value("number_replaced", claim, (sentence,)) > 0
+    assert value("number_unknown", claim, (sentence,)) > 0
+    elsewhere = (sentence, f"Nobody knew before: {claim}")
+    assert value("number_unknown", claim, elsewhere) == 0
+    for text in (claim, sentence):
+        assert value("number_replaced", text, (text,)) == 0
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence"),
+    [
+        ("The jar holds 60 g of salt.", "The jar holds 60 grams of salt."),
+        ("The jar holds 60 of them.", "The jar holds 60 mg of salt."),  # a unit of one only
+        ("The jar holds 60 spoons of salt.", "The jar holds 60 mg of salt."),
+        ("Answers take 3 working days.", "Answers take 3 days."),
+        ("It was a 3-year lease.", "The lease was for three (3) years."),
+        ("The dam cost 3.4 million pounds.", "The dam cost £3.4m."),
+        ("The dam cost 2.5 million.", "The dam cost €2.5 million."),
+        ("The pass costs $12.", "The pass costs A$12."),
+        ("It drives 80 kilometres per hour.", "It drives 80 km/h."),
+        ("Lots are sold on May 31.", "Lots are sold on the 31st of May."),
+        ("It ran from May 2003.", "It ran from March to May 2003."),
+        ("It takes 5 minutes.", "It takes 5 hours by boat, 5 minutes by car."),
+    ],
+)
+def test_the_same_unit_in_another_form_or_none_is_no_other_one(claim, sentence):
+    assert value("number_replaced", claim, (sentence,)) == 0
+    assert value("number_unknown", claim, (sentence,)) == 0
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence"),
+    [
+        ("The mill reopened in May 1987.", "The mill reopened in April 1987."),
+        ("The mill reopened in April 1987.", "The mill reopened in May 1987."),
+        ("The mill closes in June for repairs.", "The mill closes in July for repairs."),
+        ("The mill is shut on Tuesday.", "The mill is shut on Thursday."),
+        ("May 2 is a holiday in Brenn.", "July 2 is a holiday in Brenn."),
+    ],
+)
+def test_months_and_weekdays_are_compared_exactly(claim, sentence):
+    assert value("name_replaced", claim, (sentence,)) > 0
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence"),
+    [
+        ("It is shut on Tue for repairs.", "It is shut on Tuesdays for repairs."),
+        ("It reopens on 3 Sept in Brenn.", "It reopens on 3 September in Brenn."),
+        ("You may enter the mill.", "Guests must not enter the mill."),  # not the month
+    ],
+)
+def test_the_same_day_or_month_is_no_other_name(claim, sentence):
+    assert value("name_replaced", claim, (sentence,)) == 0
+
+
 def test_the_value_is_the_share_of_the_other_words_that_the_sentence_has():
     # beside 2005 and the names of the sentence: sold, bakery and quickly, of which two are there
     claim = "In 2005 Elin Marsh quickly sold the bakery."

@@ -366,6 +366,13 @@ def test_margins_are_held_within_bounds():
     assert against == pytest.approx([0.0, 0.5])
 
 
+def test_a_unit_ends_a_sentence_and_an_initial_does_not():
+    text = "It dried for 5.9 h. In 1984 J. Lind left, as did A. Holt."
+    assert [text[a:b] for a, b in sentences(text)] == [
+        "It dried for 5.9 h.", "In 1984 J. Lind left, as did A. Holt.",
+    ]  # fmt: skip
+
+
 def test_sentences_keep_offsets_and_abbreviations():
     text = "  Dr. J. Smith paid 3.5 dollars. Why? \n- an item\n“Yes.” he said."
     assert [text[a:b] for a, b in sentences(text)] == [

@@ -15,13 +15,14 @@ _ABBREVIATIONS: Final = word_set(
 )
 _END: Final = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+|\n+")
 _LAST_WORD: Final = re.compile(r"(\S+)$")
+_UNIT: Final = re.compile(r"\d[ \u00a0\u202f][a-z]$")
 
 
 def sentences(text: str) -> list[Span]:
     """Return the character ranges of the sentences of `text`, without surrounding white space.
 
     A full stop does not end a sentence after an initial, after a common abbreviation, or before a
-    lower-case word; a line break always ends one.
+    lower-case word. It ends one after a unit ("5.9 h."); a line break always does.
     """
     spans: list[Span] = []
     start = 0
@@ -46,7 +47,10 @@ def _keeps_on(text: str, start: int, stop: int, end: int) -> bool:
     last = _LAST_WORD.search(text, max(start, stop - 20), stop)
     word = last.group().lstrip("(\"'").lower() if last else ""
     following = text[end:].lstrip()[:1] if end < len(text) else ""
-    return (len(word) == 1 and word.isalpha()) or word in _ABBREVIATIONS or following.islower()
+    initial = (
+        len(word) == 1 and word.isalpha() and not _UNIT.search(text, max(start, stop - 3), stop)
+    )
+    return initial or word in _ABBREVIATIONS or following.islower()
 
 
 def size(text: str) -> int:

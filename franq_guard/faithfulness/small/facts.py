@@ -30,11 +30,14 @@ def _counted(names_in_order: str, first: int, step: int = 1) -> dict[str, int]:
 _TENS: Final = _counted("twenty thirty forty fifty sixty seventy eighty ninety", 20, 10)
 FULL_TENS: Final = frozenset(str(tens) for tens in _TENS.values())
 #: Without "one", "first" and "second", which are rarely used as numbers.
-SPELLED: Final = {
+CARDINALS: Final = {
     **_counted("two three four five six seven eight nine ten eleven twelve thirteen fourteen", 2),
     **_counted("fifteen sixteen seventeen eighteen nineteen", 15),
-    **_counted("third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth", 3),
     **_TENS,
+}
+SPELLED: Final = {
+    **CARDINALS,
+    **_counted("third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth", 3),
 }
 ORDINAL_END: Final = re.compile(r"(?<=\d)(?:st|nd|rd|th)$")
 _NAME: Final = re.compile(

@@ -14,13 +14,21 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
-from franq_guard.faithfulness.small.tokens import Kind, Tokens, numbers, tokens
+from franq_guard.faithfulness.small.tokens import (
+    Kind,
+    Measures,
+    Tokens,
+    measured,
+    measures,
+    tokens,
+)
+from franq_guard.faithfulness.small.words import calendar_word
 
 REPLACED: Final = (
-    "number_replaced",  # where the claim has a number, the sentence has another one
+    "number_replaced",  # where the claim has a number or its unit, the sentence has another one
     "name_replaced",  # the same for a name
     "negation_added",  # only one of claim and sentence is negated, at a place where they differ
-    "number_unknown",  # a number of the claim is nowhere in the context
+    "number_unknown",  # a number of the claim, or it with its unit, is nowhere in the context
 )
 """Each value is 0 if nothing was found, else the share of the claim's other content words that the
 sentence contains."""
@@ -48,8 +56,15 @@ def replaced(claim: str, sentences: Sequence[str], context: str) -> list[float]:
     if not own or not pairs or _ASKS.search(claim):
         return [0.0] * len(REPLACED)
     best = max(pairs, key=lambda pair: pair.fit)
-    unknown = best.here.numbers.keys() - numbers(context)
-    signs = (best.other_number, best.other_name, best.negated, bool(unknown))
+    known = measures(context)
+    other_unit = _other_unit(best.here.measures, best.there.measures)
+    signs = (
+        best.other_number or other_unit,
+        best.other_name,
+        best.negated,
+        bool(best.here.numbers.keys() - known.keys())
+        or (other_unit and _other_unit(best.here.measures, known)),
+    )
     return [best.share * sign for sign in signs]
 
 
@@ -59,6 +74,7 @@ class _Side:
     def __init__(self, tokens: Tokens) -> None:
         self.words = frozenset(token.text for token in tokens)
         self.numbers = Counter(token.text for token in tokens if token.kind == "number")
+        self.measures = measured(tokens)
 
 
 class _Pair:
@@ -136,8 +152,20 @@ class _Gap:
         return bool(mine and theirs) and not _same_name(mine, theirs)
 
 
+def _other_unit(own: Measures, others: Measures) -> bool:
+    """Whether a number of the claim is there, but only of another unit, power or month."""
+    return any(
+        number in others and not any(here.agrees(there) for there in others[number])
+        for number, all_here in own.items()
+        for here in all_here
+    )
+
+
 def _same_name(left: Sequence[str], right: Sequence[str]) -> bool:
     """Whether two names are the same: similar spelling, written as one word, or initials."""
+    days = [{calendar_word(word) for word in side} - {None} for side in (left, right)]
+    if all(days):  # Tuesday is like Thursday
+        return bool(days[0] & days[1])
     first, second = "".join(left), "".join(right)
     if first in second or second in first:  # South East, Southeast
         return True

@@ -6,25 +6,48 @@ Number words are converted to digits, so that "third", "3rd" and "3" are equal.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from franq_guard.faithfulness.small.facts import FULL_TENS, ORDINAL_END, SPELLED
-from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, stem, word_set
+from franq_guard.faithfulness.small.units import CURRENCY_PATTERN, UNIT_PATTERN, unit_of
+from franq_guard.faithfulness.small.words import (
+    MONTHS,
+    NEGATIONS,
+    STOPWORDS,
+    calendar_word,
+    stem,
+    word_set,
+)
 
 Kind = Literal["number", "few", "name", "opening", "word", "negation", "pronoun"]
 """The class of a word. "few": a number word such as "one" that rarely is a count. "opening": the
 capitalised first word of a sentence, which may or may not be a name."""
 
 
+class Measured(NamedTuple):
+    """What stands beside a number; "" where that is unknown."""
+
+    power: str = ""  # "million"
+    unit: str = ""  # of measurement or money, or the month of a day
+
+    def agrees(self, other: Measured) -> bool:
+        """Whether both may be of the same: an unknown one is of any."""
+        return all(not a or not b or a == b for a, b in zip(self, other, strict=True))
+
+
 class Token(NamedTuple):
-    """A word to compare: its stem, or a number in digits; and its class."""
+    """A word to compare: its stem, or a number in digits; its class; of what a number is."""
 
     text: str
     kind: Kind
+    of: Measured = Measured()
 
 
 Tokens = tuple[Token, ...]
+Measures = dict[str, frozenset[Measured]]
+"""The numbers of a text, each with what stands beside it."""
 
 _WORD: Final = re.compile(r"\w+(?:[.,]\d+)*")
 _OPENS: Final = re.compile(r"(?:^|[.!?:]\s+)$")
@@ -33,6 +56,21 @@ _NOT: Final = ("'t", "’t")
 _PRONOUNS: Final = word_set("he she it they")
 _FEW: Final = {"one": "1", "first": "1", "second": "2"}
 _YEARS: Final = re.compile(r"(?<=\d0)s$")
+_MILLIONS: Final = {"bn": "billion", "mn": "million", "m": "million", "b": "billion"}
+_BLANK: Final = "[ \u00a0\u202f-]?"
+_MONTH: Final = r"(?P<month>[A-Z][a-z]{2,8})\b"
+_AFTER: Final = re.compile(
+    r"(?:\s?\(\d+\)|\))?"  # thirty-six (36) months
+    rf"(?:{_BLANK}(?P<power>thousand|million|billion|trillion|bn|mn)\b|(?P<letter>[mMbB])\b)?"
+    rf"{_BLANK}(?:(?:business|working|calendar|consecutive|full|more|whole) )?"
+    rf"(?:(?P<unit>{UNIT_PATTERN})|(?:of )?{_MONTH})?"
+)
+_BEFORE: Final = re.compile(
+    rf"(?:(?<![A-Za-z])(?P<money>(?i:{CURRENCY_PATTERN}))\s?|\b{_MONTH}\.? (?:the )?)$"
+)
+_LONGEST: Final = 20  # what is looked for before a number
+_LAST_DAY: Final = 31
+_DATED: Final = re.compile(r" \d")
 
 
 @lru_cache(maxsize=4096)
@@ -42,9 +80,18 @@ def tokens(text: str) -> Tokens:
 
 
 @lru_cache(maxsize=256)
-def numbers(text: str) -> frozenset[str]:
-    """Return the numbers of a text in digits, including words that rarely are a count."""
-    return frozenset(token.text for token in _read(text) if token.kind in ("number", "few"))
+def measures(text: str) -> Measures:
+    """Return the numbers of a text, including words that rarely are a count."""
+    return measured(_read(text))
+
+
+def measured(tokens: Iterable[Token]) -> Measures:
+    """Return the numbers among tokens."""
+    found: Measures = {}
+    for token in tokens:
+        if token.kind in ("number", "few"):
+            found[token.text] = found.get(token.text, frozenset()) | {token.of}
+    return found
 
 
 def _read(text: str) -> list[Token]:
@@ -56,12 +103,16 @@ def _read(text: str) -> list[Token]:
         if text[match.end() : match.end() + 2] in _NOT:  # isn't, can't
             found.append(Token("not", "negation"))
             continue
-        token = _token(word, opens=bool(_OPENS.search(text[max(0, start - 4) : start])))
+        opens = bool(_OPENS.search(text[max(0, start - 4) : start]))
+        dated = word == "May" and bool(_DATED.match(text, match.end()))
+        token = _token(word, opens=opens and not dated)
         if token is None:
             continue
+        if token.kind in ("number", "few"):
+            token = token._replace(of=_beside(text, token.text, start, match.end()))
         unit = token.kind == "number" and word[0].isalpha() and len(token.text) == 1
         if unit and found and found[-1].text in FULL_TENS:  # twenty-five
-            found[-1] = Token(str(int(found[-1].text) + int(token.text)), "number")
+            found[-1] = Token(str(int(found[-1].text) + int(token.text)), "number", token.of)
             continue
         beside = start - before == 1
         if beside and found[-1].kind == "opening" and token.kind == "name":
@@ -69,6 +120,21 @@ def _read(text: str) -> list[Token]:
         found.append(token)
         before = match.end()
     return found
+
+
+def _beside(text: str, number: str, start: int, end: int) -> Measured:
+    """What stands beside a number: "60 mg", "$1.2M", "31 May", "May 31st"."""
+    before, after = _BEFORE.search(text[max(0, start - _LONGEST) : start]), _AFTER.match(text, end)
+    sides = [side.groupdict() for side in (before, after) if side]
+    said = {name: word for side in sides for name, word in side.items() if word}
+    power = said.get("power") or (said.get("letter", "") if "money" in said else "")
+    unit = unit_of(said.get("money") or said.get("unit", ""))
+    month = calendar_word(said.get("month", "").lower())
+    day = number.isdecimal() and int(number) <= _LAST_DAY
+    return Measured(
+        power=_MILLIONS.get(power.lower(), power),
+        unit=f"{unit.size} {unit.kind}" if unit else month if day and month in MONTHS else "",
+    )
 
 
 def _token(word: str, *, opens: bool) -> Token | None:
@@ -82,6 +148,8 @@ def _token(word: str, *, opens: bool) -> Token | None:
         return Token(_FEW[lower], "few")
     if lower in NEGATIONS or lower in _PRONOUNS:
         return Token(lower, "negation" if lower in NEGATIONS else "pronoun")
+    if word == "May" and not opens:
+        return Token("may", "name")  # the month
     if lower in STOPWORDS or len(word) == 1:
         return None
     if not word[0].isupper():

@@ -34,3 +34,17 @@ def stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]
     return word
+
+
+_CALENDAR: Final = word_set(
+    "january february march april may june july august september october november december "
+    "monday tuesday wednesday thursday friday saturday sunday"
+)
+_SHORT: Final = {word[:3] for word in _CALENDAR}
+MONTHS: Final = word_set("jan feb mar apr may jun jul aug sep oct nov dec")
+
+
+def calendar_word(word: str) -> str | None:
+    """Return the first three letters of a lower-case month or weekday, None for another word."""
+    known = word in _CALENDAR or word in _SHORT or word in ("sept", "tues")
+    return word[:3] if known else None

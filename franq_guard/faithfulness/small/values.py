@@ -1,0 +1,230 @@
+"""Reads the values of a text: numbers, dates, times of day, measures, shares, quarters of a year.
+
+Two readings are equal only where the texts surely say the same: "three years" and "36 months" are,
+"a year" and "365 days" or "a third" and "33 %" are not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from franq_guard.faithfulness.small.facts import CARDINALS
+from franq_guard.faithfulness.small.units import UNIT_PATTERN, unit_of
+from franq_guard.faithfulness.small.words import word_set
+
+Value = tuple[object, ...]
+"""Its kind and what it says: `("date", 2015, 3, 3)`, `("number", 18)`, `("months", 36)`."""
+
+
+class Found(NamedTuple):
+    """A value in a text."""
+
+    start: int
+    end: int
+    value: Value
+
+
+_BLANKS: Final = " \u00a0\u2009\u202f"
+_MONTHS: Final = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_MONTH: Final = rf"(?P<month>{_MONTHS})[a-z]*\.?"
+_DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_YEAR: Final = r"(?P<year>\d{4})\b"
+_DATES: Final = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b{_DAY} (?:of )?{_MONTH},? {_YEAR}",
+        rf"\b{_MONTH} {_DAY},? {_YEAR}",
+        r"\b(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})\b",
+        rf"\b(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.{_YEAR}",
+        rf"\b(?P<day>\d{{1,2}})/(?P<month>\d{{1,2}})/{_YEAR}",
+        rf"\b(?P<month>\d{{1,2}})/(?P<day>\d{{1,2}})/{_YEAR}",  # either order may be meant
+    )
+]
+_WHOLE: Final = rf"[^\D0]\d{{0,2}}(?:[,'’{_BLANKS}]\d{{3}})+(?!\d)|0(?!\d)|[^\D0]\d*"
+_DIGITS: Final = (
+    rf"(?P<whole>{_WHOLE})(?P<part>[.,]\d+)?"
+    r"(?![.,:/–-]?\d)"  # no date, time, score, range or version
+)
+_TENS: Final = "|".join(word for word in CARDINALS if word.endswith("ty"))
+_CARDINAL: Final = rf"(?:(?:{_TENS})[ -])?(?:one|{'|'.join(CARDINALS)})"
+_SPELLED: Final = rf"(?P<word>\b(?i:{_CARDINAL})\b)(?:\s?\(\d+\))?"  # thirty-six (36)
+_NUMBER: Final = re.compile(
+    rf"(?<![\w.,:/–-])(?:{_DIGITS}|{_SPELLED})"
+    rf"(?:[{_BLANKS}-]?(?P<power>thousand|million|billion|trillion|bn|k)\b"
+    rf"|[{_BLANKS}-]?(?P<unit>{UNIT_PATTERN})"
+    rf"|[{_BLANKS}]?(?P<other>[A-Za-zµ°]{{1,4}}\b))?"
+)
+_POWERS: Final = {"k": 3, "thousand": 3, "million": 6, "bn": 9, "billion": 9, "trillion": 12}
+_SIGNS: Final = tuple("$€£¥")
+_LEAST: Final = 10  # a smaller number in words is no count often enough
+_AND_HALF: Final = re.compile(r"\s+and\s+(?:a|one)\s+(?:half|quarter)\b", re.IGNORECASE)
+_AND: Final = re.compile(r",?\s?(?:and\s)?")
+
+_DOZENS: Final = re.compile(rf"\b(?:(?P<count>an?|half an?|{_CARDINAL}) )dozen\b", re.IGNORECASE)
+_PART_OF_UNIT: Final = re.compile(
+    rf"\b(?:(?P<count>an?|\d+|{_CARDINAL}) (?:(?P<before>\w+) )?and a half"
+    r"|(?P<part>half|a quarter of|three quarters of) an?)"
+    rf"(?: (?P<unit>{UNIT_PATTERN}))?",
+    re.IGNORECASE,
+)
+_ARTICLE: Final = re.compile(  # not in "twice a week"
+    rf"\b(?:within|after|for) (?P<measure>an? (?!second\b)(?P<unit>{UNIT_PATTERN}))", re.IGNORECASE
+)
+_SHARE: Final = re.compile(
+    r"(?P<other>\b(?:the|an?|th[ai]t|each|its|his|her|their|one|first|second) (?:\w+ )?half)"
+    r"|(?P<by>\b(?:by|than) )?"
+    r"(?P<share>\b(?:(?P<count>an?|one|two|three|four|seven|nine)[ -])?"
+    r"(?P<part>half|quarter|fifth|tenth)s?\b)"
+    r"(?P<of> of (?!an?\b|\d|the year\b)| the\b)?"
+    r"(?P<ends>(?=\s*(?:[.,;:)!?]|$)|\s(?:from|since|compared|between|in|over|during|on)\b))?",
+    re.IGNORECASE,
+)
+_PARTS: Final = {"half": 50, "quarter": 25, "fifth": 20, "tenth": 10}
+_ONE: Final = word_set("a an one")
+_CLOCK: Final = re.compile(
+    r"(?<![\w:.,/])(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?\s?"
+    r"(?P<half>[ap])(?:\.\s?m(?:\.(?=[,;)]|\s+[a-z\d]))?|m\b)",
+    re.IGNORECASE,
+)
+_CLOCK_24: Final = re.compile(r"(?<![\w:.,/])(?P<hour>0\d|1\d|2[0-3]):(?P<minute>[0-5]\d)(?![\d:])")
+_QUARTER: Final = re.compile(
+    r"\b(?:Q(?P<digit>[1-4])|(?P<word>first|second|third|fourth) quarter)\b"
+    r"(?P<dated>(?: of)? (?P<year>\d{4})\b)?",
+    re.IGNORECASE,
+)
+_ORDINALS: Final = ("first", "second", "third", "fourth")
+
+
+def read(text: str) -> Iterator[Found]:
+    """The values of a text, a number with a unit also without it; some overlap."""
+    for reader in (_dates, _numbers, _measures_in_words, _shares, _clock_times, _quarters):
+        yield from reader(text)
+
+
+def _dates(text: str) -> Iterator[Found]:
+    for pattern in _DATES:
+        for match in pattern.finditer(text):
+            parts = int(match["year"]), _month(match["month"]), int(match["day"])
+            yield Found(*match.span(), ("date", *parts))
+
+
+def _month(written: str) -> int:
+    return int(written) if written.isdigit() else _MONTHS.index(written[:3].lower()) // 4 + 1
+
+
+def _numbers(text: str) -> Iterator[Found]:
+    matches = list(_NUMBER.finditer(text))
+    joined = _joined(text, matches)
+    for match in matches:
+        number, power = _amount(match), _power(text, match)
+        if power:
+            end = match.end()
+        else:
+            end = max(match.end("whole"), match.end("part"), match.end("word"))
+        number = number.scaleb(power)
+        if match["whole"] or number >= _LEAST:
+            yield Found(match.start(), end, ("number", number))
+        written = match["unit"] or match["other"]
+        if written and not power and match not in joined:
+            yield Found(match.start(), match.end(), ("measure", number, written))
+            if match["unit"] and (unit := unit_of(written)):
+                yield Found(match.start(), match.end(), (unit.kind, number * unit.size))
+
+
+def _amount(match: re.Match[str]) -> Decimal:
+    if match["word"]:
+        return Decimal(_cardinal(match["word"]))
+    whole = re.sub(r"\D", "", match["whole"])
+    return Decimal(whole + (match["part"] or "").replace(",", "."))
+
+
+def _cardinal(written: str) -> int:
+    return sum(CARDINALS.get(word, 1) for word in re.split("[ -]", written.lower()))
+
+
+def _power(text: str, match: re.Match[str]) -> int:
+    """How many zeros the word or letter after the number stands for."""
+    letter = match["unit"] or match["other"] or ""
+    money = text.endswith(_SIGNS, 0, match.start())
+    if (letter in ("m", "M") and money) or (letter == "M" and text[match.end() - 2].isdigit()):
+        return 6
+    return 9 if letter in ("b", "B") and money else _POWERS.get(match["power"] or "", 0)
+
+
+def _joined(text: str, matches: list[re.Match[str]]) -> list[re.Match[str]]:
+    """The parts of one measure: "2 hours 30 minutes", "an hour and a half"."""
+    found = [match for match in matches if match["unit"] and _AND_HALF.match(text, match.end())]
+    for left, right in pairwise(matches):
+        if left["unit"] and right["unit"] and left["unit"] != right["unit"]:
+            kinds = {unit.kind for side in (left, right) if (unit := unit_of(side["unit"]))}
+            if len(kinds) == 1 and _AND.fullmatch(text, left.end(), right.start()):
+                found += left, right
+    return found
+
+
+def _measures_in_words(text: str) -> Iterator[Found]:
+    for match in _finds(_DOZENS, text, "dozen"):
+        count = match["count"].lower()
+        half = count.startswith("half")
+        dozens = 1 if half or count in _ONE else _cardinal(count)
+        yield Found(*match.span(), ("number", Decimal(12 * dozens // (1 + half))))
+    for match in _ARTICLE.finditer(text):
+        if unit := unit_of(match["unit"]):
+            yield Found(*match.span("measure"), (unit.kind, unit.size))
+    for match in _finds(_PART_OF_UNIT, text, "half", "quarter"):
+        unit = unit_of(match["before"] or match["unit"] or "")
+        if unit and not (match["before"] and match["unit"]):
+            yield Found(*match.span(), (unit.kind, unit.size * _with_half(match)))
+
+
+def _finds(pattern: re.Pattern[str], text: str, *any_of: str) -> Iterator[re.Match[str]]:
+    """The matches of a slow pattern, which needs one of some words."""
+    lower = text.lower()
+    return pattern.finditer(text) if any(word in lower for word in any_of) else iter(())
+
+
+def _with_half(match: re.Match[str]) -> Decimal:
+    if part := match["part"]:
+        return Decimal({"h": "0.5", "a": "0.25", "t": "0.75"}[part[0].lower()])
+    count = match["count"].lower()
+    whole = int(count) if count.isdecimal() else 1 if count in _ONE else _cardinal(count)
+    return whole + Decimal("0.5")
+
+
+def _shares(text: str) -> Iterator[Found]:
+    """Parts of a whole in words as per cent: "half of the", "by a quarter"."""
+    for match in _finds(_SHARE, text, *_PARTS):
+        count = (match["count"] or "").lower()
+        half = (match["part"] or "").lower() == "half"
+        if match["other"] or bool(count) == half:
+            continue
+        if match["of"] or (match["by"] and match["ends"] is not None):
+            times = 1 if half or count in _ONE else _cardinal(count)
+            value = Decimal(times * _PARTS[match["part"].lower()])
+            yield Found(*match.span("share"), ("%", value))
+
+
+def _clock_times(text: str) -> Iterator[Found]:
+    for match in _CLOCK.finditer(text):
+        hour = int(match["hour"])
+        if 1 <= hour <= 12:
+            hour = hour % 12 + 12 * (match["half"] in "pP")
+            yield Found(*match.span(), ("clock", hour, int(match["minute"] or 0)))
+    in_halves = _CLOCK.search(text) is not None  # then "10:00" may be ten in the evening
+    for match in _CLOCK_24.finditer(text):
+        hour = int(match["hour"])
+        if not in_halves or hour < 10 or hour > 12:
+            yield Found(*match.span(), ("clock", hour, int(match["minute"])))
+
+
+def _quarters(text: str) -> Iterator[Found]:
+    for match in _QUARTER.finditer(text):
+        number = int(match["digit"] or _ORDINALS.index(match["word"].lower()) + 1)
+        end = match.end("digit") if match["digit"] else match.end("word") + len(" quarter")
+        yield Found(match.start(), end, ("quarter", number))
+        if match["year"]:
+            yield Found(*match.span(), ("quarter", number, int(match["year"])))
