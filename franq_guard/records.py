@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, Literal
 
+from franq_guard.basics.names import name_of
+
 _SHOWN = 60  # characters of a text in a repr
 Span = tuple[int, int]
 """Half-open range of characters, ``text[start:end]``."""
@@ -28,16 +30,9 @@ Status = Literal["ok", "partial", "unverified", "policy_error"]
 """Whether all claims were verified, some or none. ``policy_error``: the policy's own action failed,
 and the text follows from the policy's ``on_error``."""
 Reason = Literal[
-    "no_evidence",
-    "no_prompt",
-    "no_logprobs",
-    "no_contrast",
-    "language",
-    "prior",
-    "conflict",
-    "error",
-    "timeout",
-]
+    "no_evidence", "no_prompt", "no_logprobs", "no_contrast", "language", "prior", "conflict",
+    "error", "timeout",
+]  # fmt: skip
 """Why there is no P(true), or a remark on it.
 
 ``prior``: the passages do not state the claim, and there are no log-probabilities of its writer to
@@ -48,12 +43,16 @@ the answer is in a language that the models were not trained on.
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One retrieved passage."""
+    """One retrieved passage. A title or id that is no text becomes text (:func:`name_of`)."""
 
     text: str
     title: str = ""
     id: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", name_of(self.title))
+        object.__setattr__(self, "id", name_of(self.id) or None)
 
     def to_dict(self) -> dict[str, str]:
         """The passage as JSON-ready values, without the user's metadata."""

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from franq_guard.basics.names import name_of
 from franq_guard.records import Passage
 
 _log = logging.getLogger(__name__)
@@ -149,7 +150,7 @@ def _in_mapping(value: Mapping[Any, Any]) -> Iterator[Passage]:
     if text is not None:
         about = value.get("metadata")
         known = {**(about if isinstance(about, Mapping) else {}), **_named(value)}
-        yield from _made(text, known, None)
+        yield from _made(text, known)
         return
     under = [value[key] for key in PASSAGE_KEYS if key in value]
     yield from _passages(under or [value[key] for key in value if key not in _NO_PASSAGES])
@@ -170,17 +171,15 @@ def _document(value: Any) -> Iterator[Passage]:
     if not isinstance(text, str):
         return
     about = getattr(node, "metadata", None)
-    own = getattr(node, "id", None) or getattr(node, "node_id", None)
-    yield from _made(text, about if isinstance(about, Mapping) else {}, own)
+    own = (getattr(node, "id", None), getattr(node, "node_id", None))
+    yield from _made(text, about if isinstance(about, Mapping) else {}, *own)
 
 
-def _made(text: str, about: Mapping[str, Any], own: object) -> Iterator[Passage]:
+def _made(text: str, about: Mapping[str, Any], *own: object) -> Iterator[Passage]:
     if text.strip():
-        number = own or about.get("id") or about.get("source")
-        title = about.get("title") or about.get("file_name") or ""
-        yield Passage(
-            text, title=str(title), id=None if number is None else str(number), metadata=about
-        )
+        number = name_of(*own, about.get("id"), about.get("source"))
+        title = name_of(about.get("title"), about.get("file_name"))
+        yield Passage(text, title=title, id=number or None, metadata=about)
 
 
 def _distinct(passages: Iterator[Passage]) -> list[Passage]:

@@ -113,6 +113,11 @@ async def acheck_together(jobs: Sequence[Job]) -> list[GuardedAnswer]:
     return await asyncio.to_thread(check_together, jobs)
 
 
+def _shown(answer: GuardedAnswer) -> list[dict[str, str]]:
+    """The passages without the user's metadata, which may hold what cannot be compared."""
+    return [passage.to_dict() for passage in answer.passages]
+
+
 def joined(glue: Sequence[str], answers: Sequence[GuardedAnswer]) -> GuardedAnswer:
     """The ``answers`` as one, each after its ``glue``: spans are shifted, seconds are summed.
 
@@ -139,7 +144,7 @@ def joined(glue: Sequence[str], answers: Sequence[GuardedAnswer]) -> GuardedAnsw
         question=answers[0].question,
         # an index of evidence must mean the same passage for every part
         passages=answers[0].passages
-        if all(a.passages == answers[0].passages for a in answers)
+        if all(_shown(a) == _shown(answers[0]) for a in answers)
         else (),
         weak=answers[0].weak,
     )

@@ -145,7 +145,7 @@ def _fit(
     """Fit a calibrator, write it (and its plot and report) and show it."""
     out, plot, report = written
     fitted, rows, broken = _fitted(given, way, promise, out.stem)
-    _write(fitted, rows, out, plot, report, data=given.file.name)
+    _write(fitted, rows, out, plot, report, weights=way["weights"], data=given.file.name)
     write_settings(out, given.chosen, fitted.fingerprint)
     _show(fitted, out, as_json)
     _say_unread(broken)
@@ -197,6 +197,7 @@ def _write(
     plot: Path | None,
     report: Path | None,
     *,
+    weights: Mapping[str, float],
     data: str,
 ) -> None:
     """Write the calibrator and, if asked for, its reliability diagram and report page."""
@@ -208,7 +209,8 @@ def _write(
     if report is not None:
         from franq_guard.report.calibration import calibration_page
 
-        page = calibration_page(fitted, rows, data=data, day=datetime.now(UTC).date())
+        today = datetime.now(UTC).date()
+        page = calibration_page(fitted, rows, weights=weights, data=data, day=today)
         report.write_text(page, encoding="utf-8")
 
 

@@ -31,6 +31,7 @@ def calibration_page(
     fitted: Calibrator,
     rows: Sequence[Mapping[str, Any]],
     *,
+    weights: Mapping[str, float] | None = None,
     data: str = "",
     day: date | None = None,
 ) -> str:
@@ -42,10 +43,11 @@ def calibration_page(
         fitted: the calibrator.
         rows: as for :func:`~franq_guard.calibration.fit.fit_calibrator`; ``claim`` and ``question``
             are shown if present.
+        weights: those of the fit.
         data: a name for the labelled data, for the title.
         day: of the fit, for the title.
     """
-    judged, p, known = _unseen(fitted, rows)
+    judged, p, known = _unseen(fitted, rows, weights)
     chosen = [row for row, keep in zip(rows, known.tolist(), strict=True) if keep]
     sections = [
         Section("In short", list(_in_short(fitted))),
@@ -60,20 +62,25 @@ def calibration_page(
     return page(", ".join(part for part in (*told, when) if part), sections)
 
 
-def calibration_plots(fitted: Calibrator, rows: Sequence[Mapping[str, Any]]) -> tuple[Plot, Plot]:
+def calibration_plots(
+    fitted: Calibrator,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    weights: Mapping[str, float] | None = None,
+) -> tuple[Plot, Plot]:
     """The page's two drawings: the reliability curve, and flagged against caught by threshold.
 
     Arguments as for :func:`calibration_page`. A notebook draws a :class:`Plot` by itself.
     """
-    data, p, _ = _unseen(fitted, rows)
+    data, p, _ = _unseen(fitted, rows, weights)
     return reliability_plot(data.is_true, {"P(true)": p}), _traded(fitted, data, p)
 
 
 def _unseen(
-    fitted: Calibrator, rows: Sequence[Mapping[str, Any]]
+    fitted: Calibrator, rows: Sequence[Mapping[str, Any]], weights: Mapping[str, float] | None
 ) -> tuple[Labelled, FloatArray, NDArray[np.bool_]]:
     """The claims with a P(true), that P(true) by fits without their answer, and which rows (n,)."""
-    data = labelled(rows)
+    data = labelled(rows, weights)
     fit = fit_by(
         fitted.calibration,
         log_space=fitted.log_space,

@@ -1,9 +1,12 @@
 """Passages are found in whatever an application carries them in."""
 
+import datetime
 import logging
+import uuid
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from langchain_core.documents import Document
 from llama_index.core.schema import NodeWithScore, TextNode
@@ -17,6 +20,7 @@ from franq_guard.capture.evidence import (
     passages_of,
     usual_passages,
 )
+from franq_guard.claims.rules.citations import passages_named
 
 BRIDGE = "The bridge opened in 1937."
 TOWER = "The tower has 300 steps."
@@ -57,6 +61,50 @@ def test_what_a_document_says_of_itself_is_kept():
     assert (node.id, node.title) == ("7", "b.pdf")
     (row,) = passages_of([{"text": BRIDGE, "id": 3, "title": "Bridges"}])
     assert (row.id, row.title) == ("3", "Bridges")
+
+
+class Nameless:
+    def __str__(self):
+        raise RuntimeError("no text")
+
+    __bool__ = __str__
+
+
+STORED = {
+    "int": (7, "7"),
+    "zero": (0, "0"),
+    "numpy number": (np.int64(7), "7"),
+    "uuid": (uuid.UUID(int=7), "00000000-0000-0000-0000-000000000007"),
+    "date": (datetime.date(2020, 1, 2), "2020-01-02"),
+    "bytes": (b"b\xff.txt", "b\N{REPLACEMENT CHARACTER}.txt"),
+    "nothing": (None, None),
+    "not a number": (float("nan"), None),
+    "numpy not a number": (np.float32("nan"), None),
+    "no date": (np.datetime64("NaT"), None),
+    "array": (np.array([1, 2]), "[1 2]"),
+    "empty array": (np.array([]), "[]"),
+    "nested": ({"a": [np.int64(1)]}, "{'a': [np.int64(1)]}"),
+    "without text": (Nameless(), None),
+}
+"""What vector stores and data frames return, and what it names."""
+
+
+@pytest.mark.parametrize(("value", "name"), STORED.values(), ids=STORED)
+def test_whatever_a_store_returns_beside_a_text_the_text_is_evidence(value, name):
+    about = {"id": value, "title": value, "file_name": value, "deep": {"of": [value]}}
+    found = [
+        *passages_of(Document(BRIDGE, metadata=about)),
+        *passages_of(NodeWithScore(node=TextNode(text=TOWER, metadata=about), score=0.5)),
+        *passages_of({"text": BRIDGE, "id": value, "title": value}),
+        *passages_of({"text": TOWER, "metadata": about}),
+        *passages_of(SimpleNamespace(text=BRIDGE, id=value, metadata={"title": value})),
+        *passages_of(Passage(BRIDGE, title=value, id=value)),
+    ]
+    assert texts(found) == [BRIDGE, TOWER, BRIDGE, TOWER, BRIDGE, BRIDGE]
+    assert {passage.title for passage in found} == {name or ""}
+    assert {passage.id for passage in found if passage is not found[1]} == {name}  # a node has one
+    for passage in found:
+        assert passages_named(name or "?", [passage]) == (0 if name else None)
 
 
 @pytest.mark.parametrize("key", PASSAGE_KEYS)

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import contextmanager
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from franq_guard import Claim, Generation, Passage, Trace
@@ -38,6 +39,16 @@ def test_citations_of_parts_move_with_them():
     cited = replace(one, verdicts=tuple(replace(v, citations=(found,)) for v in one.verdicts))
     whole = joined(("", "--"), [cited, cited])
     assert [c.span for v in whole.verdicts for c in v.citations] == [(2, 3), (7, 8)]
+
+
+def test_parts_have_passages_whose_metadata_cannot_be_compared():
+    def of(text):
+        about = {"embedding": np.array([1.0, 2.0])}
+        passages = (Passage(text, metadata=about),)
+        return replace(FakeGuard().check_trace(trace("one")), passages=passages)
+
+    assert len(joined(("", ""), [of("same"), of("same")]).passages) == 1
+    assert joined(("", ""), [of("one"), of("other")]).passages == ()
 
 
 def test_seconds_of_parts_are_summed():

@@ -411,6 +411,24 @@ def test_the_report_is_one_page_with_the_worst_mistakes(run, tmp_path):
     assert "evidence" in text.lower() or "any writer" in text.lower()
 
 
+def test_the_report_weighs_the_labels_as_the_fit_did(run, tmp_path):
+    """So the first row of its comparison has the figures of the calibrator."""
+    from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
+
+    out, page = tmp_path / "mine.json", tmp_path / "r.html"
+    folder = a_set(tmp_path / "set", 60, voter="judge:m")
+    for i in range(0, 60, 3):  # a person says the opposite of some
+        vote = "false" if i % 2 == 0 else "true"
+        ClaimSet(folder).add(ClaimJudgement(str(i), 0, "person:ada", factuality=vote))
+    words = ("--out", out, "--weight", "person=0.01", "--report", page)
+    result = run("calibrate", folder, *words)
+    assert result.exit_code == 0, result.output
+    figures = json.loads(out.read_text())["figures"]
+    (row,) = re.findall(r"on answers it did not see</td>(.*?)</tr>", page.read_text())
+    shown = [float(cell) for cell in re.findall(r">(\.\d\d)<", row)]
+    assert shown[:2] == [round(figures["auroc"], 2), round(figures["ece"], 2)]
+
+
 def test_learned_curves_are_written_compared_and_used_by_a_guard(run, tmp_path):
     from dataclasses import replace
 

@@ -123,6 +123,9 @@ def test_the_same_number_of_another_unit_is_another_one(claim, sentence):
         ("Lots are sold on May 31.", "Lots are sold on the 31st of May."),
         ("It ran from May 2003.", "It ran from March to May 2003."),
         ("It takes 5 minutes.", "It takes 5 hours by boat, 5 minutes by car."),
+        ("It saves 5 %, and 5 minutes a day.", "It saves 5 minutes a day."),
+        ("She was born on the third day of May.", "She was born on 3 May."),
+        ("It was sold on April 8.", "Fairs: March 27 April 8 May 2"),
     ],
 )
 def test_the_same_unit_in_another_form_or_none_is_no_other_one(claim, sentence):

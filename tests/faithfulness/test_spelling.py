@@ -129,6 +129,10 @@ def test_what_may_differ_stays_as_it_is(passage: str, claim: str) -> None:
     assert as_written(claim, passage) == claim
 
 
+def test_a_hyphen_or_plural_is_no_other_spelling() -> None:
+    assert as_written("It takes three years.", "A three-year course.") == "It takes three years."
+
+
 def test_a_value_the_passage_writes_in_both_ways_stays_as_it_is() -> None:
     assert as_written("At 18V.", "Rated 18 V, sold as 18V.") == "At 18V."
 

@@ -7,6 +7,7 @@ import pytest
 
 from franq_guard.calibration.fit import fit_calibrator, labelled, out_of_fold
 from franq_guard.calibration.fitting import fit_by
+from franq_guard.metrics.plots import reliability_plot
 from franq_guard.report.calibration import calibration_page, calibration_plots
 from franq_guard.report.calibration_words import found_text, warnings_of
 
@@ -53,6 +54,20 @@ def test_the_drawings_count_what_the_fit_did_not_see(rows, fitted):
         of = [f for f, row in zip(flagged, rows, strict=True) if row["is_true"] is wanted]
         shares.append(sum(of) / len(of))
     assert lines["the chosen one"] == (pytest.approx(tuple(shares)),)
+
+
+def test_the_drawings_are_of_the_fit_with_its_weights(rows):
+    """A judge says the opposite of many claims; with weight 0 nothing is learned from it."""
+    opposite = [{**row, "is_true": not row["is_true"], "source": "judge"} for row in rows[:40]]
+    both = [*({**row, "source": "gold"} for row in rows), *opposite]
+    weights = {"judge": 0.0}
+    made = fit_calibrator(both, weights=weights)
+    data = labelled(both, weights)
+    p_true = out_of_fold(fit_by(made.calibration), data)
+    expected = reliability_plot(data.is_true, {"P(true)": p_true})
+    assert calibration_plots(made, both, weights=weights)[0].lines == expected.lines
+    assert calibration_plots(made, both)[0].lines != expected.lines
+    assert calibration_page(made, both, weights=weights) != calibration_page(made, both)
 
 
 def test_the_title_and_the_first_paragraph_say_what_was_found(rows, fitted):

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from franq_bench.fits.logistic import additive_logistic, learned_franq
+from franq_bench.fits.logistic import LearnedFranq, additive_logistic, learned_franq
 from franq_bench.fits.xgboost import xgboost_classifier
 from franq_bench.tables.scores import MARKS, Score, Scores
 from franq_guard.calibration.classifier import FranqClassifier
@@ -84,7 +84,10 @@ def fitted_scores(
         return [None] * len(test)
     names = signals if method != "xgboost-all" else sorted({*train[0].scores} - {*MARKS})
     options: dict[str, Any] = {"log_space": log_space, "faithful_above": faithful_above}
-    fitted = classifier(method, **options).fit(matrix(train, names), labels)
+    model = classifier(method, **options)
+    # Of these methods it alone cross-validates.
+    known = {"groups": Scores(tuple(train)).groups()} if isinstance(model, LearnedFranq) else {}
+    fitted = model.fit(matrix(train, names), labels, **known)
     values = fitted.predict_proba(matrix(test, names))[:, 1]
     return [None if np.isnan(value) else float(value) for value in values]
 

@@ -46,12 +46,15 @@ class LearnedFranq:
         self.log_space, self.fitted = log_space, False
         self.mixture = FranqMixture(faith=(0,), unfaith=(1,), signs=(1, 1))
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> LearnedFranq:
-        """Fit on X (n, 3) and labels y (n,) of 0/1; returns itself."""
+    def fit(self, X: ArrayLike, y: ArrayLike, *, groups: ArrayLike | None = None) -> LearnedFranq:
+        """Fit on X (n, 3) and labels y (n,) of 0/1; returns itself.
+
+        ``groups`` (n,): the answer of each row, kept whole when the penalty is chosen.
+        """
         features, labels = self._features(X), np.asarray(y)
         self.fitted = _two_classes(features, labels)
         if self.fitted:
-            self.mixture.fit(features, labels)
+            self.mixture.fit(features, labels, groups=groups)
         return self
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:

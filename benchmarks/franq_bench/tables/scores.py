@@ -160,8 +160,10 @@ class Scores:
 
     def groups(self) -> NDArray[np.int64]:
         """(n,): number of each row's answer, from 0; a row without ``group`` stands alone."""
-        # The flag distinguishes an id from an equal group name of another row.
-        keys = [(r.group is None, r.id if r.group is None else r.group) for r in self.rows]
+        # Names are unique in a data set; the flag distinguishes an id from an equal group name.
+        keys = [
+            (r.dataset, r.group is None, r.id if r.group is None else r.group) for r in self.rows
+        ]
         numbers = {key: at for at, key in enumerate(dict.fromkeys(keys))}
         return np.array([numbers[key] for key in keys], np.int64)
 

@@ -82,7 +82,9 @@ def _lines(
         return []
     best = max(others, key=lambda method: sign * figures[method])
     ranks = _ranks({m: sign * drawn[m] for m in figures})
-    place = {m: at for at, m in enumerate(sorted(figures, key=lambda m: -sign * figures[m]), 1)}
+    # Rounded: the last bit of a sum differs between processors and would order equal methods.
+    ranked = sorted(figures, key=lambda m: -sign * round(figures[m], 9))
+    place = {m: at for at, m in enumerate(ranked, 1)}
     heading = f"{_NAMES[metric]}; best other: {title(best)}, {number(figures[best])}"
     lines: list[tuple[Cell, ...]] = [(heading,)]
     for method in own:

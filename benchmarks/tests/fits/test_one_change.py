@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from franq_bench.fits.fallback import fallback_of, fallback_table
-from franq_bench.fits.fitted import FITTED, fitted_scores, with_fitted
+from franq_bench.fits.fitted import FITTED, SIGNALS, fitted_scores, with_fitted
 from franq_bench.fits.logistic import additive_logistic, learned_franq, unbounded
 from franq_bench.fits.one_change import MAPPINGS, one_change
 from franq_bench.tables.fallback_note import fallback_named, fallback_said
 from franq_bench.tables.results import MEAN, Results, metric_rows
 from franq_bench.tables.scores import Score, Scores
 from franq_bench.tables.summary import main_table
+from franq_guard.calibration.mixture import FranqMixture
 
 from .ablation_data import FAITH, UNFAITH, P, random_scores
 
@@ -79,6 +80,34 @@ def test_logistic_functions_rank_by_the_signals_and_leave_gaps_out(make):
     assert found[known & true].mean() > found[known & ~true].mean() + 0.3
     assert model.to_json().startswith("[")
     assert np.isnan(make().fit(signals * np.nan, true.astype(int)).predict_proba(signals)).all()
+
+
+def copied_answers(split):
+    """40 answers of ten equal claims each; the signals are noise: only a copy tells a label."""
+    rng = np.random.default_rng(0)
+    noise, true = rng.random((40, 3)), rng.random(40) < 0.5
+    found = []
+    for i, answer in enumerate(noise):
+        values = dict(zip(SIGNALS, map(float, answer), strict=True))
+        for j in range(10):
+            found.append(Score(f"{split}{i}/{j}", "a", split, bool(true[i]), values, f"{i}"))
+    return found
+
+
+def test_the_penalty_of_learned_franq_is_chosen_over_whole_answers():
+    train, test = copied_answers("train"), copied_answers("test")
+    X = np.array([[row.scores[m] for m in SIGNALS] for row in train])
+    features = np.column_stack([X[:, 0], np.log(X[:, 1:] / (1 - X[:, 1:]))])
+    expected = {}
+    for groups in (None, [row.group for row in train]):
+        model = FranqMixture(faith=(0,), unfaith=(1,), signs=(1, 1))
+        model.fit(features, [row.is_true for row in train], groups=groups)
+        expected[groups is None] = model.predict_proba(features)[:, 1]
+        if groups:
+            assert model.penalty_ == 100.0  # noise: the strongest penalty
+    assert not np.allclose(expected[True], expected[False], atol=1e-3)
+    found = fitted_scores("franq-learned", train, test)
+    assert found == pytest.approx(expected[False].tolist(), abs=1e-9)
 
 
 def test_signals_without_bounds():

@@ -195,6 +195,11 @@ def test_an_id_that_equals_a_group_is_not_in_it():
     assert groups[0] == groups[1] != groups[2]
 
 
+def test_answers_of_two_data_sets_are_two_even_if_they_are_called_the_same():
+    data = [line for name in "ab" for line in lines(name, [1, 0], groups=["x", "x"], m=[1, 0])]
+    assert Scores.of(data).groups().tolist() == [0, 0, 1, 1]
+
+
 def test_missing_files_say_what_to_give(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no results\.json in .*--out"):
         Results.read(tmp_path)

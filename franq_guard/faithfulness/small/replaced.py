@@ -155,9 +155,9 @@ class _Gap:
 def _other_unit(own: Measures, others: Measures) -> bool:
     """Whether a number of the claim is there, but only of another unit, power or month."""
     return any(
-        number in others and not any(here.agrees(there) for there in others[number])
+        number in others
+        and not any(here.agrees(there) for here in all_here for there in others[number])
         for number, all_here in own.items()
-        for here in all_here
     )
 
 

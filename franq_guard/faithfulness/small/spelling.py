@@ -42,7 +42,8 @@ def _other(claim: str, found: Found, known: dict[Value, tuple[str, ...]]) -> boo
 
 
 def _plain(spelling: str) -> str:
-    return spelling.replace(",", "").lower()  # the look-ups drop it, too
+    """A spelling without what is no difference to the look-ups: "a three-year term"."""
+    return spelling.lower().replace(",", "").replace("-", " ").removesuffix("s")
 
 
 def _apart(places: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -70,6 +70,7 @@ _BEFORE: Final = re.compile(
 )
 _LONGEST: Final = 20  # what is looked for before a number
 _LAST_DAY: Final = 31
+_ORDINAL_ENDS: Final = ("st", "nd", "rd", "th")
 _DATED: Final = re.compile(r" \d")
 
 
@@ -128,13 +129,14 @@ def _beside(text: str, number: str, start: int, end: int) -> Measured:
     sides = [side.groupdict() for side in (before, after) if side]
     said = {name: word for side in sides for name, word in side.items() if word}
     power = said.get("power") or (said.get("letter", "") if "money" in said else "")
+    power = _MILLIONS.get(power.lower(), power)
+    if number.isdecimal() and int(number) <= _LAST_DAY:
+        months = MONTHS.intersection(calendar_word((s["month"] or "").lower()) for s in sides)
+        if months:  # of "March 27 May 1" it is not known
+            return Measured(power, "" if len(months) > 1 else next(iter(months)))
     unit = unit_of(said.get("money") or said.get("unit", ""))
-    month = calendar_word(said.get("month", "").lower())
-    day = number.isdecimal() and int(number) <= _LAST_DAY
-    return Measured(
-        power=_MILLIONS.get(power.lower(), power),
-        unit=f"{unit.size} {unit.kind}" if unit else month if day and month in MONTHS else "",
-    )
+    ordinal = text[start:end].lower().endswith(_ORDINAL_ENDS)  # the third day is no three days
+    return Measured(power, f"{unit.size} {unit.kind}" if unit and not ordinal else "")
 
 
 def _token(word: str, *, opens: bool) -> Token | None:

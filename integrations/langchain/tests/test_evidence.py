@@ -6,6 +6,7 @@ import asyncio
 import logging
 from typing import TypedDict
 
+import numpy as np
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, dynamic_prompt
@@ -309,3 +310,11 @@ def test_evidence_of_a_node(evidence):
     node = guard_node(guard, lambda s: {"answer": ScriptedLLM().invoke(ONE)}, evidence=evidence)
     node.invoke({"question": ASKED, "store": {"found": DOCUMENTS}})
     assert texts(guard) == BOTH
+
+
+def test_a_document_whose_id_is_an_array_is_evidence():
+    about = {"id": np.array([1, 2]), "title": np.int64(7), "deep": {"of": [np.nan]}}
+    found = {"answer": "The tower is tall [1].", "context": [Document(TEXTS[0], metadata=about)]}
+    chain = guard_chain(RunnableLambda(lambda _: found), ScriptedGuard())
+    [verdict] = chain.invoke({"question": "How tall?"})["franq"]["verdicts"]
+    assert verdict["label"] == "supported"

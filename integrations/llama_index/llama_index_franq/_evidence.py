@@ -14,6 +14,7 @@ from typing import Any
 from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 
 from franq_guard import Passage
+from franq_guard.basics.names import name_of
 from franq_guard.capture.evidence import (
     PASSAGE_KEYS,
     EvidenceFrom,
@@ -39,7 +40,7 @@ def passage_of(node: NodeWithScore) -> Passage:
     about = node.node.metadata
     return Passage(
         node.node.get_content(metadata_mode=MetadataMode.NONE),
-        title=str(about.get("title") or about.get("file_name") or ""),
+        title=name_of(about.get("title"), about.get("file_name")),
         id=node.node.node_id,
         metadata=about,
     )

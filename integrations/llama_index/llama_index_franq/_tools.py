@@ -14,6 +14,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from franq_guard import Passage
+from franq_guard.basics.names import name_of
 from franq_guard.capture.evidence import chosen_passages, passages_of, usual_passages
 from franq_guard.capture.marked import without_written
 from franq_guard.capture.outlet import REPORT_KEY
@@ -148,7 +149,7 @@ def _own_nodes(call: ToolCallResult) -> list[NodeWithScore]:
 
 def _document(passage: Passage, number: str, tool: str) -> NodeWithScore:
     """A document as a node; its source names a file, which may have many, and is no id."""
-    source = str(passage.metadata.get("source") or "")
+    source = name_of(passage.metadata.get("source"))
     name = passage.id if passage.id and passage.id != source else number
     return _noted(passage.text, name, passage.title or source or tool)
 

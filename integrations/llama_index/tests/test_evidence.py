@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 
+import numpy as np
 import pytest
 from llama_index.core.base.response.schema import Response
 from llama_index.core.chat_engine import ContextChatEngine, SimpleChatEngine
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.query_engine import CustomQueryEngine
-from llama_index.core.schema import QueryBundle
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import Context, StartEvent, StopEvent, Workflow, step
 from pydantic import Field
@@ -325,3 +326,18 @@ def test_empty_response_of_a_model_that_was_asked_is_no_claim_either():
     first, second = guard.traces
     assert [claim.not_a_claim for claim in first.claims] == ["the model said nothing"]
     assert second.claims is None
+
+
+class Storing(CustomQueryEngine):
+    """Returns a node as a vector store made it."""
+
+    def custom_query(self, query_str):
+        about = {"id": np.array([1, 2]), "title": np.array([3, 4]), "deep": {"of": [np.nan]}}
+        node = TextNode(text=DOCUMENT, metadata=about)
+        return Response("It is tall [1].", source_nodes=[NodeWithScore(node=node, score=0.5)])
+
+
+def test_a_node_whose_title_is_an_array_is_evidence():
+    answer = guard_query_engine(Storing(), ScriptedGuard()).query("How tall?")
+    [verdict] = answer.metadata["franq"]["verdicts"]
+    assert verdict["label"] == "supported"
