@@ -169,9 +169,11 @@ def curve_from(name: str, value: object) -> Knots | Logistic | None:
         return None
     stored = cast("Mapping[str, Any]", value)
     if "intercept" in stored:
-        terms = {key: _term(name, stored[key]) for key in _TERMS if key in stored}
-        numbers = {k: _number(name, number) for k, number in stored.items() if k not in _TERMS}
-        return Logistic(**numbers, **terms)
+        values: dict[str, Any] = {
+            key: _term(name, value) if key in _TERMS else _number(name, value)
+            for key, value in stored.items()
+        }
+        return Logistic(**values)
     x, y = ([_number(name, number) for number in stored[axis]] for axis in ("x", "y"))
     return Knots(tuple(x), tuple(y))
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from franq_guard import metrics
 from franq_guard.calibration.fitting import Fit, fit_by
-from franq_guard.calibration.labels import Labelled, labelled
+from franq_guard.calibration.labels import Labelled, labelled, p_true_of
 from franq_guard.calibration.promise import PromiseRefusedError
 from franq_guard.calibration.store import AnyCalibration, Calibrator, Interpolation
 from franq_guard.calibration.thresholds import (
@@ -229,7 +229,7 @@ def _promised(
     try:
         found = promised_threshold(
             passing(data, about),
-            made.apply(*data.signals.T, data.nli)[0],
+            p_true_of(data, made),
             answers=data.answers.tolist(),
             always=flagged_always(data, rule),
             alpha=alpha,
@@ -273,9 +273,7 @@ def out_of_fold(fit: Fit, data: Labelled, *, folds: int = FOLDS) -> FloatArray:
     for held in range(min(folds, len(answers))):
         seen, out = fold != held, fold == held
         if len(np.unique(data.is_true[seen & (data.weights > 0)])) > 1:
-            p_true[out] = fit(data.only(seen)).calibrator.apply(
-                *data.signals[out].T, data.nli[out]
-            )[0]
+            p_true[out] = p_true_of(data.only(out), fit(data.only(seen)).calibrator)
     return p_true
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from franq_guard import metrics
 from franq_guard.calibration.fit import ABOUT, About, flagged_always, labelled, passing
+from franq_guard.calibration.labels import p_true_of
 from franq_guard.calibration.promise import one_an_answer, upper_bound
 from franq_guard.calibration.store import Calibrator
 from franq_guard.franq import FloatArray
@@ -82,7 +83,7 @@ def holding(calibrator: Calibrator, rows: Iterable[Mapping[str, Any]]) -> Holdin
     """
     data = labelled(rows)
     data = data.only(data.trusted)
-    p_all = calibrator.apply(*data.signals.T, data.nli)[0]
+    p_all = p_true_of(data, calibrator)
     known = np.flatnonzero(~np.isnan(p_all))
     if not len(known):
         raise ValueError("no claim has both a label that can be trusted and a P(true)")

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from franq_guard.calibration.store import Calibrator
 from franq_guard.franq import FloatArray
 
 MADE, PUBLIC = "edit", "public"
 """Sources of labels that are not of the model's own answers: statements that were made for the fit,
 and answers of other data."""
 
-__all__ = ["MADE", "PUBLIC", "Labelled", "labelled"]
+__all__ = ["MADE", "PUBLIC", "Labelled", "labelled", "p_true_of"]
 
 
 class Labelled(NamedTuple):
@@ -59,6 +60,12 @@ class Labelled(NamedTuple):
             weights=self.weights[chosen],
             stated=self.stated[chosen],
         )
+
+
+def p_true_of(data: Labelled, calibrator: Calibrator) -> FloatArray:
+    """P(true) of each claim (n,) by a calibrator; NaN where a signal that it weighs is unknown."""
+    p_faithful, uq_faith, uq_unfaith = data.signals.T
+    return calibrator.apply(p_faithful, uq_faith, uq_unfaith, data.nli)[0]
 
 
 def labelled(

@@ -27,10 +27,12 @@ def verdict(
     """
     if claim.not_a_claim is not None:
         return unchecked(claim, "error")
-    values = (measured.p_faithful, measured.uq_faith, measured.uq_unfaith)
-    columns = [_row(value) for value in values]
+    weight, uq_faith, uq_unfaith = map(
+        _row, (measured.p_faithful, measured.uq_faith, measured.uq_unfaith)
+    )
     nli = _row(measured.contradiction, measured.entailment)[None]
-    p_true, faith, unfaith = (_known(array[0]) for array in calibrator.apply(*columns, nli))
+    found = calibrator.apply(weight, uq_faith, uq_unfaith, nli)
+    p_true, faith, unfaith = (_known(array[0]) for array in found)
     if measured.reason == "no_evidence" and not _without_passages(calibrator, source):
         p_true = None
     rule = policy.rule(calibrator.labels)

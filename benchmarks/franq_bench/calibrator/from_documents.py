@@ -35,7 +35,7 @@ from franq_guard import metrics
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.fit import flagged_always, out_of_fold
 from franq_guard.calibration.fitting import Fit, Fitted, fit_by, learned
-from franq_guard.calibration.labels import Labelled, labelled
+from franq_guard.calibration.labels import Labelled, labelled, p_true_of
 from franq_guard.calibration.store import AnyCalibration
 from franq_guard.claims import RuleSplitter
 from franq_guard.datasets.building import Recipe, build
@@ -174,13 +174,13 @@ def compared(
     for way in _WAYS:
         fit = _Recorded(fit_by(way))
         alone = fit(edits).calibrator
-        p_true = alone.apply(*answers.signals.T, answers.nli)[0]
+        p_true = p_true_of(answers, alone)
         found = _judged(f"documents alone, {way}", answers, p_true, alone.labels)
         yield found._replace(fell=fit.fell if way == "condition" else ())
     few = _few(answers)
     rows = [row for row, chosen in zip(real, few.tolist(), strict=True) if chosen]
     both, left = learned(labelled([*made, *rows])).calibrator, answers.only(~few)
-    p_true = both.apply(*left.signals.T, left.nli)[0]
+    p_true = p_true_of(left, both)
     yield _judged(f"learned, level from {REAL} real claims", left, p_true, both.labels)
     for way in _WAYS:
         fit = _Recorded(fit_by(way))

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from franq_bench.calibrator.own_writer import of_other_sets
 from franq_bench.tables.scores import GOLD, Score
-from franq_guard.calibration.fit import fit_calibrator, flagged_always, labelled
+from franq_guard.calibration.fit import fit_calibrator, flagged_always
+from franq_guard.calibration.labels import labelled, p_true_of
 from franq_guard.calibration.store import Calibrator
 from franq_guard.metrics import auroc, ece
 from franq_guard.signals.components import OWN
@@ -105,7 +106,7 @@ def _figures(rows: Sequence[Score], made: Calibrator, any_writer: Calibrator) ->
     """AUROC, ECE and the shares flagged, beside those of the calibrator for any writer."""
     data = labelled(map(_row, rows))
     truth, nothing = data.is_true, np.zeros(len(rows))  # the other one weighs no likelihoods
-    ours = made.apply(*data.signals.T, data.nli)[0]
+    ours = p_true_of(data, made)
     theirs = any_writer.apply(data.signals[:, 0], nothing, nothing)[0]
     flagged = (ours < made.labels.threshold) | flagged_always(data, made.labels)
     return {

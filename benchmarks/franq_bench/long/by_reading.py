@@ -20,6 +20,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from franq_bench.calibrator.own_writer import Shares, shares
 from franq_bench.fits.fallback import fallback_note
@@ -181,9 +182,9 @@ def _learned(faith: Sequence[str], unfaith: Sequence[str]) -> _Fit:
     """
     names = list(dict.fromkeys((*faith, *unfaith)))
     signs = cast("tuple[Sign, ...]", tuple(-1 if n == "contradiction" else 1 for n in names))
-    places = {key: tuple(map(names.index, of)) for key, of in (("faith", faith),
-                                                               ("unfaith", unfaith))}  # fmt: skip
-    return lambda x, truth, groups: FranqMixture(**places, signs=signs).fit(x, truth, groups=groups)
+    columns = [tuple(map(names.index, of)) for of in (faith, unfaith)]
+    mixture = FranqMixture(faith=columns[0], unfaith=columns[1], signs=signs)
+    return lambda x, truth, groups: clone(mixture).fit(x, truth, groups=groups)
 
 
 def _unbounded(rows: Sequence[Score], names: Sequence[str]) -> FloatArray:

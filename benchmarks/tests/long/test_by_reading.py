@@ -24,7 +24,7 @@ from franq_bench.long.by_reading import (
 )
 from franq_bench.tables.scores import Score, Scores
 from franq_guard.calibration.fitting import fit_by
-from franq_guard.calibration.labels import labelled
+from franq_guard.calibration.labels import labelled, p_true_of
 from franq_guard.metrics.measures import auroc
 from franq_guard.signals.components import OWN
 
@@ -91,7 +91,7 @@ def test_the_row_as_shipped_is_the_shipped_fit(rows):
     )  # fmt: skip
     test = np.array([row.split == "test" for row in rows])
     shipped = fit_by("learned")(data.only(~test)).calibrator
-    want = shipped.apply(*data.signals[test].T, data.nli[test])[0]
+    want = p_true_of(data.only(test), shipped)
     found = {name: values for name, values, _ in compared(rows)}
     shown = found["FRANQ, learned: as shipped"][test]
     np.testing.assert_allclose(shown, want, rtol=1e-6)
