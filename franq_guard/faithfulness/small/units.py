@@ -14,8 +14,7 @@ class Unit(NamedTuple):
 
 
 # Kind, size, words in any case, symbols in this case only. Months have no fixed number of days, a
-# kilobyte no fixed number of bytes;
-# "pounds" may be weight or money.
+# kilobyte no fixed number of bytes. "Pounds" may be weight or money, so they are not here.
 _UNITS: Final = (
     ("mass", "0.000001", "microgram micrograms", "µg μg mcg"),
     ("mass", "0.001", "milligram milligrams", "mg"),
