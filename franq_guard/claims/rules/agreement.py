@@ -75,6 +75,8 @@ def verb_number(words: Sequence[Word], k: int) -> Number | None:
 def agree(phrase: Sequence[Word], words: Sequence[Word], verb: int) -> bool:
     """Whether the noun phrase may be the subject of the verb; False only if they surely differ."""
     only = phrase[0].low if len(phrase) == 1 else ""
+    if only == "i" and words[verb].low in {"are", "were"}:
+        return False
     if only in {"i", "you"} and verb_number(words, verb) == "singular":
         return only == "i" and words[verb].low == "was"
     numbers = {number(phrase), verb_number(words, verb)} - {None}

@@ -83,7 +83,10 @@ def phrase_before(frame: Sequence[Word], comma: int, main: int) -> tuple[Word, .
         k -= 1
         if not frame[k].shielded and _opens(frame, k):
             break
-    if k > 0 and k - 1 != main and not titled and _may_hold_verb(frame, k, comma):
+    held = k - 1 != main or frame[main].low in w.AUXILIARIES
+    if frame[main].low in w.MODALS and after_adverbs(frame, main + 1) == comma - 1:
+        return None  # "It can shed, which", "They do not shed, which"
+    if k > 0 and held and not titled and _may_hold_verb(frame, k, comma):
         return None
     phrase = list(frame[k:comma])
     while phrase and (is_adverb(phrase[0]) or not phrase[0].is_word):

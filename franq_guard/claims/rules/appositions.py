@@ -41,7 +41,10 @@ _BEGINNINGS = word_set("began begins ended ends occurred occurs happened happens
 """After these the doer of an -ing form is unclear: "It began in May, marking the end of ..."."""
 _OBJECTS = frozenset({"him", "them", "me", "us"})
 """After an -ing form they mean a person before it, who may be its subject: "reuniting him with"."""
-_PRESENT = w.NAMING | word_set("located situated found made used owned")
+_PRESENT = w.NAMING | word_set(
+    "located situated found made used owned abbreviated shortened spelled loaded filled covered"
+    " surrounded equipped"
+)
 _ABSTRACT = word_set(
     "move decision feat record success failure achievement increase decrease decline rise drop fall"
     " practice event reminder sign victory defeat result rate step change development situation"

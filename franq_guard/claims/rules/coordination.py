@@ -19,11 +19,14 @@ from franq_guard.claims.rules.doubts import (
     loose_participle,
     no_clause,
     no_verb,
+    open_event,
+    purpose,
     says_who,
     second_subject,
     told,
     two_modifiers,
     two_participles,
+    within,
 )
 from franq_guard.claims.rules.finite_verb import (
     after_adverbs,
@@ -54,7 +57,6 @@ _WITHOUT_THAT = word_set(
 """After these a clause may follow without "that"."""
 _SAYING = frozenset({"know", "think", "guess", "mean", "see", "say"})
 _NOT_ONLY = frozenset({"only", "just", "merely", "simply"})
-_POSSIBLE = frozenset({"can", "could", "will", "would"})
 # Words that open a clause which needs a verb of its own before "and" can join two sentences.
 _WAITING = w.CONTRASTS | word_set(
     "if that whether because when unless what since where how as who whose whom which"
@@ -105,6 +107,8 @@ def _fronted_contrast(clause: Clause) -> tuple[Clause, Clause] | None:
     for k in range(2, len(frame) - 2):
         if frame[k].is_comma and clause.can_cut(k):
             first = find_verb(frame, 1, k, loose=True)
+            if any(x.low in {"if", "unless"} for x in frame[:k]):
+                return None  # "While dogs swim if they must, cats drown"
             if first is not None and _opens_clause(frame, k + 1, first):
                 left, right = clause.cut(k + 1, ())
                 return parts((Clause(left.frame[1:], left.own), right))
@@ -196,7 +200,9 @@ def _holds_together(frame: Sequence[Word], main: int, k: int, body: int) -> bool
     if frame[main].low in _THINKING and find_verb(frame, main + 1, k, loose=True) is None:
         return True  # "thought the net and the web would grow"
     explains = frame[k].text != ";" and (_after_colon(frame, main, k) or told(frame, main, k))
-    return linked or explains or _shared(frame, main, k, body) or _purpose(frame, k, body)
+    if explains or linked or within(frame, main, k) or open_event(frame, main, k):
+        return True
+    return _shared(frame, main, k, body) or purpose(frame, k, body)
 
 
 def _shared(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
@@ -210,12 +216,6 @@ def _shared(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     if any(x.low == "not" and y.low in _NOT_ONLY for x, y in pairwise(frame[start : main + 1])):
         return True
     return any(frame[j].low in _CORRELATIVES or both(frame, j) for j in range(main, k))
-
-
-def _purpose(frame: Sequence[Word], k: int, body: int) -> bool:
-    """Whether it is a purpose, no fact: "fix it, so your computer can run"."""
-    so = any(x.low == "so" for x in frame[k:body])
-    return so and any(x.low in _POSSIBLE for x in frame[body : body + 9])
 
 
 def _after_bare_comma(frame: Sequence[Word], k: int, body: int, main: int) -> bool:

@@ -27,6 +27,7 @@ _CAUSING = word_set(
     " considered consider considers got get gets had have has saw see sees"
 )
 _PERIODS = frozenset({"hour", "day", "week", "month", "year", "time"})
+_POSSIBLE = frozenset({"can", "could", "will", "would"})
 _PERFECT = frozenset({"has", "have", "had"})
 
 
@@ -111,6 +112,8 @@ def ambiguous_noun(frame: Sequence[Word], k: int, verb: int) -> bool:
         return False
     if after is None or after.low == "of" or not (after.is_word or after.text in "$€£"):
         return True
+    if after.low == "that" and is_plural(frame[k - 1]) and low not in w.COMPLEMENT_VERBS:
+        return True  # "creates goals and rules that help"
     if is_plural(frame[k - 1]) and low in verbs.PLURAL_NOUN_TOO and not opens_noun_phrase(after):
         return True  # "the typical issues and challenges common to it"
     noun = is_plural(frame[k - 1]) or frame[k].is_comma or frame[k - 1].is_comma
@@ -151,6 +154,56 @@ def complement(frame: Sequence[Word], main: int, k: int) -> bool:
     if verbs.is_ed_form(first) or first in verbs.PARTICIPLES:
         return False
     return caused and any(verbs.is_ed_form(x.low) or x.low in verbs.PARTICIPLES for x in inner)
+
+
+def has_described(frame: Sequence[Word], main: int, body: int) -> bool:
+    """Whether "had" may be the only verb, of what is described: "had limited water and faced"."""
+    if frame[main].low in _PERFECT and any(x.low == "by" for x in frame[body + 1 : body + 2]):
+        return True  # "has trips led by Ann and paid by Bo"
+    k = after_adverbs(frame, main + 1)
+    formed = verbs.is_ed_form(frame[k].low) or frame[k].low in verbs.PARTICIPLES
+    if frame[main].low != "had" or not formed or k + 1 >= len(frame):
+        return False
+    return may_be_noun(frame[k + 1]) and not is_adverb(frame[k + 1])
+
+
+def noun_before_verb(frame: Sequence[Word], main: int) -> bool:
+    """Whether the main verb may be a noun: "Stock markets list common shares"."""
+    after = frame[main + 1 : main + 3]
+    bare = main == 1 and frame[0].low not in w.SUBJECT_PRONOUNS
+    if not bare or frame[main].low not in verbs.PLURAL_NOUN_TOO or len(after) < 2:
+        return False
+    other = after[0].low in verbs.BASE_FORMS and after[1].is_word
+    return other and after[1].low not in w.PREPOSITIONS | w.COORDINATORS
+
+
+def purpose(frame: Sequence[Word], k: int, body: int) -> bool:
+    """Whether it is a purpose, no fact: "fix it, so your computer can run"."""
+    so = any(x.low == "so" for x in frame[k:body])
+    return so and any(x.low in _POSSIBLE for x in frame[body : body + 9])
+
+
+def open_event(frame: Sequence[Word], main: int, k: int) -> bool:
+    """Whether a verb without its object ends a clause: "after Ann hit and hurt a man"."""
+    last, doer = frame[k - 1], frame[k - 2]
+    if frame[k].is_comma or last.low not in verbs.FINITE_FORMS - verbs.INTRANSITIVE_PASTS:
+        return False
+    opened = any(x.low in w.SUBORDINATORS and not x.shielded for x in frame[main + 1 : k])
+    return opened and (doer.is_name or doer.low in w.SUBJECT_PRONOUNS)
+
+
+def within(frame: Sequence[Word], main: int, k: int) -> bool:
+    """Whether ``k`` may be inside a clause on a place: "a town in which X, and Y"."""
+    return any(
+        (
+            frame[j].low == "which"
+            and frame[j - 1].low in w.PREPOSITIONS
+            and j > 1
+            and not frame[j - 2].is_comma
+        )
+        or (frame[j].low == "where" and not frame[j - 1].is_comma)
+        for j in range(main + 1, k)
+    )
 
 
 def modifier(frame: Sequence[Word], main: int, k: int) -> bool:
@@ -211,9 +264,23 @@ def bare_predicate(frame: Sequence[Word], main: int, k: int) -> bool:
 
 
 def no_clause(frame: Sequence[Word], body: int) -> bool:
-    """Whether a participle follows "while": "while dropping contests against Rice"."""
+    """Whether it is a participle after "while", or a predicate: "while dropping X against Rice"."""
+    if _no_subject(frame, body):
+        return True
     gerund = frame[body - 1].low in w.CONTRASTS and frame[body].low in verbs.GERUNDS
     return gerund and find_verb(frame, body + 1, len(frame)) is None
+
+
+def _no_subject(frame: Sequence[Word], body: int) -> bool:
+    """Whether it may be a predicate: "but hopes new owners like it", "and staying fixed on X"."""
+    if body + 1 >= len(frame):
+        return False
+    first, after = frame[body], frame[body + 1]
+    if first.is_name or is_adverb(after) or after.low in w.PREPOSITIONS | w.COORDINATORS:
+        return False
+    if first.low in verbs.GERUNDS:
+        return verbs.is_ed_form(after.low)
+    return first.low in verbs.THIRD_PERSON_FORMS and not is_finite(frame, body + 1, loose=True)
 
 
 def no_verb(frame: Sequence[Word], main: int, body: int, verb: int) -> bool:
@@ -270,6 +337,8 @@ def loose_participle(frame: Sequence[Word], k: int, body: int, *, bare_comma: bo
         return False
     if not (low in verbs.PARTICIPLES or verbs.is_ed_form(low)) or low in verbs.PURE_PASTS:
         return False
+    if bare_comma and low == "compared":
+        return True  # "It earned 5 million, compared to a loss, and grew"
     series = any(x.low == "and" and not x.shielded for x in frame[k:])
     named = low in w.NAMING or not series
     return (bare_comma and named) or (frame[k].text == ";" and body == k + 1)
@@ -282,7 +351,12 @@ def two_participles(frame: Sequence[Word], k: int, body: int) -> bool:
     before = frame[k - 1].low
     part = before.rsplit("-", 1)[-1]  # "Ulm-backed and installed"
     left = verbs.is_ed_form(part) or before in verbs.PARTICIPLES - verbs.BASE_FORMS
-    return frame[k].low == "and" and formed and left
+    # "was sold, with parts made by many and badly bound"; "of dogs being lost and sold"
+    added = any(
+        frame[j].low == "being" or (frame[j].is_comma and frame[j + 1].low == "with")
+        for j in range(k - 1)
+    )
+    return frame[k].low == "and" and formed and (left or added)
 
 
 def infinitive(frame: Sequence[Word], main: int, body: int) -> bool:

@@ -64,6 +64,8 @@ def statements(text: str, start: int, end: int, *, language: str = "en") -> list
 
 def _may_state(text: str, span: Span) -> bool:
     """Whether there is a verb, or most words are written small, which in a title they are not."""
+    if text[span[0]] in "=<>":
+        return False  # "4! = 24"
     words = [x for x in lex(text, *span) if x.is_word]
     spelled = [x for x in words if not x.is_number]
     small = sum(not x.is_name and x.low.isascii() for x in spelled)  # phonetic script is no prose

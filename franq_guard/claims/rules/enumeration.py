@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.clause import Clause
+from franq_guard.claims.rules.doubts import noun_before_verb
 from franq_guard.claims.rules.finite_verb import is_adverb, main_verb, subject_start
 from franq_guard.claims.rules.lexer import Word, inserted
 from franq_guard.claims.rules.list_doubts import COUNTS, OPENERS
@@ -28,7 +29,7 @@ def enumerated(clause: Clause) -> list[Clause]:
         return [clause]
     main = main_verb(frame, subject_start(frame))
     joint = None if main is None else _last_joint(frame, main)
-    if main is None or joint is None:
+    if main is None or joint is None or noun_before_verb(frame, main):
         return [clause]
     separators = _separators(frame, main, joint)
     while separators:

@@ -49,6 +49,8 @@ def is_finite(words: Sequence[Word], k: int, *, loose: bool = False) -> bool:
     if word.index < 0 and low in v.FINITE_FORMS:
         return True  # the rules put it there
     before = _before(words, k)
+    if k > 1 and words[k - 1].low == "you" and words[k - 2].low in _LETTING:
+        return False
     if low in {"will", "might", "can", "must"} and _is_noun(words, k, before):
         return False
     if low in w.PRONOUN_VERBS or low in w.FINITE_AUXILIARIES:
@@ -285,6 +287,8 @@ def _blocks_verb(before: Word, words: Sequence[Word], k: int) -> bool:
     )
 
 
+_LETTING = frozenset({"let", "lets", "make", "makes", "made", "help", "helps", "helped"})
+"""After these "you" is no subject: "a shop that lets you save time"."""
 # "titled", "called" and the like are a main verb before these: "called him a hero".
 _AFTER_NAMED = w.POSSESSIVES | {"him", "them", "it"}
 

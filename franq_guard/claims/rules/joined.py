@@ -91,7 +91,7 @@ def _without_object(frame: Sequence[Word], k: int) -> bool:
 
 def _verb(frame: Sequence[Word], k: int) -> int | None:
     main = main_verb(frame, subject_start(frame))
-    return verb_before(frame, k) if main is None or main < k else None
+    return main if main is not None else verb_before(frame, k)
 
 
 def _free(frame: Sequence[Word], main: int, k: int) -> bool:
@@ -152,5 +152,9 @@ def _mirrored(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
         return False
     second = next((j for j, x in enumerate(tail) if x.low in w.PREPOSITIONS), 0)
     near = [x.low for x in frame[max(main + 1, k - 6) : k]]
+    if frame[k - 1].text[-1].isupper() or any(x.low in {"being", "having"} for x in tail):
+        return False  # "on a non-PAX and PAX basis"
+    if any(x.low in w.PREPOSITIONS - {"of"} for x in tail[second + 1 :]):
+        return False  # "five cups for men and four for women in a single day"
     alone = not w.RELATIVES & set(near)
     return second > 0 and alone and tail[second].low in set(near) - {"of"}

@@ -187,7 +187,8 @@ def _acts_together(frame: Sequence[Word], first: int, members: Sequence[Sequence
 def _one_of_two(members: Sequence[Sequence[Word]]) -> bool:
     """Whether a second noun may belong to the first one's "of": "an heir of Ann and the king"."""
     linked = [any(x.low in w.PREPOSITIONS for x in m) for m in members]
-    return len(members) == 2 and linked == [True, False]
+    bare = all(len(m) == 1 and not m[0].is_name for m in members[1:-1])
+    return linked[0] and not any(linked[1:]) and (len(members) == 2 or bare)
 
 
 def _goes_on(member: Sequence[Word], core: Sequence[Word]) -> bool:

@@ -17,7 +17,7 @@ from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.finite_verb import is_adverb, main_verb, subject_start
 from franq_guard.claims.rules.lexer import Word, lex
 from franq_guard.claims.rules.lexicon import word_set
-from franq_guard.claims.rules.verbs import PARTICIPLES
+from franq_guard.claims.rules.verbs import GERUNDS, PARTICIPLES
 
 _PERSONAL = {"he": "person", "she": "person", "it": "thing", "they": "several"}
 _POSSESSIVE = {"his": "person", "her": "person", "its": "thing", "their": "several"}
@@ -139,7 +139,7 @@ def _after(topic: Topic | None, text: str) -> Topic | None:
         verb = main_verb(words, start)
     if verb is None or len(text) > _MAX_READ:
         return None
-    phrase = [x for x in words[start:verb] if not is_adverb(x)]
+    phrase = _phrase(words[start:verb])
     rest = [*words[verb + 1 :], *aside, *words[:start]]
     if len(phrase) == 1 and phrase[0].low in _PERSONAL:
         if topic is None:
@@ -238,12 +238,18 @@ def _phrases(words: Sequence[Word]) -> Iterator[tuple[int, Sequence[Word]]]:
             start = k + 1
 
 
+def _phrase(words: Sequence[Word]) -> Sequence[Word]:
+    """A subject without adverbs; all of it if it may begin with one: "First Light is a film"."""
+    plain = [x for x in words if not is_adverb(x)]
+    return words if len(words) > 1 and words[0].low in w.ADVERBS and words[1].is_name else plain
+
+
 def _is_name(phrase: Sequence[Word]) -> bool:
     """Whether the phrase is a name and nothing else: "Ada Lovelace", "the River Mell"."""
     if not phrase or not any(x.is_name and x.low not in w.DETERMINERS for x in phrase):
         return False
-    if phrase[0].low in {"here", "there"}:
-        return False
+    if phrase[0].low in GERUNDS or phrase[0].low in {"here", "there"}:
+        return False  # "Having left the town, he ...": any first word has a capital
     inner = phrase[1:] if phrase[0].low == "the" else phrase
     return (
         all(
@@ -298,7 +304,7 @@ def _kinds_after(kinds: dict[str, str | None], sentence: str) -> dict[str, str |
             found[single] = None  # another film, or several
     if told is None or verb is None:
         return found
-    phrase = [x for x in words[start:verb] if not is_adverb(x)]
+    phrase = _phrase(words[start:verb])
     if _is_name(phrase) and not any(x.low in {"and", "&"} for x in phrase):
         name = sentence[phrase[0].start : phrase[-1].end].strip("*_")
         found[told.low] = name if found.get(told.low, name) == name else None

@@ -9,6 +9,7 @@ from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.doubts import (
     amount,
     complement,
+    has_described,
     has_object,
     infinitive,
     may_be_noun,
@@ -17,6 +18,7 @@ from franq_guard.claims.rules.doubts import (
 )
 from franq_guard.claims.rules.finite_verb import (
     after_adverbs,
+    find_verb,
     is_adverb,
     is_finite,
     is_past_tense,
@@ -33,6 +35,10 @@ _NAMING_VERBS = word_set(
 _WHEN = frozenset({"next", "following", "same", "day", "year", "month", "week", "night"})
 _AT_PRESENT = frozenset({"now", "currently", "today", "still"})
 _DO = frozenset({"do", "does", "did", "don't", "doesn't", "didn't"})
+_AFTER_BORN = word_set(
+    "raised reared educated schooled buried baptised baptized christened adopted brought named"
+    " called bred taught trained orphaned"
+)
 _NO_PASSIVE = verbs.INTRANSITIVE_PASTS | {"became", "married"}
 
 
@@ -50,11 +56,12 @@ def carried_words(
     if complement(frame, main, k) or modifier(frame, main, k):
         return None
     auxiliary = (frame[main],) if frame[main].low in w.FINITE_AUXILIARIES else ()
-    if frame[main].low in w.BE and _unclear_voice(frame, main, k):
+    if _unclear_voice(frame, main, k) or (reported is not None and _either_says(frame, main, k)):
         return None
     if (
         auxiliary
         and low != "had"
+        and not has_described(frame, main, k)
         and (low in verbs.PARTICIPLES or verbs.is_ed_form(low))
         and _is_passive(frame, main, k)
         and not (is_past_tense(frame[main]) and frame[body].low in _AT_PRESENT)
@@ -63,12 +70,27 @@ def carried_words(
     series = frame[body - 1].is_comma and is_past_tense(frame[main])
     if maybe_adjective(frame, k) and not series:
         return None
-    if _described_as(frame, main, k):
+    if _noun_or_verb(frame, main, k) or _described_as(frame, main, k):
         return None
     if same_tense(frame, main, k) or is_finite(frame, k):
         return shared
     modal = base_predicate(frame, main, body)
     return None if modal is None else (*shared, *modal)
+
+
+def _noun_or_verb(frame: Sequence[Word], main: int, k: int) -> bool:
+    """Whether the word at ``k`` may be a noun with a verb after it: "and plans failed"."""
+    noun = frame[k].low in verbs.PLURAL_NOUN_TOO and is_past_tense(frame[main])
+    pronoun = k + 1 < len(frame) and frame[k + 1].low in w.SUBJECT_PRONOUNS
+    return noun and not pronoun and find_verb(frame, k + 1, len(frame), loose=True) is not None
+
+
+def _either_says(frame: Sequence[Word], reported: int, k: int) -> bool:
+    """Whether who says it may do it, too: "He notes that the price is fair and offers a gift"."""
+    speaks = any(x.low in w.COMPLEMENT_VERBS for x in frame[:reported])
+    modal = frame[reported].low in w.MODALS and frame[k].low in verbs.BASE_FORMS
+    one = frame[reported - 1].low == "it" or frame[k].low in w.AUXILIARIES or modal
+    return speaks and not one
 
 
 def _described_as(frame: Sequence[Word], main: int, k: int) -> bool:
@@ -86,12 +108,22 @@ def base_predicate(frame: Sequence[Word], main: int, body: int) -> tuple[Word, .
     if low not in verbs.BASE_FORMS or not has_object(frame, k) or infinitive(frame, main, body):
         return None
     first = frame[main].low
+    if _helped(frame, main, k):
+        return None
     if first in w.MODALS - _DO and frame[after_adverbs(frame, main + 1)].low in verbs.BASE_FORMS:
         return (frame[main],)
     perfect = first == "have" and frame[after_adverbs(frame, main + 1)].low in verbs.PARTICIPLES
     plural = first in {"are", "have"} and not perfect and low in verbs.PLAIN_BASE_FORMS | {"return"}
     plain = first in verbs.BASE_FORMS and first not in w.FINITE_AUXILIARIES
     return () if plural or plain else None
+
+
+def _helped(frame: Sequence[Word], main: int, k: int) -> bool:
+    """Whether someone else may do both: "can help people see the risk and take care"."""
+    j = after_adverbs(frame, main + 1)
+    own = frame[j + 1].low in verbs.BASE_FORMS
+    acts = any(x.low in verbs.PLAIN_BASE_FORMS for x in frame[j + 2 : k])
+    return frame[j].low in {"help", "let", "make"} and not own and acts
 
 
 def same_tense(frame: Sequence[Word], main: int, k: int) -> bool:
@@ -106,12 +138,15 @@ def same_tense(frame: Sequence[Word], main: int, k: int) -> bool:
     if frame[main].low in verbs.BASE_FORMS - {"have", "do"}:
         return False
     known = word.low in verbs.THIRD_PERSON_FORMS
-    guessed = word.low.endswith("s") and opens_noun_phrase(frame[k + 1]) and following != "that"
+    ends = word.low.endswith("s") and word.low not in verbs.BASE_FORMS  # not "address"
+    guessed = ends and opens_noun_phrase(frame[k + 1]) and following != "that"
     return (known or guessed) and following not in {"of", *w.COORDINATORS}
 
 
 def _unclear_voice(frame: Sequence[Word], main: int, k: int) -> bool:
     """Whether it is unclear if the second form is passive too: "was captured, tried for ..."."""
+    if frame[main].low not in w.BE:
+        return False
     first, low = frame[after_adverbs(frame, main + 1)].low, frame[k].low
     both = all(verbs.is_ed_form(x) or x in verbs.PARTICIPLES for x in (first, low))
     if not both or low in _NO_PASSIVE | verbs.PURE_PASTS or _is_passive(frame, main, k):
@@ -137,6 +172,8 @@ def _is_passive(frame: Sequence[Word], main: int, k: int) -> bool:
     """Whether the auxiliary is shared: "was founded in 1890 and renamed in 1900"."""
     low = frame[k].low
     first = after_adverbs(frame, main + 1)
+    if frame[first].low == "born" and low not in _AFTER_BORN:
+        return False  # "was born in Ulm and relocated to Arden"
     passive = frame[first].low in verbs.PARTICIPLES or verbs.is_ed_form(frame[first].low)
     if not passive or low in _NO_PASSIVE:
         return False

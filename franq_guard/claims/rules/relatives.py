@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.antecedents import aside_end, certain, name_before, phrase_before
@@ -19,7 +20,7 @@ from franq_guard.claims.rules.lexicon import word_set
 
 _SUPPOSED = frozenset({"would", "could", "should", "might"})
 _EVENT_VERBS = word_set("means meant makes made allows allowed causes caused led")
-_PLACED = frozenset({"in", "at", "on", "to", "near", "from", "is", "was"})
+_PLACED = frozenset({"in", "at", "to", "near", "from"})
 _QUANTIFIERS = word_set("many most some all both each none several few one two three much")
 
 
@@ -39,14 +40,15 @@ def relative(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | N
         antecedent = (inserted("This"),)
     if antecedent and antecedent[0].low in {"a", "an"} and main < comma:
         antecedent = _described(frame, main)
-    if antecedent is None or end is None or frame[inner].low in _SUPPOSED:
-        return None
+    asked = frame[min(inner + 1, len(frame) - 1)].low in {"what", "why", "how"}
+    if antecedent is None or end is None or asked or frame[inner].low in _SUPPOSED:
+        return None  # asked: "It reaches 90 degrees, which is what melts it"
     if pronoun in {"who", "which"}:
         sure = event or certain(frame, comma, main, antecedent, inner)
         if not sure or not is_finite(frame, inner, loose=True):
             return None
         return clause.take(comma, end, (*antecedent, *frame[comma + 2 : end]))
-    if find_verb(frame, inner, end, loose=True) is None:
+    if find_verb(frame, inner, end, loose=True) is None or _stranded(frame, inner, end):
         return None
     opening = _whose(frame, comma, main, antecedent)
     if opening is None:
@@ -75,9 +77,18 @@ def _whose(
     dated = any(x.is_number or x.low in w.MONTHS for x in antecedent)
     if frame[first - 1].low not in _PLACED or dated:
         return None
-    place = frame[first - 1].low
-    opening = inserted(place.capitalize() if place in {"at", "on", "near"} else "In")
+    place, opener = frame[first - 1].low, antecedent[0]
+    if not opener.is_name and (place in {"to", "from"} or opener.low not in w.DETERMINERS):
+        return None  # "carried it to the nearest barn, where", "a bird in flight, where"
+    opening = inserted(place.capitalize() if place in {"at", "near"} else "In")
     return (opening, *antecedent, inserted(","))
+
+
+def _stranded(frame: Sequence[Word], inner: int, end: int) -> bool:
+    """Whether "where" is what "been" lacks: "where he had been since 2010"."""
+    return any(
+        a.low in w.BE and b.low in {"since", "until", "for"} for a, b in pairwise(frame[inner:end])
+    )
 
 
 def _means_the_event(frame: Sequence[Word], verb: int) -> bool:

@@ -56,7 +56,8 @@ def stands(clause: Clause) -> bool:
         return False
     phrase = [x for x in frame[start:verb] if not is_adverb(x)]
     if frame[verb].low in w.PRONOUN_VERBS:
-        return not any(x.is_word for x in phrase)
+        whole = frame[0].index == 0 or not all(_light(x) for x in frame[verb + 1 :] if x.is_word)
+        return whole and not any(x.is_word for x in phrase)  # no "but it's not"
     rest = [x for x in frame[verb + 1 :] if x.is_word]
     if frame[verb].low in w.BE and (rest or frame[0].index > 0) and all(map(_light, rest)):
         return False  # "He was, however.", "and a total of 40 were"
@@ -107,6 +108,8 @@ def closed(frame: Sequence[Word]) -> bool:
 def _is_subject(phrase: Sequence[Word]) -> bool:
     """Whether the words before the verb are one noun phrase, without a verb in it."""
     first = phrase[0]
+    if len(phrase) == 1 and first.low in {"more", "most", "less"}:
+        return False  # "but more recently has a shop"
     if first.low in _NO_START or not (
         first.is_word or first.text in {'"', "“", "*", "`", "$", "€"}
     ):

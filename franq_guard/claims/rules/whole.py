@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.finite_verb import main_verb, subject_start
 from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.sentences import FIRST_NAMES
@@ -19,6 +20,7 @@ _SAYING = word_set(
 )
 _MAX_SPEAKER = 8
 _SUPPOSED = word_set("may might could can would will if imagine suppose say")
+_SO_MUCH = frozenset({"more", "less", "fewer", "higher", "lower", "longer", "larger", "older"})
 _OPEN_START = frozenset({"where", "which", "who", "whom", "whose"})
 
 
@@ -49,7 +51,12 @@ def _one_case(words: Sequence[Word]) -> bool:
 
 def _no_clause(words: Sequence[Word]) -> bool:
     """Whether it only adds to another sentence: "Probably because ...", "where c is ..."."""
-    return words[0].low in _OPEN_START or any(x.low == "because" for x in words[1:2])
+    first = [x.low for x in words[:3]]
+    if first == ["you", "know", ","] or (first[0] == "the" and set(first[1:2]) & _SO_MUCH):
+        return True  # "The more she ate, the more she slept."
+    if first[0] in w.SUBORDINATORS and main_verb(words, subject_start(words)) is None:
+        return True  # "When you are ill, when you are old"
+    return first[0] in _OPEN_START or "because" in first[1:2]
 
 
 def _said_at_end(words: Sequence[Word]) -> bool:

@@ -36,7 +36,10 @@ COMPLEMENT_VERBS = word_set(
     " notes concluded hoped hopes feared knew knows wrote revealed reveals indicated indicates"
     " mention mentions mentioned confirm confirms confirmed estimated proved"
     " demonstrated demonstrates means meant discovered learned learnt realised realized recognised"
-    " recognized observed observes warned warns told agreed decided"
+    " recognized observed observes warned warns told agreed decided opined opines asserted asserts"
+    " insisted insists maintained maintains predicted predicts emphasized emphasizes emphasised"
+    " emphasises stressed stresses admitted admits acknowledged acknowledges contended contends"
+    " recalled recalls clarified clarifies highlighted highlights added adds"
 )
 BE = word_set("is are was were am be been being isn't aren't wasn't weren't")
 AUXILIARIES = BE | word_set(
