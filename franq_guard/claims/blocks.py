@@ -10,7 +10,9 @@ from typing import Literal, get_args
 from franq_guard.claims.forms import Laid, Nothing, laid_out
 from franq_guard.records import Span
 
-Kind = Literal["paragraph", "item", "heading", "code", "reasoning", "citation", "table_head", "row"]
+Kind = Literal[
+    "paragraph", "item", "heading", "footnote", "code", "reasoning", "citation", "table_head", "row"
+]
 NOTHING = frozenset(get_args(Nothing))
 """Kinds of blocks that contain no claims."""
 
@@ -23,6 +25,7 @@ _ITEM = re.compile(
     r"|(?:\d{1,2}\ufe0f?\u20e3|\U0001f51f)[ \t]*)"
 )
 """A bullet; a number, letter or Roman numeral; an emoji keycap."""
+_FOOTNOTE = re.compile(r"[ \t]*\[\^?\d{1,3}\]:[ \t]+(?=\S)")
 _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
 _DELIMITER_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*$")
@@ -39,8 +42,8 @@ class Block:
     """A stretch of text of one kind. ``start:end`` is its text without markers.
 
     ``cells`` are the table cells of a row; ``numbered`` items have a number or a letter;
-    ``marker`` is the range of the list marker (empty for other kinds); ``after_blank``: there is a
-    blank line before it.
+    ``marker`` is the range of the list marker or the footnote's "[1]:" (empty for other kinds);
+    ``after_blank``: there is a blank line before it.
     """
 
     kind: Kind
@@ -97,6 +100,11 @@ def _classify(text: str, start: int, end: int, blank: bool) -> Block:
     heading = _HEADING.match(text, body, end)
     if heading:
         return Block("heading", *_strip(text, heading.end(), end), after_blank=blank)
+    note = _FOOTNOTE.match(text, body, end)
+    if note:
+        left, _ = _strip(text, body, note.end())
+        span = _strip(text, note.end(), end)
+        return Block("footnote", *span, marker=(left, span[0]), after_blank=blank)
     item = _ITEM.match(text, body, end)
     if item and not _is_initial(text, item, end):
         task = _TASK.match(text, item.end(), end)

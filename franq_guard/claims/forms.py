@@ -54,7 +54,6 @@ _SOURCE = re.compile(
     r"[ 	]*(?:(?:[-*+•]|\d{1,3}[.)])[ 	]+)?(?:\[\^?\d{1,3}\]|<?(?:https?://|www\.))", re.I
 )
 """A list entry that begins with a source's number or address; other sentences may be claims."""
-_FOOTNOTE = re.compile(r"[ \t]*\[\^?\d{1,3}\]:[ \t]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +141,10 @@ def _end_of_json(text: str, start: int) -> int:
 
 
 def _sources(text: str) -> list[tuple[int, int]]:
-    """Lines of a list under "Sources", and footnotes."""
+    """Lines of a list under "Sources"."""
     found, listing, at = list[tuple[int, int]](), False, 0
     for line in text.split("\n"):
-        if _FOOTNOTE.match(line) or (listing and _SOURCE.match(line)):
+        if listing and _SOURCE.match(line):
             found.append((at, at + len(line)))
         elif line.strip():
             listing = _SOURCES.match(line) is not None

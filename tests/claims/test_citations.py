@@ -278,3 +278,17 @@ def test_a_stream_marks_the_same_citations_as_the_whole_answer(caplog):
     assert answer.text == whole.text
     assert len(ANY_MARK.findall(whole.text)) == 3 + 3
     assert answer.verdicts == whole.verdicts
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("It was opened (in 1932 [2] ).", "It was opened (in 1932)."),
+        ("The bridge (of steel https://a.b/c ) is old.", "The bridge (of steel) is old."),
+        ("The set [a, b [1] ] is old.", "The set [a, b] is old."),
+        ("The set {a, b [1] } is old.", "The set {a, b} is old."),
+        ('The town [1] "Rome" is old.', 'The town "Rome" is old.'),  # this mark opens
+    ],
+)
+def test_no_blank_is_left_before_a_closing_bracket(text, claim):
+    assert [found.text for found in RuleSplitter().split(text)] == [claim]

@@ -4,6 +4,7 @@ import pytest
 
 from franq_guard import Generation, Guard, Passage, Trace
 from franq_guard.claims import RuleSplitter, remove_claims
+from franq_guard.claims.rules.citations import cited_by
 from franq_guard.streaming import ClaimStream
 from franq_guard.testing import FakeFaithfulness
 
@@ -37,6 +38,13 @@ FORMS = {
     "Rome is big [1].\n\nSources:\n[1] Towns. Rome, 1990.\n- https://a.b/c Paris\n- Paris is old.":
         (["Rome is big.", "Paris is old."], ["citation", "citation"]),
     "Rome is big[^1].\n\n[^1]: Towns of Italy, page 3.": (["Rome is big."], ["citation"]),
+    "Rome is big [2].\n\n[2]: Rome was founded by two brothers.":
+        (["Rome is big.", "Rome was founded by two brothers."], []),
+    "Rome is big[^1].\n[^1]: In 1990, the town had two walls.\n[^2]: Towns, 1990":
+        (["Rome is big.", "In 1990, the town had two walls."], ["citation"]),
+    "Rome is big.\n[1]: Rome (1990) https://a.b/c\n[2]: Bonn is small.\n[3]: Lee, J. Towns. 1990":
+        (["Rome is big.", "Bonn is small."], ["citation", "citation"]),
+    "Sources:\n[1]: Rome was founded by two brothers.": ([], ["citation", "citation"]),
     "Empty Response": ([], ["no answer"]),
     "Die Brücke wurde am 27. Mai 1930 eröffnet. Im 19. Jahrhundert war sie neu.":
         (["Die Brücke wurde am 27. Mai 1930 eröffnet.", "Im 19. Jahrhundert war sie neu."], []),
@@ -51,6 +59,60 @@ def test_what_states_something(text):
     found = RuleSplitter().split(text)
     assert [claim.text for claim in found if claim.not_a_claim is None] == stated
     assert [claim.not_a_claim for claim in found if claim.not_a_claim] == nothing
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Smith, Bridges of the North, 1998",
+        "Smith, J. (1998). The bridge was built. Oxford.",
+        "Smith et al., How bridges are built, 2001.",
+        "Lee, Why the bridge was closed, page 3",
+        '"The bridge was built in 1932", Daily News',
+        "“The bridge was built”, The Times, 4 May 1932.",
+        "The Bridge That Was Built in 1932, a film",
+        "A history of the bridges which cross the river",
+        "How the bridge was built",
+        "https://a.b/the-bridge-was-built",
+        "https://a.b/c The bridge was built in 1932.",
+        "See page 3 of the report.",
+        "Source: the bridge was built, page 3",
+        "Bridges: a history. The book was printed in Bonn.",
+        "Ibid.",
+        "Passage 2",
+        "Retrieved 4 May 1998 from www.a.b",
+    ],
+)
+def test_a_footnote_that_names_a_source_is_no_claim(source):
+    found = RuleSplitter().split(f"It is old [2].\n\n[2]: {source}\n")
+    assert [(claim.text, claim.not_a_claim) for claim in found] == [
+        ("It is old.", None),
+        (f"[2]: {source}", "citation"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "The bridge was built in 1932.",
+        "It opened in 1932",
+        "Smith was the engineer of the bridge.",
+        "In 1932, the bridge was opened.",
+        "The bridge, built of steel, is red.",
+        "There are two towers.",
+        "The bridge cost $3.5 million.",
+        "Smith (1998) wrote that it is red.",
+    ],
+)
+def test_a_footnote_that_states_something_is_a_claim_of_its_source(statement):
+    answer = f"It is old [2].\n\n[2]: {statement}\n"
+    first, *noted = RuleSplitter().split(answer)
+    assert noted
+    assert {claim.not_a_claim for claim in noted} == {None}
+    assert next(answer[slice(*span)] for claim in noted for span in claim.spans) in statement
+    cited = cited_by(answer, [first, *noted])
+    assert [[c.names for c in of] for of in cited[:2]] == [[("2",)], [("2",)]]
+    assert remove_claims(answer, [first, *noted], range(1, 1 + len(noted))) == "It is old [2].\n"
 
 
 @pytest.mark.parametrize("text", FORMS)

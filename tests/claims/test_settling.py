@@ -23,6 +23,7 @@ PIECES = [
     "\n\n**Tom Fox**\n\n", "The man is:\n", "\n| Size | 9 minutes |\n|---|---|\n",
     ' "It is big. It is red." ',
     "I cannot find it, but it is red. ", "\nii. ",
+    "\n[1]: ", "\n[^2]: The town is big. ", "\n[3]: Lee, Towns, 1990\n", "\nSources:\n",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 

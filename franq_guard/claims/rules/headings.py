@@ -1,4 +1,4 @@
-"""Headings and header rows that state something: "**Tom Fox**" alone, "## Answer: 9 minutes"."""
+"""Headings, header rows and footnotes that state something: "## Answer: 9 minutes"."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ _ANSWER = re.compile(r"(?:(?:the|short|final|direct|quick|my) )*answer\s*:\s*\w"
 _AWAITS = re.compile(r"\b(?:is|was|by|in|on|at|called|named|to|of|from)\s*:$")
 """A lead-in that is no clause without what follows: "The designer is:"."""
 _NO_START = w.RELATIVES | w.SUBORDINATORS | w.COORDINATORS | w.AUXILIARIES | word_set("how why")
+_NAMES_SOURCE = re.compile(r"[\"'“”‘«„<]|\W*(?:https?:|www\.)")
+_IN_BRACKETS = re.compile(r" ?\([^()]*\)")
+_FULL_STOP = re.compile(r"[.!?](?=\s|$)")
 _PRONOUNS = word_set("i you we they he she it")
 _TITLE_VERB = re.compile(r"(?<=\w )(?:Is|Are|Was|Were|Has)\b")
 _APART = frozenset(";&/–—")
@@ -47,17 +50,32 @@ def heading_states(text: str, before: str, *, is_last: bool, is_first: bool) -> 
     return is_last and is_first
 
 
+def footnote_states(text: str) -> bool:
+    """Whether a footnote surely states something; else it names a source.
+
+    Read is its first sentence, up to any full stop: "Smith, J. The bridge was built" is a source.
+    """
+    if reason(text) is not None or _NAMES_SOURCE.match(text):
+        return False
+    read = _FULL_STOP.split(_IN_BRACKETS.sub("", plain(text)), maxsplit=1)[0]
+    return ":" not in read and _has_clause(read)
+
+
 def _is_sentence(text: str) -> bool:
     """Whether it has a subject and a verb, not only a noun with a relative clause."""
     text = text.rpartition(":")[2]
     text = _TITLE_VERB.sub(lambda verb: verb.group().lower(), text)
+    return _has_clause(text, or_is_long=text.endswith("."))
+
+
+def _has_clause(text: str, *, or_is_long: bool = False) -> bool:
     words = lex(text, 0, len(text))
     if not words or words[0].low in _NO_START or words[0].low.endswith(("ing", "'s")):
         return False
     start = subject_start(words)
     verb = find_verb(words, start, len(words))
     if verb is None or (verb == start and words[verb].low not in w.PRONOUN_VERBS):
-        return text.endswith(".") and sum(x.is_word for x in words) >= _FEWEST_WORDS
+        return or_is_long and sum(x.is_word for x in words) >= _FEWEST_WORDS
     subject = words[start:verb]
     apart = any(x.text in _APART for x in subject) or sum(x.is_comma for x in subject) % 2
     # "Red & refined colours", "Things you should know"

@@ -16,7 +16,7 @@ _EMPHASIS = re.compile(
 _LINK = re.compile(r"!?\[([^\]\[]*)\]\([^()\s]*\)")
 _NUMBERING = re.compile(r"^\(?\d{1,2}[.)] (?=\D)")
 _BLANKS = re.compile(r"\s+")
-_TAKEN_OUT = re.compile(rf"\s*{TAKEN_OUT}\s*(?=[.,;:!?])|\s*{TAKEN_OUT}+(?=[\"'”’»)\]}}`])")
+_TAKEN_OUT = re.compile(rf"\s*{TAKEN_OUT}\s*(?=[.,;:!?)\]}}])|\s*{TAKEN_OUT}+(?=[\"'”’»`])")
 _LOOSE_END = " ,;:—–-"
 _CLOSED = (".", "!", "?", "。", "！", "？", "…", '."', ".”", '!"', '?"', ".)", ".»", ".'", ".’")
 

@@ -17,7 +17,7 @@ from franq_guard.claims.rules.dependents import dependents
 from franq_guard.claims.rules.enclosed import around, enclosed, hide, shown, statements
 from franq_guard.claims.rules.enumeration import enumerated
 from franq_guard.claims.rules.gapping import gapped
-from franq_guard.claims.rules.headings import header_states, heading_states
+from franq_guard.claims.rules.headings import footnote_states, header_states, heading_states
 from franq_guard.claims.rules.joined import joined
 from franq_guard.claims.rules.lexer import Word, lex
 from franq_guard.claims.rules.nonclaims import reason
@@ -94,6 +94,8 @@ class RuleSplitter:
             is_last = i + 1 == len(found) and block.end > after
             if block.kind == "heading" and self._states(answer, block, reader, is_last):
                 block = replace(block, kind="item" if reader.above.endswith(":") else "paragraph")
+            if block.kind == "footnote":
+                block = self._noted(answer, block)
             span = (block.start, block.end)
             if block.kind in _PROSE:
                 follow = self._opening(answer, block, found[i + 1 : i + 2])
@@ -120,6 +122,12 @@ class RuleSplitter:
         return self.language == "en" and heading_states(
             text, reader.above, is_last=is_last, is_first=is_first
         )
+
+    def _noted(self, answer: str, block: Block) -> Block:
+        """A footnote as a paragraph without its "[1]:", or whole as the name of a source."""
+        if self.language == "en" and footnote_states(answer[block.start : block.end]):
+            return replace(block, kind="paragraph")
+        return replace(block, kind="citation", start=block.marker[0])
 
     def _opening(self, answer: str, block: Block, following: Sequence[Block]) -> str:
         """The first sentence of the next block if ``block`` may end with "Yes."; else empty."""

@@ -164,9 +164,14 @@ class _QuietSteps(Workflow):
         return again, (guard_agent, *made._franq_made_of)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Any:
-        """A copy with its own agent; it shares the guard."""
+        """A copy with its own agent; it shares the guard and what LlamaIndex has once a process."""
         made: Any = self
         agent, guard, options = made._franq_made_of
+        memo = {} if memo is None else memo
+        # A copied runtime or dispatcher would serve nobody, and other agents change it meanwhile.
+        for one in (agent, *getattr(agent, "agents", {}).values()):
+            for shared in (getattr(one, "_runtime", None), getattr(one, "_dispatcher", None)):
+                memo[id(shared)] = shared
         return again(guard_agent, deepcopy(agent, memo), guard, options)
 
     @step

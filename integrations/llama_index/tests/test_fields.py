@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import gc
 import json
 import pickle
 from copy import deepcopy
 
 import pytest
+from llama_index.core.agent.workflow import AgentWorkflow
 from llama_index.core.base.response.schema import PydanticResponse, StreamingResponse
 from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.memory import ChatMemoryBuffer
@@ -170,3 +173,22 @@ def test_a_guarded_agent_is_copied():
     guarded = guard_agent(function_agent(), ScriptedGuard())
     result, _, _ = asyncio.run(run_of(deepcopy(guarded), question(7)))
     assert result.response.content == f"{said('run 7')} [checked: towers]"
+
+
+def test_a_copied_agent_shares_what_llamaindex_has_once_a_process(monkeypatch):
+    """Its runtime knows all agents, and dropped ones leave it during any allocation."""
+    agent = guard_agent(AgentWorkflow(agents=[function_agent(name="one")]), ScriptedGuard())
+    dropped = [function_agent() for _ in range(3)]
+    copy_tuple = copy._deepcopy_dispatch[tuple]
+
+    def while_one_is_dropped(*given):
+        del dropped[:]
+        gc.collect()
+        return copy_tuple(*given)
+
+    monkeypatch.setitem(copy._deepcopy_dispatch, tuple, while_one_is_dropped)
+    other = deepcopy(agent)
+    for name in ("_runtime", "_dispatcher"):
+        assert getattr(other, name) is getattr(agent, name)
+        assert getattr(other.agents["one"], name) is getattr(agent.agents["one"], name)
+    assert other.agents["one"].llm is not agent.agents["one"].llm
