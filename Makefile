@@ -166,8 +166,7 @@ check-types-strict: $(READY)  ## what users write, by pyright's strict mode (myp
 
 recalibrate: $(READY)     ## refit the shipped calibrators from DATA (needed when scores or claims move)
 	$(BIN)/python -m franq_bench.calibrator --data $(DATA)
-	$(BIN)/python -m franq_bench.calibrator --own benchmarks/results/own-long \
-		--elsewhere benchmarks/results/long-form
+	$(BIN)/python -m franq_bench.calibrator --own benchmarks/results/own-long
 	$(BIN)/python -m franq_bench.calibrator --own benchmarks/results/own-short --form short \
 		--elsewhere benchmarks/results/short-60-90
 
