@@ -56,9 +56,12 @@ def test_what_is_a_citation(text, names):
         ("Rome is big. [1][2] Paris is old (Smith 2020).", ["Rome is big.", "Paris is old."]),
         ("Rome [1] is big, and Paris is old [2].", ["Rome is big.", "Paris is old."]),
         ("Rome is big, see https://a.b/c?d=1.", ["Rome is big."]),
+        ("Rome was (see https://a.b/c) burnt down.", ["Rome was burnt down."]),
+        ("Rome (more info at: www.a.b) is big [see https://a.b/c].", ["Rome is big."]),
         ("Rome is [big](https://a.b/c).", ["Rome is big."]),
         ("Rome is big (source: passage 1).", ["Rome is big."]),
         ("| a | b |\n|---|---|\n| Rome [1] | big [2] |", ["Rome: b: big."]),
+        ("| a | b |\n|---|---|\n| https://a.b/c | 3 |", ["b: 3."]),
     ],
 )
 def test_claims_are_without_their_citations(text, claims):

@@ -1,4 +1,7 @@
-"""Answers without a content word: "Yes." and "It does." state nothing beside a full sentence."""
+"""Answers without a content word: "Yes." and "It does." state nothing beside a full sentence.
+
+Unless that sentence denies the "Yes.": then both are claims, and at least one of them is false.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ import re
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.finite_verb import find_verb
 from franq_guard.claims.rules.lexer import lex
+from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.rules.nonclaims import reason
+from franq_guard.claims.rules.render import as_sentence, plain
 
 _YES_NO = r"(?:yes|no|yep|yeah|yup|nope|correct|incorrect|indeed|exactly)"
 _SUBJECT = "(?:it|he|she|they|we|you|i|this|that|these|those|there)"
@@ -18,6 +23,14 @@ _MARKS = r"[\"'”)*_]*"
 _YES_OR_NO = re.compile(rf"\W*{_YES_NO}\W*$", re.I)
 _BARE = re.compile(rf"\W*{_ANSWER}\W*$", re.I)
 _AT_END = re.compile(rf"(?:^|\n|[.!?…:]{_MARKS}\s+){_MARKS}\W*{_ANSWER}\W*$", re.I)
+_ASKS = word_set("is are was were has have had do does did can could will would")
+"""May open a question whose denial is the same words with "not"; "must not" denies no "must"."""
+_SCOPE = word_set(
+    "all always and any both each either ever every few many most much neither never no nobody"
+    " none nor not nothing only or several some"
+)
+"""With them "not" may deny another part: "Not all are red" is not "All are not red"."""
+_SURE = re.compile(r"\W*(?:yes|yep|yeah|yup|(?P<no>no|nope))\W*$", re.I)
 
 
 def is_bare(sentence: str, before: str, after: str) -> bool:
@@ -32,6 +45,35 @@ def is_bare(sentence: str, before: str, after: str) -> bool:
     if not _BARE.match(text):
         return False
     return _states(after) or (not _YES_OR_NO.match(text) and _states(before))
+
+
+def denied(sentence: str, question: str, after: str) -> str | None:
+    """What "Yes." or "No." states, if the sentence after it surely states the opposite; else None.
+
+    Sure is only a sentence of the question's own words in their order, with or without "not":
+    "Was it red?", "Yes. It was not red." gives "It was red."
+    """
+    answer = _SURE.match(sentence)
+    if answer is None:  # "Correct." may be said of something else
+        return None
+    verb, *asked = _words(question) or [""]
+    said = _words(after)
+    low = [word.casefold() for word in said]
+    wanted = [word.casefold() for word in asked]
+    if verb.casefold() not in _ASKS or _SCOPE & {*wanted}:
+        return None
+    for k in (k for k, word in enumerate(low) if k and word == verb.casefold()):
+        rest = k + 1 + (low[k + 1 : k + 2] == ["not"])
+        if low[:k] + low[rest:] == wanted:
+            says_no, is_no = rest > k + 1, answer["no"] is not None
+            own = [*said[: k + 1], *(["not"] if is_no else []), *said[rest:]]
+            return None if says_no == is_no else as_sentence(" ".join(own))
+    return None
+
+
+def _words(text: str) -> list[str]:
+    text = re.sub(r"n't\b", " not", plain(text).replace("’", "'"))
+    return text.strip(" \t\n?.!\"'").split()
 
 
 def ends_bare(text: str) -> bool:

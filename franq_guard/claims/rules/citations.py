@@ -48,8 +48,14 @@ _CITATION = re.compile(
     rf"|\((?i:see |cf\. |sources?: ?)?(?P<words>{NAMED})\)"
     rf"|\((?:see |cf\. |vgl\. )?(?P<author>(?=[A-ZÄÖÜ]){_AUTHOR}(?:; {_AUTHOR})*)\){_END}"
 )
+_URL = r"<?(?:https?://|www\.)[^\s<>]*[^\s<>.,;:!?)\]}\"'”’]"
+_SAYS_WHERE = (
+    r"(?:(?:see|source|sources|from|via|link|links|more|details|siehe|quelle)\b(?: also)?"
+    r"(?: (?:info|information|details))?(?: (?:at|on|here|under))?[:,]?\s+)"
+)
 _ADDRESS = re.compile(
-    r"(?:,?\s*\b(?:[Ss]ee|[Ss]iehe)(?: also)?:?\s+)?\(?<?(?:https?://|www\.)[^\s<>]*[^\s<>.,;:!?)\]}\"'”’][>)]?|(?<=\])\([^()\s]*\)"
+    rf"[(\[](?i:{_SAYS_WHERE}){_URL}>?[)\]]"
+    rf"|(?:,?\s*\b(?:[Ss]ee|[Ss]iehe)(?: also)?:?\s+)?\(?{_URL}[>)]?|(?<=\])\([^()\s]*\)"
 )
 _LINK = re.compile(r"!?(\[)[^\]\[\n]*(\]\([^()\s]*\))")
 _LEAD = r"(?:(?:see|sources?|via|from|cf\.|quellen?|siehe|vgl\.)(?: also)?:? )?"

@@ -35,17 +35,18 @@ class Reader:
     Attributes:
         before: the sentence that was read last in the same paragraph or list item, or "".
         above: the sentence that was read last, if no heading followed it, or "".
+        question: that is answered, or "".
         stated: whether anything read so far may be true or false.
     """
 
     def __init__(self, answer: str, question: str) -> None:
-        self._question = question.strip()
-        self._antecedent = _topic(self._question)
+        self.question = question.strip()
+        self._antecedent = _topic(self.question)
         self._heading = ""
         self._lead = ""
         self._last = ""
         self._goes_on = False
-        self._mentions = Mentions(self._question)
+        self._mentions = Mentions(self.question)
         self.before = self.above = ""
         self.stated = False
 
@@ -106,8 +107,8 @@ class Reader:
         if self._lead:
             notes.append(f"list: {self._lead}")
         notes.extend(filter(None, [self._above()]))
-        if self._question and not notes and _is_fragment(claim.text):
-            notes.append(f"question: {self._question}")
+        if self.question and not notes and _is_fragment(claim.text):
+            notes.append(f"question: {self.question}")
         return replace(claim, context="; ".join(notes) or None)
 
     def _above(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from franq_guard.claims.blocks import NOTHING, Block, blocks
 from franq_guard.claims.rules.asides import without_asides, without_examples
-from franq_guard.claims.rules.bare_answers import ends_bare, is_bare
+from franq_guard.claims.rules.bare_answers import denied, ends_bare, is_bare
 from franq_guard.claims.rules.citations import Stated
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.context import Reader
@@ -178,7 +178,9 @@ class RuleSplitter:
             if is_bare(text, reader.before, following):
                 reader.passed(text)
                 if span[1] > after:
-                    yield Unit(span, (Claim(text, (span,), not_a_claim="yes or no"),))
+                    full = denied(text, reader.question, following)
+                    why = None if full else "yes or no"
+                    yield Unit(span, (Claim(full or text, (span,), not_a_claim=why),))
                 continue
             parts = (span, *enclosed(stated.text, *span, language=self.language))
             is_new, claims = span[1] > after, list[Claim]()
@@ -291,7 +293,9 @@ def _row(answer: str, block: Block, head: Sequence[str]) -> Iterator[Claim]:
     cells = [(k, cell) for k, cell in enumerate(block.cells) if cell[0] < cell[1]]
     if not cells:
         return
-    first, *others = _cell(answer, cells[0][1])
+    start, end = cells[0][1]
+    bare = (answer[start:end].strip(), ((start, end),))  # an address is no sentence, but names
+    first, *others = list(_cell(answer, (start, end))) or [bare]
     key, spans = first[0], first[1]
     if others or len(cells) == 1:
         for stated in (first, *others):
