@@ -61,7 +61,7 @@ def test_what_is_a_citation(text, names):
         ("Rome is [big](https://a.b/c).", ["Rome is big."]),
         ("Rome is big (source: passage 1).", ["Rome is big."]),
         ("| a | b |\n|---|---|\n| Rome [1] | big [2] |", ["Rome: b: big."]),
-        ("| a | b |\n|---|---|\n| https://a.b/c | 3 |", ["b: 3."]),
+        ("| a | b |\n|---|---|\n| https://a.b/c | 3 |", ["B: 3."]),
     ],
 )
 def test_claims_are_without_their_citations(text, claims):
