@@ -239,9 +239,10 @@ def _phrases(words: Sequence[Word]) -> Iterator[tuple[int, Sequence[Word]]]:
 
 
 def _phrase(words: Sequence[Word]) -> Sequence[Word]:
-    """A subject without adverbs; all of it if it may begin with one: "First Light is a film"."""
-    plain = [x for x in words if not is_adverb(x)]
-    return words if len(words) > 1 and words[0].low in w.ADVERBS and words[1].is_name else plain
+    """A subject without adverbs; none if a name may begin with one: "First Light"."""
+    if len(words) > 1 and words[0].low in w.ADVERBS and words[1].is_name:
+        return ()
+    return [x for x in words if not is_adverb(x)]
 
 
 def _is_name(phrase: Sequence[Word]) -> bool:
