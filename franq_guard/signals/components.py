@@ -58,8 +58,8 @@ DEFAULTS: dict[Form, Components] = {
 """The paper's choice for each form (arXiv 2505.21072, section 3)."""
 
 OWN = Components("max-probability", "max-probability")
-"""What the calibrator shipped for the bundled model's own long answers uses: learned FRANQ with one
-signal in both branches, which comes with a captured answer (docs/captured.md says why this one)."""
+"""What the calibrator shipped for the bundled model's own long answers uses: learned FRANQ, of the
+claim's probability, which comes with a captured answer (docs/captured.md says why this one)."""
 
 EVIDENCE = Components("evidence", "prior")
 """Used in place of two methods when the passages alone decide, without a language model.
