@@ -33,7 +33,7 @@ def test_the_rules_reach_the_promised_quality(rows):
     # Four tenths of the test part are sentences that must stay whole or are hard to cut, and the
     # rules were written on the other part. Both shares are lower than they could be on purpose: a
     # claim of the gold set that is not surely true by itself is not cut off.
-    for row, matched in zip(rows, (0.93, 0.79), strict=True):
+    for row, matched in zip(rows, (0.92, 0.79), strict=True):
         assert row.sentence_f1 >= 0.98
         assert row.matched >= matched
         assert row.not_claim_precision >= 0.95
