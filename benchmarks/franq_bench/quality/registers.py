@@ -1,0 +1,79 @@
+"""Verdicts on hard claims in sixteen registers, from an encyclopaedia to an e-mail thread.
+
+    python -m franq_bench.quality.registers tests/fixtures/registers.jsonl
+
+Every passage, answer and label is our own and invented. Half of the claims are stated by the
+passages, in other words, units or formats, joined, computed or in a table; the other half has one
+changed fact. They were written to be hard, so their shares say nothing about other texts; they are
+for comparing two versions of the guard.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from franq_guard.cli.console import tell
+from franq_guard.datasets.jsonl import json_rows
+from franq_guard.guard import Guard
+from franq_guard.records import Span
+
+__all__ = ["Judged", "judged", "table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A claim of the file: whether the passages state it, and whether the guard flags it."""
+
+    register: str
+    kind: str
+    stated: bool
+    flagged: bool
+
+
+def judged(guard: Guard, path: Path) -> Iterator[Judged]:
+    """Every claim of the file at ``path`` with the guard's opinion.
+
+    A claim is flagged if a verdict is that has most of its characters there.
+    """
+    for row in json_rows(path):
+        asked = [(a["question"], row["passages"], a["answer"]) for a in row["answers"]]
+        for answer, result in zip(row["answers"], guard.check_many(asked), strict=True):
+            for claim in answer["claims"]:
+                mine = [v for v in result.verdicts if _inside(v.claim.spans, claim["span"])]
+                flagged = any(map(guard.policy.is_weak, mine))
+                yield Judged(row["register"], claim["kind"], claim["stated"], flagged)
+
+
+def _inside(spans: Sequence[Span], outer: Span) -> bool:
+    size = sum(end - start for start, end in spans)
+    shared = sum(max(0, min(end, outer[1]) - max(start, outer[0])) for start, end in spans)
+    return shared > size / 2
+
+
+def table(claims: Iterable[Judged]) -> str:
+    """Flagged of the stated claims and of the changed ones: by register, by kind and in all."""
+    found = list(claims)
+    groups = [("register", c.register) for c in found] + [("kind", c.kind) for c in found]
+    lines = [f"{'':22}{'stated, flagged':>18}{'changed, flagged':>18}"]
+    for key, name in dict.fromkeys([*sorted(groups, reverse=True), ("all", "all")]):
+        mine = [c for c in found if name == "all" or getattr(c, key) == name]
+        cells = []
+        for stated in (True, False):
+            of = [c.flagged for c in mine if c.stated == stated]
+            cells.append(f"{sum(of)} of {len(of)}" if of else "-")
+        lines.append(f"{name:22}{cells[0]:>18}{cells[1]:>18}")
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Judge the file with the guard as shipped, and print the table."""
+    parser = argparse.ArgumentParser(description="Hard claims of our own in sixteen registers.")
+    parser.add_argument("file", type=Path)
+    tell(table(judged(Guard.offline(), parser.parse_args(arguments).file)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""Hard claims of our own in sixteen registers: counted by hand, and the guard as shipped."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from franq_bench.quality.registers import Judged, judged, table
+from franq_guard import Guard
+
+FILE = Path(__file__).parents[3] / "tests" / "fixtures" / "registers.jsonl"
+
+
+def test_spans_are_of_the_answers_and_both_halves_are_equal():
+    rows = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+    claims = [c for row in rows for a in row["answers"] for c in a["claims"]]
+    assert len(rows) == 16
+    assert [sum(c["stated"] is s for c in claims) for s in (True, False)] == [128, 128]
+    for row in rows:
+        for answer in row["answers"]:
+            for claim in answer["claims"]:
+                assert answer["answer"][slice(*claim["span"])].strip()
+
+
+def test_the_table_by_hand():
+    claims = [Judged("news", "copy", True, False), Judged("news", "copy", True, True),
+              Judged("mail", "name", False, True)]  # fmt: skip
+    cells = {line[:22].strip(): line[22:].split("  ") for line in table(claims).splitlines()[1:]}
+    assert {k: [c.strip() for c in v if c.strip()] for k, v in cells.items()} == {
+        "news": ["1 of 2", "-"],
+        "mail": ["-", "1 of 1"],
+        "copy": ["1 of 2", "-"],
+        "name": ["-", "1 of 1"],
+        "all": ["1 of 2", "1 of 1"],
+    }
+
+
+@pytest.mark.slow
+def test_the_shipped_guard_is_no_worse_than_it_was():
+    pytest.importorskip("torch")
+    found = list(judged(Guard.offline(), FILE))
+    flagged = [sum(c.flagged for c in found if c.stated is stated) for stated in (True, False)]
+    # 30 and 68 when this was written; a few may move with the processor's rounding
+    assert flagged[0] <= 33
+    assert flagged[1] >= 65
