@@ -168,7 +168,7 @@ recalibrate: $(READY)     ## refit the shipped calibrators from DATA (needed whe
 	$(BIN)/python -m franq_bench.calibrator --data $(DATA)
 	$(BIN)/python -m franq_bench.calibrator --own benchmarks/results/own-long
 	$(BIN)/python -m franq_bench.calibrator --own benchmarks/results/own-short --form short \
-		--elsewhere benchmarks/results/short-60-90
+		--elsewhere benchmarks/results/short-100-150
 
 calibrator: $(READY)      ## one for the bundled model's own answers, into build/ (resumes; half an hour)
 	$(BIN)/python -m franq_bench.calibrator --data $(DATA) --captured build/smollm2-small-long.json
