@@ -114,11 +114,6 @@ class Logistic:
         if (against and against.weight > 0) or (favour and favour.weight < 0):
             raise ValueError("contradiction must not raise a logistic curve, nor entailment lower")
 
-    @property
-    def reads_passages(self) -> bool:
-        """Whether it weighs what the passages contradict or entail."""
-        return self.contradiction is not None or self.entailment is not None
-
     def __call__(self, scores: FloatArray, nli: FloatArray | None = None) -> FloatArray:
         """Probability at each score (n,); NaN stays NaN.
 

@@ -136,12 +136,6 @@ class Calibrator:
         found = self.fingerprint.get("writer", "any")
         return None if found == "any" else str(found)
 
-    @property
-    def weighs_nli(self) -> bool:
-        """Whether a curve weighs what the passages contradict and entail."""
-        curves = (self.faith, self.unfaith)
-        return any(isinstance(c, Logistic) and c.reads_passages for c in curves)
-
     def apply(
         self,
         p_faithful: ArrayLike,
@@ -157,7 +151,7 @@ class Calibrator:
                 -inf allowed (it gets the value of the lowest knot, or 0 if uncalibrated).
             uq_unfaith: (n,), as for ``uq_faith``.
             nli: (n, 2), the highest P(contradiction) and P(entailment) of a passage, NaN where
-                unknown; read by learned curves that weigh them (``weighs_nli``).
+                unknown; read by learned curves with terms for them, which need it.
 
         Returns:
             P(true), calibrated UQ_faith, calibrated UQ_unfaith, each (n,) in [0, 1]; NaN where an
