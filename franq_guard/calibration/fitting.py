@@ -68,7 +68,7 @@ def learned(data: Labelled, *, log_space: bool = True) -> Fitted:
     """Both uncertainties as logistic functions, fitted together.
 
     UQ_unfaith also weighs P(contradiction) and P(entailment), where they are known of all claims:
-    what no passage states is the likelier true the less the passages speak against it.
+    a claim that no passage states is less likely true if one contradicts it.
 
     The slopes are fitted to all claims. If some are not of the model's own answers (their source is
     ``edit`` or ``public``), the level of P(true) is then fitted again to its own answers alone.
