@@ -71,8 +71,11 @@ def table(claims: Iterable[Judged]) -> str:
 def main(arguments: list[str] | None = None) -> None:
     """Judge the file with the guard as shipped, and print the table."""
     parser = argparse.ArgumentParser(description="Hard claims of our own in sixteen registers.")
-    parser.add_argument("file", type=Path)
-    tell(table(judged(Guard.offline(), parser.parse_args(arguments).file)))
+    parser.add_argument("file", type=Path, help="tests/fixtures/registers.jsonl")
+    file = parser.parse_args(arguments).file
+    if not file.is_file():
+        parser.error(f"there is no file {file}: give tests/fixtures/registers.jsonl")
+    tell(table(judged(Guard.offline(), file)))
 
 
 if __name__ == "__main__":
