@@ -13,6 +13,7 @@ from typing import Final
 from franq_guard.faithfulness.small.chunks import chunks, sentences, windows
 from franq_guard.faithfulness.small.encoder_input import CHUNK_TOKENS, CLAIM_TOKENS
 from franq_guard.faithfulness.small.features import overlap
+from franq_guard.faithfulness.small.tables import tables, written_out
 from franq_guard.records import Passage, Span
 
 Texts = tuple[str, ...]
@@ -25,19 +26,28 @@ SHARE: Final = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A context cut into what the model reads: chunks of about equal length, and sentences."""
+    """A context cut into what the model reads: chunks of about equal length, and sentences.
 
+    ``source`` is the context as it was given; the others have its tables written out. ``rows`` are
+    the sentences that are a row of a table.
+    """
+
+    source: str
     whole: str
     chunks: Texts
     sentences: Texts
+    rows: frozenset[str]
 
     @classmethod
     def of(cls, texts: Texts) -> Cut:
         """Cut each text separately, so that no chunk spans two passages."""
+        written = [written_out(text).text for text in texts]
         return cls(
-            "\n".join(texts),
+            "\n\n".join(texts),
+            "\n".join(written),
             tuple(chunk for text in texts for chunk in chunk_texts(text)),
-            tuple(text[a:b] for text in texts for a, b in stretches(text)),
+            tuple(text[a:b] for text in written for a, b in stretches(text)),
+            frozenset(row.sentence() for text in texts for _, rows in tables(text) for row in rows),
         )
 
 
@@ -58,8 +68,9 @@ def stretches(text: str) -> list[Span]:
 
 
 def chunk_texts(context: str) -> list[str]:
-    """The chunks of a text."""
-    return [context[a:b] for a, b in chunks(context, CHUNK_TOKENS)]
+    """The chunks of a text, its tables written out."""
+    written = written_out(context).text
+    return [written[a:b] for a, b in chunks(written, CHUNK_TOKENS)]
 
 
 def worth_reading(claim: str, texts: Sequence[str], share: float = SHARE) -> list[int]:

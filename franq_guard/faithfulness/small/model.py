@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from franq_guard.basics.numbers import DTYPES, Dtype, chosen_dtype
 from franq_guard.faithfulness.small import blend
+from franq_guard.faithfulness.small.cells import misplaced
 from franq_guard.faithfulness.small.cut import (
     Cut,
     Texts,
@@ -33,6 +34,7 @@ from franq_guard.faithfulness.small.nearness import Embed, Nearness
 from franq_guard.faithfulness.small.reading import Logits, PairReader
 from franq_guard.faithfulness.small.replaced import replaced
 from franq_guard.faithfulness.small.spelling import SPELLING, as_written
+from franq_guard.faithfulness.small.tables import written_out
 from franq_guard.records import Evidence, Passage
 
 if TYPE_CHECKING:
@@ -261,19 +263,21 @@ class SmallFaithfulness:
             ValueError: a claim is blank.
         """
         _check(claims, claims)
-        texts = texts_of(passages)
-        places = [(number, span) for number, text in enumerate(texts) for span in stretches(text)]
+        texts = [written_out(text) for text in texts_of(passages)]
+        places = [(number, span) for number, t in enumerate(texts) for span in stretches(t.text)]
         if not places:
             return [None] * len(claims)
-        read = [texts[number][a:b] for number, (a, b) in places]
-        spelled = [as_written(claim, "\n".join(texts)) for claim in claims]
+        read = [texts[number].text[a:b] for number, (a, b) in places]
+        whole = "\n".join(text.text for text in texts)
+        spelled = [as_written(claim, whole) for claim in claims]
         near = [nearest(claim, read) for claim in spelled]
         asked = [(read[i], claim) for claim, best in zip(spelled, near, strict=True) for i in best]
         scores = iter(self.score([a for a, _ in asked], [b for _, b in asked]))
         found: list[Evidence | None] = []
         for best in near:
             value, place = max((next(scores), -rank) for rank, _ in enumerate(best))
-            number, (start, end) = places[best[-place]]
+            number, span = places[best[-place]]
+            start, end = texts[number].original(span)
             found.append(Evidence(number, start, end, value))
         return found
 
@@ -302,8 +306,24 @@ def _inputs(
         [*features(part, chunk), *facts(part, chunk)],
         features(part, context.whole),
         cosine,
-        replaced(part, near, context.whole),
+        _changed(part, near, context),
     )
+
+
+def _changed(part: str, near: Sequence[str], context: Cut) -> list[float]:
+    """The values of `REPLACED`.
+
+    The words of a table's row have no order, so nothing is aligned with them; a value from another
+    cell is one that was replaced.
+    """
+    found = replaced(part, near, context.whole)
+    if context.rows:
+        aligned = replaced(part, [s for s in near if s not in context.rows], context.whole)
+        unknown = found[-1]
+        found = [max(aligned[0], unknown), *aligned[1:3], unknown]
+    if misplaced(part, context.source):
+        found = [1.0, 1.0, found[2], 1.0]
+    return found
 
 
 def _of(items: Sequence[_Item], chosen: Sequence[int]) -> list[_Item]:

@@ -12,7 +12,7 @@ from typing import Final
 
 from franq_guard.faithfulness.small.values import Found, Value, read
 
-SPELLING: Final = "spelling2"
+SPELLING: Final = "spelling3"
 """Part of the model's fingerprint; change it with the rules below and with :mod:`values`."""
 
 

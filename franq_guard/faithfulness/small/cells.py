@@ -1,0 +1,134 @@
+"""Finds claims that take a value from another cell of a table than the one they are about.
+
+All numbers of a table stand near each other and near all its labels, so that a claim about one row
+seems to be stated by the number of another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from franq_guard.faithfulness.small.tables import Row, tables
+from franq_guard.faithfulness.small.words import STOPWORDS, words
+
+_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
+_ALIKE: Final = 5
+"""Words of labels and headers are the same if so many letters at their beginning are."""
+_MOST: Final = 2 / 3
+"""A row or column is named by so many of its words."""
+_MOST_ROWS: Final = 500
+"""A claim is looked up in so many rows of a table at most."""
+
+
+class _Cell(NamedTuple):
+    """What a cell says, and the words that tell which cell it is."""
+
+    row: frozenset[str]
+    column: frozenset[str]
+    values: frozenset[frozenset[str]]
+
+
+def misplaced(claim: str, context: str) -> bool:
+    """Whether the claim takes a value from another cell of a table than the one it is about.
+
+    A value is a number of a cell, or all words of a cell without numbers. Wherever it stands, the
+    claim names another row (or column) instead, and has nothing of what that one has there.
+
+    Args:
+        claim: a sentence.
+        context: the original text, with its tables as they are.
+    """
+    found = tables(context)
+    if not found:
+        return False
+    names = _shortened(words(claim))
+    values = _words(claim) - _words(_prose(context))
+    return any(_misplaced(_grid(rows), names, values) for _, rows in found)
+
+
+def _misplaced(cells: Sequence[_Cell], names: frozenset[str], values: frozenset[str]) -> bool:
+    places: dict[frozenset[str], list[_Cell]] = {}
+    for cell in cells:
+        for value in cell.values:
+            if value <= values:
+                places.setdefault(value, []).append(cell)
+    named = [cell for cell in cells if _mostly(cell.row, names) or _mostly(cell.column, names)]
+    others = [cell for cell in named if not all(value <= values for value in cell.values)]
+    return any(
+        all(any(_rather(other, cell, names) for other in others) for cell in there)
+        for there in places.values()
+    )
+
+
+def _rather(cell: _Cell, other: _Cell, names: frozenset[str]) -> bool:
+    """Whether a claim names the row or column of a cell rather than that of another one."""
+    if cell.row == other.row:
+        return _named(cell.column, other.column, names)
+    return cell.column == other.column and _named(cell.row, other.row, names)
+
+
+def _named(one: frozenset[str], other: frozenset[str], names: frozenset[str]) -> bool:
+    """Whether a claim has what one name has beyond the other, and nothing of the reverse."""
+    if one == other or not one or not other:
+        return False
+    return one - other <= names and not (other - one) & names and _mostly(one, names)
+
+
+def _mostly(name: frozenset[str], names: frozenset[str]) -> bool:
+    return len(name & names) >= _MOST * len(name)
+
+
+@lru_cache(maxsize=64)
+def _grid(rows: tuple[Row, ...]) -> tuple[_Cell, ...]:
+    """The cells that have a value: no words or numbers of the labels and headers themselves."""
+    rows = rows[:_MOST_ROWS]
+    naming = _words(" ".join((*rows[0].heads, *(row.cells[row.label] for row in rows))))
+    return tuple(
+        _Cell(_names(row.cells[row.label]), _names(head), _values(cell, naming))
+        for row in rows
+        for at, (head, cell) in enumerate(zip(row.heads, row.cells, strict=True))
+        if at != row.label and cell
+    )
+
+
+def _values(cell: str, naming: frozenset[str]) -> frozenset[frozenset[str]]:
+    numbers = _numbers(cell)
+    if numbers:
+        return frozenset(frozenset({number}) for number in numbers - naming)
+    said = _words(cell)
+    return frozenset() if not said or said & naming else frozenset({said})
+
+
+@lru_cache(maxsize=64)
+def _prose(context: str) -> str:
+    """A text without its tables."""
+    kept, done = [], 0
+    for (start, end), _ in tables(context):
+        kept.append(context[done:start])
+        done = end
+    return "\n".join([*kept, context[done:]])
+
+
+def _numbers(text: str) -> frozenset[str]:
+    """The numbers and times of a text; not those in words, which may count something else."""
+    return frozenset(number.replace(",", "") for number in _NUMBER.findall(text))
+
+
+def _words(text: str) -> frozenset[str]:
+    """The numbers and the content words of a text, without the s of a plural."""
+    plain = (word for word in words(text) if not word[0].isdigit() and word not in STOPWORDS)
+    return _numbers(text) | frozenset(word.removesuffix("s") for word in plain)
+
+
+def _names(text: str) -> frozenset[str]:
+    """The words of a label or header; stop words only where it has no others."""
+    found = words(text)
+    return _shortened([word for word in found if word not in STOPWORDS] or found)
+
+
+def _shortened(found: Sequence[str]) -> frozenset[str]:
+    """Words cut so that "departs" is "departure"."""
+    return frozenset(word[:_ALIKE] for word in found)

@@ -1,0 +1,190 @@
+"""Writes the tables of a passage out: each row as a sentence with its header.
+
+"| Iceland | 7 days |" says nothing without the header, which stands lines above it.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from franq_guard.records import Span
+
+_RULE: Final = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?\s*")  # |---|:-:|
+_PIPE: Final = re.compile(r"(?<!\\)\|")
+_TAB: Final = re.compile(r"\t")
+_TIGHT: Final = re.compile(r"[,;](?!\s)")  # a comma of a sentence has a blank behind it
+_LINE: Final = re.compile(r"[^\n]+")
+_LINK: Final = re.compile(r"\[([^\]]+)\]\([^)]*\)")
+_MARKS: Final = re.compile(r"\*+|`|\\(?=\|)|[†‡]|\[\d+\]$")
+_FEWEST_LINES: Final = 3
+"""Of a table without a rule below its header."""
+
+
+class Part(NamedTuple):
+    """Characters of a written text, and those of the original that they stand for."""
+
+    here: Span
+    there: Span
+    is_row: bool
+
+
+class Written(NamedTuple):
+    """A text with its tables written out, and where each part of it came from."""
+
+    text: str
+    parts: tuple[Part, ...]
+
+    def original(self, span: Span) -> Span:
+        """The characters of the original text that a stretch of one part stands for.
+
+        Of a row these are the whole row.
+        """
+        part = next(part for part in self.parts if span[0] < part.here[1])
+        if part.is_row:
+            return part.there
+        moved = part.there[0] - part.here[0]
+        return span[0] + moved, span[1] + moved
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table, and what stands above its cells."""
+
+    span: Span
+    cells: tuple[str, ...]
+    heads: tuple[str, ...]
+    label: int  # the column that names the row
+
+    def sentence(self) -> str:
+        """The row in words: "Destination Iceland: Up to 2 kg €14.20, Delivery time 7 days."""
+        said = [f"{head} {cell}".strip() for head, cell in zip(self.heads, self.cells, strict=True)]
+        others = [text for at, text in enumerate(said) if at != self.label and self.cells[at]]
+        return f"{said[self.label]}: {', '.join(others)}." if others else f"{said[self.label]}."
+
+
+@lru_cache(maxsize=256)
+def written_out(text: str) -> Written:
+    """Return a text with each row of its tables as a sentence with its header.
+
+    The lines of a header are left out, since every row repeats them.
+    """
+    pieces: list[tuple[str, Span, bool]] = []
+    done = 0
+    for (start, end), rows in tables(text):
+        pieces.append((text[done:start], (done, start), False))
+        pieces += [(row.sentence() + "\n", row.span, True) for row in rows]
+        done = end
+    pieces.append((text[done:], (done, len(text)), False))
+    parts, size = [], 0
+    for piece, there, is_row in pieces:
+        parts.append(Part((size, size + len(piece)), there, is_row))
+        size += len(piece)
+    return Written("".join(piece for piece, _, _ in pieces), tuple(parts))
+
+
+@lru_cache(maxsize=256)
+def tables(text: str) -> tuple[tuple[Span, tuple[Row, ...]], ...]:
+    """Return the characters and the rows of each table of a text.
+
+    A table is a run of lines with cells between pipes, tabs, or commas or semicolons without blanks
+    behind them: a header with a rule below it, or at least three lines of equally many cells.
+    """
+    return tuple(_tables(text))
+
+
+def _tables(text: str) -> Iterator[tuple[Span, tuple[Row, ...]]]:
+    lines = [line.span() for line in _LINE.finditer(text)]
+    at = 0
+    while at < len(lines):
+        found = _block(text, lines[at:])
+        rows = _rows(found)
+        if rows:
+            yield (found[0].span[0], min(len(text), found[-1].span[1] + 1)), rows
+        at += max(1, len(found))
+
+
+class _Line(NamedTuple):
+    span: Span
+    cells: tuple[str, ...]
+    is_rule: bool
+
+
+def _block(text: str, lines: Sequence[Span]) -> list[_Line]:
+    """The lines of a table that begins with the first one, as far as it goes."""
+    found: list[_Line] = []
+    cut = _cutter(text[slice(*lines[0])])
+    if cut is None:
+        return []
+    for start, end in lines:
+        line = text[start:end]
+        rule = bool(_RULE.fullmatch(line)) and "|" in line
+        cells = _cells(line, cut)
+        adjacent = not found or start == found[-1].span[1] + 1
+        if not adjacent or (not rule and found and len(cells) != len(found[0].cells)):
+            break
+        found.append(_Line((start, end), cells, rule))
+    return found
+
+
+def _cutter(line: str) -> re.Pattern[str] | None:
+    """What stands between the cells of a line; None if it has none."""
+    for cut, least in ((_PIPE, 1), (_TAB, 1), (_TIGHT, 2)):
+        if len(cut.findall(line.strip().strip("|"))) >= least:
+            return cut
+    return None
+
+
+def _cells(line: str, cut: re.Pattern[str]) -> tuple[str, ...]:
+    if cut is _TIGHT:
+        delimiter = max(",;", key=line.count)
+        found = next(csv.reader([line], delimiter=delimiter))
+    elif cut is _PIPE:
+        inner = line.strip().removeprefix("|")
+        inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
+        found = cut.split(inner)
+    else:
+        found = cut.split(line)
+    return tuple(map(_plain, found))
+
+
+def _plain(cell: str) -> str:
+    """What a cell says, without the marks of a link, of bold letters or of a footnote."""
+    return _MARKS.sub("", _LINK.sub(r"\1", cell)).strip()
+
+
+def _rows(lines: Sequence[_Line]) -> tuple[Row, ...]:
+    ruled = len(lines) > 1 and lines[1].is_rule
+    if not ruled and len(lines) < _FEWEST_LINES:
+        return ()
+    body = [line for line in lines if not line.is_rule]
+    heads = body[0].cells if ruled or _is_header([line.cells for line in body]) else ()
+    below = body[1:] if heads else body
+    if not below:
+        return ()
+    heads = heads or ("",) * len(below[0].cells)
+    label = _label([line.cells for line in below])
+    return tuple(Row(line.span, line.cells, heads, label) for line in below)
+
+
+def _is_header(body: Sequence[tuple[str, ...]]) -> bool:
+    """Whether a column has a number in every line but the first one."""
+    return any(
+        not any(map(str.isdigit, column[0]))
+        and all(any(map(str.isdigit, cell)) for cell in column[1:])
+        for column in zip(*body, strict=True)
+    )
+
+
+def _label(body: Sequence[tuple[str, ...]]) -> int:
+    """The column that names the rows: the first one with another text in each, unless it counts."""
+    for at, column in enumerate(zip(*body, strict=True)):
+        places = [str(place) for place in range(1, len(column) + 1)]
+        counts = len(places) > 1 and [cell.strip(". ") for cell in column] == places
+        if all(column) and len(set(column)) == len(column) and not counts:
+            return at
+    return 0
