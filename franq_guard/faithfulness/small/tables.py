@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import csv
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
+from franq_guard.faithfulness.small.records import Record, records
 from franq_guard.records import Span
 
 _RULE: Final = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?\s*")  # |---|:-:|
@@ -21,6 +24,8 @@ _TIGHT: Final = re.compile(r"[,;](?!\s)")  # a comma of a sentence has a blank b
 _LINE: Final = re.compile(r"[^\n]+")
 _LINK: Final = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 _MARKS: Final = re.compile(r"\*+|`|\\(?=\|)|[†‡]|\[\d+\]$")
+_LONGEST: Final = 4000
+"""A line of more characters is no row."""
 _FEWEST_LINES: Final = 3
 """Of a table without a rule below its header."""
 
@@ -93,6 +98,7 @@ def tables(text: str) -> tuple[tuple[Span, tuple[Row, ...]], ...]:
 
     A table is a run of lines with cells between pipes, tabs, or commas or semicolons without blanks
     behind them: a header with a rule below it, or at least three lines of equally many cells.
+    Records with the same keys are a table, too.
     """
     return tuple(_tables(text))
 
@@ -101,11 +107,17 @@ def _tables(text: str) -> Iterator[tuple[Span, tuple[Row, ...]]]:
     lines = [line.span() for line in _LINE.finditer(text)]
     at = 0
     while at < len(lines):
-        found = _block(text, lines[at:])
-        rows = _rows(found)
+        found = _block(text, lines, at)
+        rows = _rows(found) or _of_records(records(text, lines, at))
+        start, end = lines[at][0], max(span[1] for span in (lines[at], *_ends(found, rows)))
         if rows:
-            yield (found[0].span[0], min(len(text), found[-1].span[1] + 1)), rows
-        at += max(1, len(found))
+            yield (start, min(len(text), end + 1)), rows
+        at = bisect_right(lines, (end, end))
+
+
+def _ends(found: Sequence[_Line], rows: Sequence[Row]) -> Iterator[Span]:
+    yield from (row.span for row in rows[-1:])
+    yield from (line.span for line in found[-1:])
 
 
 class _Line(NamedTuple):
@@ -114,13 +126,13 @@ class _Line(NamedTuple):
     is_rule: bool
 
 
-def _block(text: str, lines: Sequence[Span]) -> list[_Line]:
-    """The lines of a table that begins with the first one, as far as it goes."""
+def _block(text: str, lines: Sequence[Span], at: int) -> list[_Line]:
+    """The lines of a table that begins with one of them, as far as it goes."""
     found: list[_Line] = []
-    cut = _cutter(text[slice(*lines[0])])
+    cut = _cutter(text[slice(*lines[at])])
     if cut is None:
         return []
-    for start, end in lines:
+    for start, end in islice(lines, at, None):
         line = text[start:end]
         rule = bool(_RULE.fullmatch(line)) and "|" in line
         cells = _cells(line, cut)
@@ -133,6 +145,8 @@ def _block(text: str, lines: Sequence[Span]) -> list[_Line]:
 
 def _cutter(line: str) -> re.Pattern[str] | None:
     """What stands between the cells of a line; None if it has none."""
+    if len(line) > _LONGEST:
+        return None
     for cut, least in ((_PIPE, 1), (_TAB, 1), (_TIGHT, 2)):
         if len(cut.findall(line.strip().strip("|"))) >= least:
             return cut
@@ -169,6 +183,15 @@ def _rows(lines: Sequence[_Line]) -> tuple[Row, ...]:
     heads = heads or ("",) * len(below[0].cells)
     label = _label([line.cells for line in below])
     return tuple(Row(line.span, line.cells, heads, label) for line in below)
+
+
+def _of_records(found: Sequence[Record]) -> tuple[Row, ...]:
+    """Records as rows: their keys are the header, the first one's value is the label."""
+    heads = tuple(dict.fromkeys(key for record in found for key in record.values))
+    return tuple(
+        Row(record.span, tuple(_plain(record.values.get(key, "")) for key in heads), heads, 0)
+        for record in found
+    )
 
 
 def _is_header(body: Sequence[tuple[str, ...]]) -> bool:
