@@ -7,8 +7,10 @@ seems to be stated by the number of another.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 from franq_guard.faithfulness.small.sections import Section, sections
@@ -16,9 +18,11 @@ from franq_guard.faithfulness.small.tables import Row, tables
 from franq_guard.faithfulness.small.words import STOPWORDS, words
 from franq_guard.records import Span
 
-_NUMBER: Final = re.compile(r"[A-Za-z]+-?\d\w*|\d+(?:[.,:]\d+)*")  # B-204, 1,200, 18:00
+_NUMBER: Final = re.compile(
+    r"(?<![A-Za-z])[A-Za-z]++-?\d\w*|\d+(?:[.,:]\d+)*"
+)  # B-204, 1,200, 18:00
 _BETWEEN: Final = re.compile(r", (?:and |or )?| and | or ")
-_ITEMS: Final = re.compile(r"[^\W\d]\S*(?: \S+){0,2}(?:, (?:and |or )?\S+(?: \S+){0,2})+")
+_ITEMS: Final = re.compile(r"[^\W\d][^\s,]*(?: [^\s,]+){0,3}(?:, [^\s,]+(?: [^\s,]+){0,3})+")
 _LIST: Final = frozenset({", "})  # stands for the words of a line that is a list
 _ALIKE: Final = 5
 """Words of labels and headers are the same if so many letters at their beginning are."""
@@ -27,7 +31,7 @@ _FILLERS: Final = frozenset(word[:_ALIKE] for word in STOPWORDS)
 _MOST: Final = 2 / 3
 """A row or column is named by so many of its words."""
 _MOST_ROWS: Final = 500
-"""A claim is looked up in so many rows of a table at most."""
+"""A claim is looked up in so many rows of a table, or lines of sections, at most."""
 
 
 class _Cell(NamedTuple):
@@ -88,7 +92,7 @@ def _mostly(name: frozenset[str], names: frozenset[str]) -> bool:
 
 
 class _Grid(NamedTuple):
-    """The cells of a table, and the words and numbers that the text has outside of it."""
+    """The cells of a table, and words and numbers that the text has outside of it, too."""
 
     cells: tuple[_Cell, ...]
     elsewhere: frozenset[str]
@@ -99,14 +103,17 @@ def _grids(context: str) -> tuple[_Grid, ...]:
     """The tables of a text, and its sections with parallel lines, as cells."""
     spans = [span for span, _ in tables(context)]
     prose = "\n".join(context[a:b] for a, b in _between(spans, len(context)))
-    elsewhere = _words(prose)
-    found = [_Grid(_of_table(rows), elsewhere) for _, rows in tables(context)]
-    lines = prose.splitlines()
-    for group in sections(prose):
-        inside = {place for section in group for place in section.places}
-        outside = "\n".join(line for at, line in enumerate(lines) if at not in inside)
-        found.append(_Grid(tuple(_of_sections(group)), _words(outside)))
-    return tuple(grid for grid in found if grid.cells)
+    groups = sections(prose)
+    by_line = [_words(line) for line in prose.splitlines()] if spans or groups else []
+    counts = Counter(word for found in by_line for word in found)
+    grids = [_Grid(_of_table(rows), frozenset(counts)) for _, rows in tables(context)]
+    for group in groups:
+        inside = Counter(
+            word for section in group for place in section.places for word in by_line[place]
+        )
+        outside = frozenset(word for word in inside if counts[word] > inside[word])
+        grids.append(_Grid(tuple(_of_sections(group)), outside))
+    return tuple(grid for grid in grids if grid.cells)
 
 
 def _between(spans: Sequence[Span], end: int) -> Iterator[Span]:
@@ -129,17 +136,21 @@ def _of_table(rows: Sequence[Row]) -> tuple[_Cell, ...]:
 def _of_sections(group: Sequence[Section]) -> Iterator[_Cell]:
     """What at least two sections have in nearly the same words but for numbers, or list."""
     columns: dict[frozenset[str], list[tuple[str, str]]] = {}
-    for section in group:
-        for line in section.lines:
-            said = _LIST if _ITEMS.fullmatch(line) else _names(_NUMBER.sub(" ", line))
-            column = next((known for known in columns if _parallel(said, known)), said)
-            columns.setdefault(column, []).append((section.label, line))
+    told = ((section.label, line) for section in group for line in section.lines)
+    for label, line in islice(((a, b) for a, b in told if _tells(b)), _MOST_ROWS):
+        said = _LIST if _ITEMS.fullmatch(line) else _names(_NUMBER.sub(" ", line))
+        column = next((known for known in columns if _parallel(said, known)), said)
+        columns.setdefault(column, []).append((label, line))
     labels = _words(" ".join(section.label for section in group))
     for column, lines in columns.items():
         if len({label for label, _ in lines}) > 1:
             for label, line in lines:
                 for cell in _BETWEEN.split(line) if column is _LIST else (line,):
                     yield _Cell(_names(label), column, _values(cell, labels))
+
+
+def _tells(line: str) -> bool:
+    return bool(_NUMBER.search(line) or _ITEMS.fullmatch(line))
 
 
 def _parallel(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -32,11 +32,21 @@ def records(text: str, lines: Sequence[Span], at: int) -> list[Record]:
         at: index of the first line.
     """
     found: list[Record] = []
+    if _goes_on(text, lines, at):
+        return []
     for record in _json_lines(text, lines, at) or _groups(text, lines, at):
         if found and next(iter(record.values)) != next(iter(found[0].values)):
             break
         found.append(record)
     return found if len(found) > 1 else []
+
+
+def _goes_on(text: str, lines: Sequence[Span], at: int) -> bool:
+    """Whether the line before is of the same record; then it was looked at from there."""
+    if not at or lines[at][0] > lines[at - 1][1] + 1:
+        return False
+    before = text[slice(*lines[at - 1])]
+    return before.lstrip().startswith("{") or LABELLED.fullmatch(before) is not None
 
 
 def _groups(text: str, lines: Sequence[Span], at: int) -> Iterator[Record]:

@@ -12,6 +12,7 @@ from franq_guard.faithfulness.small.records import LABELLED
 _HEADING: Final = re.compile(r"(?P<marks>#{1,6})\s+(?P<marked>.+?)[\s#]*|\*\*(?P<bold>[^*]+)\*\*:?")
 _BOLD: Final = 7
 """The level of a line in bold letters, below that of every heading."""
+_LONGEST: Final = 200  # characters of a heading
 _ASIDE: Final = re.compile(r"\s*\([^)]*\)")
 
 
@@ -33,7 +34,8 @@ def sections(text: str) -> tuple[tuple[Section, ...], ...]:
 
 def _headed(lines: Sequence[str]) -> Iterator[list[Section]]:
     """Groups of sections under headings of one level, and of none above it between them."""
-    matches = [(at, _HEADING.fullmatch(line)) for at, line in enumerate(lines)]
+    short = ((at, line) for at, line in enumerate(lines) if len(line) <= _LONGEST)
+    matches = [(at, _HEADING.fullmatch(line)) for at, line in short]
     headings = [(at, *_heading(match)) for at, match in matches if match]
     open_groups: dict[int, list[Section]] = {}
     for place, (at, level, label) in enumerate(headings):

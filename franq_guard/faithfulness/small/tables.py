@@ -176,6 +176,8 @@ def _rows(lines: Sequence[_Line]) -> tuple[Row, ...]:
     if not ruled and len(lines) < _FEWEST_LINES:
         return ()
     body = [line for line in lines if not line.is_rule]
+    if not body:
+        return ()
     heads = body[0].cells if ruled or _is_header([line.cells for line in body]) else ()
     below = body[1:] if heads else body
     if not below:
