@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from franq_guard.claims.rules.citations import TAKEN_OUT
@@ -34,16 +35,19 @@ def render(answer: str, clause: Clause) -> str:
 
 
 def emphasis(answer: str, words: Sequence[Word]) -> dict[int, bool]:
-    """Index of each word that is a Markdown emphasis mark, and whether it opens the emphasis."""
+    """Index of each word that is a Markdown emphasis mark, and whether it opens the emphasis.
+
+    The words are in the order of the answer.
+    """
     if not words or not any(x.text in "*_" for x in words):
         return {}
-    part = answer[words[0].start : words[-1].end]
-    spans = [(m.span(), m.group(1) is not None) for m in _EMPHASIS.finditer(part) if m[1] or m[2]]
+    first = words[0].start
+    starts = [x.start - first for x in words]
+    marks = [m for m in _EMPHASIS.finditer(answer[first : words[-1].end]) if m[1] or m[2]]
     return {
-        x.index: opens
-        for (a, b), opens in spans
-        for x in words
-        if a <= x.start - words[0].start < b
+        x.index: mark.group(1) is not None
+        for mark in marks
+        for x in words[bisect_left(starts, mark.start()) : bisect_left(starts, mark.end())]
     }
 
 
