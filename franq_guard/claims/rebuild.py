@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from franq_guard.basics.text import common_start
 from franq_guard.claims.rules.enclosed import around, enclosed
 from franq_guard.claims.spans import merged
 from franq_guard.records import Claim, Span
@@ -223,13 +224,7 @@ def _host(
 
 def _shared(claims: Sequence[Claim], j: int, k: int) -> int:
     """How many opening words two claim texts share."""
-    first, second = (_WORD.findall(claims[i].text.lower()) for i in (j, k))
-    count = 0
-    for a, b in zip(first, second, strict=False):
-        if a != b:
-            break
-        count += 1
-    return count
+    return common_start(*(_WORD.findall(claims[i].text.lower()) for i in (j, k)))
 
 
 def _overlap(claims: Sequence[Claim]) -> bool:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from sentencex import get_sentence_boundaries
 
-from franq_guard.basics.text import without_surrogates
+from franq_guard.basics.text import trimmed, without_surrogates
 from franq_guard.records import Span
 
 _ELLIPSIS = re.compile(r"(?:…|\.\.\.)[\"”')\]]*\s+(?=[\"“'(]?[A-Z])")
@@ -64,7 +64,7 @@ def sentences(text: str, start: int, end: int, *, language: str = "en") -> list[
     for found in get_sentence_boundaries(language, part):
         cuts.extend(_split_more(part, found["start_index"], found["end_index"]))
     merged: list[Span] = []
-    for left, right in (_trim(part, *cut) for cut in cuts):
+    for left, right in (trimmed(part, *cut) for cut in cuts):
         if left >= right:
             continue
         if merged and _belongs(part, merged[-1], (left, right)):
@@ -85,12 +85,6 @@ def _split_more(part: str, start: int, end: int) -> list[Span]:
         marks.insert(0, no.end())
     edges = [start, *(m for m in marks if m < end), end]
     return list(pairwise(edges))
-
-
-def _trim(part: str, start: int, end: int) -> Span:
-    piece = part[start:end]
-    lead = len(piece) - len(piece.lstrip())
-    return start + lead, start + max(lead, len(piece.rstrip()))
 
 
 def _belongs(part: str, before: Span, after: Span) -> bool:

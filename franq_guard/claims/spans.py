@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from franq_guard.basics.text import trimmed
 from franq_guard.records import Claim, Span, Token, Verdict
 
 
@@ -100,5 +101,5 @@ def moved(verdict: Verdict, by: int) -> Verdict:
 
 def whole(answer: str) -> list[Claim]:
     """The answer as one claim; an empty list if it is blank."""
-    start, end = len(answer) - len(answer.lstrip()), len(answer.rstrip())
-    return [Claim(answer.strip(), ((start, end),))] if end > start else []
+    start, end = trimmed(answer, 0, len(answer))
+    return [Claim(answer[start:end], ((start, end),))] if end > start else []
