@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["append_row", "json_rows", "numbered_lines", "whole_rows"]
+__all__ = ["append_row", "json_rows", "numbered_lines", "text_of", "whole_rows"]
 
 
 def json_rows(path: str | Path) -> Iterator[dict[str, Any]]:
@@ -27,6 +27,18 @@ def json_rows(path: str | Path) -> Iterator[dict[str, Any]]:
         if not isinstance(row, dict):
             raise ValueError(f"{path}, line {number}: expected a JSON object")
         yield row
+
+
+def text_of(row: Mapping[str, Any], key: str) -> str:
+    """The text that a row must have under ``key``.
+
+    Raises:
+        ValueError: naming the key, if it is missing, no string or blank.
+    """
+    value = row.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{key!r} must be a non-empty string" if key in row else f"no {key!r}")
+    return value
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
