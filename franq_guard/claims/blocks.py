@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from franq_guard.basics.text import trimmed
-from franq_guard.claims.forms import Laid, Nothing, laid_out
+from franq_guard.claims.forms import Lines, Nothing, lines_of
 from franq_guard.records import Span
 
 Kind = Literal[
@@ -59,11 +60,11 @@ class Block:
 
 def blocks(text: str) -> list[Block]:
     """The blocks of ``text`` in order, without blank lines, horizontal rules and fence lines."""
-    laid = laid_out(text)
-    return _join_wrapped(laid.text, _tables(laid.text, list(_line_blocks(laid))))
+    lines = lines_of(text)
+    return _join_wrapped(lines.text, _tables(lines.text, list(_line_blocks(lines))))
 
 
-def _lines(text: str) -> Iterator[tuple[int, int, bool]]:
+def _not_blank(text: str) -> Iterator[tuple[int, int, bool]]:
     """Lines that are not blank: start, end, whether there is a blank line before."""
     last = 0
     blank = False
@@ -78,13 +79,13 @@ def _lines(text: str) -> Iterator[tuple[int, int, bool]]:
         blank = False
 
 
-def _line_blocks(laid: Laid) -> Iterator[Block]:
-    fence, text, nothing = "", laid.text, list(laid.nothing)
-    for start, end, blank in _lines(text):
-        while nothing and nothing[0][1] <= start:
-            nothing.pop(0)
-        if nothing and nothing[0][0] < end:
-            yield Block(nothing[0][2], *trimmed(text, start, end), after_blank=blank)
+def _line_blocks(lines: Lines) -> Iterator[Block]:
+    fence, text, nothing = "", lines.text, deque(lines.nothing)
+    for start, end, blank in _not_blank(text):
+        while nothing and nothing[0].end <= start:
+            nothing.popleft()
+        if nothing and nothing[0].start < end:
+            yield Block(nothing[0].kind, *trimmed(text, start, end), after_blank=blank)
             continue
         fenced = _FENCE.match(text, start, end)
         if fenced and (not fence or fenced.group(1).startswith(fence)):

@@ -13,15 +13,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
-__all__ = ["BLANK_ENTITY", "INLINE_TAG", "Laid", "Nothing", "laid_out"]
+__all__ = ["BLANK_ENTITY", "INLINE_TAG", "Lines", "Nothing", "lines_of"]
 
 Nothing = Literal["code", "reasoning", "citation"]
 """Kinds of stretches that state nothing; the kind is also the reason in ``not_a_claim``."""
 
-Stretch = tuple[int, int, Nothing]
-"""Start, end and kind."""
+
+class Stretch(NamedTuple):
+    """A part of an answer that states nothing, and of which kind it is."""
+
+    start: int
+    end: int
+    kind: Nothing
+
 
 _REASONING = "think|thinking|thought|reasoning|scratchpad"
 _REASONING_TAGS = frozenset(_REASONING.split("|"))
@@ -62,7 +68,7 @@ _SOURCE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Laid:
+class Lines:
     """An answer as lines.
 
     ``text`` has the same length as the answer, with block tags replaced by line breaks; ``nothing``
@@ -73,7 +79,7 @@ class Laid:
     nothing: tuple[Stretch, ...]
 
 
-def laid_out(answer: str) -> Laid:
+def lines_of(answer: str) -> Lines:
     """The answer as lines, and its stretches that state nothing."""
     text, found = answer, list[Stretch]()
     if "<" in answer:  # what nearly no answer has is looked for only where it can be
@@ -86,7 +92,7 @@ def laid_out(answer: str) -> Laid:
         found += _outside(found, _tool_calls(text))
     if "[" in answer or ":" in answer or "#" in answer or "http" in answer:
         found += _outside(found, _sources(text))
-    return Laid(text, tuple(sorted(found)))
+    return Lines(text, tuple(sorted(found)))
 
 
 def _tagged(answer: str) -> list[Stretch]:
@@ -94,17 +100,19 @@ def _tagged(answer: str) -> list[Stretch]:
     found = list[Stretch]()
     for match in _TAGGED.finditer(answer):
         reasons = match["tag"].lower() in _REASONING_TAGS
-        found.append((*match.span("body"), "reasoning" if reasons else "code"))
-    lone = None if any(why == "reasoning" for *_, why in found) else _LONE_END.search(answer)
+        found.append(Stretch(*match.span("body"), "reasoning" if reasons else "code"))
+    if any(stretch.kind == "reasoning" for stretch in found):
+        return found
+    lone = _LONE_END.search(answer)
     if lone is None:
         return found
-    after = [stretch for stretch in found if stretch[0] >= lone.end()]
-    return [*after, (0, lone.start(), "reasoning")]
+    after = [stretch for stretch in found if stretch.start >= lone.end()]
+    return [*after, Stretch(0, lone.start(), "reasoning")]
 
 
 def _outside(known: Sequence[Stretch], found: Iterable[Stretch]) -> list[Stretch]:
     """Those of the stretches found that do not begin inside a known one."""
-    return [one for one in found if not any(a <= one[0] < b for a, b, _ in known)]
+    return [one for one in found if not any(old.start <= one.start < old.end for old in known)]
 
 
 def _as_lines(match: re.Match[str]) -> str:
@@ -127,7 +135,7 @@ def _break(size: int) -> str:
 def _tool_calls(text: str) -> Iterator[Stretch]:
     """Tool calls in JSON."""
     for match in _TOOL_CALL.finditer(text):
-        yield match.start(), _end_of_json(text, match.start()), "code"
+        yield Stretch(match.start(), _end_of_json(text, match.start()), "code")
 
 
 def _end_of_json(text: str, start: int) -> int:
@@ -155,7 +163,7 @@ def _sources(text: str) -> Iterator[Stretch]:
     listing, at = False, 0
     for line in text.split("\n"):
         if listing and _SOURCE.match(line):
-            yield at, at + len(line), "citation"
+            yield Stretch(at, at + len(line), "citation")
         elif line.strip():
             listing = _SOURCES.match(line) is not None
         at += len(line) + 1
