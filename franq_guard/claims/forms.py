@@ -11,7 +11,7 @@ that text as part of the answer before the tag arrives.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -89,9 +89,9 @@ def lines_of(answer: str) -> Lines:
     if "&" in answer:
         text = BLANK_ENTITY.sub(lambda blank: " " * len(blank.group()), text)
     if '"' in answer:
-        found += _outside(found, _tool_calls(text))
+        found = [*found, *_tool_calls(text, found)]
     if "[" in answer or ":" in answer or "#" in answer or "http" in answer:
-        found += _outside(found, _sources(text))
+        found = [*found, *(one for one in _sources(text) if not _is_inside(one.start, found))]
     return Lines(text, tuple(sorted(found)))
 
 
@@ -110,9 +110,8 @@ def _tagged(answer: str) -> list[Stretch]:
     return [*after, Stretch(0, lone.start(), "reasoning")]
 
 
-def _outside(known: Sequence[Stretch], found: Iterable[Stretch]) -> list[Stretch]:
-    """Those of the stretches found that do not begin inside a known one."""
-    return [one for one in found if not any(old.start <= one.start < old.end for old in known)]
+def _is_inside(at: int, known: Sequence[Stretch]) -> bool:
+    return any(stretch.start <= at < stretch.end for stretch in known)
 
 
 def _as_lines(match: re.Match[str]) -> str:
@@ -132,10 +131,15 @@ def _break(size: int) -> str:
     return "\n" + " " * (size - 2) + "\n" if size > 1 else " " * size
 
 
-def _tool_calls(text: str) -> Iterator[Stretch]:
-    """Tool calls in JSON."""
+def _tool_calls(text: str, known: Sequence[Stretch]) -> Iterator[Stretch]:
+    """Tool calls in JSON outside the known stretches."""
+    end = 0
     for match in _TOOL_CALL.finditer(text):
-        yield Stretch(match.start(), _end_of_json(text, match.start()), "code")
+        at = match.start()
+        # What begins inside a call is part of it: many calls without an end are read once.
+        if at >= end and not _is_inside(at, known):
+            end = _end_of_json(text, at)
+            yield Stretch(at, end, "code")
 
 
 def _end_of_json(text: str, start: int) -> int:
