@@ -260,17 +260,17 @@ def _of_half(error: PromiseRefusedError, kept: Labelled) -> PromiseRefusedError:
     )
 
 
-def out_of_fold(fit: Fit, data: Labelled, *, folds: int = FOLDS) -> FloatArray:
+def out_of_fold(fit: Fit, data: Labelled) -> FloatArray:
     """P(true) of each claim (n,), from a fit without any claim of the same answer.
 
     Answers are assigned to the folds at random (seed 0). The value is NaN for a claim without
     signals, and for all claims of a fold if the other folds contain only one class.
     """
     answers = np.unique(data.groups)
-    fold_of = np.random.default_rng(0).permutation(len(answers)) % folds
+    fold_of = np.random.default_rng(0).permutation(len(answers)) % FOLDS
     fold = fold_of[np.searchsorted(answers, data.groups)]
     p_true = np.full(len(fold), np.nan)
-    for held in range(min(folds, len(answers))):
+    for held in range(min(FOLDS, len(answers))):
         seen, out = fold != held, fold == held
         if len(np.unique(data.is_true[seen & (data.weights > 0)])) > 1:
             p_true[out] = p_true_of(data.only(out), fit(data.only(seen)).calibrator)
