@@ -29,7 +29,7 @@ import numpy as np
 from franq_bench.quality.own_sentence import answers_of
 from franq_guard.calibration.promise import upper_bound
 from franq_guard.claims import RuleSplitter
-from franq_guard.datasets.jsonl import json_rows
+from franq_guard.datasets.jsonl import json_rows, write_rows
 
 VERDICTS: Final = ("fine", "wrong", "ungrammatical")
 DELTA: Final = 0.1
@@ -239,11 +239,6 @@ def _read_cuts(path: Path) -> tuple[str, Cuts]:
     return rows[0]["version"], {row["sentence"]: tuple(row["claims"]) for row in rows}
 
 
-def _write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
-    path.write_text("".join(lines), encoding="utf-8")
-
-
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     kinds = parser.add_subparsers(dest="command", required=True)
@@ -287,7 +282,7 @@ def main() -> None:
 
 def _run(asked: argparse.Namespace) -> None:
     if asked.command == "cut":
-        _write(asked.out, cuts(asked.answers))
+        write_rows(asked.out, list(cuts(asked.answers)))
         return
     if asked.command == "draw":
         gone = [r["sentence"] for r in json_rows(asked.leave_out)] if asked.leave_out else []
@@ -295,9 +290,8 @@ def _run(asked: argparse.Namespace) -> None:
         read, key = draw(
             versions, claims=asked.claims, uncut=asked.uncut, seed=asked.seed, leave_out=gone
         )
-        asked.out.mkdir(parents=True, exist_ok=True)
-        _write(asked.out / "read.jsonl", read)
-        _write(asked.out / "key.jsonl", key)
+        write_rows(asked.out / "read.jsonl", read)
+        write_rows(asked.out / "key.jsonl", key)
         print(json.dumps(key[0]))
         return
     _print_rates(asked.folder)
