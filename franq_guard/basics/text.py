@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -18,6 +18,19 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     stretch = text[start:end]
     lead = len(stretch) - len(stretch.lstrip())
     return start + lead, start + max(lead, len(stretch.rstrip()))
+
+
+def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same characters as ordered, non-empty ranges that neither overlap nor touch."""
+    out: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if start >= end:
+            continue
+        if out and start <= out[-1][1]:
+            out[-1] = (out[-1][0], max(end, out[-1][1]))
+        else:
+            out.append((start, end))
+    return out
 
 
 def common_start(one: Sequence[object], other: Sequence[object]) -> int:

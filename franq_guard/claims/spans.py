@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from franq_guard.basics.text import merged as merged
 from franq_guard.basics.text import trimmed
 from franq_guard.records import Claim, Span, Token, Verdict
 
@@ -48,19 +49,6 @@ def _shares_ink(ranges: Sequence[Span], k: int, token: Token, text: str) -> bool
             return True
         k -= 1
     return False
-
-
-def merged(spans: Iterable[Span]) -> list[Span]:
-    """The same characters as ordered, non-empty ranges that neither overlap nor touch."""
-    out: list[Span] = []
-    for start, end in sorted(spans):
-        if start >= end:
-            continue
-        if out and start <= out[-1][1]:
-            out[-1] = (out[-1][0], max(end, out[-1][1]))
-        else:
-            out.append((start, end))
-    return out
 
 
 def overlap(spans: Iterable[Span], others: Iterable[Span]) -> int:
