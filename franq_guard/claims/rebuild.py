@@ -135,7 +135,8 @@ class _Parts:
 
     def depends_on(self, k: int) -> list[int]:
         """The claims before it that share its :meth:`opening`; all of them if that is empty."""
-        return [j for j in range(k) if self.shared(j, k) == len(self.opening(k))]
+        size = len(self.opening(k))
+        return [j for j in range(k) if self.shared(j, k) == size]
 
     def joined_by(self, k: int) -> str:
         """How a claim's words are joined to those before: "aside", "and", "comma" or "other"."""
