@@ -7,7 +7,7 @@ DATA ?= ../shared/data
 
 .PHONY: demo test test-portable test-slow test-llamacpp test-litellm test-ray test-evaluators \
 	test-wheels test-versions check-dockerfile check-types-strict check-browser docs check-docs \
-	check recalibrate calibrator small-model small-model-blend own-answers own-scores bench-verdicts bench bench-service \
+	check recalibrate calibrator small-model small-model-blend own-answers own-scores bench bench-service \
 	bench-evaluators bench-faithfulness bench-throughput bench-ray \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
@@ -190,9 +190,6 @@ own-scores: $(READY) own-answers  ## measure their claims again (needed when sco
 		--labels benchmarks/results/own-long/labels.jsonl --out benchmarks/results/own-long
 	$(BIN)/python -m franq_bench.long.by_reading benchmarks/results/own-long
 	$(BIN)/python -m franq_bench.calibrator.own_short --data $(DATA) --out benchmarks/results/own-short
-
-bench-verdicts: $(READY)  ## false alarms and catches on answers by any writer, from DATA's test fold
-	$(BIN)/franq bench verdicts --data $(DATA)
 
 bench: $(READY)           ## the guard's extra time as a ratio to plain generation
 	$(BIN)/python benchmarks/speed/guard_overhead.py

@@ -163,7 +163,7 @@ class Guard:
 
     @property
     def renderer(self) -> LanguageModel | None:
-        """For prompts of remote models: the language model, if loaded or to read their answers."""
+        """The language model, to render prompts of remote models; not loaded for that alone."""
         reads = self.choice.reads(Generation(""))
         return self.language_model if reads else self.loaded_language_model
 
@@ -225,7 +225,7 @@ class Guard:
         return self._with(replace(self.choice, language_model=Lazy(language_model)))
 
     def uncalibrated(self) -> Guard:
-        """This guard with every answer's log-probabilities uncalibrated: to fit a calibrator on."""
+        """This guard measuring log-probabilities of every answer, not calibrated: to fit on."""
         flat = Calibrator.uncalibrated(form="short" if self.form == "short" else "long")
         return self._with(replace(self.choice, franq=flat))
 

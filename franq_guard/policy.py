@@ -38,9 +38,10 @@ class Policy:
         action: ``annotate`` keeps the text and puts a mark beside each weak claim; ``filter``
             removes weak claims and repairs the sentences around them; ``block`` replaces the whole
             answer if any claim is weak; a callable ``(answer, verdicts) -> text`` returns its own.
-        threshold: a claim with P(true) below it does not pass; None: the calibrator's. Of answers
-            by any writer a higher number flags more claims, a lower one no fewer: below the shipped
-            one P(faithful) is too low for ``supported``. To flag fewer see ``weak``.
+        threshold: a claim with P(true) below it does not pass; None: the calibrator's. With the
+            shipped calibrators for any writer a higher one flags more claims, but a lower one does
+            not flag fewer: claims below the shipped one have too low a P(faithful) to be
+            ``supported``. To flag fewer, leave labels out of ``weak``.
         false_below: a claim with P(true) below it is ``false`` even if no passage contradicts it;
             None: the calibrator's, which may have none.
         on_error: how unverified claims are treated: ``open`` keeps them with a mark, ``closed``
@@ -48,6 +49,9 @@ class Policy:
         replacement: the text of a blocked answer, and of one that has no text after filtering.
         weak: the labels to act against, out of ``false``, ``doubtful`` and ``unsupported``. Claims
             with another label get no mark, except ``unverified`` ones.
+
+    Raises:
+        ValueError: for a setting that is none of these, or thresholds that are not in order.
     """
 
     action: Action | CustomAction = "annotate"
@@ -135,7 +139,12 @@ class Policy:
         return verdict.label in self.weak
 
     def apply(self, answer: str, verdicts: Sequence[Verdict]) -> str:
-        """The text to return for ``answer``."""
+        """The text to return for ``answer``.
+
+        Raises:
+            TypeError: if the policy's own action returns anything but text.
+            Exception: whatever that action raises.
+        """
         if callable(self.action):
             text = self.action(answer, verdicts)
             if not isinstance(text, str):

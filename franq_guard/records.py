@@ -64,9 +64,10 @@ class Passage:
 class Token:
     """One generated token.
 
-    ``start`` and ``end`` are characters of :attr:`Generation.text`; ``logprob`` is in nats, of the
-    model's own distribution (temperature 1, no truncation), NaN where unknown; ``entropy`` is in
-    nats; ``top`` holds (token id, log-probability) pairs, most probable first.
+    ``id`` is that of the model's vocabulary, -1 where unknown; ``start`` and ``end`` are characters
+    of :attr:`Generation.text`; ``logprob`` is in nats, of the model's own distribution (temperature
+    1, no truncation), NaN where unknown; ``entropy`` is that distribution's, in nats; ``top`` holds
+    (token id, log-probability) pairs, most probable first.
     """
 
     id: int
@@ -195,9 +196,10 @@ class Evidence:
 class Signals:
     """What the rooms measured for one claim, before FRANQ.
 
-    ``uq_faith`` and ``uq_unfaith`` are log-probabilities (nats) in the long form and confidences in
-    [0, 1] in the short form; None where not available, with the cause in ``reason``. If the
-    passages alone decide, ``uq_faith`` is Max NLI in [0, 1] and ``uq_unfaith`` is 0.
+    ``p_faithful`` is in [0, 1]; ``uq_faith`` and ``uq_unfaith`` are log-probabilities (nats) in the
+    long form and confidences in [0, 1] in the short form; None where not available, with the cause
+    in ``reason``. If the passages alone decide, ``uq_faith`` is Max NLI in [0, 1] and
+    ``uq_unfaith`` is 0.
     ``raw`` has every uncalibrated score by name: ``faithfulness``, ``uq_faith``, ``uq_unfaith``,
     what they come from, and ``log_probability``, the writer's (nats), where known and not weighed.
     ``contradiction`` and ``entailment`` are the highest over the passages, each read by itself;
@@ -250,8 +252,9 @@ class CitationFinding:
 class Verdict:
     """The guard's verdict on one claim.
 
-    ``p_true``, ``p_faithful``, ``uq_faith``, ``uq_unfaith`` are in [0, 1]; the two ``uq_*`` are the
-    calibrated values that entered the formula (arXiv 2505.21072, eq. 1). ``evidence`` is the
+    ``p_true``, ``p_faithful``, ``uq_faith``, ``uq_unfaith`` are in [0, 1], None where unknown; the
+    two ``uq_*`` are the calibrated values that entered the formula (arXiv 2505.21072, eq. 1), and
+    ``raw`` are the scores before it (:attr:`Signals.raw`). ``evidence`` is the
     stretch that supports the claim best, ``against`` the one that contradicts it most.
     ``citations`` has a finding for each passage that the answer cites for the claim.
     """
@@ -298,13 +301,14 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GuardedAnswer:
-    """A checked answer. ``text`` is after the policy; ``timings`` are seconds by stage.
+    """A checked answer: ``original`` as it was written, ``text`` after the policy.
 
     ``calibrator`` names what turned the signals into P(true), and ``likelihoods`` says whose
     log-probabilities were used: ``captured from MODEL`` while it wrote, sent by a ``server``,
     ``read by MODEL`` that did not write the answer, or ``none``: then the passages alone decide,
-    and whether a claim is true that they do not state is unknown. ``weak`` are the labels that its
-    policy flags; ``question`` and ``passages`` are what was checked, so that evidence can be shown.
+    and whether a claim is true that they do not state is unknown. ``timings`` are seconds by stage.
+    ``weak`` are the labels that its policy flags; ``question`` and ``passages`` are what was
+    checked, so that evidence can be shown. ``id`` is the trace's.
     """
 
     text: str
@@ -367,10 +371,7 @@ class GuardedAnswer:
         Args:
             passages: also the question and the passages, as ``franq.trace/1`` has them.
         """
-        asked = {
-            "question": self.question,
-            "passages": [passage.to_dict() for passage in self.passages],
-        }
+        asked = {"question": self.question, "passages": [p.to_dict() for p in self.passages]}
         return {
             "schema": "franq.answer/1",
             **({"id": self.id} if self.id is not None else {}),

@@ -36,6 +36,7 @@ SHAPES = {
     "stars": lambda n, draw: "**a** " * n,
     "links": lambda n, draw: "http://a.b/c. " * n,
     "brackets of links": lambda n, draw: "[a](" * n,
+    "open tool calls": lambda n, draw: '{"name": "f", "arguments": {\n' * (n // 3),
 }
 
 

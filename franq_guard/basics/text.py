@@ -1,8 +1,9 @@
-"""Text in the form that tokenisers and sentence splitters accept."""
+"""Small operations on text that several rooms need."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -10,6 +11,32 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 def without_surrogates(text: str) -> str:
     """The text with lone surrogates, which UTF-8 cannot encode, as U+FFFD; of the same length."""
     return _SURROGATES.sub("\ufffd", text)
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """The range ``start:end`` of the text without white space at its ends; empty if it is blank."""
+    stretch = text[start:end]
+    lead = len(stretch) - len(stretch.lstrip())
+    return start + lead, start + max(lead, len(stretch.rstrip()))
+
+
+def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same characters as ordered, non-empty ranges that neither overlap nor touch."""
+    out: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if start >= end:
+            continue
+        if out and start <= out[-1][1]:
+            out[-1] = (out[-1][0], max(end, out[-1][1]))
+        else:
+            out.append((start, end))
+    return out
+
+
+def common_start(one: Sequence[object], other: Sequence[object]) -> int:
+    """How many items (characters of two texts, words of two lists) are the same from the start."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def filled(template: str, **values: str) -> str:

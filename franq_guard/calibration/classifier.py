@@ -125,7 +125,12 @@ class FranqClassifier(TrueOrFalse):
         return self
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """P(false) and P(true) of each claim, (n, 2)."""
+        """P(false) and P(true) of each claim, (n, 2); NaN where a signal in ``X`` (n, 3) is.
+
+        Raises:
+            NotFittedError: before :meth:`fit`.
+            ValueError: on wrong shapes or ranges.
+        """
         check_is_fitted(self)
         data = validate_data(self, X, dtype=float, ensure_all_finite=False, reset=False)
         p_true = self.calibrator_.apply(*self._signals(data).T)[0]
@@ -139,7 +144,11 @@ class FranqClassifier(TrueOrFalse):
         fingerprint: dict[str, Any] | None = None,
         figures: dict[str, Any] | None = None,
     ) -> Calibrator:
-        """The fit as numbers to store; its ``apply`` gives exactly ``predict_proba``'s P(true)."""
+        """The fit as numbers to store; its ``apply`` gives exactly ``predict_proba``'s P(true).
+
+        Raises:
+            NotFittedError: before :meth:`fit`.
+        """
         check_is_fitted(self)
         return dataclasses.replace(
             self.calibrator_,

@@ -260,17 +260,17 @@ def _of_half(error: PromiseRefusedError, kept: Labelled) -> PromiseRefusedError:
     )
 
 
-def out_of_fold(fit: Fit, data: Labelled, *, folds: int = FOLDS) -> FloatArray:
+def out_of_fold(fit: Fit, data: Labelled) -> FloatArray:
     """P(true) of each claim (n,), from a fit without any claim of the same answer.
 
     Answers are assigned to the folds at random (seed 0). The value is NaN for a claim without
     signals, and for all claims of a fold if the other folds contain only one class.
     """
     answers = np.unique(data.groups)
-    fold_of = np.random.default_rng(0).permutation(len(answers)) % folds
+    fold_of = np.random.default_rng(0).permutation(len(answers)) % FOLDS
     fold = fold_of[np.searchsorted(answers, data.groups)]
     p_true = np.full(len(fold), np.nan)
-    for held in range(min(folds, len(answers))):
+    for held in range(min(FOLDS, len(answers))):
         seen, out = fold != held, fold == held
         if len(np.unique(data.is_true[seen & (data.weights > 0)])) > 1:
             p_true[out] = p_true_of(data.only(out), fit(data.only(seen)).calibrator)
@@ -279,13 +279,18 @@ def out_of_fold(fit: Fit, data: Labelled, *, folds: int = FOLDS) -> FloatArray:
 
 def _measured(data: Labelled, p_true: FloatArray) -> dict[str, Any]:
     """:func:`figures` of the claims of real answers, and of each source of labels."""
-    judged = data.real if data.real.any() else np.ones(len(p_true), bool)
+    judged = _judged(data)
     found = figures(data.only(judged), p_true[judged])
     names = [name for name in np.unique(data.sources).tolist() if name]
     found["sources"] = {
         name: _of_source(data.only(own := data.sources == name), p_true[own]) for name in names
     }
     return found
+
+
+def _judged(data: Labelled) -> NDArray[np.bool_]:
+    """The claims (n,) that figures are about: those of real answers; all where there are none."""
+    return data.real if data.real.any() else np.ones(len(data.is_true), bool)
 
 
 def _of_source(data: Labelled, p_true: FloatArray) -> dict[str, Any]:
@@ -303,7 +308,7 @@ def _of_source(data: Labelled, p_true: FloatArray) -> dict[str, Any]:
 def _compared(ways: Mapping[AnyCalibration, Fit], data: Labelled) -> dict[str, Any]:
     """The quality of every calibration on claims it did not see, or why there is none."""
     found: dict[str, Any] = {}
-    judged = data.real if data.real.any() else np.ones(len(data.is_true), bool)
+    judged = _judged(data)
     for way, fit in ways.items():
         try:
             p_all = out_of_fold(fit, data)[judged]

@@ -48,18 +48,7 @@ class Labelled(NamedTuple):
 
     def only(self, chosen: NDArray[np.bool_]) -> Labelled:
         """The chosen claims (n,)."""
-        return Labelled(
-            signals=self.signals[chosen],
-            is_true=self.is_true[chosen],
-            faithful=None if self.faithful is None else self.faithful[chosen],
-            groups=self.groups[chosen],
-            answers=self.answers[chosen],
-            nli=self.nli[chosen],
-            trusted=self.trusted[chosen],
-            sources=self.sources[chosen],
-            weights=self.weights[chosen],
-            stated=self.stated[chosen],
-        )
+        return Labelled._make(None if part is None else part[chosen] for part in self)
 
 
 def p_true_of(data: Labelled, calibrator: Calibrator) -> FloatArray:
@@ -101,28 +90,26 @@ def labelled(
             labels[i] = _label(row, "is_true"), *others
         except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"row {i + 1}: {error}") from error
-    gold = ~np.isnan(labels[:, 1])
-    if gold.any() and not gold.all():
-        raise ValueError(f"row {int(np.argmin(gold)) + 1}: is_faithful is in some rows only")
-    groups_given = [row.get("group") for row in table]
-    names = [f"row {i}" if g is None else f"={g}" for i, g in enumerate(groups_given)]
-    seen = {name: k for k, name in enumerate(dict.fromkeys(names))}
-    groups = np.array([seen[name] for name in names], np.int64)
-    faithful = labels[:, 1] if gold.any() else None
-    trusted = np.array([row.get("trusted", True) is not False for row in table], bool)
+    is_true, is_faithful, stated = labels.T
+    unknown = np.isnan(is_faithful)
+    if unknown.any() and not unknown.all():
+        raise ValueError(f"row {int(np.argmax(unknown)) + 1}: is_faithful is in some rows only")
+    given = [row.get("group") for row in table]
+    # The "=" keeps a group that is called "row 3" apart from row 3 without a group.
+    answers = [f"row {i}" if group is None else f"={group}" for i, group in enumerate(given)]
+    numbers = {answer: k for k, answer in enumerate(dict.fromkeys(answers))}
     sources = [str(row.get("source") or "") for row in table]
-    counts = np.array([_weight(source, weights or {}) for source in sources], float)
     return Labelled(
-        signals,
-        labels[:, 0],
-        faithful,
-        groups,
-        np.array(names, np.str_),
-        nli,
-        trusted,
-        np.array(sources, np.str_),
-        counts,
-        labels[:, 2],
+        signals=signals,
+        is_true=is_true,
+        faithful=None if unknown.all() else is_faithful,
+        groups=np.array([numbers[answer] for answer in answers], np.int64),
+        answers=np.array(answers, np.str_),
+        nli=nli,
+        trusted=np.array([row.get("trusted", True) is not False for row in table], bool),
+        sources=np.array(sources, np.str_),
+        weights=np.array([_weight(source, weights or {}) for source in sources], float),
+        stated=stated,
     )
 
 

@@ -178,9 +178,7 @@ class FranqMixture(TrueOrFalse):
         settings = self._settings(data.shape[1] - 1)
         is_true = (labels == self.classes_[1]).astype(float)
         rows, _ = self._rows(data, is_true, settings, row_weights(sample_weight, len(data)))
-        levels = _releveled(rows, self.faith_, self.unfaith_)
-        self.faith_ = replace(self.faith_, intercept=levels[0])
-        self.unfaith_ = replace(self.unfaith_, intercept=levels[1])
+        self.faith_, self.unfaith_ = _releveled(rows, self.faith_, self.unfaith_)
         self.floor_ = _floor(rows)
         return self
 
@@ -195,11 +193,7 @@ class FranqMixture(TrueOrFalse):
         return np.column_stack([1 - p_true, p_true])
 
     def _rows(
-        self,
-        data: FloatArray,
-        is_true: FloatArray,
-        settings: _Settings,
-        weight: FloatArray,
+        self, data: FloatArray, is_true: FloatArray, settings: _Settings, weight: FloatArray
     ) -> tuple[_Rows, NDArray[np.bool_]]:
         """The rows with all signals and a weight, and which of ``data`` (n,) they are."""
         p_faithful, signals = self._split(data)
@@ -243,7 +237,7 @@ class FranqMixture(TrueOrFalse):
         splits = list(GroupKFold(folds).split(rows.signals, groups=groups))
         held_out = {
             float(penalty): sum(
-                _log_likelihood(rows.only(out), *_fitted(rows.only(seen), settings, penalty))
+                _held_out(rows.only(out), *_fitted(rows.only(seen), settings, penalty))
                 for seen, out in splits
             )
             for penalty in sorted(self.penalties, reverse=True)
@@ -272,6 +266,23 @@ class _Rows(NamedTuple):
     def only(self, chosen: NDArray[np.intp]) -> _Rows:
         return _Rows(*(column[chosen] for column in self))
 
+    @property
+    def shares(self) -> tuple[FloatArray, FloatArray]:
+        """How much each branch counts in each row, (n,) each."""
+        return self.p_faithful, 1 - self.p_faithful
+
+    def mixed(self, faith: FloatArray, unfaith: FloatArray) -> FloatArray:
+        """P(true) (n,) from the values of both branches, not quite 0 or 1."""
+        shares = self.shares
+        return np.clip(shares[0] * faith + shares[1] * unfaith, 1e-12, 1 - 1e-12)
+
+    def log_likelihood(self, p_true: FloatArray) -> float:
+        return float(self.weight @ np.where(self.is_true > 0, np.log(p_true), np.log1p(-p_true)))
+
+    def loss_slope(self, p_true: FloatArray) -> FloatArray:
+        """By how much the negative log-likelihood rises with each P(true), (n,)."""
+        return self.weight * (p_true - self.is_true) / (p_true * (1 - p_true))
+
 
 def _floor(rows: _Rows) -> float:
     return 1.0 / (float(rows.weight.sum()) / 10.0 + 2.0)
@@ -279,12 +290,11 @@ def _floor(rows: _Rows) -> float:
 
 def _fitted(rows: _Rows, settings: _Settings, penalty: float) -> tuple[Branch, Branch]:
     """Both branches, fitted together; one with too few rows is a constant and is not fitted."""
-    weights = (rows.p_faithful, 1 - rows.p_faithful)
     kept = tuple(
-        columns if _enough(weight * rows.weight, rows.is_true, settings.min_effective) else ()
-        for columns, weight in zip((settings.faith, settings.unfaith), weights, strict=True)
+        columns if _enough(share * rows.weight, rows.is_true, settings.min_effective) else ()
+        for columns, share in zip((settings.faith, settings.unfaith), rows.shares, strict=True)
     )
-    parts = [_Part.of(rows, columns, weight) for columns, weight in zip(kept, weights, strict=True)]
+    parts = [_Part.of(rows, *of_branch) for of_branch in zip(kept, rows.shares, strict=True)]
     penalties = (penalty, _UNFAITHFUL_PENALTY * penalty)
     start = np.concatenate([part.start for part in parts])
     cut = len(parts[0].start)
@@ -311,15 +321,15 @@ class _Part(NamedTuple):
     start: FloatArray
 
     @classmethod
-    def of(cls, rows: _Rows, columns: tuple[int, ...], weight: FloatArray) -> _Part:
+    def of(cls, rows: _Rows, columns: tuple[int, ...], share: FloatArray) -> _Part:
         chosen = rows.signals[:, list(columns)]
         counts = rows.weight / rows.weight.sum()
         mean = counts @ chosen
         scale = np.sqrt(counts @ (chosen - mean) ** 2)
         scale = np.where(scale > 0, scale, 1.0)
-        effective = weight * rows.weight
-        share = (effective @ rows.is_true + 1) / (effective.sum() + 2)
-        start = np.concatenate([[np.log(share / (1 - share))], np.zeros(len(columns))])
+        effective = share * rows.weight
+        true = (effective @ rows.is_true + 1) / (effective.sum() + 2)
+        start = np.concatenate([[np.log(true / (1 - true))], np.zeros(len(columns))])
         return cls(columns, (chosen - mean) / scale, mean, scale, start)
 
     def bounds(
@@ -351,46 +361,40 @@ def _loss(
     rows: _Rows,
 ) -> tuple[float, FloatArray]:
     """Penalised negative log-likelihood of the mixture, and its gradient."""
-    weights = (rows.p_faithful, 1 - rows.p_faithful)
-    levels = [
+    faith, unfaith = (
         sigmoid(theta[0] + part.scaled @ theta[1:])
         for theta, part in zip(thetas, parts, strict=True)
-    ]
-    p = np.clip(weights[0] * levels[0] + weights[1] * levels[1], 1e-12, 1 - 1e-12)
-    value = -float(rows.weight @ np.where(rows.is_true > 0, np.log(p), np.log1p(-p)))
-    slope = rows.weight * (p - rows.is_true) / (p * (1 - p))
+    )
+    p_true = rows.mixed(faith, unfaith)
+    value, slope = -rows.log_likelihood(p_true), rows.loss_slope(p_true)
     gradients: list[FloatArray] = []
-    for theta, part, weight, level, penalty in zip(
-        thetas, parts, weights, levels, penalties, strict=True
+    for theta, part, share, level, penalty in zip(
+        thetas, parts, rows.shares, (faith, unfaith), penalties, strict=True
     ):
-        inner = slope * weight * level * (1 - level)
+        inner = slope * share * level * (1 - level)
         value += penalty / 2 * float(theta[1:] @ theta[1:])
         gradients += [inner.sum(keepdims=True), part.scaled.T @ inner + penalty * theta[1:]]
     return value, np.concatenate(gradients)
 
 
-def _log_likelihood(rows: _Rows, faith: Branch, unfaith: Branch) -> float:
-    weight = rows.p_faithful
-    p = weight * faith(rows.signals) + (1 - weight) * unfaith(rows.signals)
-    p = np.clip(p, 1e-12, 1 - 1e-12)
-    return float(rows.weight @ np.where(rows.is_true > 0, np.log(p), np.log1p(-p)))
+def _held_out(rows: _Rows, faith: Branch, unfaith: Branch) -> float:
+    """The log-likelihood of rows that the branches were not fitted on."""
+    return rows.log_likelihood(rows.mixed(faith(rows.signals), unfaith(rows.signals)))
 
 
-def _releveled(rows: _Rows, faith: Branch, unfaith: Branch) -> tuple[float, float]:
-    """The intercepts with the highest likelihood, given both slopes; see ``relevel``."""
-    weights = (rows.p_faithful, 1 - rows.p_faithful)
+def _releveled(rows: _Rows, faith: Branch, unfaith: Branch) -> tuple[Branch, Branch]:
+    """Both branches with the likeliest intercepts, given their slopes; see ``relevel``."""
     slopes = [branch.slope(rows.signals) for branch in (faith, unfaith)]
 
     def loss(theta: FloatArray) -> tuple[float, FloatArray]:
         levels = [sigmoid(at + slope) for at, slope in zip(theta, slopes, strict=True)]
-        p = np.clip(weights[0] * levels[0] + weights[1] * levels[1], 1e-12, 1 - 1e-12)
-        value = -float(rows.weight @ np.where(rows.is_true > 0, np.log(p), np.log1p(-p)))
-        outer = rows.weight * (p - rows.is_true) / (p * (1 - p))
-        inner = [outer @ (w * at * (1 - at)) for w, at in zip(weights, levels, strict=True)]
+        p_true = rows.mixed(*levels)
+        outer = rows.loss_slope(p_true)
+        inner = [outer @ (w * at * (1 - at)) for w, at in zip(rows.shares, levels, strict=True)]
         # One true and one false claim of average signals in each branch.
-        value += float(np.sum(np.logaddexp(0, theta) + np.logaddexp(0, -theta)))
-        return value, np.array(inner) + 2 * sigmoid(theta) - 1
+        added = float(np.sum(np.logaddexp(0, theta) + np.logaddexp(0, -theta)))
+        return added - rows.log_likelihood(p_true), np.array(inner) + 2 * sigmoid(theta) - 1
 
     start = np.array([faith.intercept, unfaith.intercept])
     found = minimize(loss, start, jac=True, method="L-BFGS-B").x
-    return float(found[0]), float(found[1])
+    return replace(faith, intercept=float(found[0])), replace(unfaith, intercept=float(found[1]))

@@ -169,7 +169,11 @@ class Calibrator:
         return franq(weight, faith, unfaith), faith, unfaith
 
     def weight(self, p_faithful: FloatArray) -> FloatArray:
-        """P(faithful) (n,) as used in the formula: calibrated or thresholded, if so fitted."""
+        """P(faithful) (n,) as used in the formula: calibrated or thresholded, if so fitted.
+
+        Raises:
+            ValueError: for a value outside [0, 1].
+        """
         if np.any((p_faithful < 0) | (p_faithful > 1)):
             raise ValueError("p_faithful must lie in [0, 1]")
         if self.faithfulness is not None:

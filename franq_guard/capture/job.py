@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from franq_guard.basics.grouping import in_groups
 from franq_guard.claims.spans import moved
 from franq_guard.policy import status_of
 from franq_guard.records import Generation, GuardedAnswer, Trace, Verdict
@@ -43,7 +44,7 @@ class Job:
                 return self.guard.unverified(self.traces[0], "error", detail=self.failure)
             if self.glue == ("",):
                 return self.guard.check_trace(self.traces[0])
-            return joined(self.glue, list(self.guard.check_many(self.traces)))
+            return self.put_together(list(self.guard.check_many(self.traces)))
 
     async def acheck(self) -> GuardedAnswer:
         """:meth:`check` without blocking the event loop."""
@@ -53,6 +54,10 @@ class Job:
             return await asyncio.to_thread(self.check)
         with self.unobserved():
             return await self.guard.acheck_trace(self.traces[0])
+
+    def put_together(self, answers: Sequence[GuardedAnswer]) -> GuardedAnswer:
+        """The one answer of the run, from the answers of its traces."""
+        return answers[0] if self.glue == ("",) else joined(self.glue, answers)
 
     def of_a_stream(self) -> tuple[Guard, Trace]:
         """The guard and the one trace of an answer that is still being written.
@@ -88,22 +93,17 @@ def gathered(
 
 def check_together(jobs: Sequence[Job]) -> list[GuardedAnswer]:
     """Each job's answer, in order; the traces of jobs with the same guard are checked together."""
-    answers: dict[int, GuardedAnswer] = {}
-    pools: defaultdict[int, list[int]] = defaultdict(list)
-    for i, job in enumerate(jobs):
-        if job.failure:
-            answers[i] = job.check()
-        else:
-            pools[id(job.guard)].append(i)
-    for pool in pools.values():
-        first = jobs[pool[0]]
-        with first.unobserved():
-            traces = [trace for i in pool for trace in jobs[i].traces]
-            found = iter(first.guard.check_many(traces))
-            for i in pool:
-                own = [next(found) for _ in jobs[i].traces]
-                answers[i] = own[0] if jobs[i].glue == ("",) else joined(jobs[i].glue, own)
-    return [answers[i] for i in range(len(jobs))]
+    return in_groups(jobs, lambda job: (id(job.guard), bool(job.failure)), _of_one_guard)
+
+
+def _of_one_guard(jobs: Sequence[Job]) -> list[GuardedAnswer]:
+    """The answers of jobs with the same guard; either all of them failed to capture, or none."""
+    first = jobs[0]
+    if first.failure:
+        return [job.check() for job in jobs]
+    with first.unobserved():
+        found = iter(first.guard.check_many([trace for job in jobs for trace in job.traces]))
+        return [job.put_together([next(found) for _ in job.traces]) for job in jobs]
 
 
 async def acheck_together(jobs: Sequence[Job]) -> list[GuardedAnswer]:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from franq_guard.guard import Guard
 
 _log = logging.getLogger(__name__)
+_MOST_TOLD = 1000
+"""How many texts of models inside tools are kept."""
 
 FoundT = TypeVar("FoundT")
 
@@ -97,19 +99,18 @@ class ToldByModels(Generic[FoundT]):
     """Texts that a model inside a tool wrote in earlier runs, each with what the tool had found.
 
     In a follow-up turn such a text is among the messages. It is not evidence itself; what the tool
-    had found takes its place. Only the newest ``most`` texts are kept. Not thread-safe: only the
-    thread of the checks uses it.
+    had found takes its place. Only the newest texts are kept. Not thread-safe: only the thread of
+    the checks uses it.
     """
 
-    def __init__(self, most: int = 1000) -> None:
+    def __init__(self) -> None:
         self._found: OrderedDict[str, Sequence[FoundT]] = OrderedDict()
-        self._most = most
 
     def note(self, text: str, found: Sequence[FoundT]) -> None:
         """Keep what the tool had found when a model wrote ``text``; may be empty."""
         self._found.pop(text.strip(), None)
         self._found[text.strip()] = found
-        if len(self._found) > self._most:
+        if len(self._found) > _MOST_TOLD:
             self._found.popitem(last=False)
 
     def found(self, text: str) -> Sequence[FoundT] | None:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from franq_guard.basics.text import common_start
 from franq_guard.claims.word_keys import Key, keys
 from franq_guard.records import Span
 
@@ -170,11 +171,7 @@ def _worth(one: Key, other: Key) -> float:
         return 1.0
     if one.weight < 1 or other.weight < 1 or one.key[0] != other.key[0] or one.key[0].isdigit():
         return 0.0
-    common = 0
-    for a, b in zip(one.key, other.key, strict=False):
-        if a != b:
-            break
-        common += 1
+    common = common_start(one.key, other.key)
     longest = max(len(one.key), len(other.key))
     return _SIMILAR if common >= 4 and common >= 0.6 * longest else 0.0
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from franq_guard.claims.forms import Laid, Nothing, laid_out
+from franq_guard.basics.text import trimmed
+from franq_guard.claims.forms import Lines, Nothing, lines_of
 from franq_guard.records import Span
 
 Kind = Literal[
@@ -58,11 +60,11 @@ class Block:
 
 def blocks(text: str) -> list[Block]:
     """The blocks of ``text`` in order, without blank lines, horizontal rules and fence lines."""
-    laid = laid_out(text)
-    return _join_wrapped(laid.text, _tables(laid.text, list(_line_blocks(laid))))
+    lines = lines_of(text)
+    return _join_wrapped(lines.text, _tables(lines.text, list(_line_blocks(lines))))
 
 
-def _lines(text: str) -> Iterator[tuple[int, int, bool]]:
+def _not_blank(text: str) -> Iterator[tuple[int, int, bool]]:
     """Lines that are not blank: start, end, whether there is a blank line before."""
     last = 0
     blank = False
@@ -77,19 +79,19 @@ def _lines(text: str) -> Iterator[tuple[int, int, bool]]:
         blank = False
 
 
-def _line_blocks(laid: Laid) -> Iterator[Block]:
-    fence, text, nothing = "", laid.text, list(laid.nothing)
-    for start, end, blank in _lines(text):
-        while nothing and nothing[0][1] <= start:
-            nothing.pop(0)
-        if nothing and nothing[0][0] < end:
-            yield Block(nothing[0][2], *_strip(text, start, end), after_blank=blank)
+def _line_blocks(lines: Lines) -> Iterator[Block]:
+    fence, text, nothing = "", lines.text, deque(lines.nothing)
+    for start, end, blank in _not_blank(text):
+        while nothing and nothing[0].end <= start:
+            nothing.popleft()
+        if nothing and nothing[0].start < end:
+            yield Block(nothing[0].kind, *trimmed(text, start, end), after_blank=blank)
             continue
         fenced = _FENCE.match(text, start, end)
         if fenced and (not fence or fenced.group(1).startswith(fence)):
             fence = "" if fence else fenced.group(1)
         elif fence:
-            yield Block("code", *_strip(text, start, end), after_blank=blank)
+            yield Block("code", *trimmed(text, start, end), after_blank=blank)
         elif not _RULE.match(text, start, end):
             yield _classify(text, start, end, blank)
 
@@ -99,18 +101,18 @@ def _classify(text: str, start: int, end: int, blank: bool) -> Block:
     body = quote.end() if quote else start
     heading = _HEADING.match(text, body, end)
     if heading:
-        return Block("heading", *_strip(text, heading.end(), end), after_blank=blank)
+        return Block("heading", *trimmed(text, heading.end(), end), after_blank=blank)
     note = _FOOTNOTE.match(text, body, end)
     if note:
-        left, _ = _strip(text, body, note.end())
-        span = _strip(text, note.end(), end)
+        left, _ = trimmed(text, body, note.end())
+        span = trimmed(text, note.end(), end)
         return Block("footnote", *span, marker=(left, span[0]), after_blank=blank)
     item = _ITEM.match(text, body, end)
-    if item and not _is_initial(text, item, end):
+    if item and not _is_initial(item):
         task = _TASK.match(text, item.end(), end)
         content = task.end() if task else item.end()
-        left, _ = _strip(text, item.start(), item.end())
-        span = _strip(text, content, end)
+        left, _ = trimmed(text, item.start(), item.end())
+        span = trimmed(text, content, end)
         return Block(
             "item",
             *span,
@@ -120,23 +122,17 @@ def _classify(text: str, start: int, end: int, blank: bool) -> Block:
             after_blank=blank,
         )
     if _HTML_HEAD.match(text, body, end):
-        whole = _strip(text, body, end)
+        whole = trimmed(text, body, end)
         return Block("table_head", *whole, (whole,), after_blank=blank)
     if _BOLD_HEADING.match(text, body, end):
-        return Block("heading", *_strip(text, body, end), after_blank=blank)
-    return Block("paragraph", *_strip(text, body, end), after_blank=blank)
+        return Block("heading", *trimmed(text, body, end), after_blank=blank)
+    return Block("paragraph", *trimmed(text, body, end), after_blank=blank)
 
 
-def _is_initial(text: str, item: re.Match[str], end: int) -> bool:
+def _is_initial(item: re.Match[str]) -> bool:
     """``J. Smith`` begins with an initial, ``a. first`` and ``A) first`` with a list letter."""
     marker = item.group().strip()
     return len(marker) == 2 and marker[0].isupper() and marker.endswith(".")
-
-
-def _strip(text: str, start: int, end: int) -> Span:
-    line = text[start:end]
-    lead = len(line) - len(line.lstrip())
-    return start + lead, max(start + lead, start + len(line.rstrip()))
 
 
 def _tables(text: str, found: list[Block]) -> list[Block]:
@@ -166,7 +162,7 @@ def _cells(text: str, block: Block) -> tuple[Span, ...]:
     cells: list[Span] = []
     start = block.start
     for end in [i for i in range(block.start, block.end) if text[i] == "|"] + [block.end]:
-        cells.append(_strip(text, start, end))
+        cells.append(trimmed(text, start, end))
         start = end + 1
     if cells and cells[0][0] >= cells[0][1]:
         cells = cells[1:]

@@ -11,15 +11,26 @@ that text as part of the answer before the tag arrives.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
-__all__ = ["BLANK_ENTITY", "INLINE_TAG", "Laid", "Nothing", "laid_out"]
+__all__ = ["BLANK_ENTITY", "INLINE_TAG", "Lines", "Nothing", "lines_of"]
 
 Nothing = Literal["code", "reasoning", "citation"]
 """Kinds of stretches that state nothing; the kind is also the reason in ``not_a_claim``."""
 
+
+class Stretch(NamedTuple):
+    """A part of an answer that states nothing, and of which kind it is."""
+
+    start: int
+    end: int
+    kind: Nothing
+
+
 _REASONING = "think|thinking|thought|reasoning|scratchpad"
+_REASONING_TAGS = frozenset(_REASONING.split("|"))
 _TAGGED = re.compile(
     rf"<(?P<tag>{_REASONING}|tool_calls?|tool_use|function_calls?|script|style)\b[^<>]*>"
     r"(?P<body>.*?)(?P<end></(?P=tag)\s*>|\Z)",
@@ -57,45 +68,50 @@ _SOURCE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Laid:
+class Lines:
     """An answer as lines.
 
     ``text`` has the same length as the answer, with block tags replaced by line breaks; ``nothing``
-    are the stretches (start, end, why) that state nothing, in order.
+    are the stretches that state nothing, in order.
     """
 
     text: str
-    nothing: tuple[tuple[int, int, Nothing], ...]
+    nothing: tuple[Stretch, ...]
 
 
-def laid_out(answer: str) -> Laid:
+def lines_of(answer: str) -> Lines:
     """The answer as lines, and its stretches that state nothing."""
-    text, found = answer, list[tuple[int, int, Nothing]]()
-    if "<" in answer:
-        for match in _TAGGED.finditer(answer):
-            why: Nothing = "reasoning" if match["tag"].lower() in _WORDS else "code"
-            found.append((*match.span("body"), why))
-        lone = None if any(why == "reasoning" for *_, why in found) else _LONE_END.search(answer)
-        if lone is not None:
-            found = [part for part in found if part[0] >= lone.end()]
-            found.append((0, lone.start(), "reasoning"))
+    text, found = answer, list[Stretch]()
+    if "<" in answer:  # what nearly no answer has is looked for only where it can be
+        found = _tagged(answer)
         text = _TAGGED.sub(_as_lines, text)
         text = _BLOCK_TAG.sub(_as_break, text)
     if "&" in answer:
         text = BLANK_ENTITY.sub(lambda blank: " " * len(blank.group()), text)
     if '"' in answer:
-        found += [(m.start(), _end_of_json(text, m.start()), "code") for m in _calls(text, found)]
+        found = [*found, *_tool_calls(text, found)]
     if "[" in answer or ":" in answer or "#" in answer or "http" in answer:
-        inside = [(start, end) for start, end, _ in found]
-        found += [
-            (start, end, "citation")
-            for start, end in _sources(text)
-            if not any(a <= start < b for a, b in inside)
-        ]
-    return Laid(text, tuple(sorted(found)))
+        found = [*found, *(one for one in _sources(text) if not _is_inside(one.start, found))]
+    return Lines(text, tuple(sorted(found)))
 
 
-_WORDS = frozenset(_REASONING.split("|"))
+def _tagged(answer: str) -> list[Stretch]:
+    """What is between the tags of reasoning, tool calls and scripts."""
+    found = list[Stretch]()
+    for match in _TAGGED.finditer(answer):
+        reasons = match["tag"].lower() in _REASONING_TAGS
+        found.append(Stretch(*match.span("body"), "reasoning" if reasons else "code"))
+    if any(stretch.kind == "reasoning" for stretch in found):
+        return found
+    lone = _LONE_END.search(answer)
+    if lone is None:
+        return found
+    after = [stretch for stretch in found if stretch.start >= lone.end()]
+    return [*after, Stretch(0, lone.start(), "reasoning")]
+
+
+def _is_inside(at: int, known: Sequence[Stretch]) -> bool:
+    return any(stretch.start <= at < stretch.end for stretch in known)
 
 
 def _as_lines(match: re.Match[str]) -> str:
@@ -115,9 +131,15 @@ def _break(size: int) -> str:
     return "\n" + " " * (size - 2) + "\n" if size > 1 else " " * size
 
 
-def _calls(text: str, found: list[tuple[int, int, Nothing]]) -> list[re.Match[str]]:
-    inside = [(start, end) for start, end, _ in found]
-    return [m for m in _TOOL_CALL.finditer(text) if not any(a <= m.start() < b for a, b in inside)]
+def _tool_calls(text: str, known: Sequence[Stretch]) -> Iterator[Stretch]:
+    """Tool calls in JSON outside the known stretches."""
+    end = 0
+    for match in _TOOL_CALL.finditer(text):
+        at = match.start()
+        # What begins inside a call is part of it: many calls without an end are read once.
+        if at >= end and not _is_inside(at, known):
+            end = _end_of_json(text, at)
+            yield Stretch(at, end, "code")
 
 
 def _end_of_json(text: str, start: int) -> int:
@@ -140,13 +162,12 @@ def _end_of_json(text: str, start: int) -> int:
     return len(text)
 
 
-def _sources(text: str) -> list[tuple[int, int]]:
+def _sources(text: str) -> Iterator[Stretch]:
     """Lines of a list under "Sources"."""
-    found, listing, at = list[tuple[int, int]](), False, 0
+    listing, at = False, 0
     for line in text.split("\n"):
         if listing and _SOURCE.match(line):
-            found.append((at, at + len(line)))
+            yield Stretch(at, at + len(line), "citation")
         elif line.strip():
             listing = _SOURCES.match(line) is not None
         at += len(line) + 1
-    return found

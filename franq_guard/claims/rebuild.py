@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
+from franq_guard.basics.text import common_start
 from franq_guard.claims.rules.enclosed import around, enclosed
 from franq_guard.claims.spans import merged
 from franq_guard.records import Claim, Span
@@ -14,6 +17,7 @@ _EDGE = " \t\n,;:–—"
 _TERMINAL = re.compile(r"[.!?…。！？]*[\"”’')\]*_`]*(?:\[\d{1,3}\])*$")
 _JOINER = re.compile(r",?\s*(?:and|or)\b", re.IGNORECASE)
 _ASIDE = re.compile(r",\s*(?:who|which|whose|an?|the)\b", re.IGNORECASE)
+_RELATIVE = re.compile(r",\s*(?:who|which|whose)\b", re.IGNORECASE)
 _BARE_COMMA = re.compile(r",(?!\s*(?:but|yet|so|nor|while|whereas|although|though)\b)", re.I)
 _CONTRAST = re.compile(r"(?:although|though|while|whereas)\b", re.IGNORECASE)
 _HANGING = re.compile(r"[\s,;:–—]+(?:and|or|but|yet|while|whereas|so)$", re.IGNORECASE)
@@ -37,23 +41,21 @@ def rebuild(text: str, sentence: Span, claims: Sequence[Claim], keep: Sequence[b
     inner = enclosed(text, *sentence)
     if inner:
         return _without_enclosed(text, sentence, claims, keep, around(text, sentence, inner))
-    keep = _without_repeated(claims, keep)
-    pieces = _pieces(sentence, claims)
-    out: list[_Draft] = []
+    parts = _Parts(text, claims, _without_repeated(claims, keep), _pieces(sentence, claims))
+    drafts: list[_Draft] = []
     for k, claim in enumerate(claims):
-        if not keep[k]:
+        if not parts.keep[k]:
             continue
-        host = None if k == 0 else _host(text, claims, pieces, k, out)
-        if host is None:
-            source = k == 0 and not _CONTRAST.match(text, *sentence)
-            out.append(_Draft(k, source))
+        if drafts and _stays_in(drafts[-1], parts, k):
+            drafts[-1].members.append(k)
         else:
-            host.members.append(k)
-        if not claim.text and not out[-1].source:
-            out.pop()
+            in_place = k == 0 and not _CONTRAST.match(text, *sentence)
+            drafts.append(_Draft(k, in_place))
+        if not claim.text and not drafts[-1].in_place:
+            drafts.pop()
     end = _TERMINAL.search(text, *sentence)
     mark = end.group() if end else ""
-    return " ".join(filter(None, (d.write(text, claims, pieces, keep, mark) for d in out)))
+    return " ".join(filter(None, (draft.write(parts, mark) for draft in drafts)))
 
 
 def _without_enclosed(
@@ -104,90 +106,104 @@ def _usable(claim: Claim) -> bool:
     return bool(claim.text) and claim.aligned >= _MIN_ALIGNED
 
 
-class _Draft:
-    """A sentence of the result: the claim that begins it, and the claims that stay in place."""
+@dataclass(frozen=True)
+class _Parts:
+    """The claims of a sentence in order, which of them are kept, and the words of each.
 
-    def __init__(self, opening: int, source: bool) -> None:
-        self.opening = opening
-        self.source = source
+    All words of the sentence belong to one of the claims (``pieces``). A claim depends on those
+    before it with which it shares most of its opening words: of "The tower is old and has a bell",
+    "The tower has a bell" depends on "The tower is old".
+    """
+
+    text: str
+    claims: Sequence[Claim]
+    keep: Sequence[bool]
+    pieces: Sequence[Sequence[Span]]
+
+    @cached_property
+    def words(self) -> list[list[str]]:
+        """The words of each claim's own text, in lower case."""
+        return [_WORD.findall(claim.text.lower()) for claim in self.claims]
+
+    def shared(self, j: int, k: int) -> int:
+        """How many opening words the texts of two claims share."""
+        return common_start(self.words[j], self.words[k])
+
+    def opening(self, k: int) -> tuple[str, ...]:
+        """The opening words that a claim shares with those it depends on."""
+        return tuple(self.words[k][: max(self.shared(j, k) for j in range(k))])
+
+    def depends_on(self, k: int) -> list[int]:
+        """The claims before it that share its :meth:`opening`; all of them if that is empty."""
+        size = len(self.opening(k))
+        return [j for j in range(k) if self.shared(j, k) == size]
+
+    def joined_by(self, k: int) -> str:
+        """How a claim's words are joined to those before: "aside", "and", "comma" or "other"."""
+        piece = self.text[slice(*self.pieces[k][0])].lstrip()
+        if _JOINER.match(piece):
+            return "and"
+        first = _WORD.search(piece.removeprefix(","))
+        if piece.startswith(",") and first and first.group().lower() not in self.words[k]:
+            return "aside"  # ", who left", ", winning two": the claim's text differs from these
+        if _RELATIVE.match(piece):
+            return "aside"
+        return "comma" if _BARE_COMMA.match(piece) else "other"
+
+
+class _Draft:
+    """A sentence of the result.
+
+    Args:
+        first: the claim that begins it.
+        in_place: whether it begins with the words of that claim as they stand; else with the
+            claim's own text.
+
+    Attributes:
+        members: the claims after it whose words stay in place.
+    """
+
+    def __init__(self, first: int, in_place: bool) -> None:
+        self.first = first
+        self.in_place = in_place
         self.members: list[int] = []
 
-    def write(
-        self,
-        text: str,
-        claims: Sequence[Claim],
-        pieces: Sequence[Sequence[Span]],
-        keep: Sequence[bool],
-        mark: str,
-    ) -> str:
-        if not self.members and not self.source:
-            return claims[self.opening].text
-        parts: list[tuple[int, str]] = []
-        if self.source:
-            parts += [(a, text[a:b]) for a, b in pieces[self.opening]]
-        else:
-            parts.append((-1, claims[self.opening].text.rstrip(".")))
-        series = _series(text, claims, pieces, self.members, keep)
+    def write(self, parts: _Parts, mark: str) -> str:
+        own = parts.claims[self.first].text
+        if not self.members and not self.in_place:
+            return own
+        text = parts.text
+        placed: list[tuple[int, str]] = [(-1, own.rstrip("."))]
+        if self.in_place:
+            placed = [(a, text[a:b]) for a, b in parts.pieces[self.first]]
+        joiners = _new_joiners(parts, self.members)
         for k in self.members:
-            for n, (a, b) in enumerate(pieces[k]):
-                lead = series.get(k) if n == 0 else None
-                parts.append((a, text[a:b] if lead is None else lead + _after_joiner(text[a:b])))
-        return _tidy(_join([part for _, part in sorted(parts)]), mark)
+            for n, (a, b) in enumerate(parts.pieces[k]):
+                joiner = joiners.get(k) if n == 0 else None
+                words = text[a:b] if joiner is None else joiner + _after_joiner(text[a:b])
+                placed.append((a, words))
+        return _tidy(_join([words for _, words in sorted(placed)]), mark)
 
 
-def _series(
-    text: str,
-    claims: Sequence[Claim],
-    pieces: Sequence[Sequence[Span]],
-    members: Sequence[int],
-    keep: Sequence[bool],
-) -> dict[int, str]:
+def _new_joiners(parts: _Parts, members: Sequence[int]) -> dict[int, str]:
     """New joining words for a series "A, B, and C" that lost members: "and" before the last."""
-    kinds = {k: _kind(text, claims[k], pieces[k]) for k in range(len(pieces))}
+    joined = [parts.joined_by(k) for k in range(len(parts.claims))]
     series: dict[tuple[str, ...], list[int]] = {}
-    for k in range(1, len(claims)):
-        if kinds[k] in {"comma", "and"}:
-            series.setdefault(_stem(claims, k), []).append(k)
+    for k in range(1, len(parts.claims)):
+        if joined[k] in {"comma", "and"}:
+            series.setdefault(parts.opening(k), []).append(k)
     joiners: dict[int, str] = {}
     for alike in series.values():
-        heads = {j for k in alike for j in range(k) if _shared(claims, j, k) == _depth(claims, k)}
-        lost = [k for k in {*alike, *heads} if not keep[k]]
-        listed = [k for k in alike if k in members]
-        if not lost or not listed or all(kinds[k] == "and" for k in alike):
+        whole = {*alike, *(j for k in alike for j in parts.depends_on(k))}
+        lost = [k for k in whole if not parts.keep[k]]
+        left = [k for k in alike if k in members]
+        if not lost or not left or all(joined[k] == "and" for k in alike):
             continue
-        if len(listed) == 1:
-            joiners[listed[0]] = " and "
-        elif kinds[listed[-1]] == "comma" and max(lost) > listed[-1]:
-            joiners[listed[-1]] = ", and "
+        if len(left) == 1:
+            joiners[left[0]] = " and "
+        elif joined[left[-1]] == "comma" and max(lost) > left[-1]:
+            joiners[left[-1]] = ", and "
     return joiners
-
-
-def _stem(claims: Sequence[Claim], k: int) -> tuple[str, ...]:
-    """The opening words that claim ``k`` shares with the claim it depends on."""
-    return tuple(_WORD.findall(claims[k].text.lower())[: _depth(claims, k)])
-
-
-def _depth(claims: Sequence[Claim], k: int) -> int:
-    """How many opening words claim ``k`` shares with the claim it depends on."""
-    return max(_shared(claims, j, k) for j in range(k))
-
-
-def _kind(text: str, claim: Claim, spans: Sequence[Span]) -> str:
-    """How a piece is joined: "aside", "and", "comma" or "other"."""
-    piece = text[spans[0][0] : spans[0][1]].lstrip()
-    opening = _WORD.search(piece.removeprefix(","))
-    if (
-        piece.startswith(",")
-        and opening
-        and not re.search(rf"\b{re.escape(opening.group())}\b", claim.text, re.IGNORECASE)
-        and not _JOINER.match(piece)
-    ):
-        return "aside"  # ", who left", ", winning two": the claim's text differs from these words
-    if _ASIDE.match(piece) and not re.match(r",\s*(?:an?|the)\b", piece, re.IGNORECASE):
-        return "aside"
-    if _JOINER.match(piece):
-        return "and"
-    return "comma" if _BARE_COMMA.match(piece) else "other"
 
 
 def _after_joiner(piece: str) -> str:
@@ -195,41 +211,21 @@ def _after_joiner(piece: str) -> str:
     return piece.lstrip()[found.end() :].lstrip() if found else piece.lstrip(_EDGE)
 
 
-def _host(
-    text: str,
-    claims: Sequence[Claim],
-    pieces: Sequence[Sequence[Span]],
-    k: int,
-    out: Sequence[_Draft],
-) -> _Draft | None:
-    """The sentence of the result in which claim ``k`` can stay in place, or None."""
-    if not out:
-        return None
-    host = out[-1]
-    inside = {host.opening, *host.members}
-    start, end = pieces[k][0]
-    if _ASIDE.match(text, start, end) and _shared(claims, k - 1, k) < 2:
-        before = max(
-            range(k), key=lambda j: max((b for _, b in pieces[j] if b <= start), default=-1)
-        )
-        stands = before in inside and (host.source or before != host.opening)
-        return host if stands else None
-    depth = _depth(claims, k)
-    leaning = [j for j in range(k) if _shared(claims, j, k) == depth]
-    if depth == 0:
-        return host if k - 1 in inside else None
-    return host if any(j in inside for j in leaning) else None
+def _stays_in(draft: _Draft, parts: _Parts, k: int) -> bool:
+    """Whether the words of claim ``k`` can stay in place in this sentence of the result."""
+    inside = {draft.first, *draft.members}
+    start, end = parts.pieces[k][0]
+    if _ASIDE.match(parts.text, start, end) and parts.shared(k - 1, k) < 2:
+        # It is about the words right before it, so they must stand there as they were.
+        before = max(range(k), key=lambda j: _last_end(parts.pieces[j], start))
+        return before in inside and (draft.in_place or before != draft.first)
+    needed = parts.depends_on(k) if parts.opening(k) else [k - 1]
+    return not inside.isdisjoint(needed)
 
 
-def _shared(claims: Sequence[Claim], j: int, k: int) -> int:
-    """How many opening words two claim texts share."""
-    first, second = (_WORD.findall(claims[i].text.lower()) for i in (j, k))
-    count = 0
-    for a, b in zip(first, second, strict=False):
-        if a != b:
-            break
-        count += 1
-    return count
+def _last_end(spans: Sequence[Span], limit: int) -> int:
+    """The last end of these spans that is not past the limit; -1 if there is none."""
+    return max((end for _, end in spans if end <= limit), default=-1)
 
 
 def _overlap(claims: Sequence[Claim]) -> bool:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from sentencex import get_sentence_boundaries
 
-from franq_guard.basics.text import without_surrogates
+from franq_guard.basics.text import trimmed, without_surrogates
 from franq_guard.records import Span
 
 _ELLIPSIS = re.compile(r"(?:…|\.\.\.)[\"”')\]]*\s+(?=[\"“'(]?[A-Z])")
@@ -25,6 +25,7 @@ _ABBREVIATION = re.compile(
     r"|max|min|dept|univ|assoc|bros|corp|т|г|др|e\.g|i\.e|ver|op|cit|b|d|r|fl|pp|p)\.$",
     re.IGNORECASE,
 )
+_NUMBER_OR_LETTER = re.compile(r"[\d.]\.$|(?:^|\s)\w\.$")
 FIRST_NAMES = frozenset(
     {"Benj", "Wm", "Geo", "Chas", "Thos", "Jas", "Jos", "Jno", "Robt", "Edw", "Danl", "Saml",
      "Nathl", "Richd", "Alexr", "Archd", "Fredk"}
@@ -51,6 +52,8 @@ _GERMAN_DAY = re.compile(
 _GERMAN_MONTH = re.compile(r"(?:Januar|Jänner|Februar|März|Mai|Juni|Juli|Oktober|Dezember)\b")
 _AFTER_ORDINAL = re.compile(r"(?:April|August|September|November|Jahrhundert|Weltkrieg)")
 """What may follow a German ordinal, if a German word is before it: English has these months too."""
+_LOOKED_AT = 24
+"""How many characters before and after a boundary are looked at."""
 _NOTE = re.compile(r"\s*(?:\[\d{1,3}\])+\s*$")
 
 
@@ -64,7 +67,7 @@ def sentences(text: str, start: int, end: int, *, language: str = "en") -> list[
     for found in get_sentence_boundaries(language, part):
         cuts.extend(_split_more(part, found["start_index"], found["end_index"]))
     merged: list[Span] = []
-    for left, right in (_trim(part, *cut) for cut in cuts):
+    for left, right in (trimmed(part, *cut) for cut in cuts):
         if left >= right:
             continue
         if merged and _belongs(part, merged[-1], (left, right)):
@@ -87,46 +90,40 @@ def _split_more(part: str, start: int, end: int) -> list[Span]:
     return list(pairwise(edges))
 
 
-def _trim(part: str, start: int, end: int) -> Span:
-    piece = part[start:end]
-    lead = len(piece) - len(piece.lstrip())
-    return start + lead, start + max(lead, len(piece.rstrip()))
-
-
 def _belongs(part: str, before: Span, after: Span) -> bool:
     """Whether two spans are one sentence, because the boundary between them is wrong."""
-    tail = part[max(before[0], before[1] - 24) : before[1]]
-    head = part[after[0] : after[0] + 24]
-    if _NOTE.fullmatch(part[after[0] : after[1]][:12]) or not any(c.isalnum() for c in head):
+    sentence, head = part[slice(*before)], part[after[0] : after[0] + _LOOKED_AT]
+    if _NOTE.fullmatch(part[slice(*after)][:12]) or not any(c.isalnum() for c in head):
         return True  # footnote marks and single punctuation marks belong to the sentence before
-    if before[1] - before[0] <= 5 and _ENUMERATOR.fullmatch(part[before[0] : before[1]]):
+    if len(sentence) <= 5 and _ENUMERATOR.fullmatch(sentence):
         return True
-    lower = head[0].islower()
-    if tail.endswith(("!", "?")):
-        return _goes_on(part, before, head)
-    if tail.endswith(("...", "…")) and before[1] == after[0] and head[0].isascii():
+    if sentence.endswith(("!", "?")):
+        return _mark_is_of_a_name(sentence, head)
+    if sentence.endswith(("...", "…")) and before[1] == after[0] and head[0].isascii():
         return head[0].isalpha()
-    if not tail.endswith("."):
-        return False
-    if _FIRST_NAME.search(tail) and head[0].isupper() and not _NO_LAST_NAME.match(head):
+    return sentence.endswith(".") and (
+        _is_list_number(sentence) or _dot_is_no_end(sentence[-_LOOKED_AT:], head)
+    )
+
+
+def _mark_is_of_a_name(sentence: str, head: str) -> bool:
+    """Whether "!" or "?" belongs to a name, as in "Panic! at the Disco"; not in careless text."""
+    if sentence.endswith("!") and _LOWER_VERB.match(head):
         return True
-    if _is_list_number(part[before[0] : before[1]]):
+    first = next((c for c in sentence if c.isalpha()), "")
+    return first.isupper() and _SMALL_WORD.match(head) is not None
+
+
+def _dot_is_no_end(tail: str, head: str) -> bool:
+    """Whether the dot after ``tail`` is that of an abbreviation or ordinal, by what follows it."""
+    if _FIRST_NAME.search(tail) and head[0].isupper() and not _NO_LAST_NAME.match(head):
         return True
     day = _GERMAN_DAY.search(tail)
     if day and (_GERMAN_MONTH.match(head) or (day["before"] and _AFTER_ORDINAL.match(head))):
         return True
-    return (lower or head[0].isdigit()) and (
-        _ABBREVIATION.search(tail) is not None
-        or (lower and re.search(r"[\d.]\.$|(?:^|\s)\w\.$", tail) is not None)
-    )
-
-
-def _goes_on(part: str, before: Span, head: str) -> bool:
-    """Whether "!" or "?" belongs to a name, as in "Panic! at the Disco"; not in careless text."""
-    if part[before[1] - 1] == "!" and _LOWER_VERB.match(head):
-        return True
-    first = next((c for c in part[before[0] : before[1]] if c.isalpha()), "")
-    return first.isupper() and _SMALL_WORD.match(head) is not None
+    if head[0].islower():
+        return bool(_ABBREVIATION.search(tail) or _NUMBER_OR_LETTER.search(tail))
+    return head[0].isdigit() and _ABBREVIATION.search(tail) is not None
 
 
 def _is_list_number(sentence: str) -> bool:

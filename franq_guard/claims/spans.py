@@ -6,6 +6,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from franq_guard.basics.text import merged as merged
+from franq_guard.basics.text import trimmed
 from franq_guard.records import Claim, Span, Token, Verdict
 
 
@@ -49,19 +51,6 @@ def _shares_ink(ranges: Sequence[Span], k: int, token: Token, text: str) -> bool
     return False
 
 
-def merged(spans: Iterable[Span]) -> list[Span]:
-    """The same characters as ordered, non-empty ranges that neither overlap nor touch."""
-    out: list[Span] = []
-    for start, end in sorted(spans):
-        if start >= end:
-            continue
-        if out and start <= out[-1][1]:
-            out[-1] = (out[-1][0], max(end, out[-1][1]))
-        else:
-            out.append((start, end))
-    return out
-
-
 def overlap(spans: Iterable[Span], others: Iterable[Span]) -> int:
     """How many characters are in both."""
     left = merged(spans)
@@ -100,5 +89,5 @@ def moved(verdict: Verdict, by: int) -> Verdict:
 
 def whole(answer: str) -> list[Claim]:
     """The answer as one claim; an empty list if it is blank."""
-    start, end = len(answer) - len(answer.lstrip()), len(answer.rstrip())
-    return [Claim(answer.strip(), ((start, end),))] if end > start else []
+    start, end = trimmed(answer, 0, len(answer))
+    return [Claim(answer[start:end], ((start, end),))] if end > start else []

@@ -55,10 +55,10 @@ class Key:
     weight: float
 
 
-def keys(text: str, start: int = 0, end: int | None = None) -> list[Key]:
-    """The words of ``text[start:end]``; a number and its scale word ("million") are one word."""
+def keys(text: str) -> list[Key]:
+    """The words of ``text``; a number and its scale word ("million") are one word."""
     out: list[Key] = []
-    for match in _WORD.finditer(text, start, len(text) if end is None else end):
+    for match in _WORD.finditer(text):
         low = match.group().lower()
         scale = _SCALES.get(low)
         last = out[-1] if out else None

@@ -154,9 +154,10 @@ def _number_at(run: Sequence[str]) -> tuple[str, int]:
     """The number at the start of ``run``, or else its first word, and how many words it takes."""
     if run[0] in _CARDINALS and run[1:2] == ["of"]:
         return run[0], 1
-    total: float = 0
-    part: float | None = None  # below the next scale
-    last, used, at = 0.0, 0, 0
+    total: float = 0  # the thousands, millions ... that are complete
+    part: float | None = None  # what was read after them; None before the first word
+    last = 0.0  # the value of the word before
+    used = at = 0  # an "and" is only used if a number follows
     ordinal = False
     while at < len(run) and not ordinal:
         word = _ORDINALS.get(run[at], run[at])
@@ -166,7 +167,8 @@ def _number_at(run: Sequence[str]) -> tuple[str, int]:
             if _SCALES[word] >= 1000:
                 total, part = total + part, 0
         elif (value := _value(word, first=at == 0)) is not None and _fits(value, part, last):
-            part, last = _joined(part, value, last), value
+            century = 100 if _is_year(value, part, last) else 1
+            part, last = (part or 0) * century + value, value
         elif not (word == "and" and last in _SCALES.values() and _continues(run[at + 1 :])):
             break
         at += 1
@@ -183,17 +185,15 @@ def _value(word: str, *, first: bool) -> float | None:
 
 
 def _fits(value: float, part: float | None, last: float) -> bool:
-    """Whether ``value`` may come next: first, a scale, after tens (twenty-one), half a year."""
-    if part is None or last in (100, 10**3, 10**6, 10**9, 10**12):
+    """Whether ``value`` may come next: first, after a scale or tens (twenty-one), or in a year."""
+    if part is None or last in _SCALES.values():
         return True
-    tens = last in range(20, 100, 10) and 0 < value < 10
-    year = last in range(13, 21) and 10 <= value < 100 and part == last
-    return tens or year
+    return (last in _TENS.values() and 0 < value < 10) or _is_year(value, part, last)
 
 
-def _joined(part: float | None, value: float, last: float) -> float:
-    year = part is not None and last in range(13, 21) and value >= 10
-    return (part or 0) * (100 if year else 1) + value
+def _is_year(value: float, part: float | None, last: float) -> bool:
+    """Whether ``value`` is the second half of a year, as in "nineteen eighty-four"."""
+    return part == last and last in range(13, 21) and 10 <= value < 100
 
 
 def _continues(rest: Sequence[str]) -> bool:
@@ -221,24 +221,20 @@ def _dates(found: list[Word]) -> list[Word]:
 
 def _date_at(run: Sequence[Word]) -> tuple[list[Word], int]:
     """A date at the start of ``run`` in the order day, month, year, and the words it takes."""
-    text = [w.text for w in run]
-    month = next((i for i in (0, 1, 2) if i < len(text) and text[i] in _MONTH), None)
-    if month is None or (month == 2 and text[1] != "of"):
+    text = [*(word.text for word in run), "", "", ""]
+    if text[0] in _MONTH:  # July 4 1776, July 1776
+        day, month = _DAY.fullmatch(text[1]), text[0]
+        taken = 2 if day else 1
+    else:  # 4 July 1776, 4th of July 1776
+        day, month = _DAY.fullmatch(text[0]), text[2 if text[1] == "of" else 1]
+        taken = 3 if text[1] == "of" else 2
+        if not day or month not in _MONTH:
+            return [], 1
+    of = text[taken] == "of"
+    year = _YEAR.fullmatch(text[taken + of])
+    if year:
+        taken += of + 1
+    elif not day:
         return [], 1
-    day = _DAY.fullmatch(text[0]) if month else _day_after(text)
-    if month and not day:
-        return [], 1
-    after = month + (2 if day and not month else 1)
-    if text[after : after + 1] == ["of"]:
-        after += 1
-    year = _YEAR.fullmatch(text[after]) if after < len(text) else None
-    if not day and not year:
-        return [], 1
-    parts = [f"day{day[1]}"] if day else []
-    parts += [_MONTH[text[month]]] + ([year[0]] if year else [])
-    taken = (after + 1) if year else month + (2 if day and not month else 1)
+    parts = [*([f"day{day[1]}"] if day else []), _MONTH[month], *([year[0]] if year else [])]
     return [Word(p, run[0].before if i == 0 else "") for i, p in enumerate(parts)], taken
-
-
-def _day_after(text: Sequence[str]) -> re.Match[str] | None:
-    return _DAY.fullmatch(text[1]) if len(text) > 1 else None

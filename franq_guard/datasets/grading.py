@@ -224,25 +224,24 @@ def _denies(window: list[str]) -> bool:
 
 
 def _one_of_many(said: Sequence[Word], match: tuple[int, int], aliases: Sequence[str]) -> bool:
+    """Whether the answer names the alias among others without saying which it means."""
     items, joiners = _items(said)
-    inside = [i for i, (a, b) in enumerate(items) if a <= match[0] and match[1] <= b]
-    if not inside:
+    at = next((i for i, (a, b) in enumerate(items) if a <= match[0] and match[1] <= b), None)
+    if at is None:
         return False  # the alias itself contains a comma or an "or"
-    at = inside[0]
-    golds = {texts(a) for a in aliases}
-
-    def right(i: int) -> bool:
-        part = said[slice(*items[i])]
-        return any(g and next(_found(g, part, lower=False), None) for g in golds)
-
-    for group, joined in _groups(items, joiners):
-        if at in group and joined == "or" and not all(map(right, group)):
-            return True
+    right = [_holds_alias(said[start:end], aliases) for start, end in items]
+    if any(at in group and not all(right[i] for i in group) for group in _choices(items, joiners)):
+        return True
     if not _bare_list(said, items):
         return False
     if "and" in joiners:
-        return 2 * sum(map(right, range(len(items)))) < len(items)
+        return 2 * sum(right) < len(items)
     return at > 0
+
+
+def _holds_alias(part: Sequence[Word], aliases: Sequence[str]) -> bool:
+    wanted = [texts(alias) for alias in aliases]
+    return any(words and any(_found(words, part, lower=False)) for words in wanted)
 
 
 def _items(said: Sequence[Word]) -> tuple[list[tuple[int, int]], list[str]]:
@@ -251,8 +250,7 @@ def _items(said: Sequence[Word]) -> tuple[list[tuple[int, int]], list[str]]:
     joiners: list[str] = []
     start, joiner = 0, ""
     for i, word in enumerate([*said, Word("", ",")]):
-        mark = word.text if word.text in ("and", "or") else ""
-        mark = mark or ("or" if "/" in word.before else "," * bool(set(word.before) & set(",;")))
+        mark = _joiner(word)
         if not mark:
             continue
         if i > start:
@@ -264,10 +262,17 @@ def _items(said: Sequence[Word]) -> tuple[list[tuple[int, int]], list[str]]:
     return items, joiners[1:]
 
 
-def _groups(
-    items: Sequence[tuple[int, int]], joiners: Sequence[str]
-) -> Iterator[tuple[range, str]]:
-    """Each pair joined by "or", with the short items before it that commas add."""
+def _joiner(word: Word) -> str:
+    """What a word, or the punctuation before it, joins two items with; empty if it does not."""
+    if word.text in ("and", "or"):
+        return word.text
+    if "/" in word.before:
+        return "or"
+    return "," if set(word.before) & set(",;") else ""
+
+
+def _choices(items: Sequence[tuple[int, int]], joiners: Sequence[str]) -> Iterator[range]:
+    """The items of each "A or B", with the short items before it that commas add."""
     for i, joiner in enumerate(joiners):
         if joiner != "or":
             continue
@@ -276,7 +281,7 @@ def _groups(
             first > 0 and joiners[first - 1] in (",", "or") and _length(items[first]) <= _SHORT_ITEM
         ):
             first -= 1
-        yield range(first, i + 2), "or"
+        yield range(first, i + 2)
 
 
 def _bare_list(said: Sequence[Word], items: Sequence[tuple[int, int]]) -> bool:

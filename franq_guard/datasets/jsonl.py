@@ -5,11 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["append_row", "json_rows", "numbered_lines", "whole_rows"]
+__all__ = ["append_row", "json_rows", "numbered_lines", "text_of", "whole_rows", "write_rows"]
 
 
 def json_rows(path: str | Path) -> Iterator[dict[str, Any]]:
@@ -29,11 +29,36 @@ def json_rows(path: str | Path) -> Iterator[dict[str, Any]]:
         yield row
 
 
+def text_of(row: Mapping[str, Any], key: str) -> str:
+    """The text that a row must have under ``key``.
+
+    Raises:
+        ValueError: naming the key, if it is missing, no string or blank.
+    """
+    value = row.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{key!r} must be a non-empty string" if key in row else f"no {key!r}")
+    return value
+
+
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """The lines of a file that are not blank, from 1; ``.gz`` is uncompressed."""
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt", encoding="utf-8-sig") as file:
         yield from ((i, line) for i, line in enumerate(file, start=1) if line.strip())
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write a file of rows, one a line; its folder is made, and a file of that name replaced.
+
+    Raises:
+        ValueError: on NaN or infinity, which JSON does not have.
+        OSError: the file cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8") as file:
+        for row in rows:
+            file.write(json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n")
 
 
 def append_row(path: Path, row: Mapping[str, Any]) -> None:

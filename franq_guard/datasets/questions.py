@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from franq_guard.datasets.jsonl import numbered_lines
+from franq_guard.datasets.jsonl import numbered_lines, text_of
 from franq_guard.records import Passage
 
 
@@ -119,9 +119,9 @@ def _question(row: object) -> Question:
     if not answers or not all(isinstance(a, str) and a.strip() for a in answers):
         raise ValueError("'answers' must hold at least one string, and no empty one")
     return Question(
-        id=_text(row, "id"),
-        dataset=_text(row, "dataset"),
-        question=_text(row, "question"),
+        id=text_of(row, "id"),
+        dataset=text_of(row, "dataset"),
+        question=text_of(row, "question"),
         answers=tuple(answers),
         passages=tuple(_passage(p) for p in passages),
         gold=tuple(p.get("is_gold") is True for p in passages),
@@ -133,13 +133,6 @@ def _passage(item: object) -> Passage:
         raise ValueError("each of 'passages' must be an object with a string 'text'")
     source = {"src": item["src"]} if item.get("src") is not None else {}
     return Passage(text=item["text"], title=str(item.get("title") or ""), metadata=source)
-
-
-def _text(row: dict[str, Any], key: str) -> str:
-    value = row.get(key)
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{key!r} must be a non-empty string" if key in row else f"no {key!r}")
-    return value
 
 
 def _list(row: dict[str, Any], key: str) -> Sequence[Any]:

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from franq_guard.basics.text import merged
 from franq_guard.records import Passage, Span
 
 COVER_WORDS = 6
@@ -99,7 +100,7 @@ class _Mask:
 
     def surroundings(self) -> list[Span]:
         runs = (m.span() for m in re.finditer(b"\x01+", self._flags))
-        return _merged((max(0, a - REACH), b + REACH) for a, b in runs)
+        return merged((max(0, a - REACH), b + REACH) for a, b in runs)
 
     def left(self) -> str:
         return "".join(self._prompt[slice(*m.span())] for m in re.finditer(b"\x00+", self._flags))
@@ -116,16 +117,6 @@ def _short(text: str) -> bool:
     return len(_words(text)) < COVER_WORDS
 
 
-def _merged(spans: Iterable[Span]) -> list[Span]:
-    out: list[Span] = []
-    for start, end in sorted(spans):
-        if out and start <= out[-1][1]:
-            out[-1] = (out[-1][0], max(end, out[-1][1]))
-        else:
-            out.append((start, end))
-    return out
-
-
 def _inside(span: Span, region: Sequence[Span]) -> bool:
     return any(start <= span[0] and span[1] <= end for start, end in region)
 
@@ -135,13 +126,13 @@ def _question_spans(
 ) -> list[Span]:
     """Where the question is; copies inside longer passages count only if there is no other."""
     spans = _places(prompt, question)
-    held = _merged(
+    held = merged(
         s
         for text, found in zip(texts, places, strict=True)
         if len(text) > len(question)
         for s in found
     )
-    return _merged([s for s in spans if not _inside(s, held)] or spans)
+    return merged([s for s in spans if not _inside(s, held)] or spans)
 
 
 def _places(prompt: str, text: str) -> list[Span]:
@@ -201,7 +192,7 @@ def _covered(
     for text in texts:
         known |= _shingles(_words(text), n)
     folded = [m.group().casefold() for m in words]
-    runs = _merged(
+    runs = merged(
         (words[i].start(), words[i + n - 1].end())
         for i in range(len(words) - n + 1)
         if tuple(folded[i : i + n]) in known

@@ -19,15 +19,18 @@ SYSTEM = "You answer questions briefly and truthfully, in one to three full sent
 
 def rag_prompt(question: str, passages: Sequence[Passage]) -> Prompt:
     """Numbered passages, titles first, then the question; without passages the question alone."""
-    if not passages:
-        return question_prompt(question)
-    block = "\n\n".join(_numbered(i, p) for i, p in enumerate(passages, start=1))
-    return Prompt(SYSTEM, f"Passages:\n{block}\n\n{_ask(question)}")
+    return Prompt(SYSTEM, f"{passages_block(passages)}{_ask(question)}")
 
 
 def question_prompt(question: str) -> Prompt:
     """The same prompt without the block of passages."""
     return Prompt(SYSTEM, _ask(question))
+
+
+def passages_block(passages: Sequence[Passage]) -> str:
+    """The numbered passages under a heading, with an empty line after each; empty without any."""
+    shown = "".join(f"{_numbered(i, p)}\n\n" for i, p in enumerate(passages, start=1))
+    return f"Passages:\n{shown}" if shown else ""
 
 
 def prompt_fingerprint() -> str:

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from franq_guard.basics.text import trimmed
+
 __all__ = ["KNOWN", "Fields", "with_row_label"]
 
 KNOWN: Mapping[str, tuple[str, ...]] = {
@@ -105,9 +107,8 @@ def with_row_label(row: dict[str, Any]) -> dict[str, Any]:
     if row.get("claims") is not None or not isinstance(answer, str) or not answer.strip():
         return row
     labels = {key: row[key] for key in ("is_true", "is_faithful") if row.get(key) is not None}
-    start = len(answer) - len(answer.lstrip())
-    text = answer.strip()
-    claim = {"text": text, "spans": [[start, start + len(text)]], **labels}
+    start, end = trimmed(answer, 0, len(answer))
+    claim = {"text": answer[start:end], "spans": [[start, end]], **labels}
     return {**row, "claims": [claim]} if "is_true" in labels else row
 
 

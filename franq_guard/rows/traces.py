@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeGuard, cast, get_args
 
+from franq_guard.basics.text import trimmed
 from franq_guard.claims.alignment import ALIGNED, align
 from franq_guard.claims.sentences import sentences
 from franq_guard.records import (
@@ -190,7 +191,7 @@ def _nearest_sentence(spans: Iterable[Span], answer: str) -> tuple[Span, ...]:
     best = max(sentences(answer, 0, len(answer)), key=shared, default=(0, 0))
     if shared(best):
         return (best,)
-    start, end = len(answer) - len(answer.lstrip()), len(answer.rstrip())
+    start, end = trimmed(answer, 0, len(answer))
     return ((start, end),) if start < end else ()
 
 

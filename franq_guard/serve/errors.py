@@ -32,18 +32,14 @@ class ServeError(Exception):
 
 
 class QueueFull(ServeError):
-    """The queue is full, so the request is refused.
+    """The queue is full, so the request is refused; the client may try again in a second."""
 
-    Args:
-        retry_after: whole seconds after which the client should try again.
-    """
-
-    def __init__(self, retry_after: int = 1) -> None:
+    def __init__(self) -> None:
         super().__init__(
             503,
             "queue_full",
             "too many answers are waiting to be checked; try again later",
-            headers={"Retry-After": str(retry_after)},
+            headers={"Retry-After": "1"},
         )
 
 

@@ -8,10 +8,10 @@ user already and must not change.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from franq_guard.basics.text import common_start
 from franq_guard.policy import Policy, status_of
 from franq_guard.records import GuardedAnswer, Verdict
 from franq_guard.serve.checker import applied
@@ -65,13 +65,7 @@ def holdback(checked: GuardedAnswer, settled: Settled, policy: Policy) -> int:
     if policy.action not in ("annotate", "filter"):  # other actions depend on the whole answer
         return len(checked.text)
     sure = policy.so_far(settled.text, settled.verdicts).rstrip()
-    return len(checked.text) - _shared(sure, checked.text)
-
-
-def _shared(one: str, other: str) -> int:
-    """Length of the common beginning of both texts."""
-    pairs: Sequence[tuple[str, str]] = list(zip(one, other, strict=False))
-    return next((i for i, (a, b) in enumerate(pairs) if a != b), len(pairs))
+    return len(checked.text) - common_start(sure, checked.text)
 
 
 def _end(verdict: Verdict) -> float:

@@ -149,11 +149,9 @@ def answer_headers(answer: GuardedAnswer, policy: Policy) -> dict[str, str]:
     return {**headers, "x-franq-unverified": ",".join(sorted(reasons))} if reasons else headers
 
 
-def json_reply(
-    value: object, status: int = 200, headers: Mapping[str, str] | None = None
-) -> Response:
+def json_reply(value: object, *, headers: Mapping[str, str] | None = None) -> Response:
     """A JSON reply, escaped to ASCII: texts may contain lone surrogates, invalid in UTF-8."""
-    return Response(json_line(value), status, headers, media_type="application/json")
+    return Response(json_line(value), headers=headers, media_type="application/json")
 
 
 def json_line(value: object) -> str:

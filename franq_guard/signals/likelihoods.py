@@ -29,7 +29,7 @@ __all__ = [
     "OF_TOKENS",
     "Answer",
     "Fields",
-    "contrast",
+    "contrast_of",
     "has_logprobs",
     "logprobs_of",
     "origin",
@@ -105,7 +105,7 @@ def prompt_of(model: LanguageModel, trace: Trace) -> str | Sequence[int]:
     return model.render(rag_prompt(trace.question, trace.passages))
 
 
-def contrast(model: LanguageModel, trace: Trace) -> Contrast:
+def contrast_of(model: LanguageModel, trace: Trace) -> Contrast:
     """The trace's prompt without evidence: as an integration built it, else by removing it."""
     exact, total = trace.contrast_prompt, len(trace.passages)
     if exact is not None and trace.passages:
@@ -190,7 +190,7 @@ def pieces_of(generation: Generation) -> list[str]:
 
 def _contrast_prompt(model: LanguageModel, answer: Answer) -> str | None:
     known = answer.request.contrast
-    return (known or contrast(model, answer.request.trace)).prompt
+    return (known or contrast_of(model, answer.request.trace)).prompt
 
 
 def _given(request: Request) -> Generation | None:

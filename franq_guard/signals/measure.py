@@ -73,23 +73,21 @@ def measure(
         DeadlineExceeded: when the clock's deadline has passed.
         Exception: whatever a model raises.
     """
-    stated = [[c for c in of_trace if c.not_a_claim is None] for of_trace in claims]
-    foreign = _in_another_language(traces, needed(models.faithfulness, "faithfulness"))
-    busy = [i for i, of_trace in enumerate(stated) if of_trace and i not in foreign]
-    todo, asked = [traces[i] for i in busy], [stated[i] for i in busy]
+    judge = needed(models.faithfulness, "faithfulness")
+    real = [[c for c in of_trace if c.not_a_claim is None] for of_trace in claims]
+    foreign = _in_another_language(traces, judge)
+    todo = [i for i, of_trace in enumerate(real) if of_trace and i not in foreign]
+    answers, asked = [traces[i] for i in todo], [real[i] for i in todo]
+    before = [earlier[i] if earlier else None for i in todo]
     with clock.stage("faithfulness"):
-        judge = needed(models.faithfulness, "faithfulness")
-        supports = support(judge, todo, asked, form, evidence=models.evidence)
-    before = [earlier[i] if earlier else None for i in busy]
+        supports = support(judge, answers, asked, form, evidence=models.evidence)
     if components == EVIDENCE:
-        made = [
-            _of_evidence(trace, supports[i], _told(trace, asked[i], before[i], form))
-            for i, trace in enumerate(todo)
-        ]
+        told = [_told(*of_trace, form) for of_trace in zip(answers, asked, before, strict=True)]
+        made = [_of_evidence(*of_trace) for of_trace in zip(answers, supports, told, strict=True)]
     else:
-        made = _likelihoods(components, todo, asked, supports, models, form, clock, before)
+        made = _of_methods(components, answers, asked, supports, models, form, clock, before)
     signals: dict[int, Iterator[Signals]]
-    signals = {i: iter(of_trace) for i, of_trace in zip(busy, made, strict=True)}
+    signals = {i: iter(of_trace) for i, of_trace in zip(todo, made, strict=True)}
     signals |= {i: repeat(Signals(reason="language")) for i in foreign}
     return [
         [Signals() if c.not_a_claim is not None else next(signals[i]) for c in of_trace]
@@ -105,7 +103,7 @@ def _in_another_language(traces: Sequence[Trace], model: FaithfulnessModel) -> s
     return {i for i, t in enumerate(traces) if in_another_language(t.generation.text, languages)}
 
 
-def _likelihoods(
+def _of_methods(
     components: Components,
     traces: Sequence[Trace],
     claims: Sequence[Claims],

@@ -38,17 +38,17 @@ class SemanticMatrices(NamedTuple):
     entails: NDArray[np.bool_]
 
 
-def pooled_nli(nli: Nli, pairs: Sequence[Pair], *, trust_identity: bool = True) -> FloatArray:
+def pooled_nli(nli: Nli, pairs: Sequence[Pair]) -> FloatArray:
     """NLI probabilities of each pair, (n, 3); every distinct pair is scored once, in one call.
+
+    The model is not run where the answer is certain: a text entails itself (lm-polygraph runs the
+    model for it), two blank texts entail each other, a blank text is neutral to any other.
 
     Args:
         nli: see the module.
         pairs: (premise, hypothesis); may contain duplicates.
-        trust_identity: whether a text entails itself with certainty, without running the model. If
-            False the model is run for it, as in lm-polygraph. The model never gets blank texts: two
-            blank texts entail each other, a blank text is neutral to any other.
     """
-    rows = {pair: _known(pair, trust_identity) for pair in pairs}
+    rows = {pair: _known(*pair) for pair in pairs}
     ask = [pair for pair, row in rows.items() if row is None]
     if ask:
         scored = np.asarray(nli([a for a, _ in ask], [b for _, b in ask]), float)
@@ -56,21 +56,19 @@ def pooled_nli(nli: Nli, pairs: Sequence[Pair], *, trust_identity: bool = True) 
     return np.array([rows[pair] for pair in pairs], float).reshape(len(pairs), 3)
 
 
-def semantic_matrices(
-    nli: Nli, answers: Sequence[Sequence[str]], *, trust_identity: bool = True
-) -> list[SemanticMatrices]:
+def semantic_matrices(nli: Nli, answers: Sequence[Sequence[str]]) -> list[SemanticMatrices]:
     """NLI among the samples of each answer, all answers in one call of the model.
 
     Args:
         nli: see the module.
         answers: the samples' texts of each answer.
-        trust_identity: as :func:`pooled_nli`; it makes the diagonals 1.
 
     Returns:
-        One set of (n, n) matrices per answer; row i is the premise.
+        One set of (n, n) matrices per answer; row i is the premise, and ``entail`` has ones on its
+        diagonal.
     """
     pairs = [(a, b) for texts in answers for a in texts for b in texts]
-    scores = iter(np.split(pooled_nli(nli, pairs, trust_identity=trust_identity), _ends(answers)))
+    scores = iter(np.split(pooled_nli(nli, pairs), _ends(answers)))
     return [_matrices(next(scores).reshape(len(texts), len(texts), 3)) for texts in answers]
 
 
@@ -98,11 +96,12 @@ def alternative_relations(nli: Nli, tokens: Sequence[Sequence[str]], *, width: i
     return relations
 
 
-def _known(pair: Pair, trust_identity: bool) -> FloatArray | None:
-    premise, hypothesis = pair
-    if not (premise.strip() and hypothesis.strip()):
-        return np.array([1.0, 0, 0] if premise.strip() == hypothesis.strip() else [0, 1.0, 0])
-    return np.array([1.0, 0, 0]) if trust_identity and premise == hypothesis else None
+def _known(premise: str, hypothesis: str) -> FloatArray | None:
+    """What is certain without the model; None: it has to be asked."""
+    blank = not premise.strip(), not hypothesis.strip()
+    if premise == hypothesis or all(blank):
+        return np.array([1.0, 0, 0])
+    return np.array([0, 1.0, 0]) if any(blank) else None
 
 
 def _ends(answers: Sequence[Sequence[str]]) -> NDArray[np.intp]:

@@ -11,7 +11,7 @@ from franq_guard.language_model.base import Contrast, LanguageModel
 from franq_guard.records import Claim, Form, Reason, Trace
 from franq_guard.signals.components import level_of
 from franq_guard.signals.faithfulness import Support
-from franq_guard.signals.likelihoods import contrast, has_logprobs
+from franq_guard.signals.likelihoods import contrast_of, has_logprobs
 from franq_guard.signals.request import Request, TokenRule
 from franq_guard.signals.samples import SAMPLED
 from franq_guard.uncertainty.methods import find
@@ -53,7 +53,7 @@ def plan_of(
     needs = {name: find(name).need for name in names}
     bare = None
     if model is not None and "parametric" in needs.values():
-        bare = contrast(model, trace)
+        bare = contrast_of(model, trace)
     missing = {name: _missing(need, trace, model, bare) for name, need in needs.items()}
     request = Request(
         trace,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
-
-import numpy as np
 
 from franq_guard.language_model.base import LanguageModel
 from franq_guard.language_model.prompts import rag_prompt
 from franq_guard.records import Generation, Trace
-from franq_guard.signals.likelihoods import has_logprobs, logprobs_of, pieces_of, prompt_of
+from franq_guard.signals.likelihoods import (
+    Fields,
+    has_logprobs,
+    logprobs_of,
+    pieces_of,
+    prompt_of,
+)
 from franq_guard.signals.nli_pairs import Nli, semantic_matrices
 from franq_guard.signals.request import Request
 from franq_guard.signals.similarity import Embed, similarity_and_relevances
@@ -59,34 +62,42 @@ def drawn(
 
 def compared(
     requests: Sequence[Request], samples: Sequence[Drawn], nli: Nli | None, embed: Embed | None
-) -> list[dict[str, Any]]:
+) -> list[Fields]:
     """The statistics of all samples: one NLI call for all, one call of ``embed`` for all."""
     # Stripped, because white space around a sample does not make it a different answer.
-    bundles = [
+    found = [
         Samples(tuple(s.text.strip() for s in of), tuple(map(logprobs_of, of))) for of in samples
     ]
     paired = [i for i, request in enumerate(requests) if "sample_nli" in request.needs]
     if paired:
         judge = needed(nli, "faithfulness")
-        matrices = semantic_matrices(judge, [bundles[i].texts for i in paired])
+        matrices = semantic_matrices(judge, [found[i].texts for i in paired])
         for i, of_answer in zip(paired, matrices, strict=True):
-            bundles[i] = replace(bundles[i], **of_answer._asdict())
+            found[i] = replace(found[i], **of_answer._asdict())
     alike = [
         i for i, request in enumerate(requests) if request.needs & {"similarity", "relevances"}
     ]
     if alike:
-        asked = needed(embed, "embed")
         per_token = any("relevances" in requests[i].needs for i in alike)
-        texts = [pieces_of(sample) for i in alike for sample in samples[i]]
-        similarity, relevances = similarity_and_relevances(asked, texts, per_token=per_token)
-        ends = np.cumsum([0, *(len(samples[i]) for i in alike)])
-        for i, start, end in zip(alike, ends, ends[1:], strict=False):
-            bundles[i] = replace(
-                bundles[i],
-                similarity=similarity[start:end, start:end],
-                relevances=relevances[start:end] or None,
-            )
-    return [{"samples": bundle} for bundle in bundles]
+        measured = _similarities(
+            needed(embed, "embed"), [samples[i] for i in alike], per_token=per_token
+        )
+        for i, fields in zip(alike, measured, strict=True):
+            found[i] = replace(found[i], **fields)
+    return [{"samples": of_answer} for of_answer in found]
+
+
+def _similarities(embed: Embed, samples: Sequence[Drawn], *, per_token: bool) -> Iterator[Fields]:
+    """``similarity`` and ``relevances`` of each answer's samples, from one call for all of them."""
+    texts = [pieces_of(sample) for of_answer in samples for sample in of_answer]
+    similarity, relevances = similarity_and_relevances(embed, texts, per_token=per_token)
+    end = 0
+    for of_answer in samples:
+        start, end = end, end + len(of_answer)
+        yield {
+            "similarity": similarity[start:end, start:end],
+            "relevances": relevances[start:end] or None,
+        }
 
 
 def _text_prompt(model: LanguageModel, trace: Trace) -> str:

@@ -9,6 +9,7 @@ name it. ``embed``: texts -> (n, d) unit vectors.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,26 +35,24 @@ def similarity_and_relevances(
         Cosines (n, n), negative ones set to 0; and, with ``per_token``, n arrays (T,) of 1 - cosine
         of the text with and without the token. A token without text has relevance 0.
     """
+    if not texts:
+        return np.empty((0, 0)), ()
     whole = ["".join(pieces) for pieces in texts]
-    reduced = [[_without(pieces, t) for t in range(len(pieces))] for pieces in texts]
-    asked = [*whole, *(text for row in reduced if per_token for text in row)]
-    index = {text: i for i, text in enumerate(dict.fromkeys(asked))}
-    vectors = np.asarray(embed(list(index)), float) if index else np.empty((0, 1))
-    full = vectors[[index[text] for text in whole]] if whole else np.empty((0, 1))
+    reduced = [_each_left_out(pieces) for pieces in texts] if per_token else []
+    row = {text: i for i, text in enumerate(dict.fromkeys(chain(whole, *reduced)))}
+    vectors = np.asarray(embed(list(row)), float)
+    full = vectors[[row[text] for text in whole]]
     similarity = np.clip(full @ full.T, 0.0, 1.0)
     if not per_token:
         return similarity, ()
-    relevances = [
-        np.clip(1.0 - vectors[[index[text] for text in row]] @ own, 0.0, 1.0)
-        if row
-        else np.empty(0)
-        for row, own in zip(reduced, full, strict=True)
-    ]
-    silent = [np.array([not piece for piece in pieces], bool) for pieces in texts]
-    return similarity, tuple(
-        np.where(mute, 0.0, values) for mute, values in zip(silent, relevances, strict=True)
-    )
+    relevances = []
+    for pieces, shorter, own in zip(texts, reduced, full, strict=True):
+        cosines = vectors[np.array([row[text] for text in shorter], int)] @ own
+        silent = np.array([not piece for piece in pieces], bool)
+        relevances.append(np.where(silent, 0.0, np.clip(1.0 - cosines, 0.0, 1.0)))
+    return similarity, tuple(relevances)
 
 
-def _without(pieces: Sequence[str], token: int) -> str:
-    return "".join((*pieces[:token], *pieces[token + 1 :]))
+def _each_left_out(pieces: Sequence[str]) -> list[str]:
+    """The text without its first token, without its second, and so on."""
+    return ["".join((*pieces[:t], *pieces[t + 1 :])) for t in range(len(pieces))]

@@ -12,16 +12,16 @@ from franq_guard.franq import FloatArray
 IntArray = NDArray[np.int64]
 
 
-def logsumexp(values: ArrayLike, *, axis: int = -1) -> FloatArray:
-    """log(sum(exp(values))) along ``axis``; -inf if there are no values or all of them are -inf."""
+def logsumexp(values: ArrayLike) -> FloatArray:
+    """log(sum(exp(values))) along the last axis; -inf without values, or if all of them are."""
     array = np.asarray(values, float)
-    if not array.shape[axis]:
-        return np.full(np.delete(array.shape, axis), -np.inf)
-    top = np.max(array, axis=axis, keepdims=True)
+    if not array.shape[-1]:
+        return np.full(array.shape[:-1], -np.inf)
+    top = np.max(array, axis=-1, keepdims=True)
     shift = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
-        total = np.log(np.sum(np.exp(array - shift), axis=axis, keepdims=True))
-    return np.asarray(np.squeeze(total + shift, axis=axis), float)
+        total = np.log(np.sum(np.exp(array - shift), axis=-1, keepdims=True))
+    return np.asarray(np.squeeze(total + shift, axis=-1), float)
 
 
 def chosen(values: ArrayLike, tokens: Sequence[int] | IntArray | None) -> FloatArray:

@@ -15,6 +15,8 @@ FORMS = {
     "<think>It may be.\n\nOr not.": ([], ["reasoning"]),
     f"Rome is big.\n{CALL}\nParis is old.": (["Rome is big.", "Paris is old."], ["code"]),
     f"<tool_call>{CALL}</tool_call>\nRome is big.": (["Rome is big."], ["code"]),
+    f'{{"name": "f", "arguments": {{\n{CALL}\n}}}}\nRome is big.': (["Rome is big."], ["code"]),
+    '{"name": "f", "arguments": {\n' * 500: ([], ["code"]),
     "<p>Rome is <b>big</b>.</p><ul><li>Paris is old.</li><li>Bonn is small.</li></ul>":
         (["Rome is big.", "Paris is old.", "Bonn is small."], []),
     "<!-- no claim. --> Rome is big.<br>Bonn is small.": (["Rome is big.", "Bonn is small."], []),

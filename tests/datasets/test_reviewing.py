@@ -32,12 +32,12 @@ def test_half_is_drawn_and_the_other_half_sorted_by_what_it_tells(tmp_path: Path
     assert [item.sampled for item in plain] == [True, False] * 4
     drawn = [item.key for item in plain if item.sampled]
     one, two, three, four = (item.key[0] for item in plain if not item.sampled)
-    # Sources that disagree (2 + 1 for "false"), false (1), near the threshold (.96), the rest.
+    # Sources that disagree (2 + 1 for "false"), false (1), the rest in the order drawn.
     claims.add(ClaimJudgement(three, 0, "judge:m", "faithful", "true"))
     claims.add(ClaimJudgement(three, 0, "gold", "faithful", "false"))
     claims.add(ClaimJudgement(two, 0, "judge:m", "unfaithful-contra", "false"))
-    found = order(claims.answers(), claims.judgements(), distance={(four, 0): 0.02, (one, 0): 0.9})
-    assert [item.key[0] for item in found if not item.sampled] == [three, two, four, one]
+    found = order(claims.answers(), claims.judgements())
+    assert [item.key[0] for item in found if not item.sampled] == [three, two, one, four]
     # What judges say moves no claim into or out of the sample, nor within it.
     assert [item.key for item in found if item.sampled] == drawn
 

@@ -33,14 +33,9 @@ def test_pairs_are_pooled_and_asked_once():
     )
 
 
-def test_identity_can_be_left_to_the_model():
-    nli = FakeNli()
-    assert pooled_nli(nli, [("Rome", "Rome")], trust_identity=False).tolist() == [[0.1, 0.2, 0.7]]
-
-
 def test_blank_texts_are_never_sent():
     nli = FakeNli()
-    got = pooled_nli(nli, [("", " "), ("", "Rome"), ("Rome", "\n")], trust_identity=False)
+    got = pooled_nli(nli, [("", " "), ("", "Rome"), ("Rome", "\n")])
     assert got.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0]]
     assert nli.calls == []
 

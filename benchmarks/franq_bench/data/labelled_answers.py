@@ -24,7 +24,7 @@ from typing import Any, Literal
 
 from franq_guard.claims import ALIGNED
 from franq_guard.claims.alignment import Index
-from franq_guard.datasets.jsonl import numbered_lines
+from franq_guard.datasets.jsonl import numbered_lines, text_of
 from franq_guard.records import Claim, Generation, Passage, Trace
 from franq_guard.rows.traces import passages_from, trace_from_dict
 
@@ -171,22 +171,22 @@ def _in_turns(lists: Sequence[Sequence[Passage]], most: int) -> tuple[Passage, .
 def _claim_row(row: object) -> _ClaimRow:
     if not isinstance(row, dict):
         raise ValueError("a row must be a JSON object")
-    kind, label = _text(row, "label_kind"), _text(row, "label")
+    kind, label = text_of(row, "label_kind"), text_of(row, "label")
     if label not in _LABELS.get(kind, ()):
         known = "; ".join(f"{k}: {', '.join(names)}" for k, names in _LABELS.items())
         raise ValueError(f"no label {label!r} of the kind {kind!r} is known ({known})")
     target: Target = "factuality" if kind == "factuality" else "faithfulness"
     shown = passages_from(row.get("passages") or [])
     if not shown and target == "faithfulness" and row.get("reference"):
-        shown = (Passage(_text(row, "reference")),)
+        shown = (Passage(text_of(row, "reference")),)
     return _ClaimRow(
-        id=_text(row, "id"),
-        dataset=_text(row, "dataset"),
+        id=text_of(row, "id"),
+        dataset=text_of(row, "dataset"),
         target=target,
-        question=_text(row, "question"),
-        response=_text(row, "response"),
+        question=text_of(row, "question"),
+        response=text_of(row, "response"),
         writer=row.get("model"),
-        claim=_text(row, "claim"),
+        claim=text_of(row, "claim"),
         label=_LABELS[kind][label],
         passages=shown,
     )
@@ -235,10 +235,3 @@ def _check(answers: Sequence[LabelledAnswer]) -> None:
         if (answer.dataset, answer.id) in seen:
             raise ValueError(f"the id {answer.id!r} is there twice in {answer.dataset!r}")
         seen.add((answer.dataset, answer.id))
-
-
-def _text(row: Mapping[str, Any], key: str) -> str:
-    value = row.get(key)
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{key!r} must be a non-empty string" if key in row else f"no {key!r}")
-    return value

@@ -79,7 +79,7 @@ def chosen_table(
 
 
 def chosen_signals(
-    scores: Scores, *, methods: Sequence[str] | None = None, folds: int = 5, seed: int = 0
+    scores: Scores, *, methods: Sequence[str] | None = None, folds: int = 5
 ) -> dict[Signals, float]:
     """Brier score of condition-calibrated FRANQ for each P_faithful, UQ_faith and UQ_unfaith.
 
@@ -90,13 +90,12 @@ def chosen_signals(
         methods: tried as UQ_faith and UQ_unfaith, where every training row has a confidence in
             [0, 1]; None: every method of the catalogue.
         folds: into which each data set's training rows are dealt.
-        seed: of the dealing.
 
     Returns:
         By combination, the mean over the data sets; empty where a data set has a fold of training
         rows without both labels outside it.
     """
-    parts = [_dealt(scores.part(name, "train").rows, folds, seed) for name in scores.datasets]
+    parts = [_dealt(scores.part(name, "train").rows, folds) for name in scores.datasets]
     if not parts or any(not _fits(rest) for part in parts for rest, _ in part):
         return {}
     rows = [row for part in parts for _, held in part for row in held]
@@ -108,9 +107,9 @@ def chosen_signals(
 Fold = tuple[list[Score], list[Score]]
 
 
-def _dealt(rows: Sequence[Score], folds: int, seed: int) -> list[Fold]:
+def _dealt(rows: Sequence[Score], folds: int) -> list[Fold]:
     """(the other folds, the fold), for each."""
-    order = np.random.default_rng(seed).permutation(len(rows))
+    order = np.random.default_rng(0).permutation(len(rows))
     held = [set(order[i::folds].tolist()) for i in range(folds)]
     return [
         (

@@ -29,13 +29,12 @@ METHODS = (
 """Methods whose figures are compared."""
 
 _KNOWLEDGE = "parametric-knowledge"
+_WITH_KNOWLEDGE = (SIGNALS[0], _KNOWLEDGE, SIGNALS[2])
 _VARIANT = f"{title('franq-condition')}, {title(_KNOWLEDGE)} as UQ_faith"
 _METRICS = ("prr", "pr_auc")
 
 
-def robustness(
-    named: Mapping[str, Scores], *, signals: Sequence[str] = SIGNALS, resamples: int = 200
-) -> list[Table]:
+def robustness(named: Mapping[str, Scores], *, resamples: int = 200) -> list[Table]:
     """Mean PRR and PR-AUC of the main methods under each setting.
 
     FRANQ is listed twice: with the pair of methods in use, and with Parametric Knowledge as
@@ -44,7 +43,6 @@ def robustness(
 
     Args:
         named: score matrices by setting ("original", "shuffled", "corrupted"), raw methods.
-        signals: P_faithful, UQ_faith and UQ_unfaith.
         resamples: of the bootstrap.
 
     Returns:
@@ -54,14 +52,14 @@ def robustness(
     if not common:
         return []
     bare = {name: _only(raw(scores), common) for name, scores in named.items()}
-    found = {name: _figures(scores, signals, resamples) for name, scores in bare.items()}
+    found = {name: _figures(scores, resamples) for name, scores in bare.items()}
     there = [m for m in _shown(found) if any(m in rows for rows in found.values())]
     note = (
         f"Means over the test rows of {', '.join(common)}; fitted again on each setting's own "
         f"training rows. {' '.join(_size(*item) for item in bare.items())} Answers differ between "
         "settings, and so do shares of true ones: PR-AUC of a random score is the share of false "
         "ones. ± is a bootstrap standard error over test rows. "
-    ) + " ".join(f"{name}: {_fell_back(rows, signals)}" for name, rows in bare.items())
+    ) + " ".join(f"{name}: {_fell_back(rows)}" for name, rows in bare.items())
     return [_table(metric, found, there, note) for metric in _METRICS]
 
 
@@ -74,22 +72,18 @@ def _only(scores: Scores, datasets: Sequence[str]) -> Scores:
     return Scores(tuple(row for row in scores.rows if row.dataset in datasets))
 
 
-def _figures(scores: Scores, signals: Sequence[str], resamples: int) -> dict[str, Row]:
-    rows = {(r.dataset, r.id): r for r in with_fitted(scores, signals=signals).rows}
+def _figures(scores: Scores, resamples: int) -> dict[str, Row]:
+    rows = {(r.dataset, r.id): r for r in with_fitted(scores, signals=SIGNALS).rows}
     both: list[Score] = []
-    for row in with_variants(scores, {_VARIANT: franq(_with_knowledge(signals))}).rows:
+    for row in with_variants(scores, {_VARIANT: franq(_WITH_KNOWLEDGE)}).rows:
         values = {**rows[row.dataset, row.id].scores, **row.scores}
         kept = {m: values.get(m) for m in (*METHODS, _VARIANT)}
         both.append(Score(row.id, row.dataset, row.split, row.is_true, kept, row.group))
     return mean_rows(Scores(tuple(both)), resamples=resamples)
 
 
-def _with_knowledge(signals: Sequence[str]) -> tuple[str, ...]:
-    return (signals[0], _KNOWLEDGE, signals[2])
-
-
-def _fell_back(scores: Scores, signals: Sequence[str]) -> str:
-    pairs = {"the pair in use": signals, title(_KNOWLEDGE): _with_knowledge(signals)}
+def _fell_back(scores: Scores) -> str:
+    pairs = {"the pair in use": SIGNALS, title(_KNOWLEDGE): _WITH_KNOWLEDGE}
     return fallback_note({name: fell_back(scores, pair) for name, pair in pairs.items()})
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from franq_bench.data.labelled_answers import LabelledAnswer, LabelledClaim
 from franq_bench.progress import Show
 from franq_guard.claims import ClaimSplitter, RuleSplitter
 from franq_guard.datasets.generations import GenerationStore
+from franq_guard.datasets.jsonl import write_rows
 from franq_guard.datasets.long_form.answers import LongAnswer, long_form_answers
 from franq_guard.datasets.long_form.prompts import build_prompts
 from franq_guard.datasets.questions import read_questions
@@ -88,7 +88,4 @@ def labelled(answer: LongAnswer) -> LabelledAnswer:
 
 def write_traces(answers: Iterable[LongAnswer], file: Path) -> None:
     """The set as ``franq.trace/1`` rows, which any model can be measured on; holds the text."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("w", encoding="utf-8") as rows:
-        for answer in answers:
-            rows.write(json.dumps(answer.to_row(), ensure_ascii=False) + "\n")
+    write_rows(file, (answer.to_row() for answer in answers))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from franq_bench.store.cache import Cache
 from franq_bench.tables.results import Dataset, Results, metric_rows
 from franq_bench.tables.scores import Scores, Split
 from franq_bench.versions import installed_versions, today
+from franq_guard.datasets.jsonl import write_rows
 from franq_guard.datasets.questions import digest
 from franq_guard.signals.request import Models
 from franq_guard.uncertainty.methods import find
@@ -179,10 +179,10 @@ def _dataset(name: str, scores: Scores) -> Dataset:
 
 def _write_answers(out: Path, answers: Sequence[LabelledAnswer], parts: Sequence[Split]) -> None:
     """Text for the report's browser of mistakes; not to be published."""
-    with (out / "answers.jsonl").open("w", encoding="utf-8") as file:
-        for answer, part in zip(answers, parts, strict=True):
-            row = _answer_row(answer) | {"split": part}
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    both = zip(answers, parts, strict=True)
+    write_rows(
+        out / "answers.jsonl", (_answer_row(answer) | {"split": part} for answer, part in both)
+    )
 
 
 def _answer_row(answer: LabelledAnswer) -> dict[str, Any]:

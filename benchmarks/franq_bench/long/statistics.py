@@ -17,7 +17,7 @@ from franq_bench.store.cache import Cache, content_key
 from franq_bench.store.statistics import from_json, to_json
 from franq_guard.language_model.base import LanguageModel
 from franq_guard.signals.gather import gather
-from franq_guard.signals.likelihoods import contrast, prompt_of
+from franq_guard.signals.likelihoods import contrast_of, prompt_of
 from franq_guard.signals.request import Models, Request
 from franq_guard.uncertainty.methods import methods
 from franq_guard.uncertainty.statistics import Statistics, needed
@@ -74,7 +74,7 @@ def _key(answer: LabelledAnswer, models: Models) -> str:
         trace.question,
         [[passage.title, passage.text] for passage in trace.passages],
         prompt_of(model, trace),
-        contrast(model, trace).prompt,
+        contrast_of(model, trace).prompt,
         [trace.generation.text, [asdict(token) for token in trace.generation.tokens]],
         [[labelled.claim.text, labelled.claim.spans] for labelled in answer.claims],
     )

@@ -122,11 +122,9 @@ def group(dataset: str) -> str:
     return "xsum" if dataset in {"aggrefact-xsum", "xsum-halluc"} else dataset
 
 
-def balanced_accuracy(
-    labels: FloatArray, scores: FloatArray, threshold: float = THRESHOLD
-) -> float:
-    """Return the mean of the two classes' accuracies at `threshold`; NaN where one is missing."""
-    called = scores > threshold
+def balanced_accuracy(labels: FloatArray, scores: FloatArray) -> float:
+    """Return the mean of the two classes' accuracies at `THRESHOLD`; NaN where one is missing."""
+    called = scores > THRESHOLD
     sides = [called[labels == 1], ~called[labels == 0]]
     return float(np.mean([s.mean() for s in sides])) if all(len(s) for s in sides) else float("nan")
 

@@ -14,6 +14,7 @@ from franq_guard.claims.blocks import blocks
 from franq_guard.claims.sentences import sentences
 
 SHARE = 0.4
+_MOST = 500
 """A claim is removed with this probability."""
 _OPENING = re.compile(r"[\s\"“‘'(\[*_]*")
 _ORPHAN = re.compile(r"(?:(?:and|or|but|nor|yet|while|whereas|although)\b|[,;:.!?])", re.I)
@@ -61,16 +62,14 @@ class Remainder:
     faults: tuple[str, ...]
 
 
-def filtered(
-    path: str | Path, *, limit: int = 500, seed: int = 0
-) -> tuple[FilteredRow, list[Remainder]]:
-    """Remove each claim with probability 0.4 from ``limit`` answers of the JSONL file at ``path``.
+def filtered(path: str | Path) -> tuple[FilteredRow, list[Remainder]]:
+    """Remove each claim with probability 0.4 from 500 answers, at most, of a JSONL file.
 
-    Answers with fewer than two claims are left out. The answers are drawn with ``seed``; rows are
-    read as in :mod:`franq_bench.quality.own_sentence`.
+    Answers with fewer than two claims are left out. Which are drawn is the same in every run; rows
+    are read as in :mod:`franq_bench.quality.own_sentence`.
     """
     found = list(dict.fromkeys(answers_of(path)))
-    generator = random.Random(seed)  # noqa: S311
+    generator = random.Random(0)  # noqa: S311
     generator.shuffle(found)
     splitter = RuleSplitter()
     out: list[Remainder] = []
@@ -85,7 +84,7 @@ def filtered(
         gone = tuple(claims[k].text for k in drop)
         out.append(Remainder(answer, after, gone, faults(answer, after)))
         count, removed = count + len(stated), removed + len(drop)
-        if len(out) == limit:
+        if len(out) == _MOST:
             break
     each = {name: sum(name in r.faults for r in out) for name in _FAULTS}
     row = FilteredRow(

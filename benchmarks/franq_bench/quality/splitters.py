@@ -9,6 +9,7 @@ it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -118,40 +119,41 @@ def match(gold: Sequence[Sequence[Span]], found: Sequence[Sequence[Span]]) -> li
 def _measure(
     name: str, splitter: ClaimSplitter, part: str, rows: Sequence[Mapping[str, Any]]
 ) -> ClaimsRow:
-    count: dict[str, int] = dict.fromkeys(
-        ["gold", "found", "pairs", "sent_gold", "sent_found", "sent_both", "no", "no_right"], 0
-    )
-    count |= {"no_gold": 0, "no_seen": 0}
-    for row in rows:
-        answer = row["answer"]
-        claims = splitter.split(answer, question=row.get("question", ""))
-        gold = [c["spans"] for c in row["claims"] if not c.get("not_a_claim")]
-        found = [c.spans for c in claims if c.not_a_claim is None]
-        count["gold"] += len(gold)
-        count["found"] += len(found)
-        count["pairs"] += len(match(gold, found))
-        wanted = {tuple(s) for s in row["sentences"]}
-        got = set(sentence_spans(answer))
-        count["sent_gold"] += len(wanted)
-        count["sent_found"] += len(got)
-        count["sent_both"] += len(wanted & got)
-        no_gold = [c["spans"] for c in row["claims"] if c.get("not_a_claim")]
-        no_found = [c.spans for c in claims if c.not_a_claim is not None]
-        count["no"] += len(no_found)
-        count["no_right"] += sum(_mostly(x, no_gold) for x in no_found)
-        count["no_gold"] += len(no_gold)
-        count["no_seen"] += sum(_mostly(x, no_found) for x in no_gold)
+    found = sum((_counts(splitter, row) for row in rows), Counter[str]())
     return ClaimsRow(
         splitter=name,
         split=part,
         answers=len(rows),
-        claims=count["gold"],
-        sentence_f1=2 * count["sent_both"] / max(count["sent_gold"] + count["sent_found"], 1),
-        matched=count["pairs"] / max(count["gold"], 1),
-        precision=count["pairs"] / max(count["found"], 1),
-        not_claim_precision=count["no_right"] / max(count["no"], 1),
-        not_claim_recall=count["no_seen"] / max(count["no_gold"], 1),
+        claims=found["gold"],
+        sentence_f1=2 * found["sentences of both"] / max(found["sentences of either"], 1),
+        matched=found["matched"] / max(found["gold"], 1),
+        precision=found["matched"] / max(found["found"], 1),
+        not_claim_precision=found["rightly no claim"] / max(found["found no claim"], 1),
+        not_claim_recall=found["seen no claim"] / max(found["gold no claim"], 1),
     )
+
+
+def _counts(splitter: ClaimSplitter, row: Mapping[str, Any]) -> Counter[str]:
+    """What one answer of the gold set adds to the figures."""
+    answer = row["answer"]
+    claims = splitter.split(answer, question=row.get("question", ""))
+    gold = [c["spans"] for c in row["claims"] if not c.get("not_a_claim")]
+    found = [c.spans for c in claims if c.not_a_claim is None]
+    gold_none = [c["spans"] for c in row["claims"] if c.get("not_a_claim")]
+    found_none = [c.spans for c in claims if c.not_a_claim is not None]
+    wanted = {tuple(span) for span in row["sentences"]}
+    got = set(sentence_spans(answer))
+    return Counter({
+        "gold": len(gold),
+        "found": len(found),
+        "matched": len(match(gold, found)),
+        "sentences of either": len(wanted) + len(got),
+        "sentences of both": len(wanted & got),
+        "gold no claim": len(gold_none),
+        "found no claim": len(found_none),
+        "rightly no claim": sum(_mostly(spans, gold_none) for spans in found_none),
+        "seen no claim": sum(_mostly(spans, found_none) for spans in gold_none),
+    })  # fmt: skip
 
 
 def sentence_spans(answer: str) -> list[Span]:

@@ -29,7 +29,7 @@ import numpy as np
 from franq_bench.quality.own_sentence import answers_of
 from franq_guard.calibration.promise import upper_bound
 from franq_guard.claims import RuleSplitter
-from franq_guard.datasets.jsonl import json_rows
+from franq_guard.datasets.jsonl import json_rows, write_rows
 
 VERDICTS: Final = ("fine", "wrong", "ungrammatical")
 DELTA: Final = 0.1
@@ -111,40 +111,45 @@ def draw(
     common = [s for s in cut_of[0] if all(s in c for c in cut_of) and s not in gone]
     cut = [s for s in common if any(len(c[s]) > 1 for c in cut_of)]
     whole = [s for s in common if all(len(c[s]) == 1 for c in cut_of)]
-    dice = random.Random(seed)  # noqa: S311
-    dice.shuffle(cut)
-    drawn: list[str] = []
-    counts = dict.fromkeys(versions, 0)
-    for sentence in cut:
-        if min(counts.values()) >= claims:
-            break
-        drawn.append(sentence)
-        for name, found in versions.items():
-            counts[name] += len(found[sentence])
-    drawn += dice.sample(whole, min(uncut, len(whole)))
-    pairs = [
-        (n, s, text, [name for name, found in versions.items() if text in found[s]])
-        for n, s in enumerate(drawn)
-        for text in dict.fromkeys(t for found in cut_of for t in found[s])
-    ]
-    dice.shuffle(pairs)
-    read = [{"id": i, "sentence": s, "claim": text} for i, (_, s, text, _) in enumerate(pairs)]
     totals = {
         "sentences": len(common),
         "cut": len(cut),
         "claims": {name: sum(len(found[s]) for s in cut) for name, found in versions.items()},
     }
-    key = [
-        {
-            "id": i,
-            "digest": hashlib.sha256(f"{s}\n{text}".encode()).hexdigest()[:12],
-            "sentence": n,
-            "cut": s not in set(whole),
-            "versions": names,
-        }
-        for i, (n, s, text, names) in enumerate(pairs)
+    dice = random.Random(seed)  # noqa: S311
+    dice.shuffle(cut)
+    drawn = _with_enough_claims(cut, cut_of, claims)
+    drawn += dice.sample(whole, min(uncut, len(whole)))
+    pairs = [
+        (n, text)
+        for n, s in enumerate(drawn)
+        for text in dict.fromkeys(t for found in cut_of for t in found[s])
     ]
-    return read, [{"totals": totals, "seed": seed}, *key]
+    dice.shuffle(pairs)
+    read, key = [], [{"totals": totals, "seed": seed}]
+    for i, (n, text) in enumerate(pairs):
+        sentence = drawn[n]
+        read.append({"id": i, "sentence": sentence, "claim": text})
+        key.append({
+            "id": i,
+            "digest": hashlib.sha256(f"{sentence}\n{text}".encode()).hexdigest()[:12],
+            "sentence": n,
+            "cut": any(len(found[sentence]) > 1 for found in cut_of),
+            "versions": [name for name, found in versions.items() if text in found[sentence]],
+        })  # fmt: skip
+    return read, key
+
+
+def _with_enough_claims(sentences: Sequence[str], cut_of: Sequence[Cuts], claims: int) -> list[str]:
+    """The first sentences, up to the one with which every version has ``claims`` claims."""
+    drawn: list[str] = []
+    counts = [0] * len(cut_of)
+    for sentence in sentences:
+        if min(counts) >= claims:
+            break
+        drawn.append(sentence)
+        counts = [n + len(found[sentence]) for n, found in zip(counts, cut_of, strict=True)]
+    return drawn
 
 
 def rates(
@@ -234,11 +239,6 @@ def _read_cuts(path: Path) -> tuple[str, Cuts]:
     return rows[0]["version"], {row["sentence"]: tuple(row["claims"]) for row in rows}
 
 
-def _write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
-    path.write_text("".join(lines), encoding="utf-8")
-
-
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     kinds = parser.add_subparsers(dest="command", required=True)
@@ -282,7 +282,7 @@ def main() -> None:
 
 def _run(asked: argparse.Namespace) -> None:
     if asked.command == "cut":
-        _write(asked.out, cuts(asked.answers))
+        write_rows(asked.out, list(cuts(asked.answers)))
         return
     if asked.command == "draw":
         gone = [r["sentence"] for r in json_rows(asked.leave_out)] if asked.leave_out else []
@@ -290,9 +290,8 @@ def _run(asked: argparse.Namespace) -> None:
         read, key = draw(
             versions, claims=asked.claims, uncut=asked.uncut, seed=asked.seed, leave_out=gone
         )
-        asked.out.mkdir(parents=True, exist_ok=True)
-        _write(asked.out / "read.jsonl", read)
-        _write(asked.out / "key.jsonl", key)
+        write_rows(asked.out / "read.jsonl", read)
+        write_rows(asked.out / "key.jsonl", key)
         print(json.dumps(key[0]))
         return
     _print_rates(asked.folder)

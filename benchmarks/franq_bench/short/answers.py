@@ -15,6 +15,7 @@ from franq_guard.language_model.base import LanguageModel
 from franq_guard.language_model.transformers.model import TransformersModel
 from franq_guard.language_model.transformers.prompt_reading import first_line
 from franq_guard.records import Generation, Token
+from franq_guard.signals.likelihoods import logprobs_of
 from franq_guard.signals.p_true import p_true_logprobs, p_true_options
 from franq_guard.signals.samples import TEMPERATURE
 
@@ -101,8 +102,8 @@ def answer(model: LanguageModel, question: Question, settings: Settings) -> Answ
     return Answered(
         answer=greedy,
         samples=tuple(rest),
-        parametric=_logprobs(parametric),
-        unconditional=_logprobs(unconditional),
+        parametric=logprobs_of(parametric),
+        unconditional=logprobs_of(unconditional),
         p_true=p_true,
     )
 
@@ -119,10 +120,6 @@ def _by_protocol(
         seed=settings.seed,
     )
     return first_line(greedy), [first_line(sample) for sample in samples]
-
-
-def _logprobs(generation: Generation) -> FloatArray:
-    return np.array([token.logprob for token in generation.tokens], float)
 
 
 def _row(generation: Generation) -> dict[str, Any]:

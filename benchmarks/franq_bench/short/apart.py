@@ -19,6 +19,7 @@ from franq_bench.store.cache import Kept
 from franq_guard.datasets.questions import Question
 from franq_guard.language_model.base import LanguageModel
 from franq_guard.signals.request import Models
+from franq_guard.uncertainty.statistics import needed
 
 __all__ = ["Item", "Row", "Stores", "check_used", "made", "missing", "store"]
 
@@ -45,9 +46,10 @@ def missing(
     questions: Sequence[Question], models: Models, settings: Settings, stores: Stores
 ) -> list[Item]:
     """The questions without an answer, or without statistics of it, in their order."""
+    model: LanguageModel = needed(models.language_model, "language_model")
     found = []
     for at, question in enumerate(questions):
-        key = answer_key(_writer(models), question, settings)
+        key = answer_key(model, question, settings)
         if key not in stores["answers"]:
             found.append(Item(at))
             continue
@@ -59,11 +61,12 @@ def missing(
 
 def made(item: Item, question: Question, models: Models, settings: Settings) -> list[Row]:
     """Answer the question if it is not answered, measure it, and return what is new."""
+    model: LanguageModel = needed(models.language_model, "language_model")
     answers: dict[str, Any] = {}
     measured: dict[str, Any] = {}
     if item.answered:
-        answers[answer_key(_writer(models), question, settings)] = json.loads(item.answered)
-    found = answers_of(_writer(models), [question], settings, answers)
+        answers[answer_key(model, question, settings)] = json.loads(item.answered)
+    found = answers_of(model, [question], settings, answers)
     statistics_of([question], found, models, measured)
     new = {"answers": {} if item.answered else answers, "statistics": measured}
     return [
@@ -97,8 +100,3 @@ def check_used(before: Sequence[Item], left: Sequence[Item]) -> None:
             "what the other processes make is of other models than those of this one: give every "
             "machine the same files under the same names"
         )
-
-
-def _writer(models: Models) -> LanguageModel:
-    assert models.language_model is not None
-    return models.language_model

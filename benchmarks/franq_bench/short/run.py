@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -25,6 +24,7 @@ from franq_bench.tables.results import Dataset, Results, metric_rows
 from franq_bench.tables.scores import Score, Scores
 from franq_bench.versions import installed_versions, today
 from franq_guard.datasets.grading import Grade, Grader, grade_by_alias
+from franq_guard.datasets.jsonl import write_rows
 from franq_guard.datasets.passage_pool import read_passages, with_retrieved
 from franq_guard.datasets.perturbation import Rewrite, corrupt_passages, shuffle_passages
 from franq_guard.datasets.questions import Question, draw, gold_lost, read_questions, top
@@ -297,10 +297,13 @@ def _write_answers(
     out: Path, questions: Drawn, answers: Mapping[str, Answered], grades: Mapping[str, Grade]
 ) -> None:
     """Text for the report's browser of mistakes; not to be published."""
-    with (out / "answers.jsonl").open("w", encoding="utf-8") as file:
-        for split, part in (("train", questions.train), ("test", questions.test)):
-            for row in _answer_rows(part, answers, grades):
-                file.write(json.dumps(row | {"split": split}, ensure_ascii=False) + "\n")
+    parts = {"train": questions.train, "test": questions.test}
+    rows = (
+        row | {"split": split}
+        for split, part in parts.items()
+        for row in _answer_rows(part, answers, grades)
+    )
+    write_rows(out / "answers.jsonl", rows)
 
 
 def _answer_rows(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from franq_bench.tables.scores import Score, Scores
+from franq_guard.datasets.jsonl import numbered_lines
 
 __all__ = ["FILE", "Answer", "Mistake", "Mistakes", "read_answers", "worst"]
 
@@ -62,15 +63,13 @@ def read_answers(folder: Path) -> dict[tuple[str, str], Answer]:
     file, found = folder / FILE, {}
     if not file.is_file():
         return {}
-    with file.open(encoding="utf-8") as lines:
-        for at, line in enumerate(lines, 1):
-            if line.strip():
-                try:
-                    row = json.loads(line)
-                    found[row["dataset"], row["id"]] = _answer(row)
-                except (ValueError, KeyError, TypeError, AttributeError) as error:
-                    what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
-                    raise ValueError(f"{FILE}, line {at}: {what}") from None
+    for at, line in numbered_lines(file):
+        try:
+            row = json.loads(line)
+            found[row["dataset"], row["id"]] = _answer(row)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+            raise ValueError(f"{FILE}, line {at}: {what}") from None
     return found
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from franq_guard.datasets.jsonl import numbered_lines, write_rows
 from franq_guard.franq import FloatArray
 
 Split = Literal["train", "test"]
@@ -129,10 +130,7 @@ class Scores:
 
     def write(self, folder: Path) -> None:
         """Into a benchmark's folder, which is made."""
-        folder.mkdir(parents=True, exist_ok=True)
-        with (folder / FILE).open("w", encoding="utf-8") as file:
-            for row in self.rows:
-                file.write(json.dumps(row.to_dict(), allow_nan=False, ensure_ascii=False) + "\n")
+        write_rows(folder / FILE, (row.to_dict() for row in self.rows))
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -173,13 +171,11 @@ def _rows(file: Path) -> Iterator[Score]:
         raise FileNotFoundError(
             f"no {file.name} in {file.parent}: give the folder that `franq bench` wrote (--out)"
         )
-    with file.open(encoding="utf-8") as lines:
-        for at, line in enumerate(lines, 1):
-            if line.strip():
-                try:
-                    yield Score.from_dict(json.loads(line))
-                except ValueError as error:
-                    raise ValueError(f"{file.name}, line {at}: {error}") from None
+    for at, line in numbered_lines(file):
+        try:
+            yield Score.from_dict(json.loads(line))
+        except ValueError as error:
+            raise ValueError(f"{file.name}, line {at}: {error}") from None
 
 
 def _finite(method: str, score: Any) -> float | None:

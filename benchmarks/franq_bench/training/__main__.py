@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -23,6 +22,7 @@ from franq_bench.data.files import files
 from franq_bench.data.folds import Fold, Folds
 from franq_bench.data.pairs import SOURCES, Example, Question, examples, questions
 from franq_bench.data.written import written
+from franq_bench.progress import report
 from franq_bench.quality.faithfulness import group
 from franq_bench.training.balance import balanced
 from franq_bench.training.families import FAMILIES
@@ -72,14 +72,14 @@ def main(arguments: list[str] | None = None) -> int:
     folder, held = options.out / "weights", fold("fitting")
     own = own_claims(options.data, options.own, options.own_labels)
     if options.blend_only:
-        digest = refit(storage.FOLDER, folder, *held, own, seed=FIRST.seed, report=_report)
+        digest = refit(storage.FOLDER, folder, *held, own, seed=FIRST.seed, report=report)
     else:
         pairs = fold("training")
         trained = _train(options.out, *pairs, joint_only=options.joint_only)
-        digest = export(trained, *held, own, folder, seed=FIRST.seed, report=_report)
+        digest = export(trained, *held, own, folder, seed=FIRST.seed, report=report)
         texts = [text for part in (pairs, held) for text in _texts(*part)]
         seen.write(texts, options.out / seen.FILE.name)
-    _report(f"{folder}: SHA-256 {digest}")
+    report(f"{folder}: SHA-256 {digest}")
     return 0
 
 
@@ -106,7 +106,7 @@ def _train(
         network.load_state_dict(start or {}, strict=False)
         trainer = Trainer(network, recipe, out / name)
         used = [e for e in rows if recipe.written or not e.dataset.startswith("written-")]
-        train(trainer, used, asked, tokenizer, _report)
+        train(trainer, used, asked, tokenizer, report)
         return trainer.averaged()
 
     if joint_only:
@@ -144,10 +144,6 @@ def _fold_reader(
         return pairs, questions(paths, lambda row: folds.of(row) == fold)
 
     return read
-
-
-def _report(message: str) -> None:
-    sys.stderr.write(f"{time.strftime('%H:%M:%S')} {message}\n")
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def make_items(examples: Sequence[Example], tokenizer: Tokenizer, *, seed: int) 
     evidence, for other claims the hardest chunk. For some of the latter another chunk is used.
     """
     rng = random.Random(seed)  # noqa: S311 - no secret
-    texts = [_choose(e, tokenizer, rng) for e in examples]
+    texts = [_choose(e, rng) for e in examples]
     claims = token_ids(tokenizer, [c for c, _ in texts])
     premises = token_ids(tokenizer, [p for _, p in texts])
     return [
@@ -61,7 +61,7 @@ def make_items(examples: Sequence[Example], tokenizer: Tokenizer, *, seed: int) 
     ]
 
 
-def _choose(example: Example, tokenizer: Tokenizer, rng: random.Random) -> tuple[str, str]:
+def _choose(example: Example, rng: random.Random) -> tuple[str, str]:
     claim = example.hypothesis
     parts = sentences(claim)
     if len(parts) > 1 and example.label == 0 and rng.random() < 0.5:

@@ -23,6 +23,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from franq_bench.data.pairs import SOURCES, Example
+from franq_bench.progress import report
 from franq_bench.quality import faithfulness as bench
 from franq_bench.tables.resampling import bootstrap
 from franq_bench.training.reader_pairs import Read, drawn, likelihoods, numbers, texts_to_read
@@ -220,7 +221,7 @@ def main(arguments: list[str] | None = None) -> int:
     pairs = drawn(options.data, {"fitting": options.fitting, "test": options.test})
     pairs["test"] = [e for e in pairs["test"] if bench.group(e.dataset) in bench.GROUNDED]
     fitting, test = (
-        numbers(pairs[fold], small, language_model, options.out, _report) for fold in pairs
+        numbers(pairs[fold], small, language_model, options.out, report) for fold in pairs
     )
     found = figures(fitting, test)
     timed = [pair for pair in pairs["test"] if pair.dataset == "refchecker-nq"]
@@ -231,10 +232,6 @@ def main(arguments: list[str] | None = None) -> int:
     (options.out / "figures.json").write_text(text, encoding="utf-8")
     sys.stdout.write(text)
     return 0
-
-
-def _report(message: str) -> None:
-    sys.stderr.write(f"{time.strftime('%H:%M:%S')} {message}\n")
 
 
 if __name__ == "__main__":

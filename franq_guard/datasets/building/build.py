@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from franq_guard.claims.rules.splitter import RuleSplitter
+from franq_guard.claims.spans import whole
 from franq_guard.datasets.building.edits import Edit, one_edit
 from franq_guard.datasets.building.questions import MadeQuestion
 from franq_guard.datasets.building.showing import Search, Show, Showing, showing_for, shown
@@ -111,7 +112,7 @@ def build(
     todo = [row for row in planned if row.id not in there]
     for number, row in enumerate(todo, start=1):
         trace = _answered(row, [passages[i] for i in row.passages], model, recipe)
-        for said in _labels(row, trace, passages):
+        for said in _labels(row, trace):
             claims.add(said)
         claims.add_answer(trace)
         if progress is not None:
@@ -182,15 +183,14 @@ def _samples(model: LanguageModel, prompt: str, recipe: Recipe) -> tuple[Generat
 def _claims(answer: str, question: str, recipe: Recipe) -> list[Claim]:
     if recipe.form == "long":
         return RuleSplitter().split(answer, question=question)
-    start, end = len(answer) - len(answer.lstrip()), len(answer.rstrip())
-    return [Claim(answer.strip(), ((start, end),))] if start < end else []
+    return whole(answer)
 
 
-def _labels(row: Planned, trace: Trace, passages: Sequence[Passage]) -> Iterator[ClaimJudgement]:
+def _labels(row: Planned, trace: Trace) -> Iterator[ClaimJudgement]:
     if row.given is not None:
         yield from _of_edit(row, trace)
     elif row.question.answers:
-        yield from _of_gold(row, trace, passages)
+        yield from _of_gold(row, trace)
 
 
 def _of_edit(row: Planned, trace: Trace) -> Iterator[ClaimJudgement]:
@@ -212,7 +212,7 @@ def _of_edit(row: Planned, trace: Trace) -> Iterator[ClaimJudgement]:
             )
 
 
-def _of_gold(row: Planned, trace: Trace, passages: Sequence[Passage]) -> Iterator[ClaimJudgement]:
+def _of_gold(row: Planned, trace: Trace) -> Iterator[ClaimJudgement]:
     gold = tuple(i == row.question.passage for i in row.passages)
     question = Question(
         row.id, "documents", trace.question, row.question.answers, trace.passages, gold

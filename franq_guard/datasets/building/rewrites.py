@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
+from franq_guard.basics.text import common_start
 from franq_guard.datasets.building.edits import Edit
 from franq_guard.datasets.comparable_words import texts
 from franq_guard.datasets.entities import entities
@@ -83,20 +84,15 @@ def _sentence(reply: str) -> str | None:
 def _stretch(before: str, after: str) -> tuple[int, int, str]:
     """The shortest stretch of whole words of ``before`` that differs, and what replaces it."""
     old, new = (list(re.finditer(r"\S+", text)) for text in (before, after))
-    first = 0
-    while first < min(len(old), len(new)) and old[first][0] == new[first][0]:
-        first += 1
-    last = 0
-    while last < min(len(old), len(new)) - first and old[-1 - last][0] == new[-1 - last][0]:
-        last += 1
+    was, now = [word[0] for word in old], [word[0] for word in new]
+    first = common_start(was, now)
+    last = common_start(was[first:][::-1], now[first:][::-1])
     changed, by = old[first : len(old) - last], new[first : len(new) - last]
-    start = (
-        changed[0].start() if changed else (old[first].start() if first < len(old) else len(before))
-    )
-    end = changed[-1].end() if changed else start
     text = after[by[0].start() : by[-1].end()] if by else ""
-    # An insertion needs a space after it, unless it stands at the end.
-    return start, end, text if changed or not text else f"{text} "
+    if changed:
+        return changed[0].start(), changed[-1].end(), text
+    start = old[first].start() if first < len(old) else len(before)
+    return start, start, f"{text} " if text else ""  # a space before the word that follows
 
 
 def _false(old: str, new: str) -> bool:

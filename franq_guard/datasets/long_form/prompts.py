@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from franq_guard.datasets.comparable_words import texts
 from franq_guard.datasets.questions import Question, digest
 from franq_guard.language_model.base import Prompt
+from franq_guard.language_model.prompts import passages_block
 from franq_guard.records import Passage
 
 MAX_ANSWER_WORDS = 4
@@ -175,14 +176,8 @@ def _passages(chosen: Sequence[Question], k: int) -> list[Passage]:
 
 
 def _render(questions: Sequence[Question], passages: Sequence[Passage]) -> Prompt:
-    block = "\n\n".join(_headed(i, p) for i, p in enumerate(passages, start=1))
-    shown = f"Passages:\n{block}\n\n" if passages else ""
+    shown = passages_block(passages)
     return Prompt(SYSTEM, f"{_EXAMPLE}{shown}Questions:\n{numbered(questions)}\n\nAnswers:")
-
-
-def _headed(number: int, passage: Passage) -> str:
-    title = f"{passage.title.strip()}\n" if passage.title.strip() else ""
-    return f"[{number}] {title}{passage.text.strip()}"
 
 
 def numbered(questions: Sequence[Question]) -> str:

@@ -2,14 +2,14 @@
 
 Half of the claims are drawn at random with a fixed seed; rates can be estimated from votes on
 these, however early the reviewer stops. The other half is sorted: first the claims whose sources
-disagree, that a judge called false or could not verify, or whose P(true) is nearest to a guard's
-threshold. The two halves are shown alternately. Claims of statements that were made from documents
-(``edit``) are left out: their labels are known, and the model did not write them.
+disagree, or that a judge called false or could not verify. The two halves are shown alternately.
+Claims of statements that were made from documents (``edit``) are left out: their labels are known,
+and the model did not write them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -28,20 +28,12 @@ class Item(NamedTuple):
     sampled: bool
 
 
-def order(
-    answers: Sequence[Trace],
-    judgements: Sequence[ClaimJudgement],
-    *,
-    distance: Mapping[Key, float] | None = None,
-    seed: int = 0,
-) -> list[Item]:
+def order(answers: Sequence[Trace], judgements: Sequence[ClaimJudgement]) -> list[Item]:
     """Every claim of the model's own answers, alternately from the random and the sorted half.
 
     Args:
         answers: of a claim set.
         judgements: those of their claims; people's votes are ignored.
-        distance: how far P(true) lies from the threshold, where it was computed.
-        seed: of the draw.
     """
     made = {said.answer for said in judgements if said.kind == "edit"}
     keys = [
@@ -51,9 +43,9 @@ def order(
         for i, claim in enumerate(trace.claims or ())
         if claim.not_a_claim is None
     ]
-    drawn = sorted(keys, key=lambda key: digest(seed, "review", key[0], str(key[1])))
+    drawn = sorted(keys, key=lambda key: digest(0, "review", key[0], str(key[1])))
     half = (len(drawn) + 1) // 2
-    wanted = _wanted(judgements, distance or {})
+    wanted = _wanted(judgements)
     chosen = sorted(drawn[half:], key=lambda key: -wanted.get(key, 0.0))
     turns = zip_longest(
         (Item(key, True) for key in drawn[:half]), (Item(key, False) for key in chosen)
@@ -61,17 +53,15 @@ def order(
     return [item for pair in turns for item in pair if item is not None]
 
 
-def _wanted(
-    judgements: Sequence[ClaimJudgement], distance: Mapping[Key, float]
-) -> dict[Key, float]:
+def _wanted(judgements: Sequence[ClaimJudgement]) -> dict[Key, float]:
     """How useful a vote on each claim would be; empty if nothing is known about the claims."""
     voices: dict[Key, list[ClaimJudgement]] = {}
     for said in judgements:
         if said.kind != "person":
             voices.setdefault((said.answer, said.claim), []).append(said)
-    wanted = {key: max(0.0, 1.0 - 2.0 * far) for key, far in distance.items()}
+    wanted: dict[Key, float] = {}
     for key, given in voices.items():
         factual = {said.factuality for said in given} - {None}
-        wanted[key] = wanted.get(key, 0.0) + 2.0 * (len(factual) > 1)
-        wanted[key] += 1.0 * ("false" in factual) + 0.5 * ("unverifiable" in factual)
+        disagree = 2.0 * (len(factual) > 1)
+        wanted[key] = disagree + 1.0 * ("false" in factual) + 0.5 * ("unverifiable" in factual)
     return wanted

@@ -20,7 +20,7 @@ COLUMNS = ("answer", "claim", "question", "statement", "text", "passages")
 VOTES = ("faithfulness", "factuality")
 
 
-def write_table(claims: ClaimSet, file: Path, *, seed: int = 0) -> int:
+def write_table(claims: ClaimSet, file: Path) -> int:
     """Every claim as a row, in the order of the review, with two empty columns for the vote.
 
     Text that a spreadsheet would run as a formula gets an apostrophe in front.
@@ -29,7 +29,7 @@ def write_table(claims: ClaimSet, file: Path, *, seed: int = 0) -> int:
         The number of rows.
     """
     answers = {trace.id or "": trace for trace in claims.answers()}
-    items = order(list(answers.values()), claims.judgements(), seed=seed)
+    items = order(list(answers.values()), claims.judgements())
     with file.open("w", encoding="utf-8-sig", newline="") as stream:
         table = csv.writer(stream)
         table.writerow((*COLUMNS, *VOTES))

@@ -56,8 +56,6 @@ class Review:
         claims: the set; votes are kept in it, source ``person:NAME``.
         blind: hide a judge's labels until the reviewer has voted on the claim.
         evidence: finds what to mark in the passages; if it fails, nothing is marked.
-        distance: how far P(true) lies from the threshold, where it was computed.
-        seed: of the random sample.
     """
 
     def __init__(
@@ -66,13 +64,11 @@ class Review:
         *,
         blind: bool = True,
         evidence: FindEvidence | None = None,
-        distance: Mapping[Key, float] | None = None,
-        seed: int = 0,
     ) -> None:
         self._claims, self._blind, self._evidence = claims, blind, evidence
         self._answers = {trace.id or "": trace for trace in claims.answers()}
         said = claims.judgements()
-        self._items = order(list(self._answers.values()), said, distance=distance, seed=seed)
+        self._items = order(list(self._answers.values()), said)
         self._sampled = {item.key: item.sampled for item in self._items}
         self._judges: dict[Key, list[ClaimJudgement]] = {}
         self._votes: dict[str, dict[Key, ClaimJudgement]] = {}

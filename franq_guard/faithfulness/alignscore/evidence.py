@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from franq_guard.basics.text import trimmed
 from franq_guard.faithfulness.alignscore.pair_grid import Grid
 from franq_guard.records import Evidence, Span
 
@@ -133,7 +134,7 @@ def _candidate(
     if inside == chunk:  # a text without sentence marks, read in windows
         span = chunk
     sentence, part = (
-        _trim(context, max(low, start), min(high, end)) for low, high in (span, chunk)
+        trimmed(context, max(low, start), min(high, end)) for low, high in (span, chunk)
     )
     return _Candidate(
         passage,
@@ -142,12 +143,6 @@ def _candidate(
         chunk_score=score,
         text=context[slice(*sentence)],
     )
-
-
-def _trim(text: str, start: int, end: int) -> Span:
-    """The range without white space at its ends."""
-    stretch = text[start:end]
-    return start + len(stretch) - len(stretch.lstrip()), start + len(stretch.rstrip())
 
 
 def _shortlist(options: list[_Candidate], claim: str, count: int | None) -> list[_Candidate]:

@@ -272,11 +272,11 @@ def _tokens(ids: Sequence[int], spans: Sequence[Span], kept: Sequence[_Kept]) ->
     )
 
 
-def _stretches_of(path: Path, *, count: int = 64, size: int = 4096) -> Iterator[bytes]:
-    """A file's length, then evenly spread stretches of it, to avoid reading gigabytes."""
+def _stretches_of(path: Path) -> Iterator[bytes]:
+    """A file's length, then 64 evenly spread stretches of it, to avoid reading gigabytes."""
     length = path.stat().st_size
     yield str(length).encode()
     with path.open("rb") as file:
-        for i in range(count):
-            file.seek(length * i // count)
-            yield file.read(size)
+        for i in range(64):
+            file.seek(length * i // 64)
+            yield file.read(4096)

@@ -40,10 +40,10 @@ class Network:
         """Ids that end an answer, from the model's generation configuration."""
         return as_id_set(self.model.generation_config.eos_token_id)
 
-    def tensor(self, rows: Sequence[Sequence[int]], pad: int = 0) -> Tensor:
-        """Ids (B, T), padded on the right; a causal model needs no mask for that."""
+    def tensor(self, rows: Sequence[Sequence[int]]) -> Tensor:
+        """Ids (B, T), padded with 0 on the right; a causal model needs no mask for that."""
         width = max(map(len, rows))
-        padded = [[*row, *[pad] * (width - len(row))] for row in rows]
+        padded = [[*row, *[0] * (width - len(row))] for row in rows]
         return torch.tensor(padded, dtype=torch.long, device=self.device)
 
     def prefill(self, ids: Sequence[int]) -> tuple[Tensor, Any]:

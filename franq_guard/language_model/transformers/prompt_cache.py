@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from franq_guard.basics.text import common_start
 from franq_guard.language_model.transformers.network import Network
 from franq_guard.language_model.transformers.token_scores import TokenScores, token_scores
 
@@ -43,7 +44,7 @@ class PromptCache:
     ) -> TokenScores:
         """The scores of each target (T,) after the context, which begins like the prompt."""
         ids = [*context, *targets][:-1]
-        start = min(_common(self._held, ids), len(context) - 1)
+        start = min(common_start(self._held, ids), len(context) - 1)
         if not plain(self.cache):
             start, self.cache = 0, None
         self._cut(start)
@@ -90,9 +91,3 @@ def plain(cache: Any) -> bool:
     """Whether every layer keeps all keys and values, so that the cache can be cut and branched."""
     layers = getattr(cache, "layers", None) or []
     return bool(layers) and all(type(layer).__name__ == "DynamicLayer" for layer in layers)
-
-
-def _common(a: Sequence[int], b: Sequence[int]) -> int:
-    return next(
-        (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
 import torch
 
@@ -62,25 +63,36 @@ def _by_budget(
 
 
 def _forward(network: Network, batch: Sequence[ForwardPass], top_k: int) -> list[TokenScores]:
-    context = batch[0].context
-    shared = len(batch) > 1 and len(context) >= _SHARE_FROM
-    shared = shared and all(job.context == context for job in batch)
-    cache = network.prefill(context[:-1])[1] if shared else None
-    skip = 0
-    if cache is not None:
-        skip = len(context) - 1
-        cache.reorder_cache(torch.zeros(len(batch), dtype=torch.long, device=network.device))
+    cache = _shared_context(network, batch)
+    skip = 0 if cache is None else len(batch[0].context) - 1  # what the cache holds
     ids = network.tensor([(*job.context, *job.targets)[skip:-1] for job in batch])
-    rows = [row for row, job in enumerate(batch) for _ in job.targets]
-    columns = [len(job.context) - 1 - skip + t for job in batch for t in range(len(job.targets))]
-    targets = [t for job in batch for t in job.targets]
-    index = torch.tensor([rows, columns, targets], device=network.device)
+    # (row, column, target): the logits after ids[row, column] are for the token ``target``.
+    places = [
+        (row, len(job.context) - 1 - skip + n, target)
+        for row, job in enumerate(batch)
+        for n, target in enumerate(job.targets)
+    ]
+    rows, columns, targets = torch.tensor(places, device=network.device).T
     parts, at = [], 0
-    for logits in network.logits_at(ids, index[0], index[1], cache):
-        chosen = index[2, at : at + len(logits)].to(logits.device)
-        parts.append(token_scores(logits, chosen, top_k))
+    for logits in network.logits_at(ids, rows, columns, cache):
+        wanted = targets[at : at + len(logits)].to(logits.device)
+        parts.append(token_scores(logits, wanted, top_k))
         at += len(logits)
     return _split(cat(parts).cpu(), [len(job.targets) for job in batch])
+
+
+def _shared_context(network: Network, batch: Sequence[ForwardPass]) -> Any:
+    """A cache with the batch's one long context in each row; None: each row reads its own."""
+    context = batch[0].context
+    if len(batch) == 1 or len(context) < _SHARE_FROM:
+        return None
+    if any(job.context != context for job in batch):
+        return None
+    # The last token is left out: the logits after it are needed, and a cache has none.
+    cache = network.prefill(context[:-1])[1]
+    if cache is not None:
+        cache.reorder_cache(torch.zeros(len(batch), dtype=torch.long, device=network.device))
+    return cache
 
 
 def _split(kept: TokenScores, lengths: Sequence[int]) -> list[TokenScores]:

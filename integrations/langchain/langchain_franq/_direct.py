@@ -10,14 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from langchain.agents.middleware import ToolCallRequest
-from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 
 from franq_guard import Passage
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._capture import Capture
-from langchain_franq._evidence import is_error
+from langchain_franq._evidence import document_of, is_error
 from langchain_franq._messages import Report, with_text
 from langchain_franq._quiet import observed_by, out_of_sight, words_out_of_sight
 from langchain_franq._state import command_in, update_in, with_values
@@ -106,10 +105,5 @@ def with_answer(
     checked = with_text(message, text, report)
     artifact = mapped(message.artifact, lambda _, told: text if told == raw else told)
     if artifact is None and passages:
-        artifact = [_document(passage) for passage in passages]
+        artifact = [document_of(passage) for passage in passages]
     return checked.model_copy(update={"artifact": artifact})
-
-
-def _document(passage: Passage) -> Document:
-    about = {**passage.metadata, "title": passage.title}
-    return Document(passage.text, id=passage.id, metadata=about)

@@ -31,6 +31,12 @@ def passage_of(document: Document) -> Passage:
     return (passages_of(document) or [Passage(document.page_content)])[0]
 
 
+def document_of(passage: Passage) -> Document:
+    """A Passage as a Document; its title is in the metadata."""
+    about = {**passage.metadata, "title": passage.title}
+    return Document(passage.text, id=passage.id, metadata=about)
+
+
 def passages_of_turns(
     messages: Sequence[BaseMessage],
     *,

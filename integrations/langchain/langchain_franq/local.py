@@ -22,7 +22,7 @@ from pydantic import PrivateAttr
 from franq_guard import GuardedAnswer, Passage
 from franq_guard.datasets.local_rag import Answered
 from franq_guard.datasets.search import Bm25
-from langchain_franq._evidence import passage_of
+from langchain_franq._evidence import document_of, passage_of
 from langchain_franq.chain import guard_chain
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class BM25PassageRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
     ) -> list[Document]:
-        return [_document(self.passages[i]) for i, _ in self._index.best(query)]
+        return [document_of(self.passages[i]) for i, _ in self._index.best(query)]
 
 
 class HuggingFacePipeline(langchain_huggingface.HuggingFacePipeline):
@@ -166,8 +166,3 @@ def guarded_local_rag(
         return Answered(reports.pop(str(run)), tuple(map(passage_of, output["context"])))
 
     return ask
-
-
-def _document(passage: Passage) -> Document:
-    about = {**passage.metadata, "title": passage.title}
-    return Document(passage.text, id=passage.id, metadata=about)

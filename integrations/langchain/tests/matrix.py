@@ -248,10 +248,6 @@ def _mode(*modes: str) -> Callable[[Any], Iterator[Shown]]:
     return shown
 
 
-def _marking(make: Callable[..., Any], **options: Any) -> Any:
-    return make(FakeGuard(), **options)
-
-
 CHAIN_WAYS: dict[str, Callable[[Callable[..., Any]], Iterator[Shown]]] = {
     "`invoke`, `batch`": lambda make: _one(make(FakeGuard())),
     '`stream="buffer"`': lambda make: _streamed(make(FakeGuard())),

@@ -207,9 +207,7 @@ WRAPS = [lambda v: v, lambda v: {"answer": v}, lambda v: {"result": {"answer": v
 
 
 @pytest.mark.parametrize("answer", [42, 4.5, True])
-@pytest.mark.parametrize(
-    "wrap", [lambda v: v, lambda v: {"answer": v}, lambda v: {"result": {"answer": v}}]
-)
+@pytest.mark.parametrize("wrap", WRAPS)
 def test_a_number_is_checked_and_stays_one_where_nothing_is_marked(answer, wrap):
     class Silent(ScriptedGuard):
         def check_trace(self, trace):

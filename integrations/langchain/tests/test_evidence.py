@@ -40,7 +40,6 @@ TEXTS = [
 DOCUMENTS = [Document(text) for text in TEXTS]
 ONE = "\n\n".join(TEXTS)
 ASKED = question(7)
-WRITE = PromptTemplate.from_template(TEMPLATE) | ScriptedLLM()
 
 
 def store():
