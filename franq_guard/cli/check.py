@@ -88,7 +88,7 @@ def check(
     guard = guard_from(policy, threshold, chosen=chosen, **options)
     load_models(guard)
     more = {"policy": asdict(guard.policy), "evidence": evidence, "passages": with_passages}
-    with _recorded(out, chosen, guard, resumed=bool(done), **more):
+    with _stoppable(out), _recorded(out, chosen, guard, resumed=bool(done), **more):
         failed = _checked(guard, file, fields, done, wishes, batch_size)
     if failed:
         say(f"{failed} row(s) could not be checked")
@@ -107,6 +107,17 @@ def _done(file: Path, wishes: Wishes, chosen: Configuration, *, resume: bool) ->
     if out and not resume and out.exists() and out.stat().st_size:
         fail(f"{out} holds something: give --resume to go on with it, or another file")
     return done_in(out) if resume and out and out.exists() else []
+
+
+@contextmanager
+def _stoppable(out: Path | None) -> Iterator[None]:
+    """At Ctrl-C, say where the finished rows are and how to go on, and end with exit code 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if out is not None:
+            say(f"stopped: the rows that were done are in {out}; add --resume to go on with it")
+        raise typer.Exit(130) from None
 
 
 @contextmanager

@@ -126,12 +126,19 @@ def _run(host: str, port: int, settings: ServeSettings, guard: Callable[[], Guar
     with needing("pip install 'franq-guard[serve]'", what="the service"):
         from franq_guard.serve.app import create_app
         from franq_guard.serve.running import Server, is_local
+        from franq_guard.streaming.stream import check_streamable
     if not settings.tokens and not is_local(host):
         fail(
             f"{host} can be reached from other machines: that needs --token-file or {TOKENS} "
             "(or --host 127.0.0.1)"
         )
-    server = Server(create_app(guard(), settings), host=host, port=port, listening=_listening)
+    made = guard()
+    if settings.upstream is not None and settings.stream == "claims":
+        try:
+            check_streamable(made)
+        except ValueError as error:
+            fail(f"add --stream buffer: {error}")
+    server = Server(create_app(made, settings), host=host, port=port, listening=_listening)
     try:
         server.run()
     except SystemExit:  # the port is in use; uvicorn has printed the error

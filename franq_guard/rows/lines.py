@@ -106,7 +106,9 @@ def trace_of_line(number: int, line: str, prepare: Prepare | None = None) -> Tra
         return RowError(number, wrong)
     try:
         return trace_or_error(number, json.loads(line), prepare)
-    except ValueError as error:  # includes json.JSONDecodeError
+    except json.JSONDecodeError as error:
+        return RowError(number, f"not JSON: {error}")
+    except ValueError as error:  # such as a number of too many digits
         return RowError(number, str(error))
     except RecursionError:
         return RowError(number, "the row is nested too deep")

@@ -61,6 +61,26 @@ def test_a_run_that_ended_early_is_resumed_where_it_stopped(run, good, tmp_path)
     assert "3 row(s) were done before" in again.stderr
 
 
+def test_ctrl_c_says_where_the_rows_are_and_how_to_go_on(
+    run, fake_guard, good, tmp_path, monkeypatch
+):
+    out, check_many, calls = tmp_path / "out.jsonl", type(fake_guard).check_many, []
+
+    def stopped(guard, traces, **options):
+        calls.append(traces)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return check_many(guard, traces, **options)
+
+    monkeypatch.setattr(type(fake_guard), "check_many", stopped)
+    result = run("check", good, "--out", out, "--batch-size", 1)
+    assert result.exit_code == 130
+    assert f"stopped: the rows that were done are in {out}; add --resume" in result.stderr
+    assert len(out.read_text().splitlines()) == 1
+    assert run("check", good, "--out", out, "--resume").exit_code == 0
+    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["0", "1", "2"]
+
+
 def test_a_resumed_run_still_counts_what_failed_before(run, rows, tmp_path):
     out = tmp_path / "out.jsonl"
     assert run("check", rows, "--out", out).exit_code == 1

@@ -111,6 +111,15 @@ def test_wrong_settings_end_with_the_reason_and_no_token(run, started, tmp_path)
     assert started == []
 
 
+def test_a_policy_that_needs_whole_answers_is_told_which_stream_it_takes(command, started):
+    words = ("serve", "--upstream", "http://localhost:1/v1", "--policy", "block")
+    result = command(*words)
+    assert (result.exit_code, started) == (2, [])
+    assert result.stderr.startswith("error: add --stream buffer: ")
+    assert command(*words, "--stream", "buffer").exit_code == 0
+    assert command("serve", "--policy", "block").exit_code == 0  # no stream without an upstream
+
+
 def test_without_the_extra_it_says_what_to_install():
     code = (
         "import sys; sys.modules['fastapi'] = None; sys.argv = ['franq', 'serve']\n"

@@ -218,6 +218,7 @@ def test_a_broken_line_costs_one_line():
     found = list(read_traces(lines))
     assert [type(row) for row in found] == [Trace, RowError, RowError, RowError, Trace]
     assert [row.line for row in found[1:4]] == [2, 4, 5]  # the blank line counts, and is no row
+    assert found[1].error.startswith("not JSON: ")  # a table, say, that was given by mistake
     assert found[3].to_dict() == {
         "schema": "franq.error/1",
         "line": 5,

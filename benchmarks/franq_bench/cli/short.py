@@ -25,6 +25,7 @@ from franq_bench.cli.set_up import Asking, in_short_form, said
 from franq_bench.cli.workers import side_by_side
 from franq_guard.cli.configuration import Configuration
 from franq_guard.cli.console import bar, fail, quiet, say
+from franq_guard.cli.dataset.sets import resumable
 
 if TYPE_CHECKING:
     from franq_bench.cli.engines import By
@@ -108,7 +109,7 @@ def short(
     by = checked(engine, address, workers, whole=part == (1, 1))
     names = (chosen.language_model or "bundled", dtype_of(dtype), chosen.faithfulness, chosen.nli)
     made = _Made(_fitted_as(plan, chosen), names, chosen, cache or cache_folder("short"))
-    with explained():
+    with resumable(), explained():
         results = _results(made, part, by, out)
     if results is None:
         say(f"part {shard} is done; when all are, the same command without --shard makes tables")

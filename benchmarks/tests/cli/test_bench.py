@@ -42,6 +42,19 @@ def test_bench_claims_of_a_bad_file_says_so(run, tmp_path, content, message):
     assert message in result.stderr
 
 
+def test_ctrl_c_in_bench_short_says_how_to_go_on(run, monkeypatch, tmp_path):
+    from franq_bench.cli import short
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(short, "_results", interrupted)
+    (tmp_path / "data.jsonl").write_text("")
+    result = run("short", "--data", tmp_path / "data.jsonl", "--out", tmp_path / "out")
+    assert result.exit_code == 130
+    assert "run the same command again to go on" in result.stderr
+
+
 def test_bench_without_its_model_or_without_pairs_says_so(run, monkeypatch, tmp_path):
     from franq_bench.cli import quality
     from franq_guard.language_model import MissingModelError

@@ -18,7 +18,7 @@ from franq_guard.capture.outlet import StreamMode, remarks
 from franq_guard.streaming.release import Release
 from langchain_franq._beside import ALSO_CHECKED_KEY, put_beside, texts_to_check
 from langchain_franq._capture import Capture
-from langchain_franq._construction import SavedStateNote
+from langchain_franq._construction import NoFieldsNote, SavedStateNote
 from langchain_franq._job import job_of
 from langchain_franq._quiet import observed_by, out_of_sight, unobserved
 from langchain_franq._shapes import Located, joined, locate, may_pass, question_of
@@ -43,6 +43,7 @@ class Watch:
     cumulative: bool = False
     evidence: EvidenceFrom | None = None
     note: NoPassagesNote | None = None
+    no_fields: NoFieldsNote | None = None
     saved: SavedStateNote | None = None
 
 
@@ -91,6 +92,10 @@ class Call:
         if not located.fields:
             beside |= dict.fromkeys(tool_texts(output, self.capture), "messages")
         texts = [*own, *(text for text in {**found, **beside} if text not in own)]
+        if not texts:  # of named fields; what a model left out must not break the chain
+            if self.watch.no_fields is not None:
+                self.watch.no_fields(located.fields)
+            texts = [""]
         jobs = tuple(self.job(output, text) for text in texts)
         return Reading(self, located, jobs, beside)
 
@@ -170,7 +175,8 @@ class Reading:
     def _released(self, checked: Sequence[GuardedAnswer]) -> tuple[str, dict[str, Any]]:
         """The answer's checked text, and the report."""
         if self.located.fields:
-            whole = joined_answers(("", *["\n"] * (len(checked) - 1)), checked)
+            glue = ("", *["\n"] * (len(checked) - 1))
+            whole = joined_answers(glue, checked) if len(checked) > 1 else checked[0]
             answer = self.call.watch.release(replace(whole, id=str(self.call.run_id)))
             return "", self._report(answer)
         main, *_ = [self.call.watch.release(answer) for answer in checked]
@@ -184,7 +190,7 @@ class Reading:
 
     def _mapped(self, output: Any, checked: Sequence[GuardedAnswer]) -> Any:
         found = [(job.lead, a) for job, a in zip(self.jobs, checked, strict=True)]
-        texts = {lead + a.original: lead + a.text for lead, a in found}
+        texts = {lead + a.original: lead + a.text for lead, a in found if lead + a.original}
         told = {lead + a.original: (lead + a.text, a.to_dict()) for lead, a in found}
         of_tools = with_tool_texts(output, told, self.call.capture)
         return put_beside(of_tools, texts, given_texts(self.call.value))

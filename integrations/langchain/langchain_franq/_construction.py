@@ -72,6 +72,24 @@ class SavedStateNote:
         )
 
 
+class NoFieldsNote:
+    """Warns once if none of the fields that a wrapper names has a text: a name may be mistyped."""
+
+    def __init__(self) -> None:
+        self.warned = False
+
+    def __call__(self, fields: Collection[str]) -> None:
+        """Say that nothing of a structured output was checked."""
+        if not self.warned:
+            self.warned = True
+            _log.warning(
+                "no field of a structured output that fields=%r names has a text, so nothing of "
+                "it was checked: if it has texts under other names, name these. This warning is "
+                "logged once",
+                tuple(fields),
+            )
+
+
 def refuse_structured(
     chain: Runnable[Any, Any], output_key: str | None, fields: Collection[str], stream: str
 ) -> None:

@@ -17,7 +17,7 @@ from langchain_core.runnables.utils import AddableDict
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._evidence import as_messages
 from langchain_franq._messages import Report, with_text
-from langchain_franq._texts import ALL, Path, messages_held, texts_in
+from langchain_franq._texts import ALL, Path, is_structured, messages_held, texts_in
 
 QUESTION_KEYS = ("question", "input", "query")
 ANSWER_KEYS = ("answer", "output", "result", "response", "text")
@@ -47,14 +47,16 @@ def locate(output: Any, output_key: str | None = None, fields: Collection[str] =
     Args:
         output: what a chain returned.
         output_key: the key of the answer in a mapping, or a dotted path.
-        fields: of a structured output; see :func:`~langchain_franq._texts.is_named_by`.
+        fields: of a structured output; see :func:`~langchain_franq._texts.is_named_by`. A string
+            or message in its place, as from a fallback, is the answer itself.
 
     Raises:
-        TypeError: for an output without any text, because nothing may be returned unchecked.
+        TypeError: for an output without any text, because nothing may be returned unchecked; if
+            ``fields`` name its texts, it may have none.
         KeyError: if a mapping has no answer under ``output_key`` or one of the usual names.
     """
-    if fields:
-        return _structured(output, fields)
+    if fields and (ALL in fields or not isinstance(output, (str, BaseMessage))):
+        return _structured(output, fields, may_lack=output is None or is_structured(output))
     if isinstance(output, str):
         kind = TextAccessor if isinstance(output, TextAccessor) else str
         return Located(str(output), lambda text, _: kind(text), lambda text, _: text)
@@ -69,11 +71,11 @@ def locate(output: Any, output_key: str | None = None, fields: Collection[str] =
         return Located(said, lambda text, _: output if text == said else text, lambda text, _: text)
     if isinstance(output, Mapping):
         return _in_mapping(output, output_key)
-    return _structured(output, (ALL,))
+    return _structured(output, (ALL,), may_lack=False)
 
 
-def _structured(output: Any, fields: Collection[str]) -> Located:
-    if not any(text.strip() for _, text in texts_in(output)):
+def _structured(output: Any, fields: Collection[str], *, may_lack: bool) -> Located:
+    if not may_lack and not any(text.strip() for _, text in texts_in(output)):
         raise TypeError(
             f"guard_chain cannot read an answer from {type(output).__name__}: let the chain return "
             "a string, a message, or a dict that holds one of them"

@@ -78,6 +78,12 @@ def is_named_by(fields: Collection[str], path: Path) -> bool:
     return any(name == ALL or at == name or at.startswith(f"{name}.") for name in fields)
 
 
+def is_structured(value: Any) -> bool:
+    """Whether :func:`mapped` looks for texts inside a value."""
+    held = isinstance(value, (Mapping, list, tuple, BaseModel))
+    return held or (is_dataclass(value) and not isinstance(value, type))
+
+
 def is_passage(path: Path) -> bool:
     """Whether a place usually holds passages."""
     return any(name in PASSAGE_KEYS for name in path)

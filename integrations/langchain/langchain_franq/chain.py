@@ -27,6 +27,7 @@ from franq_guard.capture.outlet import Labels, StreamMode, check_guard, check_st
 from franq_guard.streaming.release import OnClaim, OnReport, Release
 from langchain_franq._call import Call, Watch, all_checked
 from langchain_franq._construction import (
+    NoFieldsNote,
     SavedStateNote,
     is_cumulative,
     refuse_structured,
@@ -143,6 +144,7 @@ class GuardedChain(RunnableSerializable[Input, Output]):
     release: Release
     _models: list[LocalModel] = PrivateAttr(default_factory=list)
     _note: NoPassagesNote = PrivateAttr(default_factory=NoPassagesNote)
+    _no_fields: NoFieldsNote = PrivateAttr(default_factory=NoFieldsNote)
     _saved: SavedStateNote | None = PrivateAttr(default=None)
 
     def model_post_init(self, context: Any, /) -> None:
@@ -301,6 +303,7 @@ class GuardedChain(RunnableSerializable[Input, Output]):
             cumulative=is_cumulative(self.bound),
             evidence=self.evidence,
             note=self._note,
+            no_fields=self._no_fields,
             saved=self._saved,
         )
 

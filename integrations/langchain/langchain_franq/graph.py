@@ -22,7 +22,7 @@ from franq_guard.capture.outlet import REPORT_KEY, Labels, StreamMode, check_gua
 from franq_guard.streaming.release import OnReport, Release
 from langchain_franq._beside import ALSO_CHECKED_KEY, put_beside, texts_to_check
 from langchain_franq._capture import Capture
-from langchain_franq._construction import SavedStateNote, warn_of_memory
+from langchain_franq._construction import NoFieldsNote, SavedStateNote, warn_of_memory
 from langchain_franq._job import job_of
 from langchain_franq._models import models_of
 from langchain_franq._node import inside, runnable_of
@@ -114,6 +114,7 @@ class _Node:
     release: Release
     saved: SavedStateNote
     note: NoPassagesNote = field(default_factory=NoPassagesNote)
+    no_fields: NoFieldsNote = field(default_factory=NoFieldsNote)
 
     def check(self, state: Any, config: RunnableConfig) -> Any:
         capture = Capture()
@@ -144,6 +145,8 @@ class _Written:
         self._known = given_texts(before)
         self._located = self._locate()
         found = texts_to_check(self._new, self._located or _NO_ANSWER, before, capture)
+        if self._by_fields and not found:
+            node.no_fields(node.fields)
         of_tools = [] if self._by_fields else tool_texts(self._new, capture)
         own = [self._located.text] if self._located and not self._by_fields else []
         texts = [*own, *(text for text in [*found, *of_tools] if text not in own)]

@@ -28,6 +28,7 @@ from franq_guard.capture.local import LocalModel
 from franq_guard.capture.outlet import Labels, StreamMode, check_guard, only_buffered
 from franq_guard.streaming.release import OnReport, Release
 from langchain_franq._capture import Capture
+from langchain_franq._construction import NoFieldsNote
 from langchain_franq._direct import (
     answers_directly,
     answers_in,
@@ -103,6 +104,7 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         self._guard, self._evidence, self._fields = guard, evidence, tuple(fields)
         self._release = Release(on_report, raise_on)
         self._note = NoPassagesNote()
+        self._no_fields = NoFieldsNote()
 
     def wrap_model_call(
         self,
@@ -220,10 +222,13 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
             return chosen_passages(self._evidence, request.state)
         return capture.evidence(given=request.state, answer=text)
 
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The checked fields of a structured answer."""
-        return self._fields
+    def named_texts(self, structured: Any) -> list[str]:
+        """The texts of a structured answer that are to be checked."""
+        found = [(path, text) for path, text in texts_in(structured) if text.strip()]
+        named = [text for path, text in found if is_named_by(self._fields, path)]
+        if not named:
+            self._no_fields(self._fields)
+        return named
 
     @property
     def release(self) -> Release:
@@ -269,11 +274,8 @@ class _Said:
             and not (structured is not None and is_json(str(m.text)))
         ]
         if structured is not None and last is not None:
-            self._texts += [
-                _Text(None, text, middleware.job(call, text, last))
-                for path, text in texts_in(structured)
-                if text.strip() and is_named_by(middleware.fields, path)
-            ]
+            named = middleware.named_texts(structured)
+            self._texts += [_Text(None, text, middleware.job(call, text, last)) for text in named]
 
     @property
     def jobs(self) -> list[Job]:

@@ -27,6 +27,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from pydantic import BaseModel
 
+from franq_guard import Policy
 from langchain_franq import guard_chain, guard_node
 
 from .fakes import ScriptedChat, ScriptedGuard, ScriptedLLM, lcel, question, said
@@ -193,11 +194,11 @@ def test_streamed_reasoning_does_not_leave(around):
         assert raw_in(update) == []
 
 
-def _real_guard():
+def _real_guard(**options):
     from franq_guard import Guard
     from franq_guard.testing import FakeFaithfulness
 
-    return Guard(faithfulness=FakeFaithfulness())
+    return Guard(faithfulness=FakeFaithfulness(), **options)
 
 
 # Numbers, nested outputs, structures --------------------------------------------------------------
@@ -283,6 +284,49 @@ def test_named_fields_are_checked_each_for_itself(output, fields, checked):
         assert type(found) is type(output)
     assert {trace.generation.text for trace in guard.traces} == checked
     assert [report.original for report in reports] == ["\n".join(_in_order(output, checked))] * 5
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"summary": None, "title": "T"},
+        {"summary": "", "title": "T", "note": ""},
+        {"summary": []},
+        {"title": "T"},
+        Summary(title="T", summary=""),
+        [{"title": "T"}],
+        [],
+        None,
+    ],
+)
+def test_named_fields_that_the_model_left_out_do_not_break_the_chain(output, caplog):
+    reports = []
+    chain = guard_chain(
+        RunnableLambda(lambda _: output),
+        _real_guard(policy=Policy(action=lambda answer, verdicts: f"{answer} Ask us.")),
+        fields=("summary",),
+        on_report=reports.append,
+    )
+    for way, found in ways(chain, "How?").items():
+        if way in ("batch", "stream", "astream"):
+            (found,) = found
+        left = found.pop("franq", None) if isinstance(found, dict) else None
+        assert found == output, way
+        assert left is None or (left["status"], left["verdicts"]) == ("unverified", [])
+    assert {report.status for report in reports} <= {"unverified"}
+    warned = [line for line in caplog.messages if "fields=('summary',)" in line]
+    assert len(warned) == 1
+
+
+def test_a_text_in_place_of_a_structure_is_checked_whole():
+    """A fallback may return the model's raw text where the parser failed."""
+    chain = RunnableLambda(lambda _: "It is tall.")
+    guarded = guard_chain(chain, ScriptedGuard(), fields=("summary",))
+    assert guarded.invoke("How?") == "It is tall. [checked: ]"
+    message = guard_chain(
+        RunnableLambda(lambda _: AIMessage("It is tall.")), ScriptedGuard(), fields=("summary",)
+    ).invoke("How?")
+    assert message.text == "It is tall. [checked: ]"
 
 
 def _plain(value):

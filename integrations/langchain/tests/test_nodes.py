@@ -229,6 +229,14 @@ def test_a_structured_answer_is_checked_field_by_field():
         assert output["report"] == Report(title="T", parts=[CHECKED, "It is old. [checked: ]"])
 
 
+def test_a_mistyped_field_is_warned_of(caplog):
+    node = guard_node(
+        ScriptedGuard(), lambda _: {"report": {"title": RAW}}, fields=("report.name",)
+    )
+    assert node.invoke({"question": "?"})["report"] == {"title": RAW}
+    assert "fields=('report.name',)" in caplog.text
+
+
 def test_a_task_inside_a_guarded_node_is_refused():
     from langgraph.func import task
 

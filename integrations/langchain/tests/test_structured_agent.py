@@ -74,6 +74,13 @@ def test_named_fields_are_checked_in_the_object_and_in_every_message(strategy, m
         assert text.count("its bells.") == text.count("its bells. [checked: ]")
 
 
+def test_a_mistyped_field_is_warned_of_once(caplog):
+    built, _ = agent(ToolStrategy, ScriptedGuard(), fields=("sumary",))
+    for _ in range(2):
+        assert built.invoke(ASK)["structured_response"] == GIVEN
+    assert sum("fields=('sumary',)" in line for line in caplog.messages) == 1
+
+
 @pytest.mark.parametrize("strategy", [ToolStrategy, ProviderStrategy])
 def test_without_fields_it_is_refused_before_the_model_is_paid(strategy):
     built, model = agent(strategy, ScriptedGuard())
