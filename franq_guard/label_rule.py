@@ -30,7 +30,7 @@ class LabelRule:
     contradiction: float = 0.9
     entailment: float = 0.5
     supported_from: float = 0.5
-    unsupported_true: bool = True
+    unsupported_true: bool = False
 
     def __post_init__(self) -> None:
         shares = (self.contradiction, self.entailment, self.supported_from)

@@ -29,8 +29,8 @@ def verdicts():
         (0.25, 0.9, "doubtful"),
         (0.49, 0.9, "doubtful"),
         (0.5, 0.51, "supported"),
-        (0.5, 0.5, "unsupported-true"),
-        (0.9, None, "unsupported-true"),
+        (0.5, 0.5, "unsupported"),
+        (0.9, None, "unsupported"),
     ],
 )
 def test_label_boundaries(p_true, p_faithful, label):
@@ -49,7 +49,8 @@ ANY = LabelRule(threshold=0.7, false_below=None, unsupported_true=False)
         (0.7, 0.51, 0.0, 0.9, ANY, "supported"),
         (0.7, 0.51, None, None, ANY, "supported"),
         (0.7, 0.5, 0.0, 0.0, ANY, "unsupported"),
-        (0.7, 0.5, 0.0, 0.0, LabelRule(), "unsupported-true"),
+        (0.7, 0.5, 0.0, 0.0, LabelRule(), "unsupported"),
+        (0.7, 0.5, 0.0, 0.0, LabelRule(unsupported_true=True), "unsupported-true"),
         (0.69, 0.1, 0.9, 0.0, ANY, "false"),
         (0.69, 0.1, 0.89, 0.0, ANY, "unsupported"),
         (0.01, 0.1, None, None, ANY, "unsupported"),

@@ -19,6 +19,10 @@ NOTHING = frozenset(get_args(Nothing))
 """Kinds of blocks that contain no claims."""
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_PROSE_FENCE = re.compile(
+    r"[ \t]*(?:`{3,}|~{3,})[ \t]*(?:markdown|md|text|txt|plain|plaintext)[ \t]*$", re.I
+)
+"""Begins a block that holds text, not code: many models put a whole answer into one."""
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}(?=[ \t]|$)")
 _RULE = re.compile(r"[ \t]*(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+[ \t]*)$")
 _ROMAN = r"(?i:x{0,3}(?:ix|iv|v?i{1,3}|v)|x{1,3})"
@@ -81,6 +85,7 @@ def _not_blank(text: str) -> Iterator[tuple[int, int, bool]]:
 
 def _line_blocks(lines: Lines) -> Iterator[Block]:
     fence, text, nothing = "", lines.text, deque(lines.nothing)
+    in_prose = False
     for start, end, blank in _not_blank(text):
         while nothing and nothing[0].end <= start:
             nothing.popleft()
@@ -88,7 +93,11 @@ def _line_blocks(lines: Lines) -> Iterator[Block]:
             yield Block(nothing[0].kind, *trimmed(text, start, end), after_blank=blank)
             continue
         fenced = _FENCE.match(text, start, end)
-        if fenced and (not fence or fenced.group(1).startswith(fence)):
+        if fenced and not fence and _PROSE_FENCE.match(text, start, end):
+            in_prose = True
+        elif fenced and not fence and in_prose and fenced.end() == trimmed(text, start, end)[1]:
+            in_prose = False
+        elif fenced and (not fence or fenced.group(1).startswith(fence)):
             fence = "" if fence else fenced.group(1)
         elif fence:
             yield Block("code", *trimmed(text, start, end), after_blank=blank)

@@ -20,6 +20,12 @@ FORMS = {
     "<p>Rome is <b>big</b>.</p><ul><li>Paris is old.</li><li>Bonn is small.</li></ul>":
         (["Rome is big.", "Paris is old.", "Bonn is small."], []),
     "<!-- no claim. --> Rome is big.<br>Bonn is small.": (["Rome is big.", "Bonn is small."], []),
+    "```markdown\n# Towns\nRome is **big**.\n```\nBonn is small.":
+        (["Rome is big.", "Bonn is small."], ["heading"]),
+    "```markdown\nRome is big.\n```python\nx = 1\n```\nBonn is small.\n```":
+        (["Rome is big.", "Bonn is small."], ["code"]),
+    "Rome is big.</s>": (["Rome is big."], ["no statement"]),
+    "Rome is big.\n</answer>": (["Rome is big."], ["no statement"]),
     "It may be old.</think>\nRome is big.": (["Rome is big."], ["reasoning"]),
     "The tag is </think> and it is old.": (["The tag is.", "And it is old."], []),
     "<table><tr><td>Rome is big.</td><td>Bonn is small.</td></tr></table>":

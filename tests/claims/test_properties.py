@@ -16,6 +16,7 @@ ANY_TEXT = st.text(st.characters(), max_size=120)  # control characters and lone
 PIECES = [
     "Marie Curie", "was born in Warsaw", " and ", "won two prizes", ", who ", ", which is big",
     ".", "; ", "\n", "\n\n", "- ", "1. ", "# ", "| a | b |\n|---|---|\n", "```\n", "(", ")", '"',
+    "```markdown\n",
     "“", "…", "e.g. ", "3.5 million", " but ", "it", " is ", ", ", "*", "> ", "No. ", "?", "He ",
     "[1]", "http://a.b/c", "Germany borders France, Spain and Italy", "\ud800", "\x00", "東京。",
     "😀", "\r\n", ", including ", "although ", "making it ", "the ", "that ", "\u2028", "\t",

@@ -13,6 +13,7 @@ PIECES = [
     "Marie Curie was born in Warsaw", " and won two prizes", ", who left early", ", which is big",
     ". ", ".", "; ", "\n", "\n\n", "\n- ", "\n1. ", "1. ", "2) ", "(1) ", "a) ", "\n# Life\n",
     "\n\n| a | b |\n|---|---|\n| c | d |\n\n", "\n```\n", "(", ")", '"', "“", "”", "'", "’", "‘",
+    "\n```md\n",
     "...", "… ", "e.g. ", "3.5 million", " but it stayed there for long", "it", " is ", ", ", "*",
     "**", "\n> ", "No. ", "? ", "He ", "! ", "[1]", " [2] ", "http://a.b/c", "5 km. ", "U.S. ",
     "Germany borders France, Spain and Italy", "東京。", "😀", "\r\n", "Dr. ", "x", "X", " the ",

@@ -12,7 +12,7 @@ from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from franq_guard.faithfulness.small.blend import INPUTS, plain  # noqa: E402
-from franq_guard.faithfulness.small.cut import nearest, worth_reading  # noqa: E402
+from franq_guard.faithfulness.small.cut import claim_pieces, nearest, worth_reading  # noqa: E402
 from franq_guard.faithfulness.small.encoder import Encoder  # noqa: E402
 from franq_guard.faithfulness.small.encoder_input import make_pair  # noqa: E402
 from franq_guard.faithfulness.small.features import features, overlap  # noqa: E402
@@ -169,3 +169,9 @@ def test_no_matrix_product_is_spent_on_padding(network):
     for hook in hooks:
         hook.remove()
     assert computed == [14] * 5 + [6]
+
+
+@pytest.mark.parametrize("sign", ["🎉", ":)", "...", "✅ ✅"])
+def test_a_sign_after_a_sentence_is_no_sentence(sign):
+    assert claim_pieces(f"It opened in 1938. {sign}") == ["It opened in 1938."]
+    assert claim_pieces(sign) == [sign]

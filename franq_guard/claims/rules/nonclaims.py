@@ -16,6 +16,7 @@ _URL = re.compile(
     r"(?:\W*(?:see|sources?|links?|url|reference|more)?\W*)?(?:https?://|www\.)\S+\W*$", re.I
 )
 _CITATION = re.compile(r"(?:sources?|references?|citations?|cite)\s*:.*$|\W*(?:\[\d+\]\W*)+$", re.I)
+_TAG = re.compile(r"\W*<[/|]?\w+[/|]?>\W*")  # what a model's template left: "</answer>"
 _LEADING = re.compile(r"^[\W_]+")
 _MAX_READ = 400
 
@@ -23,14 +24,14 @@ _MAX_READ = 400
 def reason(sentence: str) -> str | None:
     """Why ``sentence`` is not a claim; None if it is one.
 
-    Reasons: ``no statement`` (no word at all), ``link``, ``citation``, ``question``, ``refusal``,
-    ``hedge`` (about the answer or the assistant itself), ``greeting`` (pleasantries and offers to
-    help too), ``lead-in`` (announces a list), ``opinion``, ``instruction`` (whom to ask or
-    where to read on, as in "See passage 2."; what else to do is a claim). The splitter adds
+    Reasons: ``no statement`` (no word, or a lone tag), ``link``, ``citation``, ``question``,
+    ``refusal``, ``hedge`` (about the answer or the assistant itself), ``greeting`` (pleasantries
+    and offers to help too), ``lead-in`` (announces a list), ``opinion``, ``instruction`` (whom to
+    ask or where to read on, as in "See passage 2."; what else to do is a claim). The splitter adds
     ``unfinished`` for a last sentence that was cut off (:mod:`.unfinished`) and ``yes or no`` for
     "Yes." beside a full sentence (:mod:`.bare_answers`).
     """
-    if not any(c.isalnum() for c in sentence):
+    if not any(c.isalnum() for c in sentence) or _TAG.fullmatch(sentence):
         return "no statement"
     if _URL.match(sentence):
         return "link"

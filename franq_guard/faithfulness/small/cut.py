@@ -57,9 +57,13 @@ def texts_of(passages: Sequence[Passage | str]) -> Texts:
 
 
 def claim_pieces(claim: str) -> list[str]:
-    """The sentences of a claim; those that are too long for the encoder are cut into pieces."""
+    """The sentences of a claim; those that are too long for the encoder are cut into pieces.
+
+    One without a letter or digit ("🎉.") states nothing: it would only raise or lower the mean.
+    """
     spans = [piece for span in sentences(claim) for piece in windows(claim, span, CLAIM_TOKENS)]
-    return [claim[a:b] for a, b in spans]
+    found = [claim[a:b] for a, b in spans]
+    return [piece for piece in found if any(map(str.isalnum, piece))] or found
 
 
 def stretches(text: str) -> list[Span]:
