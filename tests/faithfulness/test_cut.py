@@ -12,7 +12,7 @@ from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from franq_guard.faithfulness.small.blend import INPUTS, plain  # noqa: E402
-from franq_guard.faithfulness.small.cut import claim_pieces, nearest, worth_reading  # noqa: E402
+from franq_guard.faithfulness.small.cut import MOST, claim_pieces, nearest, worth_reading  # noqa: E402
 from franq_guard.faithfulness.small.encoder import Encoder  # noqa: E402
 from franq_guard.faithfulness.small.encoder_input import make_pair  # noqa: E402
 from franq_guard.faithfulness.small.features import features, overlap  # noqa: E402
@@ -45,6 +45,11 @@ def test_texts_that_share_much_less_than_the_best_are_not_read():
     assert worth_reading(CLAIM, TEXTS[2:] * 2) == [0, 1]  # none stands out
     assert worth_reading(CLAIM, TEXTS[2:]) == [0]
     assert worth_reading(CLAIM, ()) == []
+
+
+def test_of_many_texts_the_first_that_share_most_are_read():
+    near, far = "The old bridge opened in 1937.", "A bridge was opened."  # shares 1.75, 2/3
+    assert worth_reading(CLAIM, [far] * 50 + [near] * 100, share=0.1) == list(range(50, 50 + MOST))
 
 
 def test_the_nearest_texts_come_best_first_and_are_two_at_most():

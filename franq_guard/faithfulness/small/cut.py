@@ -20,6 +20,8 @@ Texts = tuple[str, ...]
 
 NEAREST: Final = 2
 """How many sentences of the context are compared with a claim at most."""
+MOST: Final = 64
+"""How many chunks of the context are read beside a claim at most, some 12,000 tokens."""
 SHARE: Final = 0.4
 """A text is read if its overlap with the claim is at least this share of the highest one."""
 
@@ -81,7 +83,8 @@ def worth_reading(claim: str, texts: Sequence[str], share: float = SHARE) -> lis
     """Return the indices of the texts that share enough words with the claim, in order.
 
     Enough is measured by the text that shares most, so at least one is always read if there is any.
-    Where no text stands out, as with a claim that none of them states, all are read.
+    Where no text stands out, as with a claim that none of them states, all are read, but never more
+    than the `MOST` that share most: a whole book must not take minutes.
 
     Args:
         claim: what the texts may state.
@@ -92,7 +95,8 @@ def worth_reading(claim: str, texts: Sequence[str], share: float = SHARE) -> lis
         return list(range(len(texts)))
     values = [overlap(claim, text) for text in texts]
     least = share * max(values)
-    return [i for i, value in enumerate(values) if value >= least]
+    enough = [i for i, value in enumerate(values) if value >= least]
+    return sorted(sorted(enough, key=lambda i: -values[i])[:MOST])
 
 
 def nearest(claim: str, texts: Sequence[str], share: float = SHARE) -> list[int]:
