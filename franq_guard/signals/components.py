@@ -22,7 +22,8 @@ class Components:
     @property
     def token_rule(self) -> TokenRule:
         """Which tokens state a claim."""
-        return OF_DEFAULT_METHODS if self in (*DEFAULTS.values(), OWN) else OF_NAMED_METHODS
+        of_ours = self in DEFAULTS.values() or {*self.names} <= {*WITH_THE_ANSWER.names}
+        return OF_DEFAULT_METHODS if of_ours else OF_NAMED_METHODS
 
     @property
     def methods(self) -> str:
@@ -57,9 +58,13 @@ DEFAULTS: dict[Form, Components] = {
 }
 """The paper's choice for each form (arXiv 2505.21072, section 3)."""
 
-OWN = Components("max-probability", "max-probability")
+WITH_THE_ANSWER = Components("max-probability", "max-token-entropy")
+"""The two signals of a captured answer that :data:`OWN` was chosen from."""
+
+OWN = Components("max-token-entropy", "max-token-entropy")
 """What the calibrator shipped for the bundled model's own long answers uses: learned FRANQ, of the
-claim's probability, which comes with a captured answer (docs/captured.md says why this one)."""
+largest token entropy of the claim, which comes with a captured answer (docs/captured.md says why
+this one)."""
 
 EVIDENCE = Components("evidence", "prior")
 """Used in place of two methods when the passages alone decide, without a language model.

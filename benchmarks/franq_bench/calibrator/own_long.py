@@ -37,7 +37,7 @@ from franq_guard.datasets.jsonl import json_rows
 from franq_guard.faithfulness.small.chunks import sentences
 from franq_guard.guard import Guard
 from franq_guard.records import Claim, Passage, Trace, Verdict
-from franq_guard.signals.components import OWN
+from franq_guard.signals.components import WITH_THE_ANSWER
 from franq_guard.signals.gather import gather
 from franq_guard.signals.request import Models, Request
 from franq_guard.uncertainty.methods import compute
@@ -137,7 +137,7 @@ def scores(
         traces: their answers.
         read: the readers' labels by answer and digest of the claim.
         split: of the rows.
-        guard: reads the passages, and the answers by the methods of :data:`OWN`, uncalibrated.
+        guard: reads the passages, and the answers by :data:`WITH_THE_ANSWER`; uncalibrated.
         progress: called with (measured, answers).
     """
     models = Models(guard.language_model, guard.faithfulness)
@@ -194,7 +194,8 @@ def _per_token(statistics: Statistics, i: int) -> dict[str, float | None]:
 def _of_guard(verdict: Verdict) -> dict[str, float | None]:
     """What the guard measures: a claim that repeats another has the tokens that stated it first."""
     return {
-        OWN.uq_faith: verdict.raw.get("uq_faith"),
+        WITH_THE_ANSWER.uq_faith: verdict.raw.get("uq_faith"),
+        WITH_THE_ANSWER.uq_unfaith: verdict.raw.get("uq_unfaith"),
         "faithfulness": verdict.p_faithful,
         "contradiction": verdict.raw.get("contradiction"),
         "entailment": verdict.raw.get("entailment"),
@@ -261,7 +262,8 @@ def answers(questions: Sequence[Question], folder: Path, fold: Fold, part: str =
 def _score(options: argparse.Namespace) -> None:
     read = by_text(options.labels)
     answered, rows = {name for name, _ in read}, []
-    guard = Guard.offline(uq_faith=OWN.uq_faith, uq_unfaith=OWN.uq_unfaith).uncalibrated()
+    faith, unfaith = WITH_THE_ANSWER.names
+    guard = Guard.offline(uq_faith=faith, uq_unfaith=unfaith).uncalibrated()
     for fold, split in _MEASURED.items():
         questions = asked(options.data, fold, limit=LIMITS[fold], seed=options.seed)
         questions = [q for q in questions if q.id in answered]

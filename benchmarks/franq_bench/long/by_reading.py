@@ -36,10 +36,10 @@ from franq_guard.calibration.store import Calibration
 from franq_guard.datasets.jsonl import json_rows
 from franq_guard.franq import FloatArray
 from franq_guard.metrics.measures import auroc, ece
-from franq_guard.signals.components import OWN
+from franq_guard.signals.components import OWN, WITH_THE_ANSWER
 
 OF_PASSAGES: Final = ("contradiction", "entailment")
-SIGNALS: Final = (OWN.uq_faith, "max-token-entropy", *OF_PASSAGES)
+SIGNALS: Final = (*WITH_THE_ANSWER.names, *OF_PASSAGES)
 """Signals of learned FRANQ and of the additive model that it is compared with."""
 PAPER: Final = ("faithfulness", "max-probability", "parametric-knowledge")
 ALONE: Final = (
@@ -52,17 +52,18 @@ ALONE: Final = (
     "parametric-knowledge",
     "pmi",
 )
+_PROBABILITY: Final = ("max-probability",)
 _ENTROPY: Final = ("max-token-entropy",)
-_BOTH: Final = (OWN.uq_faith, *_ENTROPY)
+_BOTH: Final = (*_PROBABILITY, *_ENTROPY)
 AS_SHIPPED: Final = ((OWN.uq_faith,), (OWN.uq_faith, *OF_PASSAGES))
 _WITHOUT: Final = (*SIGNALS, "lowest-logprob-without", "mean-logprob-without")
 LADDER: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
-    "claim probability": ((OWN.uq_faith,), (OWN.uq_faith,)),
-    "claim probability; UQ_unfaith also contradiction, entailment (as shipped)": AS_SHIPPED,
-    "largest token entropy": (_ENTROPY, _ENTROPY),
-    "largest token entropy; UQ_unfaith also contradiction, entailment": (
-        _ENTROPY, (*_ENTROPY, *OF_PASSAGES),
+    "claim probability": (_PROBABILITY, _PROBABILITY),
+    "claim probability; UQ_unfaith also contradiction, entailment": (
+        _PROBABILITY, (*_PROBABILITY, *OF_PASSAGES),
     ),
+    "largest token entropy": (_ENTROPY, _ENTROPY),
+    "largest token entropy; UQ_unfaith also contradiction, entailment (as shipped)": AS_SHIPPED,
     "both": (_BOTH, _BOTH),
     "both; UQ_unfaith also contradiction, entailment": (_BOTH, (*_BOTH, *OF_PASSAGES)),
     "all four in UQ_faith and in UQ_unfaith": (SIGNALS, SIGNALS),
