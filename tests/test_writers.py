@@ -35,7 +35,8 @@ class Unread(FakeLanguageModel):
 
 
 def written(text=TEXT, source="captured", writer=OWN, logprob=-1.0):
-    tokens = (Token(1, 0, len(text), logprob),) if source != "none" else ()
+    # its entropy is that of a uniform choice among 1/p tokens
+    tokens = (Token(1, 0, len(text), logprob, -logprob),) if source != "none" else ()
     return Generation(text, tokens, prompt="p", source=source, writer=writer)
 
 
@@ -115,7 +116,7 @@ def of_the_answer(form="long", **methods):
     """As shipped for the bundled model: its own confidence decides, and no model reads for it."""
     known = {**for_any(form).fingerprint, "writer": OWN, "source": "captured"}
     known |= {"language_model": "any", "prompt": "any", "methods": OWN_METHODS.methods, **methods}
-    # UQ_faith at log p -1: sigmoid(ln 3) = .75; UQ_unfaith: sigmoid(0) = .5
+    # UQ_faith at entropy 1: sigmoid(ln 3) = .75; UQ_unfaith: sigmoid(0) = .5
     curves = (
         Logistic(math.log(3), 2.0, mean=-1.0, scale=1.0, floor=0.0, lowest=-9.0),
         Logistic(0.0, 0.0, mean=0.0, scale=1.0, floor=0.0, lowest=-9.0),
@@ -159,8 +160,8 @@ def test_what_does_not_bring_the_writers_confidence_is_judged_by_the_passages(mo
         assert guard.check_trace(trace(generation)).calibrator == "any long"
     entropies = of_the_answer(methods="mean-token-entropy + mean-token-entropy")
     monkeypatch.setattr(defaults, "shipped", lambda: (for_any(), entropies))
-    token = replace(written().tokens[0], entropy=0.0)
-    for tokens, name in (((token,), "own long"), (written().tokens, "any long")):
+    token = replace(written().tokens[0], entropy=None)
+    for tokens, name in (((token,), "any long"), (written().tokens, "own long")):
         answer = replace(written(), tokens=tokens)
         assert guard_of(language_model=refuse).check_trace(trace(answer)).calibrator == name
 
@@ -178,9 +179,9 @@ def test_a_claim_stated_again_has_the_confidence_of_its_first_statement(monkeypa
     first, text = "Rome is the capital of Italy.", "Rome is the capital of Italy. It is old. "
     again = text + first
     tokens = (
-        Token(1, 0, len(first), -3.0),
-        Token(2, len(first), len(text), -1.0),
-        Token(3, len(text), len(again), -0.01),  # a model is sure of what it repeats
+        Token(1, 0, len(first), -3.0, 3.0),
+        Token(2, len(first), len(text), -1.0, 1.0),
+        Token(3, len(text), len(again), -0.01, 0.01),  # a model is sure of what it repeats
     )
     answer = replace(written(again), tokens=tokens)
     found = guard_of(language_model=refuse).check_trace(trace(answer)).verdicts

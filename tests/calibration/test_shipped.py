@@ -42,7 +42,7 @@ def test_the_bundled_models_long_one_weighs_its_own_confidence():
     (own,) = [c for c in ALL.values() if c.form == "long" and c.writer]
     assert own.calibration == "learned"
     assert own.promise["of"] == "true claims"
-    sure = [-1.0, -20.0, -1.0, -20.0, -1.0]
+    sure = [-1.0, -6.0, -1.0, -6.0, -1.0]  # of the entropy, the opposite
     nli = [[0.01, 0.9], [0.01, 0.9], [0.1, 0.1], [0.1, 0.1], [0.9, 0.1]]
     p_true = own.apply([0.9, 0.9, 0.1, 0.1, 0.1], sure, sure, nli)[0]
     assert p_true[0] > p_true[1] > p_true[3]  # sure or not, where the passages state it

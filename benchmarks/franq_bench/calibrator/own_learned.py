@@ -1,14 +1,15 @@
 """Fits the calibrator for long answers that the bundled language model wrote itself.
 
 Learned FRANQ (:mod:`franq_guard.calibration.mixture`): P(true) = P(faithful) * UQ_faith +
-(1 - P(faithful)) * UQ_unfaith. Each uncertainty is a logistic function of the writer's own
-confidence, which comes with the captured answer; that of what the passages do not state also weighs
-how much they contradict it. Half of the questions fit it, the other half set the threshold, with a
-promise about this model's true claims.
+(1 - P(faithful)) * UQ_unfaith. Each uncertainty is a logistic function of the writer's largest
+entropy at a token of the claim, which comes with the captured answer; that of what the passages do
+not state also weighs how much they contradict it. Half of the questions fit it, the other half set
+the threshold, with a promise about this model's true claims.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from franq_bench.calibrator.own_writer import of_other_sets
 from franq_bench.tables.scores import GOLD, Score
+from franq_guard.calibration.curves import LEAST
 from franq_guard.calibration.fit import fit_calibrator, flagged_always
 from franq_guard.calibration.labels import labelled, p_true_of
 from franq_guard.calibration.store import Calibrator
@@ -89,11 +91,13 @@ def fit(
 
 
 def _row(row: Score) -> dict[str, Any]:
-    stated = row.scores.get(GOLD)
+    stated, confidence = row.scores.get(GOLD), row.scores.get(SIGNAL)
+    # The guard has logarithms, the rows exp(-entropy).
+    signal = None if confidence is None else math.log(max(confidence, LEAST))
     return {
         "p_faithful": row.scores["faithfulness"],
-        "uq_faith": row.scores.get(SIGNAL),
-        "uq_unfaith": row.scores.get(SIGNAL),
+        "uq_faith": signal,
+        "uq_unfaith": signal,
         "contradiction": row.scores.get("contradiction"),
         "entailment": row.scores.get("entailment"),
         "is_true": int(row.is_true),

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -195,11 +196,16 @@ def _of_guard(verdict: Verdict) -> dict[str, float | None]:
     """What the guard measures: a claim that repeats another has the tokens that stated it first."""
     return {
         WITH_THE_ANSWER.uq_faith: verdict.raw.get("uq_faith"),
-        WITH_THE_ANSWER.uq_unfaith: verdict.raw.get("uq_unfaith"),
+        WITH_THE_ANSWER.uq_unfaith: _exp(verdict.raw.get("uq_unfaith")),
         "faithfulness": verdict.p_faithful,
         "contradiction": verdict.raw.get("contradiction"),
         "entailment": verdict.raw.get("entailment"),
     }
+
+
+def _exp(minus_entropy: float | None) -> float | None:
+    """An entropy as the other tables hold it."""
+    return None if minus_entropy is None else math.exp(minus_entropy)
 
 
 def _marks(label: Label, aliased: bool | None) -> dict[str, float | None]:

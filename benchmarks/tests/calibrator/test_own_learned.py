@@ -1,5 +1,7 @@
 """The calibrator for one writer's long answers: learned from its own confidence, with a promise."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -17,7 +19,7 @@ NAMED = {"name": "own", "writer": "w", "sources": ["ours: MIT"], "labelled_by": 
 
 def claims(n, *, seed=0, stated=0.5, of="made", split="train"):
     """Two claims a question. Where the passages state a claim it is true with .95 or .45 and else
-    with .25 or .05, as the writer is sure of it (log-probability about -2) or not (about -12)."""
+    with .25 or .05, as the writer is sure of it (entropy about 1) or not (about 5)."""
     dice = np.random.default_rng(seed)
     found = []
     for i in range(n):
@@ -25,7 +27,7 @@ def claims(n, *, seed=0, stated=0.5, of="made", split="train"):
         chance = (0.95 if sure else 0.45) if faithful else (0.25 if sure else 0.05)
         scores = {
             "faithfulness": float(dice.uniform(0.8, 1.0) if faithful else dice.uniform(0.0, 0.2)),
-            SIGNAL: float((-2.0 if sure else -12.0) + dice.normal()),
+            SIGNAL: math.exp((-1.0 if sure else -5.0) + 0.5 * dice.normal()),
             "contradiction": 0.0,
             "entailment": 0.5,  # tells nothing beside P(faithful)
             GOLD: float(faithful),
@@ -37,8 +39,8 @@ def claims(n, *, seed=0, stated=0.5, of="made", split="train"):
 
 def test_p_true_weighs_both_the_passages_and_the_writers_confidence():
     made = fit(claims(6000, stated=0.8), ANY, **NAMED)
-    faithful, logprobs = np.array([0.98, 0.98, 0.02, 0.02]), np.array([-2.0, -12.0, -2.0, -12.0])
-    p_true = made.apply(faithful, logprobs, logprobs, [[0.0, 0.5]] * 4)[0]
+    faithful, sure = np.array([0.98, 0.98, 0.02, 0.02]), np.array([-1.0, -5.0, -1.0, -5.0])
+    p_true = made.apply(faithful, sure, sure, [[0.0, 0.5]] * 4)[0]
     # the chances of `claims`, drawn a little towards the middle
     assert p_true == pytest.approx([0.95, 0.45, 0.25, 0.05], abs=0.08)
     assert made.calibration == "learned"
@@ -53,7 +55,7 @@ def test_of_two_claims_that_no_passage_states_the_contradicted_one_is_less_likel
         if not row.is_true and row.scores[GOLD] == 0.0 and int(row.id.partition("-")[2]) % 2:
             row.scores["contradiction"] = 0.9
     made = fit(rows, ANY, **NAMED)
-    apart = made.apply([0.1, 0.1], [-2.0] * 2, [-2.0] * 2, [[0.0, 0.5], [0.9, 0.5]])
+    apart = made.apply([0.1, 0.1], [-1.0] * 2, [-1.0] * 2, [[0.0, 0.5], [0.9, 0.5]])
     assert apart[0][0] > apart[0][1] + 0.05
     assert apart[1][0] == apart[1][1]  # UQ_faith is of the writer's confidence alone
 
@@ -71,9 +73,9 @@ def test_what_it_promises_holds_for_claims_that_it_has_not_seen():
 
 
 def test_the_figures_of_claims_kept_apart_are_theirs():
-    def row(number, true, faithful, logprob):
+    def row(number, true, faithful, minus_entropy):
         nli = {"contradiction": 0.0, "entailment": float(faithful > 0.5)}
-        scores = {"faithfulness": faithful, SIGNAL: logprob, **nli}
+        scores = {"faithfulness": faithful, SIGNAL: math.exp(minus_entropy), **nli}
         return Score(f"apart-{number}", "apart", "test", true, scores)
 
     # both true ones rank above one false one and below the other: AUROC 1/2; all pass but the last
