@@ -110,6 +110,15 @@ def test_a_value_of_another_cell(claim, other_cell):
     assert misplaced(claim, FARES) is other_cell
 
 
+def test_what_one_table_has_in_its_place_another_may_have_elsewhere():
+    new, old = (
+        "Plan | Calls\n-|-\nTeam | 600\nFree | 60",
+        "Plan | Calls\n-|-\nTeam | 500\nPro | 600",
+    )
+    assert misplaced("Team has 600 calls.", old)
+    assert not misplaced("Team has 600 calls.", f"{old}\n\n{new}")
+
+
 def test_words_of_a_cell_are_values_too():
     text = (
         "| Ward | Floor | Head |\n|-|-|-|\n| Eyes | upper | Ida Holt |\n| Bones | lower | Li Wu |"

@@ -56,10 +56,17 @@ def misplaced(claim: str, context: str) -> bool:
     if not grids:
         return False
     names, said = _shortened(words(claim)), _words(claim)
-    return any(_misplaced(grid.cells, names, said - grid.elsewhere) for grid in grids)
+    wrong, right = set[frozenset[str]](), set[frozenset[str]]()
+    for grid in grids:
+        for value, is_right in _placed(grid.cells, names, said - grid.elsewhere):
+            (right if is_right else wrong).add(value)
+    return bool(wrong - right)  # another table may have it in its place
 
 
-def _misplaced(cells: Sequence[_Cell], names: frozenset[str], values: frozenset[str]) -> bool:
+def _placed(
+    cells: Sequence[_Cell], names: frozenset[str], values: frozenset[str]
+) -> Iterator[tuple[frozenset[str], bool]]:
+    """The values of a table that a claim has, and whether one of their cells suits it."""
     places: dict[frozenset[str], list[_Cell]] = {}
     for cell in cells:
         for value in cell.values:
@@ -67,10 +74,8 @@ def _misplaced(cells: Sequence[_Cell], names: frozenset[str], values: frozenset[
                 places.setdefault(value, []).append(cell)
     named = [cell for cell in cells if _mostly(cell.row, names) or _mostly(cell.column, names)]
     others = [cell for cell in named if not all(value <= values for value in cell.values)]
-    return any(
-        all(any(_rather(other, cell, names) for other in others) for cell in there)
-        for there in places.values()
-    )
+    for value, there in places.items():
+        yield value, not all(any(_rather(other, cell, names) for other in others) for cell in there)
 
 
 def _rather(cell: _Cell, other: _Cell, names: frozenset[str]) -> bool:
