@@ -64,6 +64,8 @@ def test_a_row_stands_for_its_line_and_other_text_for_itself():
          ["Model One: Weight 1 kg.", "Model Pro: Weight 2 kg, Colour red."]),
         ('{"site": "Ulm", "t_c": 21.5}\n{"site": "Sund", "t_c": null, "ok": true}',
          ["site Ulm: t c 21.5.", "site Sund: ok True."]),
+        ('{"a":"x","b":1,"c":2}\n{"a":"y","b":3,"c":4}\n{"a":"z","b":5,"c":6}',
+         ["a x: b 1, c 2.", "a y: b 3, c 4.", "a z: b 5, c 6."]),
         (r"| a \| b | c |" + "\n|-|-|\n| 1 | 2 |", ["a | b 1: c 2."]),
     ],
 )  # fmt: skip

@@ -107,8 +107,10 @@ def _tables(text: str) -> Iterator[tuple[Span, tuple[Row, ...]]]:
     lines = [line.span() for line in _LINE.finditer(text)]
     at = 0
     while at < len(lines):
-        found = _block(text, lines, at)
-        rows = _rows(found) or _of_records(records(text, lines, at))
+        # Records first: the commas of compact JSON would be those of a table.
+        rows = _of_records(records(text, lines, at))
+        found = [] if rows else _block(text, lines, at)
+        rows = rows or _rows(found)
         start, end = lines[at][0], max(span[1] for span in (lines[at], *_ends(found, rows)))
         if rows:
             yield (start, min(len(text), end + 1)), rows
