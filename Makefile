@@ -5,7 +5,7 @@ DEMO_READY := .venv/.ready-for-the-demo
 READY := .venv/.ready
 DATA ?= ../shared/data
 
-.PHONY: demo test test-portable test-slow test-llamacpp test-litellm test-ray test-evaluators \
+.PHONY: demo test test-portable test-slow test-random test-llamacpp test-litellm test-ray test-evaluators \
 	test-wheels test-versions check-dockerfile check-types-strict check-browser docs check-docs \
 	check recalibrate calibrator small-model small-model-blend own-answers own-scores bench bench-service \
 	bench-evaluators bench-faithfulness bench-throughput bench-ray \
@@ -46,6 +46,9 @@ test-portable: $(READY)   ## the numeric tests as on the plainest processor, wit
 
 test-slow: $(READY)       ## the tests that take minutes (20 on 2 idle cores, 40 on busy ones)
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m slow -n 2 --dist loadfile
+
+test-random: $(READY)     ## the tests of `make test` with new random examples
+	OMP_NUM_THREADS=1 $(BIN)/pytest --hypothesis-profile=random -n 2 --dist loadfile
 
 # Makes the packages of .venv visible in another environment: nothing is installed twice.
 SITE := import sysconfig; print(sysconfig.get_paths()["purelib"])
@@ -168,7 +171,7 @@ recalibrate: $(READY)     ## refit the shipped calibrators from DATA (needed whe
 	$(BIN)/python -m franq_bench.calibrator --data $(DATA)
 	$(BIN)/python -m franq_bench.calibrator --own benchmarks/results/own-long
 	$(BIN)/python -m franq_bench.calibrator --own benchmarks/results/own-short --form short \
-		--elsewhere benchmarks/results/short-100-150
+		--elsewhere benchmarks/results/short
 
 calibrator: $(READY)      ## one for the bundled model's own answers, into build/ (resumes; half an hour)
 	$(BIN)/python -m franq_bench.calibrator --data $(DATA) --captured build/smollm2-small-long.json

@@ -113,6 +113,13 @@ def test_any_ids_in_any_parts(any_tokenizer, data):
     assert_same_at_every_part(any_tokenizer, ids, sorted(ends))
 
 
+def test_a_byte_without_its_rest_hides_nothing_before_it(sentencepiece):
+    """<0x00> and <0x80> decode as two broken characters, though <0x00> alone is one that is not."""
+    zero, rest = sentencepiece.convert_tokens_to_ids(["<0x00>", "<0x80>"])
+    ids = [zero, rest, sentencepiece.convert_tokens_to_ids("'"), zero, rest]
+    assert_same_at_every_part(sentencepiece, ids, [5])
+
+
 class Reader:
     """A streamer that looks up the answer so far after every few tokens, as a stream of claims."""
 

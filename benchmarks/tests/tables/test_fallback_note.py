@@ -109,14 +109,17 @@ def test_every_table_with_condition_calibrated_franq_names_its_fallback(folder, 
         assert (of_run or f"Fallback of {CONDITION}: none") in by_name[name].note
     if "faithfulness-inputs" in by_name:
         of_answer, note = expected(scores, ANSWER), by_name["faithfulness-inputs"].note
-        if of_answer == of_run:
+        if not of_answer and not of_run:
+            assert note.count(f"Fallback of {CONDITION}: none") == 1
+        elif of_answer == of_run:
             assert note.count("(fewer than") == 1
             assert f": {of_run}. " in note
         else:
             assert f"{of_run} with P_faithful of question and answer" in note
             assert f"{of_answer or 'none'} with P_faithful of answer alone" in note
     if "pooled" in by_name:  # with all training rows together both conditions have enough
-        assert f"{of_run} with a fit per data set; none with one" in by_name["pooled"].note
+        both = f"{of_run} with a fit per data set; none with one"
+        assert (both if of_run else f"Fallback of {CONDITION}: none") in by_name["pooled"].note
 
 
 def made_rows(dataset, counts, split="train"):

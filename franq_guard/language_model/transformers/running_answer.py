@@ -57,31 +57,40 @@ class RunningAnswer:
     def rank(self, text: str, *, sure: bool) -> int | None:
         """As :meth:`RecordedAnswer.rank`, for the answer so far."""
         with self._lock:
-            return self._now().rank(text, sure=sure)
+            return self._now(text).rank(text, sure=sure)
 
     def as_text(self, text: str) -> Generation:
         """As :meth:`RecordedAnswer.as_text`, for the answer so far."""
         with self._lock:
-            now = self._now()
+            now = self._now(text)
             tokens = self._beginning(text, now.text) if self._spelled else None
         if tokens is None:
-            return self._whole().as_text(text)
+            return self._whole(text).as_text(text)
         asked = self._asked
         return Generation(text, tokens, asked.prompt, asked.prompt_ids, "captured")
 
-    def _whole(self) -> RecordedAnswer:
-        """The answer so far, decoded as a whole."""
-        (row,) = self._call.so_far()
-        return RecordedAnswer(self._encoder, *row)
+    def _whole(self, text: str) -> RecordedAnswer:
+        """The answer so far, decoded as a whole: if ``text`` stands there, its complete characters.
 
-    def _now(self) -> RecordedAnswer:
-        """The answer so far, for comparing its text."""
+        Some decoders change what stands before a character while a byte of it is missing.
+        """
+        ((prompt_ids, ids, kept),) = self._call.so_far()
+        whole = complete = RecordedAnswer(self._encoder, prompt_ids, ids, kept)
+        for upto in range(len(ids) - 1, max(0, len(ids) - _BYTES), -1):
+            if not complete.text.endswith(_INCOMPLETE):
+                break
+            rows = None if kept is None else kept.rows(slice(upto))
+            complete = RecordedAnswer(self._encoder, prompt_ids, ids[:upto], rows)
+        return whole if complete.rank(text, sure=True) is None else complete
+
+    def _now(self, text: str) -> RecordedAnswer:
+        """The answer so far, for comparing its text with ``text``."""
         for row in self._call.so_far(len(self._read)):
             if row.kept is not None:
                 self._read.extend(row.kept.tokens(list(row.ids), [(0, 0)] * len(row.ids)))
         rest = self._decode() if self._spelled else None
         if rest is None:
-            return self._whole()
+            return self._whole(text)
         return RecordedAnswer(self._encoder, self._asked.prompt_ids, (), None, self._text + rest)
 
     def _decode(self) -> str | None:

@@ -58,7 +58,7 @@ def test_nothing_of_a_run_is_kept(surface):
     run(4)
     before = alive()
     run(40)
-    assert alive() == before
+    assert not alive() - before  # an earlier test's objects may go meanwhile
 
 
 @pytest.mark.slow
@@ -122,7 +122,7 @@ def test_a_client_that_goes_away_during_the_check_leaves_nothing_behind(surface,
     before = alive()
     for run in (3, 4):
         asyncio.run(gone(run))
-    assert alive() == before
+    assert not alive() - before  # an earlier test's objects may go meanwhile
     assert not guard.traces
     assert asyncio.run(one.ainvoke(question(2))) == expected(2)
 
@@ -150,7 +150,7 @@ def test_an_abandoned_stream_leaves_nothing_behind(surface, mode, asynchronous):
         asyncio.run(aleave()) if asynchronous else leave()
         if left == 0:
             before = alive()
-    assert alive() == before
+    assert not alive() - before  # an earlier test's objects may go meanwhile
     assert not guard.traces
     assert one.invoke(question(2)) == expected(2)
 
@@ -192,5 +192,5 @@ def test_an_exception_reaches_the_caller_and_leaves_nothing_behind(surface, way)
             run_once(one, way, question(1))
         if attempt == 0:
             before = alive()
-    assert alive() == before
+    assert not alive() - before  # an earlier test's objects may go meanwhile
     assert not guard.traces

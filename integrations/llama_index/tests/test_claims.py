@@ -410,7 +410,7 @@ def test_memory_and_threads_stay_flat():
             sizes.append(ours())
     finally:
         tracemalloc.stop()
-    assert alive() == kept
+    assert not alive() - kept  # an earlier test's objects may go meanwhile
     # What a run keeps grows at every step; a list or dictionary of ours that doubles does so once.
     growth = [(after - before) / 20 for before, after in pairwise(sizes)]
     # Bounded caches still take in a few texts: where a stream is cut depends on the threads.

@@ -234,7 +234,7 @@ def test_nothing_is_kept(times):
     runs(plain + guarded, 20)  # warms every cache of LlamaIndex's
     before = alive()
     runs(guarded, times)
-    assert alive() == before
+    assert not alive() - before  # an earlier test's objects may go meanwhile
     # LlamaIndex itself keeps some 300 bytes a run: the ids of its callback events. One kept
     # Capture would be over 1,000.
     assert growth(guarded, 60) < growth(plain, 60) + 200

@@ -127,7 +127,7 @@ def test_conversations_keep_nothing_of_a_turn(turns):
     talk(3)
     before = alive()
     talk(turns)
-    assert alive() == before
+    assert not alive() - before  # an earlier test's objects may go meanwhile
 
 
 AGENTS = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
@@ -148,7 +148,7 @@ def test_agents_keep_nothing_of_a_run(times):
     runs(2)
     before = alive()
     runs(times)
-    assert alive() == before
+    assert not alive() - before  # an earlier test's objects may go meanwhile
 
 
 def agents(kind, guard):

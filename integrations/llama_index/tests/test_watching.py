@@ -482,4 +482,4 @@ def test_nothing_of_a_run_is_kept(watch, guard):
     runs(3)
     before = alive()
     runs(20)
-    assert alive() == before
+    assert not alive() - before  # an earlier test's objects may go meanwhile
