@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franq_guard.faithfulness.small.cells import misplaced
-from franq_guard.faithfulness.small.sections import sections
-from franq_guard.faithfulness.small.tables import tables, written_out
+from franq_guard.faithfulness.small.cut import Cut
+from franq_guard.faithfulness.small.model import _changed
+from franq_guard.faithfulness.small.tables.cells import misplaced
+from franq_guard.faithfulness.small.tables.rows import tables, written_out
+from franq_guard.faithfulness.small.tables.sections import sections
 
 FARES = """The ferry runs all year.
 
@@ -119,6 +121,15 @@ def test_what_one_table_has_in_its_place_another_may_have_elsewhere():
     )
     assert misplaced("Team has 600 calls.", old)
     assert not misplaced("Team has 600 calls.", f"{old}\n\n{new}")
+
+
+def test_a_value_of_another_cell_takes_nothing_from_what_a_sentence_shows():
+    told = "In July the Team plan has 500 calls a day."
+    context = Cut.of((f"{told}\n\nPlan | Calls\n-|-\nTeam | 500\nPro | 600",))
+    claim = "In July the Team plan has 600 calls a day."
+    assert misplaced(claim, context.source)
+    # The number is all that differs from the sentence, which counts twice; another cell's once.
+    assert _changed(claim, [told], context)[0] == 2
 
 
 def test_words_of_a_cell_are_values_too():

@@ -13,7 +13,8 @@ from typing import Final
 from franq_guard.faithfulness.small.chunks import chunks, sentences, windows
 from franq_guard.faithfulness.small.encoder_input import CHUNK_TOKENS, CLAIM_TOKENS
 from franq_guard.faithfulness.small.features import overlap
-from franq_guard.faithfulness.small.tables import tables, written_out
+from franq_guard.faithfulness.small.html import without_markup
+from franq_guard.faithfulness.small.tables.rows import tables, written_out
 from franq_guard.records import Passage, Span
 
 Texts = tuple[str, ...]
@@ -30,8 +31,8 @@ SHARE: Final = 0.4
 class Cut:
     """A context cut into what the model reads: chunks of about equal length, and sentences.
 
-    ``source`` is the context as it was given; the others have its tables written out. ``rows`` are
-    the sentences that are a row of a table.
+    ``source`` is the context as it was given, without the markup of pages; the others have its
+    tables written out. ``rows`` are the sentences that are a row of a table.
     """
 
     source: str
@@ -43,6 +44,7 @@ class Cut:
     @classmethod
     def of(cls, texts: Texts) -> Cut:
         """Cut each text separately, so that no chunk spans two passages."""
+        texts = tuple(map(without_markup, texts))
         written = [written_out(text).text for text in texts]
         return cls(
             "\n\n".join(texts),

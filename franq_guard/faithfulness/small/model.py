@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from franq_guard.basics.numbers import DTYPES, Dtype, chosen_dtype
 from franq_guard.faithfulness.small import blend
-from franq_guard.faithfulness.small.cells import misplaced
+from franq_guard.faithfulness.small.comparing.compared import compared
 from franq_guard.faithfulness.small.cut import (
     Cut,
     Texts,
@@ -34,7 +34,8 @@ from franq_guard.faithfulness.small.nearness import Embed, Nearness
 from franq_guard.faithfulness.small.reading import Logits, PairReader
 from franq_guard.faithfulness.small.replaced import replaced
 from franq_guard.faithfulness.small.spelling import SPELLING, as_written
-from franq_guard.faithfulness.small.tables import written_out
+from franq_guard.faithfulness.small.tables.cells import misplaced
+from franq_guard.faithfulness.small.tables.rows import written_out
 from franq_guard.records import Evidence, Passage
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ class SmallFaithfulness:
         spelled = [as_written(claim, c.whole) for claim, c in zip(claims, cuts, strict=True)]
         parts = {claim: claim_pieces(claim) for claim in dict.fromkeys(spelled)}
         asked = [
-            (index, part, context)
+            (index, part, _evidence(part, context))
             for index, (context, claim) in enumerate(zip(cuts, spelled, strict=True))
             for part in parts[claim]
             if context.chunks
@@ -310,19 +311,27 @@ def _inputs(
     )
 
 
+def _evidence(part: str, context: Cut) -> Cut:
+    """What a claim is read beside: the context, or itself if the cells of a table prove it.
+
+    "Line 4 departs earlier than line 2" stands nowhere, yet the table says so.
+    """
+    return Cut.of((part,)) if compared(part, context.source) else context
+
+
 def _changed(part: str, near: Sequence[str], context: Cut) -> list[float]:
     """The values of `REPLACED`.
 
     The words of a table's row have no order, so nothing is aligned with them; a value from another
-    cell is one that was replaced.
+    cell is one that was replaced, and so is what a claim that compares cells should say.
     """
     found = replaced(part, near, context.whole)
     if context.rows:
         aligned = replaced(part, [s for s in near if s not in context.rows], context.whole)
         unknown = found[-1]
         found = [max(aligned[0], unknown), *aligned[1:3], unknown]
-    if misplaced(part, context.source):
-        found = [1.0, 1.0, found[2], 1.0]
+    if misplaced(part, context.source) or compared(part, context.source) is False:
+        found = [max(1.0, found[0]), max(1.0, found[1]), found[2], 1.0]
     return found
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
+from franq_guard.faithfulness.small.opposites import opposed, opposite_key
 from franq_guard.faithfulness.small.tokens import (
     Kind,
     Measures,
@@ -22,21 +23,23 @@ from franq_guard.faithfulness.small.tokens import (
     measures,
     tokens,
 )
-from franq_guard.faithfulness.small.words import calendar_word
+from franq_guard.faithfulness.small.words import SHORT_NAMES, calendar_word
 
 REPLACED: Final = (
     "number_replaced",  # where the claim has a number or its unit, the sentence has another one
     "name_replaced",  # the same for a name
-    "negation_added",  # only one of claim and sentence is negated, at a place where they differ
+    "negation_added",  # only one of the two is negated where they differ, or has the opposite word
     "number_unknown",  # a number of the claim, or it with its unit, is nowhere in the context
 )
 """Each value is 0 if nothing was found, else the share of the claim's other content words that the
-sentence contains."""
+sentence contains; twice that where a number, name or opposite is all that differs there."""
 
 _LONGEST: Final = 6
 """The most differing words between two matching ones that still count as a replacement."""
 _ALIKE: Final = 4
 """Two names with so many equal letters at the start are the same name: China and Chinese."""
+_NEARLY_ALL: Final = 0.8
+"""What differs is all that differs only if the sentence has so many of the claim's other words."""
 _REACH: Final = 3
 """In a longer difference, how many words next to the matching ones are compared."""
 _ASKS: Final = re.compile(r"\?|^\W*(?:who|whom|whose|what|when|where|which|why|how)\b[^,]*$", re.I)
@@ -52,7 +55,7 @@ def replaced(claim: str, sentences: Sequence[str], context: str) -> list[float]:
         context: the whole text that may support the claim.
     """
     own = tuple(token for token in tokens(claim) if token.kind != "pronoun")
-    pairs = [_Pair(own, tokens(sentence)) for sentence in sentences]
+    pairs = [_Pair(own, tokens(sentence), opposed(claim, sentence)) for sentence in sentences]
     if not own or not pairs or _ASKS.search(claim):
         return [0.0] * len(REPLACED)
     best = max(pairs, key=lambda pair: pair.fit)
@@ -61,7 +64,7 @@ def replaced(claim: str, sentences: Sequence[str], context: str) -> list[float]:
     signs = (
         best.other_number or other_unit,
         best.other_name,
-        best.negated,
+        best.opposed or best.negated,
         bool(best.here.numbers.keys() - known.keys())
         or (other_unit and _other_unit(best.here.measures, known)),
     )
@@ -78,28 +81,45 @@ class _Side:
 
 
 class _Pair:
-    """Claim and sentence, aligned word by word."""
+    """Claim and sentence, aligned word by word; ``opposites``: see :func:`.opposed`."""
 
-    def __init__(self, claim: Tokens, sentence: Tokens) -> None:
+    def __init__(self, claim: Tokens, sentence: Tokens, opposites: frozenset[str]) -> None:
+        self.opposites = opposites
         self.here, self.there = _Side(claim), _Side(sentence)
         own, other = ([token.text for token in side] for side in (claim, sentence))
         steps = SequenceMatcher(None, own, other, autojunk=False).get_opcodes()
         self.gaps = [_Gap(claim, sentence, *step[1:]) for step in steps if step[0] != "equal"]
         facts = {token.text for token in claim if token.kind in ("number", "name")}
         missing = facts - self.there.words
+        missing |= {token.text for token in claim if opposite_key(token.text) in opposites}
         rest = [t for t in claim if t.kind not in ("negation", "few") and t.text not in missing]
         self.share = _mean(token.text in self.there.words for token in rest)
         aligned = sum(step[2] - step[1] for step in steps if step[0] == "equal")
         self.fit = self.share + aligned / max(1, len(claim))
 
     @property
-    def other_number(self) -> bool:
+    def other_number(self) -> int:
         own, other = self.here.numbers, self.there.numbers
-        return any(gap.other_number(own - other, other - own) for gap in self.gaps)
+        found = [gap for gap in self.gaps if gap.other_number(own - other, other - own)]
+        return self._times(bool(found), any(gap.is_only(("number", "few")) for gap in found))
 
     @property
-    def other_name(self) -> bool:
-        return any(gap.other_name(self.here.words, self.there.words) for gap in self.gaps)
+    def other_name(self) -> int:
+        found = [gap for gap in self.gaps if gap.other_name(self.here.words, self.there.words)]
+        return self._times(bool(found), any(gap.is_only(("name", "opening")) for gap in found))
+
+    @property
+    def opposed(self) -> int:
+        return self._times(bool(self.opposites), alone=True)
+
+    def _times(self, found: bool, alone: bool) -> int:
+        """How often something that replaces another thing counts: twice if it alone differs.
+
+        Of labelled pairs (training and fitting folds) whose sentence has nearly all other words, a
+        number or name differs alone 8 to 22 times as often in unsupported ones as in supported
+        ones, at most places about 20; with words beside it, about twice.
+        """
+        return 2 if found and alone and self.share >= _NEARLY_ALL else int(found)
 
     @property
     def negated(self) -> bool:
@@ -128,6 +148,11 @@ class _Gap:
     def negates(self) -> bool:
         """Whether only one of the two texts is negated here."""
         return self.tight and _has(self.claim, "negation") != _has(self.sentence, "negation")
+
+    def is_only(self, kinds: Sequence[Kind]) -> bool:
+        """Whether words of these kinds, and no others, are on both sides."""
+        sides = (self.claim, self.sentence)
+        return all(side and all(token.kind in kinds for token in side) for side in sides)
 
     def other_number(self, lacking: Counter[str], extra: Counter[str]) -> bool:
         """Whether a number missing in the sentence replaces one that is missing in the claim."""
@@ -172,10 +197,13 @@ def _same_name(left: Sequence[str], right: Sequence[str]) -> bool:
     initials = ["".join(word[0] for word in side) for side in (left, right)]
     if first == initials[1] or second == initials[0]:  # UK, United Kingdom
         return True
-    return any(_alike(a, b) for a in left for b in right)
+    fewer, more = sorted((left, right), key=len)
+    return all(any(_alike(one, other) for other in more) for one in fewer)
 
 
 def _alike(a: str, b: str) -> bool:
+    if b in SHORT_NAMES.get(a, ()):
+        return True
     shortest = min(len(a), len(b))
     if shortest < _ALIKE:
         return False

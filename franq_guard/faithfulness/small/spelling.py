@@ -12,8 +12,8 @@ from typing import Final
 
 from franq_guard.faithfulness.small.values import Found, Value, read
 
-SPELLING: Final = "spelling3"
-"""Part of the model's fingerprint; change it with the rules below and with :mod:`values`."""
+SPELLING: Final = "spelling4"
+"""Part of the model's fingerprint; change it with any rule of how texts and facts are read."""
 
 
 def as_written(claim: str, text: str) -> str:

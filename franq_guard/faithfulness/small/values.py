@@ -101,11 +101,12 @@ _ORDINALS: Final = ("first", "second", "third", "fourth")
 
 def read(text: str) -> Iterator[Found]:
     """The values of a text, a number with a unit also without it; some overlap."""
-    for reader in (_dates, _numbers, _measures_in_words, _shares, _clock_times, _quarters):
+    for reader in (dates, _numbers, _measures_in_words, _shares, _clock_times, _quarters):
         yield from reader(text)
 
 
-def _dates(text: str) -> Iterator[Found]:
+def dates(text: str) -> Iterator[Found]:
+    """The days of a text; "03/04/2015" may be two."""
     for pattern in _DATES:
         for match in pattern.finditer(text):
             parts = int(match["year"]), _month(match["month"]), int(match["day"])

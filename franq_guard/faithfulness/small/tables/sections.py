@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from franq_guard.faithfulness.small.records import LABELLED
+from franq_guard.faithfulness.small.tables.records import LABELLED
 
 _HEADING: Final = re.compile(r"(?P<marks>#{1,6})\s+(?P<marked>.+?)[\s#]*|\*\*(?P<bold>[^*]+)\*\*:?")
 _BOLD: Final = 7

@@ -14,7 +14,9 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
-from franq_guard.faithfulness.small.records import Record, records
+from franq_guard.basics.text import trimmed
+from franq_guard.faithfulness.small.html import without_markup
+from franq_guard.faithfulness.small.tables.records import Record, records
 from franq_guard.records import Span
 
 _RULE: Final = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?\s*")  # |---|:-:|
@@ -76,13 +78,14 @@ class Row:
 def written_out(text: str) -> Written:
     """Return a text with each row of its tables as a sentence with its header.
 
-    The lines of a header are left out, since every row repeats them.
+    The lines of a header are left out, since every row repeats them. Markup of a page is blank.
     """
+    text = without_markup(text)
     pieces: list[tuple[str, Span, bool]] = []
     done = 0
     for (start, end), rows in tables(text):
         pieces.append((text[done:start], (done, start), False))
-        pieces += [(row.sentence() + "\n", row.span, True) for row in rows]
+        pieces += [(row.sentence() + "\n", trimmed(text, *row.span), True) for row in rows]
         done = end
     pieces.append((text[done:], (done, len(text)), False))
     parts, size = [], 0

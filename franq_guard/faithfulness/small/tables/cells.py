@@ -13,8 +13,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
-from franq_guard.faithfulness.small.sections import Section, sections
-from franq_guard.faithfulness.small.tables import Row, tables
+from franq_guard.faithfulness.small.tables.rows import Row, tables
+from franq_guard.faithfulness.small.tables.sections import Section, sections
 from franq_guard.faithfulness.small.words import STOPWORDS, words
 from franq_guard.records import Span
 
