@@ -62,7 +62,8 @@ class Guard:
         policy: what happens to the text.
         form: ``long`` (claims of an answer), ``short`` (the answer is one claim, read together with
             its question) or ``auto`` (short where the answer states one claim, long elsewhere).
-        uq_faith: the method of UQ_faith by its name in ``franq methods``; default the paper's.
+        uq_faith: the method of UQ_faith by its name in ``franq methods``; default: what the
+            calibrator was fitted with.
         uq_unfaith: the method of UQ_unfaith, likewise.
         n_samples: samples drawn in the short form if a method compares samples and the trace
             has none; their time is in ``timings``.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
 from typing import Literal
 
+from franq_guard.basics.unchecked import unchecked_because
 from franq_guard.label_rule import LabelRule
 from franq_guard.records import WEAK as WEAK
 from franq_guard.records import CitationFinding, Claim, Label, Span, Status, Verdict
@@ -45,7 +46,8 @@ class Policy:
         false_below: a claim with P(true) below it is ``false`` even if no passage contradicts it;
             None: the calibrator's, which may have none.
         on_error: how unverified claims are treated: ``open`` keeps them with a mark, ``closed``
-            treats them as weak.
+            treats them as weak. An answer of nothing but code or JSON has no claims to mark:
+            ``closed`` replaces it whole, unless the action is ``annotate``.
         replacement: the text of a blocked answer, and of one that has no text after filtering.
         weak: the labels to act against, out of ``false``, ``doubtful`` and ``unsupported``. Claims
             with another label get no mark, except ``unverified`` ones.
@@ -152,6 +154,9 @@ class Policy:
             return text
         if self.action == "annotate":
             return self._annotated(answer, verdicts)
+        why = unchecked_because(answer, [verdict.claim.not_a_claim for verdict in verdicts])
+        if why == "no_claims" and self.on_error == "closed":
+            return self.replacement
         weak = [i for i, verdict in enumerate(verdicts) if self.is_weak(verdict)]
         if self.action == "block":
             return self.replacement if weak else self._annotated(answer, verdicts)
@@ -196,9 +201,9 @@ class Policy:
 def status_of(verdicts: Sequence[Verdict], answer: str = "...") -> Status:
     """``ok`` when every claim has a P(true), ``unverified`` when none has, else ``partial``.
 
-    A blank answer is ``unverified``: there is nothing to verify.
+    An answer that is blank, or nothing but code, is ``unverified``: nothing in it was checked.
     """
-    if not answer.strip():
+    if unchecked_because(answer, [verdict.claim.not_a_claim for verdict in verdicts]):
         return "unverified"
     checked = [verdict.p_true is not None for verdict in verdicts if verdict.label != "not-a-claim"]
     if all(checked):

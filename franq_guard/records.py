@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from franq_guard.basics.names import name_of
+from franq_guard.basics.unchecked import Unchecked, unchecked_because
 
 _SHOWN = 60  # characters of a text in a repr
 Span = tuple[int, int]
@@ -342,9 +343,9 @@ class GuardedAnswer:
         return min((v.p_true for v in self.verdicts if v.p_true is not None), default=None)
 
     @property
-    def reason(self) -> str | None:
-        """``no_answer`` if the answer is blank and there is nothing to verify; else None."""
-        return None if self.original.strip() else "no_answer"
+    def reason(self) -> Unchecked | None:
+        """``no_answer`` or ``no_claims`` if nothing in it could be checked."""
+        return unchecked_because(self.original, [v.claim.not_a_claim for v in self.verdicts])
 
     def __repr__(self) -> str:
         n, flagged = len(self.claims), len(self.flagged)
@@ -362,8 +363,7 @@ class GuardedAnswer:
         return str(view.answer_html(self))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        return self.to_html()
+        return self.to_html()  # what a notebook shows
 
     def to_dict(self, *, passages: bool = False) -> dict[str, Any]:
         """The answer as JSON-ready values, schema ``franq.answer/1``.

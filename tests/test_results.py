@@ -183,3 +183,40 @@ def test_a_blank_answer_says_why_it_is_unverified():
     assert (answer.status, answer.reason) == ("unverified", "no_answer")
     assert answer.to_dict()["reason"] == "no_answer"
     assert "reason" not in guard_of().check("Where?", PASSAGES, "Rome.").to_dict()
+
+
+JSON = '{"answer": "Rome is old.", "sources": [1]}'
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (f"```json\n{JSON}\n```", "no_claims"),
+        (f"Sure! Here is the answer:\n```json\n{JSON}\n```", "no_claims"),
+        ("```\nRome is old.\n```", "no_claims"),
+        ("<think>Rome is old.", "no_claims"),
+        ("<!-- Rome is old. -->", "no_claims"),
+        ("Empty Response", "no_answer"),
+        ("\U0001f44d", "no_answer"),
+    ],
+)
+def test_an_answer_of_which_nothing_could_be_read_is_no_pass(answer, reason):
+    checked = guard_of().check("Where?", PASSAGES, answer)
+    assert (checked.status, checked.reason, checked.text) == ("unverified", reason, answer)
+    assert checked.to_dict()["reason"] == reason
+
+
+@pytest.mark.parametrize("answer", ["I don't know.", "<think>Is it?</think>\nI don't know.", "Hi!"])
+def test_an_answer_that_states_nothing_is_no_fault(answer):
+    checked = guard_of().check("Where?", PASSAGES, answer)
+    assert (checked.status, checked.reason) == ("ok", None)
+
+
+@pytest.mark.parametrize("action", ["filter", "block"])
+def test_a_closed_policy_replaces_an_answer_of_nothing_but_code(action):
+    code = f"```json\n{JSON}\n```"
+    closed = Policy(action=action, on_error="closed")
+    assert guard_of(policy=closed).check("Where?", PASSAGES, code).text == closed.replacement
+    assert guard_of(policy=Policy(action=action)).check("Where?", PASSAGES, code).text == code
+    both = f"Rome is in Italy.\n{code}"
+    assert guard_of(policy=closed).check("Where?", PASSAGES, both).text == both

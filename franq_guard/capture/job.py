@@ -136,7 +136,7 @@ def joined(glue: Sequence[str], answers: Sequence[GuardedAnswer]) -> GuardedAnsw
         text=text,
         original=original,
         verdicts=tuple(verdicts),
-        status=failed[0] if failed else status_of(verdicts),
+        status=failed[0] if failed else status_of(verdicts, original),
         calibrator=answers[0].calibrator,
         timings=dict(timings),
         id=answers[0].id,

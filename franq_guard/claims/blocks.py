@@ -18,7 +18,10 @@ Kind = Literal[
 NOTHING = frozenset(get_args(Nothing))
 """Kinds of blocks that contain no claims."""
 
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_FENCE = re.compile(r"[ \t]*(`{3,}(?![^\n`]*`)|~{3,})")
+"""Not "```f()```", which is code in a line: all that follows would be taken for code."""
+_LATE_FENCE = re.compile(r"(?<=[^\s`])[ \t]+(`{3,})[\w+-]*[ \t]*$")
+"""Begins code at the end of a line of prose: "Run this: ```bash"."""
 _PROSE_FENCE = re.compile(
     r"[ \t]*(?:`{3,}|~{3,})[ \t]*(?:markdown|md|text|txt|plain|plaintext)[ \t]*$", re.I
 )
@@ -101,8 +104,22 @@ def _line_blocks(lines: Lines) -> Iterator[Block]:
             fence = "" if fence else fenced.group(1)
         elif fence:
             yield Block("code", *trimmed(text, start, end), after_blank=blank)
+            # "f()```", as models write it, ends the code, too.
+            fence = "" if text[start:end].rstrip().endswith(fence) else fence
         elif not _RULE.match(text, start, end):
-            yield _classify(text, start, end, blank)
+            fence, end = _late_fence(text, start, end)
+            if start < end:
+                yield _classify(text, start, end, blank)
+
+
+def _late_fence(text: str, start: int, end: int) -> tuple[str, int]:
+    """The fence that begins code at the end of a line (empty if none does), and the prose's end."""
+    late = _LATE_FENCE.search(text, start, end)
+    before = text[start : late.start()] if late else ""
+    if late is None or "```" in before:
+        return "", end
+    # "1. ```bash": nothing but a list marker stands before it.
+    return late.group(1), late.start() if any(map(str.isalpha, before)) else start
 
 
 def _classify(text: str, start: int, end: int, blank: bool) -> Block:

@@ -43,7 +43,7 @@ def rebuild(text: str, sentence: Span, claims: Sequence[Claim], keep: Sequence[b
         return _without_enclosed(text, sentence, claims, keep, around(text, sentence, inner))
     parts = _Parts(text, claims, _without_repeated(claims, keep), _pieces(sentence, claims))
     drafts: list[_Draft] = []
-    for k, claim in enumerate(claims):
+    for k in range(len(claims)):
         if not parts.keep[k]:
             continue
         if drafts and _stays_in(drafts[-1], parts, k):
@@ -51,8 +51,6 @@ def rebuild(text: str, sentence: Span, claims: Sequence[Claim], keep: Sequence[b
         else:
             in_place = k == 0 and not _CONTRAST.match(text, *sentence)
             drafts.append(_Draft(k, in_place))
-        if not claim.text and not drafts[-1].in_place:
-            drafts.pop()
     end = _TERMINAL.search(text, *sentence)
     mark = end.group() if end else ""
     return " ".join(filter(None, (draft.write(parts, mark) for draft in drafts)))
@@ -67,7 +65,9 @@ def _without_enclosed(
     """
     placed = [_inside(claim, inner) for claim in claims]
     if not all(kept for kept, where in zip(keep, placed, strict=True) if where is None):
-        return " ".join(c.text for c, kept in zip(claims, keep, strict=True) if kept)
+        pieces = _pieces(sentence, claims)
+        said = (c.text or _own_words(text, p) for c, p in zip(claims, pieces, strict=True))
+        return " ".join(words for words, kept in zip(said, keep, strict=True) if kept)
     out, at = "", sentence[0]
     for span in inner:
         own = [k for k, where in enumerate(placed) if where == span]
@@ -169,7 +169,7 @@ class _Draft:
         self.members: list[int] = []
 
     def write(self, parts: _Parts, mark: str) -> str:
-        own = parts.claims[self.first].text
+        own = parts.claims[self.first].text or _own_words(parts.text, parts.pieces[self.first])
         if not self.members and not self.in_place:
             return own
         text = parts.text
@@ -183,6 +183,13 @@ class _Draft:
                 words = text[a:b] if joiner is None else joiner + _after_joiner(text[a:b])
                 placed.append((a, words))
         return _tidy(_join([words for _, words in sorted(placed)]), mark)
+
+
+def _own_words(text: str, pieces: Sequence[Span]) -> str:
+    """A claim without a text of its own (it began in the sentence before) as a sentence."""
+    words = _after_joiner("".join(text[a:b] for a, b in pieces)).strip(_EDGE)
+    ends = words.endswith((".", "!", "?"))
+    return words[:1].upper() + words[1:] + ("" if ends or not words else ".")
 
 
 def _new_joiners(parts: _Parts, members: Sequence[int]) -> dict[int, str]:

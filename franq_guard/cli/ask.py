@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 def ask(
     chosen: Configuration,
     question: Annotated[str, typer.Argument(help="What to ask.")],
-    docs: Annotated[Path, typer.Option("--docs", help="Folder of .txt and .md files.")],
+    docs: Annotated[
+        Path, typer.Option("--docs", help="Folder of .txt, .md, .html, .pdf and .jsonl documents.")
+    ],
     as_json: JsonFlag = False,
     policy: PolicyOption = "annotate",
     threshold: ThresholdOption = None,
@@ -44,7 +46,7 @@ def ask(
     threads: ThreadsOption = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Passages to retrieve.")] = 3,
 ) -> None:
-    """Answer a question from a folder of text files, guarded by FRANQ.
+    """Answer a question from a folder of documents, guarded by FRANQ.
 
     The bundled model writes the answer, or the one of --language-model. --config and the options
     of the set-up are those of franq check.

@@ -61,7 +61,11 @@ FormOption = Annotated[
 ]
 UqFaithOption = Annotated[
     str | None,
-    typer.Option("--uq-faith", help="Method of UQ_faith, see franq methods. Default: the paper's."),
+    typer.Option(
+        "--uq-faith",
+        help="Method of UQ_faith, see franq methods. Default: the calibrator's; to fit one, the "
+        "paper's.",
+    ),
 ]
 UqUnfaithOption = Annotated[
     str | None, typer.Option("--uq-unfaith", help="Method of UQ_unfaith, likewise.")
@@ -70,8 +74,8 @@ CalibrationOption = Annotated[
     str | None,
     typer.Option(
         "--calibration",
-        help="none (the paper's formula as it is), global or condition (of the --calibrator). "
-        "Default: what a calibrator of yours or a shipped one says.",
+        help="none (the paper's formula without a calibrator), or what the --calibrator must be: "
+        "global, condition or learned. Default: whatever it is.",
     ),
 ]
 FaithfulAboveOption = Annotated[
@@ -101,7 +105,7 @@ _OPTIONS: dict[str, Any] = {
 }
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _PACKAGES = ("franq-guard", "torch", "transformers", "numpy", "scikit-learn")
-_CALIBRATIONS = ("none", "global", "condition")
+_CALIBRATIONS = ("none", "global", "condition", "learned")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,10 +58,10 @@ ModelOption = Annotated[
     typer.Option(
         "--language-model",
         metavar="bundled|FILE.gguf|FOLDER|URL[#NAME]",
-        help="What reads answers where a calibrator of yours asks for it: the bundled model "
-        "(default), a GGUF file through llama.cpp, a transformers folder, or a completions server "
-        "with prompt log-probabilities "
-        "(such as http://localhost:8000/v1; its key in FRANQ_API_KEY).",
+        help="What reads answers where a calibrator of yours or a method by name asks for it: the "
+        "bundled model (default), a GGUF file through llama.cpp, a transformers folder, or a "
+        "completions server with prompt log-probabilities (such as "
+        "http://localhost:8000/v1; its key in FRANQ_API_KEY).",
     ),
 ]
 MapOption = Annotated[

@@ -56,8 +56,10 @@ def summary(answer: GuardedAnswer, policy: Policy | None = None) -> str:
     checked = sum(verdict.p_true is not None for verdict in answer.claims)
     flagged = sum(verdict.label in weak for verdict in answer.claims) or "none"
     claims = f"{total} claim{'' if total == 1 else 's'}"
-    if not answer.original.strip():
+    if answer.reason == "no_answer":
         said = "the answer is empty: there is nothing to check"
+    elif answer.reason == "no_claims":
+        said = "nothing was checked: the answer is only code, JSON or reasoning"
     elif not total:
         said = "nothing to check: the answer states nothing that can be true or false"
     elif checked < total:

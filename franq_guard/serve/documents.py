@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
+from franq_guard.basics.unchecked import Unchecked
 from franq_guard.records import Label, Source, Status
 from franq_guard.report.words import LABEL_WORDS, REASON_WORDS
 
@@ -191,7 +192,10 @@ ANSWER_SCHEMA: Schema = {
         "text": {"type": "string"},
         "original": {"type": "string"},
         "status": {"enum": list(get_args(Status))},
-        "reason": {"const": "no_answer", "description": "The answer is blank."},
+        "reason": {
+            "enum": list(get_args(Unchecked)),
+            "description": "Why nothing was checked: the answer is blank, or only code or JSON.",
+        },
         "verdicts": {"type": "array", "items": _VERDICT},
         "calibrator": {"type": ["string", "null"]},
         "likelihoods": {

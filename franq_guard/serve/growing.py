@@ -56,7 +56,7 @@ def with_settled(checked: GuardedAnswer, settled: Settled, policy: Policy) -> Gu
     verdicts = (*settled.verdicts, *rest)
     if verdicts == checked.verdicts:
         return checked
-    grown = replace(checked, verdicts=verdicts, status=status_of(verdicts))
+    grown = replace(checked, verdicts=verdicts, status=status_of(verdicts, checked.original))
     return replace(grown, text=applied(policy, grown))
 
 

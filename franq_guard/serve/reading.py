@@ -139,14 +139,15 @@ def answer_headers(answer: GuardedAnswer, policy: Policy) -> dict[str, str]:
         policy: decides which labels are listed: its weak ones, and ``unverified``.
     """
     labels = {verdict.label for verdict in answer.verdicts}
-    reasons = {v.reason or "" for v in answer.verdicts if v.label == "unverified"} - {""}
+    reasons = {v.reason for v in answer.verdicts if v.label == "unverified"} | {answer.reason}
+    told = sorted(filter(None, reasons))
     headers = {
         "x-franq-status": answer.status,
         "x-franq-warnings": ",".join(label for label in policy.marked if label in labels),
     }
-    if "unverified" in labels:
+    if answer.reason or "unverified" in labels:
         headers["x-franq-on-error"] = policy.on_error
-    return {**headers, "x-franq-unverified": ",".join(sorted(reasons))} if reasons else headers
+    return {**headers, "x-franq-unverified": ",".join(told)} if told else headers
 
 
 def json_reply(value: object, *, headers: Mapping[str, str] | None = None) -> Response:

@@ -37,12 +37,13 @@ class FactualityError(Exception):
 
     Attributes:
         answer: the checked answer.
-        verdicts: the verdicts of the claims that stopped it.
+        verdicts: the verdicts of the claims that stopped it; none if it has no claims to check.
     """
 
     def __init__(self, answer: GuardedAnswer, verdicts: tuple[Verdict, ...]) -> None:
         labels = ", ".join(sorted({verdict.label for verdict in verdicts}))
-        super().__init__(f"{len(verdicts)} of {len(answer.verdicts)} claims: {labels}")
+        of_claims = f"{len(verdicts)} of {len(answer.verdicts)} claims: {labels}"
+        super().__init__(of_claims if verdicts else f"the answer is unverified: {answer.reason}")
         self.answer = answer
         self.verdicts = verdicts
 
@@ -75,12 +76,14 @@ class Release:
         """Report the answer and return it.
 
         Raises:
-            FactualityError: if a claim has one of the labels.
+            FactualityError: if a claim has one of the labels; also for "unverified" if the answer
+                is nothing but code or JSON, which nobody checked.
         """
         if self.on_report is not None:
             self.on_report(answer)
         stopping = tuple(v for v in answer.verdicts if v.label in self.raise_on)
-        if stopping:
+        nothing_checked = "unverified" in self.raise_on and answer.reason == "no_claims"
+        if stopping or nothing_checked:
             raise FactualityError(answer, stopping)
         return answer
 

@@ -27,7 +27,6 @@ ERROR_TYPE = "error.type"
 EVALUATION = "franq"
 """The value of ``gen_ai.evaluation.name``, for both answers and claims."""
 
-NO_ANSWER = "no_answer"
 """The ``error.type`` of an answer in which there is nothing to check."""
 
 BATCH_SIZE = "franq.batch_size"

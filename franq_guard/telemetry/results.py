@@ -52,7 +52,7 @@ def result_of_answer(answer: GuardedAnswer, error: str | None) -> Attributes:
     if known:
         found[names.SCORE_VALUE] = float(min(known))
     elif answer.status in ("unverified", "policy_error"):
-        reason = next(_reasons(answer.verdicts), names.NO_ANSWER)
+        reason = next(_reasons(answer.verdicts), answer.reason or "error")
         found[names.ERROR_TYPE] = failure_of(answer, error) or reason
     if labels:
         found[names.EXPLANATION] = ", ".join(f"{label}: {n}" for label, n in sorted(labels.items()))

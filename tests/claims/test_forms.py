@@ -193,3 +193,19 @@ def test_what_is_removed_leaves_its_neighbours():
     claims = RuleSplitter().split(text)
     kept = remove_claims(text, claims, [1])
     assert kept == "<p>Rome is big.</p><ul><li></li><li>Bonn is small.</li></ul>"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "```js\nfoo()```\nThe dam is old.",
+        "Run this: ```js\nfoo()\n```\nThe dam is old.",
+        "1. ```js\n   foo()\n   ```\n2. The dam is old.",
+        "```foo()```\n\nThe dam is old.",
+        "Use ```foo``` now.\nThe dam is old.",
+    ],
+)
+def test_what_follows_code_with_careless_fences_is_checked(answer):
+    stated = [c.text for c in RuleSplitter().split(answer) if c.not_a_claim is None]
+    assert stated[-1] == "The dam is old."
+    assert not any("js" in text or text == "1." for text in stated)

@@ -126,3 +126,25 @@ def test_claims_that_share_words_are_written_by_their_texts():
 def test_a_kept_claim_that_is_badly_aligned_goes_with_its_sentence():
     low = [SHARED[0], Claim("Something vague.", ((0, 38),), aligned=0.2), SHARED[2]]
     assert remove_claims(OVERLAP, low, [0]) == "It rained."
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("The dam is old. It is red and it is tall.", "The dam is old. It is tall."),
+        ('The dam is old. "It is red" and it is tall.', "The dam is old. It is tall."),
+    ],
+)
+def test_what_a_kept_claim_says_in_a_second_sentence_stays(answer, expected):
+    last = answer.index(" and it")
+    both = Claim("The dam is old and tall.", ((0, 15), (last, len(answer))))
+    red = Claim("It is red.", ((16, last),))
+    assert remove_claims(answer, [both, red], [1]) == expected
+
+
+def test_a_kept_claim_without_a_text_is_written_by_its_own_words():
+    answer = "The dam was opened in 1963, and it was designed by Mira Tollen. It is red."
+    opened, designed, red = RuleSplitter().split(answer)
+    bare = Claim("", designed.spans)
+    left = remove_claims(answer, [opened, bare, red], [0])
+    assert left == "It was designed by Mira Tollen. It is red."

@@ -8,6 +8,7 @@ import pytest
 import typer
 
 from franq_guard import Calibrator, Guard
+from franq_guard.calibration.curves import Logistic
 from franq_guard.cli.configuration import Configuration
 from franq_guard.cli.options import guard_from
 from franq_guard.label_rule import LabelRule
@@ -72,7 +73,7 @@ def test_config_prints_what_is_in_force_as_a_file(command, tmp_path):
     [
         ("colour = 1", "unknown setting 'colour'; known: faithfulness"),
         ("form = 'medium'", "form must be one of long, short, auto"),
-        ("calibration = 'learned'", "calibration must be one of none, global, condition"),
+        ("calibration = 'other'", "calibration must be one of none, global, condition, learned"),
         ("[short]\ncolour = 1", "unknown setting 'colour'"),
         ("short = 1", "long and short are tables"),
         ("grader = 'gpt'", "grader must be alias, llm or llm:WHERE"),
@@ -112,6 +113,9 @@ def test_calibration_says_which_calibrator_is_wanted():
         Configuration(calibration="condition").options(None)
     with pytest.raises(ValueError, match="is 'none', the settings say 'global'"):
         Configuration(calibration="global").options(Calibrator())
+    curve = Logistic(0.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+    own = Calibrator(calibration="learned", faith=curve, unfaith=curve)
+    assert Configuration(calibration="learned").options(own)["franq"] is own
 
 
 def test_another_threshold_than_the_calibrators_voids_its_promise(tmp_path, capsys):

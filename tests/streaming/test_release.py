@@ -40,3 +40,22 @@ def test_reports_then_stops():
 def test_labels_that_do_not_exist_are_refused(wrong):
     with pytest.raises(ValueError, match="raise_on takes labels"):
         Release(raise_on=wrong)
+
+
+def test_unverified_also_stops_an_answer_of_which_nothing_was_checked():
+    code = "```json\n{}\n```"
+    verdicts = (
+        Verdict(
+            Claim("", ((0, len(code)),), not_a_claim="code"),
+            None,
+            None,
+            None,
+            None,
+            {},
+            "not-a-claim",
+        ),
+    )
+    answer = GuardedAnswer(code, code, verdicts, "unverified")
+    with pytest.raises(FactualityError, match="the answer is unverified: no_claims"):
+        Release(raise_on=("unverified",))(answer)
+    assert Release(raise_on=("false",))(answer) is answer

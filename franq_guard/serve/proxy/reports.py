@@ -65,10 +65,12 @@ class Report:
             "x-franq-warnings": ",".join(self.warnings),
             "x-franq-report-id": self.id,
         }
-        if "unverified" in self.warnings:
+        unchecked = {answer.reason for answer in self.answers.values()} - {None}
+        if unchecked or "unverified" in self.warnings:
             found["x-franq-on-error"] = self.policy.on_error
-        reasons = {v.reason or "" for v in self._verdicts if v.label == "unverified"} - {""}
-        return {**found, "x-franq-unverified": ",".join(sorted(reasons))} if reasons else found
+        reasons = {v.reason for v in self._verdicts if v.label == "unverified"} | unchecked
+        told = sorted(filter(None, reasons))
+        return {**found, "x-franq-unverified": ",".join(told)} if told else found
 
 
 def new_id() -> str:

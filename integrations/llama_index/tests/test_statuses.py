@@ -167,6 +167,7 @@ def test_an_engine_that_finds_nothing_says_so_itself_and_claims_nothing(way):
     text, report = run_once(way, guard_of(None), retriever=Empty())
     assert text == "Empty Response"
     assert {v["label"] for v in report["verdicts"]} == {"not-a-claim"}
+    assert (report["status"], report["reason"]) == ("unverified", "no_answer")
 
 
 class Cached(CustomQueryEngine):

@@ -1,0 +1,37 @@
+"""Says why an answer without claims is not verified."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Literal
+
+Unchecked = Literal["no_answer", "no_claims"]
+"""``no_answer``: blank, or a framework's note that there is none; ``no_claims``: only code, JSON or
+a model's reasoning, which are not read as claims, or a splitter that found nothing at all."""
+
+_NO_TEXT = frozenset(
+    # The last three are "Empty Response", which LlamaIndex writes itself.
+    {"no statement", "no answer", "the model said nothing", "nothing was asked of the model"}
+)
+
+
+def unchecked_because(answer: str, why: Collection[str | None]) -> Unchecked | None:
+    """Return why nothing in an answer could be checked, None where that is no fault.
+
+    An answer that states nothing, such as a refusal or a greeting, is no fault. Code is: what it
+    says, or what JSON in it says, has been read by nobody.
+
+    Args:
+        answer: the whole text.
+        why: of each part of it, why it is not a claim; None for a claim.
+    """
+    kinds = set(why)
+    if not answer.strip():
+        return "no_answer"
+    if None in kinds:
+        return None
+    if kinds and kinds <= _NO_TEXT:
+        return "no_answer"
+    if "code" in kinds or kinds <= {"reasoning", *_NO_TEXT}:
+        return "no_claims"
+    return None
