@@ -31,7 +31,7 @@ class Words(NamedTuple):
 
 
 LABEL_WORDS: Mapping[Label, Words] = {
-    "supported": Words("Supported", "The passages say this.", "✓"),
+    "supported": Words("Supported", "The passages appear to say this.", "✓"),
     "unsupported-true": Words(
         "Likely true", "The passages do not say this, but it is probably true.", "◇"
     ),

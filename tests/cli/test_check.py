@@ -27,7 +27,7 @@ def test_check_of_good_rows_exits_0_and_shows_a_table(run, tmp_path, row):
     result = run("check", file)
     assert result.exit_code == 0
     assert "P(true)" in result.stdout
-    assert "supported The passages say this." in " ".join(result.stdout.split())
+    assert "supported The passages appear to say this." in " ".join(result.stdout.split())
     assert result.stderr.splitlines()[-1] == "1 claim: 1 supported; 0 flagged"
 
 
