@@ -53,6 +53,43 @@ def test_a_name_in_the_place_of_another(claim, told):
     assert (value("name_replaced", claim) > 0) == told
 
 
+LONG = (
+    "The Ilm rises in the hills of Dorr, north of the village of Felde.",
+    "It then flows past the mills of Harrow and ends in Sorn county at the town of Keld.",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "times"),
+    [
+        # One claim of two sentences: its end stands in the other one.
+        ("The Ilm rises in the hills of Dorr and ends in Sorn county, at the town of Keld.", 0),
+        ("The Ilm rises in the hills of Dorr and ends in Sorn county, at the town of Brenn.", 1),
+        ("The Ilm rises in the hills of Keld, north of the village of Felde.", 2),  # alone differs
+    ],
+)
+def test_a_name_of_another_sentence_replaces_none_unless_it_alone_differs(claim, times):
+    assert (value("name_replaced", claim, LONG) > 0) == (times > 0)
+    assert (value("name_replaced", claim, LONG) > 1) == (times > 1)
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence", "times"),
+    [
+        ("The mill was not used during the war.", "The mill was used during the war.", 2),
+        ("The mill was used during the war.", "The mill wasn't used during the war.", 2),
+        ("Somebody was hurt in the mill.", "Nobody was hurt in the mill.", 2),
+        ("Nobody was hurt in the mill.", "Everyone was hurt in the mill.", 2),
+        ("The mill did not stop during the war.", "The mill worked all through the war.", 1),
+        ("It did not fall.", "Nobody saw it fall.", 0),  # at the beginning, beside other words
+        ("The mill was not used during the war.", "The mill was never used during the war.", 0),
+    ],
+)
+def test_a_negation_that_alone_differs_counts_twice(claim, sentence, times):
+    found = value("negation_added", claim, (sentence,))
+    assert (found > 0, found > 1) == (times > 0, times > 1)
+
+
 @pytest.mark.parametrize(
     ("claim", "sentence"),
     [

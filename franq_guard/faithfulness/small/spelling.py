@@ -12,7 +12,7 @@ from typing import Final
 
 from franq_guard.faithfulness.small.values import Found, Value, read
 
-SPELLING: Final = "spelling4"
+SPELLING: Final = "spelling5"
 """Part of the model's fingerprint; change it with any rule of how texts and facts are read."""
 
 

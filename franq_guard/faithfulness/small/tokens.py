@@ -86,6 +86,12 @@ def measures(text: str) -> Measures:
     return measured(_read(text))
 
 
+@lru_cache(maxsize=256)
+def vocabulary(text: str) -> frozenset[str]:
+    """Return the content words of a text, each once."""
+    return frozenset(token.text for token in _read(text))
+
+
 def measured(tokens: Iterable[Token]) -> Measures:
     """Return the numbers among tokens."""
     found: Measures = {}
