@@ -17,6 +17,9 @@ def verdicts(
     data: Annotated[Path, typer.Option("--data", help="Folder with the data files.")],
     fold: Annotated[str, typer.Option(help="fitting, thresholds or test.")] = "test",
     limit: Annotated[int | None, typer.Option(min=1, help="Most answers of each kind.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Of P(true). Default: the calibrator's.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of changes and passage order.")] = 0,
     as_json: JsonFlag = False,
 ) -> None:
@@ -29,6 +32,7 @@ def verdicts(
     from franq_bench.verdicts.figures import table
     from franq_bench.verdicts.rows import rows_of
     from franq_guard.guard import Guard
+    from franq_guard.policy import Policy
 
     if fold not in _FOLDS:
         fail(f"--fold must be one of {', '.join(_FOLDS)}, not {fold!r}")
@@ -44,8 +48,9 @@ def verdicts(
                 for kind in kinds
                 for one in [a for a in asked if (a.kind, a.passages) == kind][:limit]
             ]
+        guard = Guard.offline(policy=Policy(threshold=threshold))
         with bar("checking") as tell:
-            rows = rows_of(Guard.offline(), asked, lambda done: tell(done, len(asked)))
+            rows = rows_of(guard, asked, lambda done: tell(done, len(asked)))
         found = table(rows)
     if not as_json:
         found = [{k: _rounded(v) for k, v in line.items()} for line in found]
