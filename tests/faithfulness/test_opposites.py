@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franq_guard.faithfulness.small.opposites import are_opposites, opposed
+from franq_guard.faithfulness.small.opposites import opposed
 from franq_guard.faithfulness.small.replaced import REPLACED, replaced
 
 WORDS = ("rose", "before", "opened", "allowed", "largest", "north", "won", "successful")
@@ -46,7 +46,7 @@ def test_no_opposite(claim, sentence):
 def test_a_word_with_a_prefix_is_the_opposite_of_the_word():
     assert opposed("The first attempt was successful.", "The first attempt was unsuccessful.")
     assert opposed("The permit is invalid.", "The permit is valid.")
-    assert not are_opposites("it", "unit")  # too short
+    assert not opposed("The inape was old.", "The ape was old.")  # too short
 
 
 def test_it_counts_as_a_negation_of_the_nearest_sentence():
@@ -57,9 +57,13 @@ def test_it_counts_as_a_negation_of_the_nearest_sentence():
 
 
 @given(st.sampled_from(WORDS))
-def test_are_opposites_is_symmetric_and_no_word_is_its_own(word):
+def test_each_word_has_one_opposite_here_and_is_not_its_own(word):
     others = ("fell", "after", "closed", "banned", "smallest", "south", "lost", "unsuccessful")
-    found = [other for other in others if are_opposites(word, other)]
-    assert found == [other for other in others if are_opposites(other, word)]
-    assert len(found) == 1
-    assert not are_opposites(word, word)
+
+    def found(form):
+        pairs = ((f"The old {a} barn.", f"The old {b} barn.") for a, b in map(form, others))
+        return [other for other, pair in zip(others, pairs, strict=True) if opposed(*pair)]
+
+    assert found(lambda other: (word, other)) == found(lambda other: (other, word))
+    assert len(found(lambda other: (word, other))) == 1
+    assert not opposed(f"The old {word} barn.", f"The old {word} barn.")

@@ -230,12 +230,8 @@ def _opposites(
     ]
 
 
-def are_opposites(one: str, other: str) -> bool:
-    """Whether two lower-case words are opposites, by the list or by a prefix: valid, invalid."""
-    return _opposed_stems(_stem(one), _stem(other))
-
-
 def _opposed_stems(one: str, other: str) -> bool:
+    """Whether two words are opposites, by the list or by a prefix: valid, invalid."""
     return other in _OPPOSITES.get(one, ()) or _prefixed(one, other) or _prefixed(other, one)
 
 
