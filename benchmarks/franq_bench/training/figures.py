@@ -147,6 +147,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--weights", type=Path, default=None)
     parser.add_argument("--limit", type=int, default=300, help="pairs of one data set")
     options = parser.parse_args(arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
     model = SmallFaithfulness.bundled(weights=options.weights)
     folds = Folds.read(options.data)
     pairs = examples(files([options.data]), lambda row: folds.of(row) == "test")
