@@ -27,8 +27,6 @@ ERROR_TYPE = "error.type"
 EVALUATION = "franq"
 """The value of ``gen_ai.evaluation.name``, for both answers and claims."""
 
-"""The ``error.type`` of an answer in which there is nothing to check."""
-
 BATCH_SIZE = "franq.batch_size"
 """How many answers were checked together; the seconds of a stage are for all of them."""
 STATUS = "franq.status"

@@ -28,7 +28,7 @@ def verdicts(
     The data: answers written by people, with 1, 3 and 10 passages, unchanged, with one fact
     changed, and without the passage they are based on; claims of seven models, labelled by people.
     """
-    from franq_bench.verdicts.answers import clapnq, refchecker
+    from franq_bench.verdicts.answers import CLAPNQ, POOL, REFCHECKER, clapnq, refchecker
     from franq_bench.verdicts.figures import table
     from franq_bench.verdicts.rows import rows_of
     from franq_guard.guard import Guard
@@ -38,6 +38,8 @@ def verdicts(
         fail(f"--fold must be one of {', '.join(_FOLDS)}, not {fold!r}")
     if not data.is_dir():
         fail(f"--data: {data} is not a folder with the data files")
+    if missing := [name for name in (CLAPNQ, POOL, REFCHECKER) if not (data / name).is_file()]:
+        fail(f"--data: {data} lacks {', '.join(missing)}")
     with explained():
         chosen: Any = fold
         asked = [*clapnq(data, chosen, seed=seed), *refchecker(data, chosen)]

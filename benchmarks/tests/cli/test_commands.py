@@ -27,3 +27,12 @@ def test_the_commands_are_found_where_the_project_says(name):
 def test_the_help_of_the_program_has_their_words():
     assert bench.info.help == KNOWN["bench"].help
     assert compare.__doc__ == KNOWN["compare"].help
+
+
+def test_verdicts_says_which_data_files_are_missing(tmp_path):
+    (tmp_path / "wiki_passages.jsonl.gz").touch()
+    result = CliRunner().invoke(bench, ["verdicts", "--data", str(tmp_path)])
+    assert result.exit_code == 2
+    said = " ".join(result.stderr.split())
+    assert "rag_qa_long_clapnq.jsonl.gz, claims_refchecker_nq.jsonl.gz" in said
+    assert "wiki_passages" not in said

@@ -19,10 +19,9 @@ from franq_guard.faithfulness.small.tokens import (
     Kind,
     Measures,
     Tokens,
+    known,
     measured,
-    measures,
     tokens,
-    vocabulary,
 )
 from franq_guard.faithfulness.small.words import SHORT_NAMES, calendar_word, stem, word_set
 
@@ -33,7 +32,7 @@ REPLACED: Final = (
     "number_unknown",  # a number of the claim, or it with its unit, is nowhere in the context
 )
 """Each value is 0 if nothing was found, else the share of the claim's other content words that the
-sentence contains; twice that where a number, name or opposite is all that differs there."""
+sentence contains; twice that where a number, name, opposite or negation is all that differs."""
 
 _LONGEST: Final = 6
 """The most differing words between two matching ones that still count as a replacement."""
@@ -44,6 +43,7 @@ _NEARLY_ALL: Final = 0.8
 _REACH: Final = 3
 """In a longer difference, how many words next to the matching ones are compared."""
 _SOME: Final = frozenset(map(stem, word_set("somebody someone something everybody everyone")))
+"""Words that a negation may stand in the place of: "Nobody came."."""
 _ASKS: Final = re.compile(r"\?|^\W*(?:who|whom|whose|what|when|where|which|why|how)\b[^,]*$", re.I)
 """A question, which states nothing and has another word order; an answer may follow it."""
 
@@ -61,14 +61,14 @@ def replaced(claim: str, sentences: Sequence[str], context: str) -> list[float]:
     if not own or not pairs or _ASKS.search(claim):
         return [0.0] * len(REPLACED)
     best = max(pairs, key=lambda pair: pair.fit)
-    known = measures(context)
+    everywhere = known(context)
     other_unit = _other_unit(best.here.measures, best.there.measures)
     signs = (
-        best.other_number(known) or other_unit,
-        best.other_name(vocabulary(context)),
+        best.other_number(everywhere.measures) or other_unit,
+        best.other_name(everywhere.words),
         best.opposed or best.negated,
-        bool(best.here.numbers.keys() - known.keys())
-        or (other_unit and _other_unit(best.here.measures, known)),
+        bool(best.here.numbers.keys() - everywhere.measures.keys())
+        or (other_unit and _other_unit(best.here.measures, everywhere.measures)),
     )
     return [best.share * sign for sign in signs]
 
@@ -100,18 +100,18 @@ class _Pair:
         aligned = sum(step[2] - step[1] for step in steps if step[0] == "equal")
         self.fit = self.share + aligned / max(1, len(claim))
 
-    def other_number(self, known: Measures) -> int:
+    def other_number(self, everywhere: Measures) -> int:
         own, other = self.here.numbers, self.there.numbers
         found = [gap for gap in self.gaps if gap.other_number(own - other, other - own)]
         if self._alone(gap.is_only(("number", "few")) for gap in found):
             return 2
-        return int(any(gap.tight or gap.has_new(("number", "few"), known) for gap in found))
+        return int(any(gap.tight or gap.has_new(("number", "few"), everywhere) for gap in found))
 
-    def other_name(self, known: Collection[str]) -> int:
+    def other_name(self, everywhere: Collection[str]) -> int:
         found = [gap for gap in self.gaps if gap.other_name(self.here.words, self.there.words)]
         if self._alone(gap.is_only(("name", "opening")) for gap in found):
             return 2
-        return int(any(gap.has_new(("name",), known) for gap in found))
+        return int(any(gap.has_new(("name",), everywhere) for gap in found))
 
     @property
     def opposed(self) -> int:
@@ -163,10 +163,13 @@ class _Gap:
         own, other = map(_negates, (self.claim, self.sentence))
         return self.after and {own, other} == {True, False}
 
-    def has_new(self, kinds: Sequence[Kind], known: Collection[str]) -> bool:
-        """Whether a word of the claim here is not known; one such as "first" says too little."""
+    def has_new(self, kinds: Sequence[Kind], everywhere: Collection[str]) -> bool:
+        """Whether a word of the claim here stands nowhere in the context.
+
+        A word such as "first" counts as new: it stands in nearly every text.
+        """
         here = (token for own, _ in self.places() for token in own if token.kind in kinds)
-        return any(token.kind == "few" or token.text not in known for token in here)
+        return any(token.kind == "few" or token.text not in everywhere for token in here)
 
     def is_only(self, kinds: Sequence[Kind]) -> bool:
         """Whether words of these kinds, and no others, are on both sides."""
@@ -234,7 +237,7 @@ def _has(tokens: Tokens, kind: Kind) -> bool:
 
 
 def _negates(tokens: Tokens) -> bool | None:
-    """Whether these are a negation, or nothing but whom it denies; None for other words."""
+    """True of negations, False of no word or such as "somebody", None if there are other words."""
     if any(token.kind != "negation" and token.text not in _SOME for token in tokens):
         return None
     return _has(tokens, "negation")

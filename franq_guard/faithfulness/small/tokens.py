@@ -80,16 +80,18 @@ def tokens(text: str) -> Tokens:
     return tuple(_read(text))
 
 
-@lru_cache(maxsize=256)
-def measures(text: str) -> Measures:
-    """Return the numbers of a text, including words that rarely are a count."""
-    return measured(_read(text))
+class Known(NamedTuple):
+    """What a text has: its content words, and its numbers, also words that rarely are a count."""
+
+    words: frozenset[str]
+    measures: Measures
 
 
 @lru_cache(maxsize=256)
-def vocabulary(text: str) -> frozenset[str]:
-    """Return the content words of a text, each once."""
-    return frozenset(token.text for token in _read(text))
+def known(text: str) -> Known:
+    """Return the words and numbers of a text, which is read once."""
+    found = _read(text)
+    return Known(frozenset(token.text for token in found), measured(found))
 
 
 def measured(tokens: Iterable[Token]) -> Measures:

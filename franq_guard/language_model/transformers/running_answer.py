@@ -63,7 +63,9 @@ class RunningAnswer:
         """As :meth:`RecordedAnswer.as_text`, for the answer so far."""
         with self._lock:
             now = self._now(text)
-            tokens = self._beginning(text, now.text) if self._spelled else None
+            if not self._spelled:
+                return now.as_text(text)
+            tokens = self._beginning(text, now.text)
         if tokens is None:
             return self._whole(text).as_text(text)
         asked = self._asked
