@@ -4,6 +4,7 @@ Whoever changes one of these has to fit the calibrators again; this is what says
 """
 
 from dataclasses import replace
+from importlib.resources import files
 
 import pytest
 
@@ -75,6 +76,15 @@ def test_it_is_for_the_splitter_the_methods_and_the_prompt_of_this_version(name)
         assert found["methods"] == OWN.methods
         # no model reads: its confidence comes with a captured answer
         assert (found["source"], found["language_model"]) == ("captured", "any")
+
+
+@pytest.mark.parametrize("form", ["long", "short"])
+def test_rows_older_than_the_code_are_named_beside_the_calibrators(form):
+    """Making the answers again takes an hour, so the rows may be older, but not unsaid."""
+    (own,) = [c for c in ALL.values() if c.form == form and c.writer]
+    page = (files("franq_guard.calibration") / "shipped" / "README.md").read_text("utf-8")
+    for key, used in own.figures["measured_with"].items():
+        assert used == own.fingerprint[key] or used in page
 
 
 @pytest.mark.parametrize("name", ALL)

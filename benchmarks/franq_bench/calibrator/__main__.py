@@ -10,10 +10,11 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
-from franq_bench.calibrator import own_learned, own_writer
+from franq_bench.calibrator import measured, own_learned, own_writer
 from franq_bench.calibrator.any_writer import build as build_any_writer
 from franq_bench.calibrator.build import build
 from franq_bench.tables.scores import Scores
@@ -56,6 +57,8 @@ def main(arguments: list[str] | None = None) -> None:
         for folder in filter(None, (options.own, options.elsewhere)):
             if not (folder / "scores.jsonl").is_file():
                 parser.error(f"no scores.jsonl in {folder}: see benchmarks/results")
+        if not (options.own / measured.FILE).is_file():
+            parser.error(f"no {measured.FILE} in {options.own}: `make own-scores` writes it")
         own = _own(options.own, options.elsewhere, options.form, writer=f"{NAME}/float32")
         _keep(own, options.out / f"smollm2-small-{options.form}.json")
         return
@@ -76,7 +79,7 @@ def main(arguments: list[str] | None = None) -> None:
 def _own(labelled: Path, elsewhere: Path | None, form: Form, *, writer: str) -> Calibrator:
     rows = Scores.read(labelled).rows
     fit_own = own_learned.fit if form == "long" else own_writer.fit
-    return fit_own(
+    made = fit_own(
         [row for row in rows if row.split == "train"],
         next(c for c in shipped() if c.writer is None and c.form == form),
         name=f"smollm2 + small faithfulness model, {form} form",
@@ -86,6 +89,7 @@ def _own(labelled: Path, elsewhere: Path | None, form: Form, *, writer: str) -> 
         test=[row for row in rows if row.split == "test"],
         elsewhere=Scores.read(elsewhere).rows if elsewhere else (),
     )
+    return replace(made, figures={**made.figures, "measured_with": measured.read(labelled)})
 
 
 def _keep(calibrator: Calibrator, path: Path) -> None:

@@ -24,6 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from franq_bench.calibrator import measured
 from franq_bench.calibrator.build import FILES, LONG, K, Question, answer
 from franq_bench.calibrator.label import label_claims
 from franq_bench.data.folds import Fold, Folds
@@ -277,6 +278,7 @@ def _score(options: argparse.Namespace) -> None:
         with bar(f"measuring {fold}") as show:
             rows += scores(questions, traces, read, split, guard, show)
     Scores(tuple(rows)).write(options.out)
+    measured.write(options.out, guard)
     say(f"{len(rows)} claims, {sum(row.is_true for row in rows)} of them true: {options.out}")
 
 

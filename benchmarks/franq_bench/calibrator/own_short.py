@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from franq_bench.calibrator import measured
 from franq_bench.calibrator.build import Question, answer, questions
 from franq_bench.progress import Bar
 from franq_bench.short.prompts import answer_prompt
@@ -98,6 +99,7 @@ def main(arguments: list[str] | None = None) -> None:
     cache = asked.cache or cache_dir() / "own-short-generations.jsonl"
     found = rows(asked.data, limit=asked.limit, seed=asked.seed, cache=cache, progress=bar)
     found.write(asked.out)
+    measured.write(asked.out, Guard.offline(form="short"))
     true = sum(row.is_true for row in found.rows)
     say(f"{len(found.rows)} answers, {true} of them true; written to {asked.out}")
 

@@ -1,10 +1,12 @@
 """The calibrator for one writer's long answers: learned from its own confidence, with a promise."""
 
+import json
 import math
 
 import numpy as np
 import pytest
 
+from franq_bench.calibrator import measured
 from franq_bench.calibrator.__main__ import main
 from franq_bench.calibrator.own_learned import AT_MOST_FLAGGED, SIGNAL, SUPPORTED_FROM, fit
 from franq_bench.tables.scores import GOLD, Score, Scores
@@ -103,8 +105,14 @@ def test_true_claims_that_mostly_stand_in_no_passage_allow_no_promise():
 def test_the_command_writes_it_from_scores_alone(tmp_path, capsys):
     rows = [*claims(1000, stated=0.8), *claims(50, of="apart", seed=3, split="test")]
     Scores(tuple(rows)).write(tmp_path / "own")
+    with pytest.raises(SystemExit):  # it cannot say what they were measured with
+        main(["--own", str(tmp_path / "own"), "--out", str(tmp_path)])
+    assert "make own-scores" in capsys.readouterr().err
+    used = {"faithfulness": "small-1", "claims": "rules/1"}
+    (tmp_path / "own" / measured.FILE).write_text(json.dumps(used), encoding="utf-8")
     main(["--own", str(tmp_path / "own"), "--out", str(tmp_path)])
     made = Calibrator.load(tmp_path / "smollm2-small-long.json")
     assert made.writer is not None
     assert made.figures["test"]["n"] == 50
+    assert made.figures["measured_with"] == used
     assert "auroc_of_any_writer" in capsys.readouterr().out

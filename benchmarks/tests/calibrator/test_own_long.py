@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from franq_bench.calibrator import own_long
+from franq_bench.calibrator import measured, own_long
 from franq_bench.calibrator.build import FILES, LONG, Question
 from franq_bench.data.folds import Folds
 from franq_bench.long.by_reading import Label, digest_of
@@ -141,3 +141,12 @@ def test_a_wrong_call_is_told(arguments, said, tmp_path, capsys):
     with pytest.raises(SystemExit):
         own_long.main(["--data", str(tmp_path), *arguments])
     assert said in capsys.readouterr().err
+
+
+def test_rows_say_what_they_were_measured_with(tmp_path):
+    guard = Guard.offline()
+    measured.write(tmp_path, guard)
+    assert measured.read(tmp_path) == {
+        "faithfulness": guard.faithfulness.fingerprint,
+        "claims": guard.claims.fingerprint,
+    }

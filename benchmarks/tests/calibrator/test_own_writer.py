@@ -1,8 +1,11 @@
 """The calibrator for one writer's short answers: its two numbers, and the rule that it keeps."""
 
+import json
+
 import numpy as np
 import pytest
 
+from franq_bench.calibrator import measured
 from franq_bench.calibrator.__main__ import main
 from franq_bench.calibrator.own_writer import fit, shares
 from franq_bench.tables.scores import Score, Scores
@@ -74,6 +77,8 @@ def test_claims_whose_truth_does_not_rise_with_p_faithful_are_refused():
 def test_the_command_writes_it_from_scores_alone(tmp_path, capsys):
     kept_apart = rows((20, 16, 0.9), of="apart", split="test")
     Scores((*rows((50, 40, 0.9), (50, 10, 0.1)), *kept_apart)).write(tmp_path / "own")
+    used = {"faithfulness": "small-1", "claims": "rules/1"}
+    (tmp_path / "own" / measured.FILE).write_text(json.dumps(used), encoding="utf-8")
     main(["--own", str(tmp_path / "own"), "--form", "short", "--out", str(tmp_path)])
     made = Calibrator.load(tmp_path / "smollm2-small-short.json")
     assert made.writer is not None
