@@ -11,7 +11,16 @@ from collections.abc import Iterator, Sequence
 
 from franq_guard.records import Passage, Span
 
-__all__ = ["NAMED", "bare", "frames", "is_own_name", "named_in_frames", "numbers_in"]
+__all__ = [
+    "NAMED",
+    "SAYS",
+    "TOLD",
+    "bare",
+    "frames",
+    "is_own_name",
+    "named_in_frames",
+    "numbers_in",
+]
 
 _PLACE = r"(?:passage|document|doc|source|context|excerpt|reference)"
 _AND = r"(?:, ?(?:and )?| and | & | ?[–-] ?)"
@@ -22,17 +31,18 @@ _REF = (
     rf"(?:(?i:the )?(?i:{_PLACE})s? ?#?)?{_NUMBER}"
     rf"(?:(?:{_AND}|(?=\[))(?:(?i:{_PLACE}) ?#?)?{_NUMBER})*"
 )
-_SAYS = (
+SAYS = (
     r"(?:both |all |also |clearly |explicitly )?(?:says?|said|states?|stated|mentions?|notes?"
     r"|reports?|explains?|confirms?|indicates?|shows?|claims?|adds?|reveals?|writes?)"
 )
-_TOLD = r"(?:stated|said|mentioned|noted|reported|described|explained|shown|given|indicated)"
+"""A pattern for what a passage does with a statement: "clearly states"."""
+TOLD = r"(?:stated|said|mentioned|noted|reported|described|explained|shown|given|indicated)"
 _OPENING = re.compile(
     rf"(?:(?:[Aa]ccording to|[Bb]ased on|[Aa]s per) {_REF},"
-    rf"|[Aa]s (?:{_REF} {_SAYS}|{_TOLD} (?:in|by) {_REF}),"
-    rf"|(?<![\w.]){_REF} {_SAYS}(?: that\b|:|,))\s+"
+    rf"|[Aa]s (?:{_REF} {SAYS}|{TOLD} (?:in|by) {_REF}),"
+    rf"|(?<![\w.]){_REF} {SAYS}(?: that\b|:|,))\s+"
 )
-_CLOSING = re.compile(rf",? (?:according to|as per|as {_TOLD} (?:in|by)) {_REF}(?=\W*$|[,;.])")
+_CLOSING = re.compile(rf",? (?:according to|as per|as {TOLD} (?:in|by)) {_REF}(?=\W*$|[,;.])")
 _END = re.compile(r"\W*$")
 _NAMED = re.compile(rf"\b{NAMED}")
 _DIGITS = re.compile(r"\d{1,3}")

@@ -29,11 +29,41 @@ PASSAGES = (Passage("Rome is big."), Passage("Paris is old."))
         ("Note: Rome is big.", "Rome is big."),
         ("Make sure to visit Rome.", "Visit Rome."),
         ("Please visit Rome.", "Visit Rome."),
+        ("Yes, Rome is big.", "Rome is big."),
+        ("No, it's not big.", "It's not big."),
+        ("Sure: Rome is big.", "Rome is big."),
+        ("Yes – Rome is big.", "Rome is big."),
+        ("In summary, Rome is big.", "Rome is big."),
+        ("To summarise, Rome is big.", "Rome is big."),
+        ("In conclusion, overall, Rome is big.", "Rome is big."),
+        ("In short, Rome is big.", "Rome is big."),
+        ("Therefore, Rome is big.", "Rome is big."),
+        ("Thus, in 1492 Rome was big.", "In 1492 Rome was big."),
+        ("The documents say that Rome is big.", "Rome is big."),
+        ("The provided context clearly states that Rome is big.", "Rome is big."),
+        ("According to the documents, Rome is big.", "Rome is big."),
+        ("Based on the information provided, Rome is big.", "Rome is big."),
+        ("As stated in these passages, Rome is big.", "Rome is big."),
+        ("As the sources show, Rome is big.", "Rome is big."),
+        ("Yes, according to passage 2, Rome is big.", "Rome is big."),
         # Facts, not numbers of statements, and what only looks like an opening:
         ("Note that.", "Note that."),
         ("Please.", "Please."),
         ("Important rivers: Rome has one.", "Important rivers: Rome has one."),
         ("Make sure that Rome is big.", "Make sure that Rome is big."),
+        ("Yes, because Rome is big.", "Yes, because Rome is big."),
+        ("Yes, and Rome is big.", "Yes, and Rome is big."),
+        ("No, visit Rome.", "No, visit Rome."),
+        ("Overall, a big city.", "Overall, a big city."),
+        ("No city is big.", "No city is big."),
+        ("Thus spoke Rome.", "Thus spoke Rome."),
+        ("Reportedly, Rome is big.", "Reportedly, Rome is big."),
+        ("According to Smith, Rome is big.", "According to Smith, Rome is big."),
+        ("Smith says that Rome is big.", "Smith says that Rome is big."),
+        ("The documents claim that Rome is big.", "The documents claim that Rome is big."),
+        ("The documents suggest that Rome is big.", "The documents suggest that Rome is big."),
+        ("The documents never say that Rome is big.", "The documents never say that Rome is big."),
+        ("According to the report, Rome is big.", "According to the report, Rome is big."),
         ("First place went to Rome.", "First place went to Rome."),
         ("Second, third and fourth place went to Rome.",
          "Second, third and fourth place went to Rome."),
@@ -49,6 +79,21 @@ def test_what_counts_or_only_opens_a_statement_is_not_scored(text, scored):
     assert stated(Trace("What?", PASSAGES, Generation(text)), claim, "long") == scored
     # In the short form an answer may be such a word; it is scored with its question.
     assert stated(Trace("What?", PASSAGES, Generation(text)), claim, "short") == f"What? {text}"
+
+
+@pytest.mark.parametrize(
+    ("passage", "text"),
+    [
+        ("Yes, Prime Minister is a sequel.", "Yes, Prime Minister is old."),
+        ("The charter is a document.", "The document says that Rome is big."),
+        ("He read two texts.", "According to the texts, Rome is big."),
+    ],
+)
+def test_words_that_a_passage_has_are_no_opening(passage, text):
+    claim = Claim(text, ((0, len(text)),))
+    told = (*PASSAGES, Passage(passage))
+    assert stated(Trace("What?", told, Generation(text)), claim, "long") == text
+    assert stated(Trace("What?", PASSAGES, Generation(text)), claim, "long") != text
 
 
 class ByPlace(FakeFaithfulness):
