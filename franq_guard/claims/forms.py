@@ -1,21 +1,31 @@
 """Finds the stretches of an answer that state nothing, before it is split into claims.
 
-These are reasoning (``<think>``), tool calls (tags or JSON), scripts and lists of sources. HTML
-tags are treated as markup: a block tag ends a line, ``<li>`` begins a list item. Each decision
-depends only on the text before a place, never on later text, so the result for an answer that is
-still being written is the same. There is one exception: text before a ``</think>`` without an
-opening tag, at the end of a line, is reasoning. A stream of claims has usually checked and released
-that text as part of the answer before the tag arrives.
+These are reasoning (``<think>``), tool calls (tags or JSON), scripts and lists of sources, and an
+answer that is JSON as a whole. HTML tags are treated as markup: a block tag ends a line, ``<li>``
+begins a list item. Each decision depends only on the text before a place, never on later text, so
+the result for an answer that is still being written is the same. There are two exceptions. Text
+before a ``</think>`` without an opening tag, at the end of a line, is reasoning. A stream of claims
+has usually checked and released that text as part of the answer before the tag arrives. And whether
+an answer is JSON is known at its end: until then :func:`may_become_json` tells a stream to wait.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-__all__ = ["BLANK_ENTITY", "INLINE_TAG", "Lines", "Nothing", "lines_of"]
+__all__ = [
+    "BLANK_ENTITY",
+    "INLINE_TAG",
+    "OPENS_JSON",
+    "Lines",
+    "Nothing",
+    "lines_of",
+    "may_become_json",
+]
 
 Nothing = Literal["code", "reasoning", "citation"]
 """Kinds of stretches that state nothing; the kind is also the reason in ``not_a_claim``."""
@@ -56,6 +66,8 @@ _TOOL_CALL = re.compile(
     rf"{_ARGUMENTS}\s*:",
     re.M,
 )
+OPENS_JSON = re.compile(r'\s*(?:\{\s*(?:"|\Z)|\[\s*(?:[\[{"]|\Z))')
+"""How an object, or an array of more than numbers, begins: "[1]" is a citation."""
 _SOURCES = re.compile(
     r"^[ \t#*_]*(?:sources?|references?|bibliography|citations|quellen(?:verzeichnis)?"
     r"|literatur(?:verzeichnis)?)[ \t*_]*:?[ \t*_]*$",
@@ -81,6 +93,8 @@ class Lines:
 
 def lines_of(answer: str) -> Lines:
     """The answer as lines, and its stretches that state nothing."""
+    if _is_json(answer):
+        return Lines(answer, (Stretch(0, len(answer), "code"),))
     text, found = answer, list[Stretch]()
     if "<" in answer:  # what nearly no answer has is looked for only where it can be
         found = _tagged(answer)
@@ -93,6 +107,26 @@ def lines_of(answer: str) -> Lines:
     if "[" in answer or ":" in answer or "#" in answer or "http" in answer:
         found = [*found, *(one for one in _sources(text) if not _is_inside(one.start, found))]
     return Lines(text, tuple(sorted(found)))
+
+
+def may_become_json(answer: str) -> bool:
+    """Whether an unfinished answer may be JSON as a whole: all of it is in one pair of brackets."""
+    opening = OPENS_JSON.match(answer)
+    if opening is None:
+        return False
+    first = len(answer) - len(answer.lstrip())
+    return not answer[_end_of_json(answer, first) :].strip()
+
+
+def _is_json(answer: str) -> bool:
+    """Whether the whole answer is a JSON object or array."""
+    if OPENS_JSON.match(answer) is None or answer.rstrip()[-1] not in "]}":
+        return False
+    try:
+        json.loads(answer)
+    except (ValueError, RecursionError):  # no JSON, or brackets in brackets without end
+        return False
+    return True
 
 
 def _tagged(answer: str) -> list[Stretch]:

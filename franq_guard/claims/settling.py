@@ -11,7 +11,7 @@ A sentence is settled when no later text can change where it ends:
 - it is not "Yes." or "It does.": the sentence after it, which must be settled, decides about it.
 
 A heading, code block or table row is settled when the line after it is complete, the header of a
-table with its first row.
+table with its first row. Nothing is settled while all of the text may be a JSON object or array.
 
 Not handled: a line that begins with whole sentences, continues with a ``|`` and turns out to be the
 header of a table, or a row of the table above it. What was settled of it remains prose.
@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from franq_guard.claims.blocks import ENDS, NOTHING, WRAP_WIDTH, Block, blocks
+from franq_guard.claims.forms import OPENS_JSON, may_become_json
 from franq_guard.claims.sentences import sentences
 from franq_guard.records import Span
 
@@ -83,6 +84,8 @@ def settled(
         known: an earlier result for a beginning of the text, which is not examined again.
         waits: whether the sentence that ends a text means what the next one makes of it ("Yes.").
     """
+    if may_become_json(text):
+        return 0
     found = blocks(text)
     end = 0
     for i, block in enumerate(found):
@@ -114,7 +117,7 @@ def restart(text: str, end: int) -> Restart | None:
 
     Splitting from there gives the same result as splitting the whole text, whatever follows. The
     place is never inside a table or code, and only at the beginning of a list item, because their
-    parts depend on the text before.
+    parts depend on the text before; nor before what would be JSON by itself.
     """
     found = blocks(text)
     within = next((i for i, block in enumerate(found) if block.end > end), None)
@@ -129,6 +132,8 @@ def restart(text: str, end: int) -> Restart | None:
     at = text.rfind("\n", 0, block.start) + 1
     if at < before.end or "|" in text[before.start : before.end]:
         return None  # another kind of line break, or a table that may continue
+    if OPENS_JSON.match(text, at):
+        return None
     return Restart(at, is_block=True)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from franq_guard import Generation, Guard, Passage, Trace
+from franq_guard import Generation, Guard, Passage, Policy, Trace
 from franq_guard.claims import RuleSplitter, remove_claims
 from franq_guard.claims.rules.citations import cited_by
 from franq_guard.streaming import ClaimStream
@@ -57,7 +57,18 @@ FORMS = {
     "Die Brücke wurde am 27. Mai 1930 eröffnet. Im 19. Jahrhundert war sie neu.":
         (["Die Brücke wurde am 27. Mai 1930 eröffnet.", "Im 19. Jahrhundert war sie neu."], []),
     "It has 27. April was cold.": (["It has 27.", "April was cold."], []),
-    '{"name": "Rome", "text": "Rome is big."}': (['{"name": "Rome", "text": "Rome is big."}.'], []),
+    '{"name": "Rome", "text": "Rome is big. It is <b>old</b>.<br>"}': ([], ["code"]),
+    '\n{\n\n "a": [\n  "Rome is big.\\n\\nIt is \\"old\\" [1]."\n ],\n\n "b": 1\n}\n':
+        ([], ["code"]),
+    '["Rome is big and it has one river and one bridge.", 2]': ([], ["code"]),
+    "[1, 2]": ([], ["citation"]),
+    '["Rome is big", "Bonn": "It is small"]':
+        (['["Rome is big", "Bonn": "It is small"].'], []),
+    "{ Rome is big. }": (["{ Rome is big. }."], []),
+    '["Rome is big." It is old.]': (['["Rome is big."].', "It is old."], []),
+    '{"a": "Rome is big."}\n\nBonn is small.': (['{"a": "Rome is big."}.', "Bonn is small."], []),
+    'Rome is big and it has one river.\n\n{"a": "Bonn is small."}':
+        (["Rome is big.", "It has one river.", '{"a": "Bonn is small."}.'], []),
 }  # fmt: skip
 
 
@@ -143,6 +154,25 @@ def test_a_stream_sees_the_same(text, caplog):
     answer = stream.answer()
     stream.close()
     assert answer.verdicts == guard.check_trace(trace(text)).verdicts
+
+
+@pytest.mark.parametrize("action", ["annotate", "filter"])
+def test_an_answer_in_json_stays_valid(action):
+    text = '{"answer": "Rome has 99 bridges. It is small.", "sources": [1]}'
+    guard = Guard(faithfulness=FakeFaithfulness(), policy=Policy(action=action))
+    answer = guard.check("Which town?", ["Rome is big."], text)
+    assert (answer.text, answer.status, answer.reason) == (text, "unverified", "no_claims")
+
+
+def test_a_stream_holds_back_what_may_become_json():
+    text = '{"answer": "Rome has 99 bridges. It is small and it lies at the river Tiber."'
+    guard = Guard(faithfulness=FakeFaithfulness())
+    passages = (Passage("Rome is big."),)
+    stream = ClaimStream(guard, lambda so_far: (guard, Trace("?", passages, Generation(so_far))))
+    for char in text + " " * 50:
+        assert stream.feed(char) == ""
+        assert stream.wait() is None
+    stream.close()
 
 
 @pytest.mark.parametrize(
