@@ -34,6 +34,14 @@ _ITEM = re.compile(
     r"|(?:\d{1,2}\ufe0f?\u20e3|\U0001f51f)[ \t]*)"
 )
 """A bullet; a number, letter or Roman numeral; an emoji keycap."""
+SIGN = (
+    "[■▪▫▬▰▶▸►▹▻◆◇◈◉○◎●◼◾★☆✦✧✨✪✱✳✴❖➔➜➝➞➡➢➣➤➥➦➨➽✅☑✓✔⬛⚫⚪⭐☞👉🔹🔸🔷🔶🔵🔘🔲🔳🌟💫📌📍💡🎯🔑]"
+    "[\U0001f3fb-\U0001f3ff]?\ufe0f?"
+)
+"""A sign that only marks a line. One that may say something is none: a cross, a flag, an apple."""
+_SIGN = re.compile(rf"[ \t]*({SIGN})[ \t]+(?=\S)")
+_FIELD = re.compile(r"[ \t]*([^\W\d_])[\w-]*(?: [\w-]+){0,2}: +\S")
+"""A line that begins as "word: value"."""
 _FOOTNOTE = re.compile(r"[ \t]*\[\^?\d{1,3}\]:[ \t]+(?=\S)")
 _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
@@ -134,9 +142,10 @@ def _classify(text: str, start: int, end: int, blank: bool) -> Block:
         span = trimmed(text, note.end(), end)
         return Block("footnote", *span, marker=(left, span[0]), after_blank=blank)
     item = _ITEM.match(text, body, end)
+    item = _SIGN.match(text, body, end) if item is None else item
     if item and not _is_initial(item):
-        task = _TASK.match(text, item.end(), end)
-        content = task.end() if task else item.end()
+        mark = _TASK.match(text, item.end(), end) or _SIGN.match(text, item.end(), end)
+        content = mark.end() if mark else item.end()
         left, _ = trimmed(text, item.start(), item.end())
         span = trimmed(text, content, end)
         return Block(
@@ -221,6 +230,15 @@ def _continues(text: str, last: Block, block: Block) -> bool:
         return False
     line_start = max(text.rfind("\n", last.start, last.end) + 1, last.start)
     line = text[line_start : last.end]
-    if line.endswith(ENDS):
+    if line.endswith(ENDS) or _are_fields(line, text[block.start : block.end]):
         return False
     return text[block.start].islower() or len(line) >= WRAP_WIDTH
+
+
+def _are_fields(line: str, following: str) -> bool:
+    """Whether two lines read "word: value", with words in the same case.
+
+    Else the second may only be wrapped: "Note: it is made in one" and "colour: red".
+    """
+    first, second = _FIELD.match(line), _FIELD.match(following)
+    return first is not None and second is not None and first[1].isupper() == second[1].isupper()

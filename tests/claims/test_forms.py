@@ -69,6 +69,16 @@ FORMS = {
     '{"a": "Rome is big."}\n\nBonn is small.': (['{"a": "Rome is big."}.', "Bonn is small."], []),
     'Rome is big and it has one river.\n\n{"a": "Bonn is small."}':
         (["Rome is big.", "It has one river.", '{"a": "Bonn is small."}.'], []),
+    "✅ Size: 9 km\n✔️ **Age:** 9 years\n🔹 Rome is big. ✅ It is small.\n- ★ River: one\n👉🏽 Oslo":
+        (["Size: 9 km.", "Age: 9 years.", "Rome is big.", "It is small.", "River: one.", "Oslo."],
+         []),
+    "❌ Rome is big\n🇩🇪 14 million\n▲ 5 %": (["❌ Rome is big.", "🇩🇪 14 million.", "▲ 5 %."], []),
+    "size: 9 km\nage of walls: 9 years\n- river: one\n  bridges: two":
+        (["Size: 9 km.", "Age of walls: 9 years.", "River: one.", "Bridges: two."], []),
+    "Size: nine kilometres, as long as it was in the old times\nAge: 9 years":
+        (["Size: nine kilometres, as long as it was in the old times.", "Age: 9 years."], []),
+    "Note: all of it is built in the same\ncolour: red.":
+        (["Note: all of it is built in the same colour: red."], []),
 }  # fmt: skip
 
 
@@ -223,6 +233,11 @@ def test_what_is_removed_leaves_its_neighbours():
     claims = RuleSplitter().split(text)
     kept = remove_claims(text, claims, [1])
     assert kept == "<p>Rome is big.</p><ul><li></li><li>Bonn is small.</li></ul>"
+
+
+def test_a_sign_is_removed_with_its_line():
+    text = "✅ Size: 9 km\n✅ Age: 9 years\n"
+    assert remove_claims(text, RuleSplitter().split(text), [0]) == "✅ Age: 9 years\n"
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
+from franq_guard.claims.blocks import SIGN
 from franq_guard.claims.rules.citations import TAKEN_OUT
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.lexer import Word
@@ -16,6 +17,7 @@ _EMPHASIS = re.compile(
 )
 _LINK = re.compile(r"!?\[([^\]\[]*)\]\([^()\s]*\)")
 _NUMBERING = re.compile(r"^\(?\d{1,2}[.)] (?=\D)")
+_OPENING_SIGN = re.compile(rf"^(?:{SIGN} +)+")
 _BLANKS = re.compile(r"\s+")
 _TAKEN_OUT = re.compile(rf"\s*{TAKEN_OUT}\s*(?=[.,;:!?)\]}}])|\s*{TAKEN_OUT}+(?=[\"'”’»`])")
 _LOOSE_END = " ,;:—–-"
@@ -63,11 +65,11 @@ def _gap(answer: str, last: Word, word: Word) -> str:
 def as_sentence(text: str) -> str:
     """The text as a sentence: without Markdown emphasis, footnote marks and double blanks.
 
-    It begins with a capital letter and ends with a punctuation mark.
+    It begins with a capital letter and ends with a punctuation mark. A sign such as "✅" before
+    it is left out.
     """
-    text = _NUMBERING.sub(
-        "", _BLANKS.sub(" ", _TAKEN_OUT.sub("", plain(text))).strip().strip(_LOOSE_END)
-    )
+    text = _BLANKS.sub(" ", _TAKEN_OUT.sub("", plain(text))).strip().strip(_LOOSE_END)
+    text = _NUMBERING.sub("", _OPENING_SIGN.sub("", text))
     if not text:
         return text
     first = text.split(" ", 1)[0]
