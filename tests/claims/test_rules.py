@@ -21,6 +21,8 @@ SPLIT = [
      "Members can borrow ten books and keep them for a month."],
     ["It's free.", "It has no ads.", "It's free and has no ads."],
     ["Bees collect nectar.", "Bees pollinate crops.", "Bees collect nectar and pollinate crops."],
+    ["It draws 1.2 kW.", "It weighs 9 kg.", "It runs on 230 V.",
+     "It draws 1.2 kW, weighs 9 kg, and runs on 230 V."],
     # clauses of their own
     ["The Louvre is in Paris.", "The Prado is in Madrid.",
      "The Louvre is in Paris and the Prado is in Madrid."],

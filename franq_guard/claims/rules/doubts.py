@@ -26,6 +26,7 @@ _CAUSING = word_set(
     "made make makes left leave leaves kept keep keeps found find finds rendered render renders"
     " considered consider considers got get gets had have has saw see sees"
 )
+_UNITS = word_set("kg g w kw mw v kv hz bar l ml cm mm nm db mb gb")
 _PERIODS = frozenset({"hour", "day", "week", "month", "year", "time"})
 _POSSIBLE = frozenset({"can", "could", "will", "would"})
 _PERFECT = frozenset({"has", "have", "had"})
@@ -116,8 +117,16 @@ def ambiguous_noun(frame: Sequence[Word], k: int, verb: int) -> bool:
         return True  # "creates goals and rules that help"
     if is_plural(frame[k - 1]) and low in verbs.PLURAL_NOUN_TOO and not opens_noun_phrase(after):
         return True  # "the typical issues and challenges common to it"
-    noun = is_plural(frame[k - 1]) or frame[k].is_comma or frame[k - 1].is_comma
+    comma = frame[k].is_comma or frame[k - 1].is_comma
+    noun = is_plural(frame[k - 1]) or (comma and not _after_measure(frame, k))
     return after.low in w.PREPOSITIONS and noun and low in verbs.PLURAL_NOUN_TOO
+
+
+def _after_measure(frame: Sequence[Word], k: int) -> bool:
+    """Whether a lone measure ends before ``k``: "draws 1.2 kW, and runs on 230 V"."""
+    end = k - frame[k - 1].is_comma
+    listed = any(x.is_comma for x in frame[:end])  # "has 12 V, 2 kg, and plugs for all"
+    return not listed and frame[end - 1].low in _UNITS and frame[end - 2].is_number
 
 
 def has_object(frame: Sequence[Word], k: int) -> bool:
