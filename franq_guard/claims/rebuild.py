@@ -138,11 +138,30 @@ class _Parts:
         size = len(self.opening(k))
         return [j for j in range(k) if self.shared(j, k) == size]
 
+    @cached_property
+    def set_in_commas(self) -> list[tuple[int, int, int, int]]:
+        """The asides of which both commas are told, as of "A, who left and won, died".
+
+        Each with the claim that opens it, the one that closes it, the place of that one's words and
+        the claim whose words follow. A comma that begins a member of a series is never closed.
+        """
+        owned = sorted((*span, k) for k, spans in enumerate(self.pieces) for span in spans)
+        found, opened = [], -1
+        for (start, end, k), (_, _, after) in pairwise(owned):
+            piece = self.text[start:end].strip()
+            opened = k if piece.startswith(",") else opened
+            if piece.endswith(",") and opened >= 0:
+                found.append((opened, k, start, after))
+                opened = -1
+        return found
+
     def joined_by(self, k: int) -> str:
         """How a claim's words are joined to those before: "aside", "and", "comma" or "other"."""
         piece = self.text[slice(*self.pieces[k][0])].lstrip()
         if _JOINER.match(piece):
             return "and"
+        if any(k == opening for opening, *_ in self.set_in_commas):
+            return "aside"
         first = _WORD.search(piece.removeprefix(","))
         if piece.startswith(",") and first and first.group().lower() not in self.words[k]:
             return "aside"  # ", who left", ", winning two": the claim's text differs from these
@@ -182,6 +201,13 @@ class _Draft:
                 joiner = joiners.get(k) if n == 0 else None
                 words = text[a:b] if joiner is None else joiner + _after_joiner(text[a:b])
                 placed.append((a, words))
+        if self.in_place:
+            inside = {self.first, *self.members}
+            placed += (
+                (at, ",")  # of what was said last in the aside
+                for opening, closing, at, after in parts.set_in_commas
+                if {opening, after} <= inside and closing not in inside
+            )
         return _tidy(_join([words for _, words in sorted(placed)]), mark)
 
 

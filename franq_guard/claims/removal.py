@@ -14,6 +14,7 @@ from franq_guard.claims.spans import subtract
 from franq_guard.records import Claim, Span
 
 _NUMBER = re.compile(r"\d{1,3}")
+_TAG_BEFORE = re.compile(r"<(li|p)\b[^<>]*>\s*\Z", re.I)
 _NEXT_IN_CELL = re.compile(r" (?=[^\s|])")
 
 
@@ -157,7 +158,7 @@ def _renumbered(text: str, found: Sequence[Block], gone: Sequence[Block]) -> Ite
 def _without_lines(text: str, found: Sequence[Block], gone: Sequence[Block]) -> Iterator[_Edit]:
     """Edits that remove the lines of emptied blocks, and a double blank line that this leaves.
 
-    From a line with several blocks (HTML) only the emptied block is removed.
+    From a line with several blocks (HTML) only the emptied block is removed, with its tags.
     """
     lost = {block.start for block in gone}
     for i, block in enumerate(found):
@@ -170,12 +171,21 @@ def _without_lines(text: str, found: Sequence[Block], gone: Sequence[Block]) -> 
             i + 1 < len(found) and found[i + 1].start < end
         )
         if shared:
-            yield _Edit(block.start, block.end)
+            yield _Edit(*_with_tags(text, block, start))
             continue
         if start == 0 or text[:start].endswith("\n\n"):
             while end < len(text) and text[end] == "\n":
                 end += 1
         yield _Edit(start, end)
+
+
+def _with_tags(text: str, block: Block, line: int) -> Span:
+    """The range of a block of the line that begins at ``line``, with "<li>" and "</li>" around."""
+    opening = _TAG_BEFORE.search(text[line : block.start])
+    if opening is None:
+        return block.start, block.end
+    closing = re.compile(rf"\s*</{opening[1]}\s*>", re.I).match(text, block.end)
+    return (line + opening.start(), closing.end()) if closing else (block.start, block.end)
 
 
 def _apply(text: str, edits: Sequence[_Edit]) -> str:

@@ -232,7 +232,10 @@ def test_what_is_removed_leaves_its_neighbours():
     text = "<p>Rome is big.</p><ul><li>Paris is old.</li><li>Bonn is small.</li></ul>"
     claims = RuleSplitter().split(text)
     kept = remove_claims(text, claims, [1])
-    assert kept == "<p>Rome is big.</p><ul><li></li><li>Bonn is small.</li></ul>"
+    assert kept == "<p>Rome is big.</p><ul><li>Bonn is small.</li></ul>"
+    text = "<p>Rome is big.</p><ul><li>Paris is old.<li>Bonn is small.</ul>"
+    kept = remove_claims(text, RuleSplitter().split(text), [1])
+    assert kept == "<p>Rome is big.</p><ul><li><li>Bonn is small.</ul>"
 
 
 def test_a_sign_is_removed_with_its_line():

@@ -15,6 +15,8 @@ CURIE = "Marie Curie, who was born in Warsaw, won the prize and died in 1934."
 BORN = "He was born in Ulm, studied in Bern, and died in Rome."
 NESTED = "He lives in Ulm and his works include plays, novels, and poems."
 ARTISTS = "Artists hated violence, war, and nationalism, and met in Zurich."
+MADE = "Ada, born in Ulm and raised in Bonn, won the prize and died in 1934."
+LOCKE = "Locke, a former coach, joined Ulm in May and left in June."
 WOLVES = "Wolves live in packs of ten animals, which are led by a pair."
 STORM = "The storm grew on Monday, gaining strength and becoming a hurricane."
 
@@ -37,6 +39,10 @@ STORM = "The storm grew on Monday, gaining strength and becoming a hurricane."
         (ARTISTS, (2,), "Artists hated violence and war, and met in Zurich."),
         (NESTED, (0,), "His works include plays, novels, and poems."),
         (STORM, (2,), "The storm grew on Monday, gaining strength."),
+        (MADE, (2,), "Ada, born in Ulm, won the prize and died in 1934."),
+        (MADE, (3,), "Ada, born in Ulm and raised in Bonn, won the prize."),
+        (MADE, (2, 3), "Ada, born in Ulm, won the prize."),
+        (LOCKE, (2,), "Locke, a former coach, joined Ulm in May."),
         (WOLVES, (1,), "Wolves live in packs of ten animals."),
         (WOLVES, (0,), ""),  # what is left would say the removed claim over again
         ("He left; she stayed.", (0,), "She stayed."),
