@@ -10,11 +10,15 @@ from itertools import pairwise
 
 from franq_guard.basics.text import common_start
 from franq_guard.claims.rules.enclosed import around, enclosed
+from franq_guard.claims.sentences import HIGH_NUMBERS
 from franq_guard.claims.spans import merged
 from franq_guard.records import Claim, Span
 
 _EDGE = " \t\n,;:–—"
-_TERMINAL = re.compile(r"[.!?…。！？]*[\"”’')\]*_`]*(?:\[\d{1,3}\])*$")
+_MARKS = r"[\"”’')\]*_`]*"
+_TERMINAL = re.compile(
+    rf"[.!?…。！？]+{_MARKS}{HIGH_NUMBERS}$|[.!?…。！？]*{_MARKS}(?:\[\d{{1,3}}\])*$"
+)
 _JOINER = re.compile(r",?\s*(?:and|or)\b", re.IGNORECASE)
 _ASIDE = re.compile(r",\s*(?:who|which|whose|an?|the)\b", re.IGNORECASE)
 _RELATIVE = re.compile(r",\s*(?:who|which|whose)\b", re.IGNORECASE)

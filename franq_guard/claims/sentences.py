@@ -54,6 +54,10 @@ _AFTER_ORDINAL = re.compile(r"(?:April|August|September|November|Jahrhundert|Wel
 """What may follow a German ordinal, if a German word is before it: English has these months too."""
 _LOOKED_AT = 24
 """How many characters before and after a boundary are looked at."""
+_HIGH = "[¹²³⁰⁴-⁹]+"
+HIGH_NUMBERS = rf"{_HIGH}(?:[,⁻–-]{_HIGH})*"
+"""A pattern for the numbers of notes, as after "It is old.¹"."""
+_HIGH_NOTE = re.compile(rf"{HIGH_NUMBERS}(?=\s|\Z)\s*")
 _NOTE = re.compile(r"\s*(?:\[\d{1,3}\])+\s*$")
 
 
@@ -68,6 +72,10 @@ def sentences(text: str, start: int, end: int, *, language: str = "en") -> list[
         cuts.extend(_split_more(part, found["start_index"], found["end_index"]))
     merged: list[Span] = []
     for left, right in (trimmed(part, *cut) for cut in cuts):
+        note = _HIGH_NOTE.match(part, left, right) if merged and left == merged[-1][1] else None
+        if note:  # it belongs to the sentence before
+            merged[-1] = trimmed(part, merged[-1][0], note.end())
+            left = note.end()
         if left >= right:
             continue
         if merged and _belongs(part, merged[-1], (left, right)):

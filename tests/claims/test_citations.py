@@ -37,6 +37,8 @@ PASSAGES = (
         ("As [2] says, Rome is big. According to [3][4], it is old.", [("2",), ("3",), ("4",)]),
         ("The town he came from [2] is big, as described in [3].", [("2",), ("3",)]),
         ("The costs [3] rose sharply. Rome grew [2] quickly.", [("3",), ("2",)]),
+        ("Rome is big.¹ It is old,²,³ it is there⁴⁻⁶.", [("1",), ("2", "3"), ("4", "5", "6")]),
+        ("It has 5 km²¹, 20 metres² and 10 m³.", []),
         ("Document 12 is a treaty. He signed document 3 in Rome.", []),
         # The sentences need these: they count, name or tell when.
         ("It holds [9] litres, sold [300] units and weighs [1,250] g.", []),

@@ -53,6 +53,10 @@ FORMS = {
     "Rome is big.\n[1]: Rome (1990) https://a.b/c\n[2]: Bonn is small.\n[3]: Lee, J. Towns. 1990":
         (["Rome is big.", "Bonn is small."], ["citation", "citation"]),
     "Sources:\n[1]: Rome was founded by two brothers.": ([], ["citation", "citation"]),
+    "Rome is big.¹ Bonn is small!¹,² Oslo lies in Norway³. It is “old.”⁴":
+        (["Rome is big.", "Bonn is small!", "Oslo lies in Norway.", "It is “old.”"], []),
+    "Rome has 5 km².¹ Bonn has 20 square metres².": (
+        ["Rome has 5 km².", "Bonn has 20 square metres²."], []),
     "Empty Response": ([], ["no answer"]),
     "Die Brücke wurde am 27. Mai 1930 eröffnet. Im 19. Jahrhundert war sie neu.":
         (["Die Brücke wurde am 27. Mai 1930 eröffnet.", "Im 19. Jahrhundert war sie neu."], []),

@@ -51,6 +51,8 @@ STORM = "The storm grew on Monday, gaining strength and becoming a hurricane."
         ("Although he was ill, he won.", (1,), "He was ill."),
         ("**Rome is old and was founded by twins.**", (1,), "**Rome is old.**"),
         ("Rome is old and has seven hills.[1]", (1,), "Rome is old.[1]"),
+        ("Rome is old and has seven hills.¹", (1,), "Rome is old.¹"),
+        ("Rome is old and has 5 km²", (1,), "Rome is old"),
     ],
 )
 def test_a_sentence_keeps_its_grammar(answer, drop, expected):

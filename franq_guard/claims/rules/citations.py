@@ -2,15 +2,16 @@
 
 They are kept in the text but not measured: the probability of writing "[1]" does not depend on
 whether a fact is true. Citations are ``[1]``, ``[1, 2]``, ``[^1]``, ``【1】``, ``(Smith 2020)``,
-``(Smith et al., 2020)``, ``[Source: Title]``, ``[doc-12]``, ``(passage 2)`` and, before a full stop
-or comma, ``[Title of a Passage]``. A bracket that the sentence needs is none ("It holds [9] l.").
-In "According to [2], ..." and "Passage 2 says that ..." the words around it are left to
-:mod:`.attribution`.
+``(Smith et al., 2020)``, ``[Source: Title]``, ``[doc-12]``, ``(passage 2)``, before a full stop or
+comma ``[Title of a Passage]``, and after a mark or a longer word a raised ``¹``. A bracket that the
+sentence needs is none ("It holds [9] l."). In "According to [2], ..." and "Passage 2 says that ..."
+the words around it are left to :mod:`.attribution`.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from franq_guard.claims.forms import BLANK_ENTITY, INLINE_TAG
 from franq_guard.claims.rules import verbs as v
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.lexicon import word_set
-from franq_guard.claims.sentences import sentences
+from franq_guard.claims.sentences import HIGH_NUMBERS, sentences
 from franq_guard.claims.spans import subtract
 from franq_guard.records import Claim, Passage, Span
 
@@ -38,6 +39,14 @@ _AUTHOR = (
     r"[^\W\d_][\w'’-]+(?: (?:et al\.?|and|und|&)(?: [^\W\d_][\w'’-]+)?)?,? (?:19|20)\d\d[a-z]?"
 )
 _END = r"(?=\s*(?:[.,;:!?)\]]|$|\n))"
+_SQUARED = ("metre", "meter", "metres", "meters", "inch", "inches", "foot", "feet", "mile", "miles",
+            "yard", "yards", "second", "seconds")  # fmt: skip
+"""After these words a raised number is a power."""
+_RAISED = (
+    r"(?=[¹²³⁰-⁹])(?:(?<=[.!?,;:\"”’])|(?<=[^\W\d_]{4})"
+    + "".join(rf"(?<!{word})" for word in _SQUARED)
+    + rf")(?P<raised>{HIGH_NUMBERS})(?!\w)"
+)
 _Use = Literal["citation", "frame", "fact"]
 _CITATION = re.compile(
     rf"\[\^?(?P<numbers>{_NUMBERS})\](?!\()|【(?P<marks>{_NUMBERS})(?:[†:][^】\n]*)?】"
@@ -47,6 +56,7 @@ _CITATION = re.compile(
     rf"|\[(?P<title>[^\W\d_][^\[\]\n]{{2,80}})\](?!\(){_END}"
     rf"|\((?i:see |cf\. |sources?: ?)?(?P<words>{NAMED})\)"
     rf"|\((?:see |cf\. |vgl\. )?(?P<author>(?=[A-ZÄÖÜ]){_AUTHOR}(?:; {_AUTHOR})*)\){_END}"
+    rf"|{_RAISED}"
 )
 _URL = r"<?(?:https?://|www\.)[^\s<>]*[^\s<>.,;:!?)\]}\"'”’]"
 _SAYS_WHERE = (
@@ -100,6 +110,8 @@ def citations(text: str) -> list[Citation]:
 
 
 def _names(match: re.Match[str]) -> tuple[str, ...]:
+    if match["raised"] is not None:
+        return numbers_in(unicodedata.normalize("NFKC", match["raised"]).replace("−", "-"))
     numbers = match["numbers"] or match["marks"] or match["words"]
     if numbers is not None:
         return numbers_in(numbers)
