@@ -132,6 +132,20 @@ def test_the_same_number_in_another_form_is_no_other_number(claim, sentence):
         ("Turnout rose by 5 percentage points.", "Turnout rose by 5 %."),
         ("Nobody may drive faster than 75 mph.", "Nobody may drive faster than 75 km/h."),
         ("The kiln reached 900 °F.", "The kiln reached 900 °C."),
+        ("It pumps 220 gallons a minute.", "It pumps 220 litres per minute."),
+        ("It pumps 220 litres per hour.", "It pumps 220 litres per minute."),
+        ("It pumps 220 l/h.", "It pumps 220 litres a minute."),
+        ("It packs 30 parcels per day.", "It packs 30 parcels per hour."),
+        ("It is cleaned 3 times a week.", "It is cleaned three times a day."),
+        ("The pass costs $12 a week.", "The pass costs $12 a month."),
+        ("Give 5 mg per kg.", "Give 5 mg per litre."),
+        ("It drives 90 kilometres a minute.", "It drives 90 km/h."),
+        ("A filter costs 39 cents.", "A filter costs 39 euros."),
+        ("A filter costs 39 pounds.", "A filter costs 39 euros."),
+        ("The stove weighs 14 pounds.", "The stove weighs 14 kg."),
+        ("It runs on 230 kV.", "It runs on 230 V."),
+        ("The tyre needs 3 psi.", "The tyre needs 3 bar."),
+        ("The hall has 300 square feet.", "The hall has 300 m²."),
         ("Lots must be bid for by 31 May.", "Lots must be bid for by 31 March."),
         ("Lots must be bid for by March 31st.", "Lots must be bid for by the 31st of May."),
     ],
@@ -157,6 +171,20 @@ def test_the_same_number_of_another_unit_is_another_one(claim, sentence):
         ("The dam cost 2.5 million.", "The dam cost €2.5 million."),
         ("The pass costs $12.", "The pass costs A$12."),
         ("It drives 80 kilometres per hour.", "It drives 80 km/h."),
+        ("It drives 80 kilometres an hour.", "It drives 80 km/h."),
+        ("It drives 80 miles every hour.", "It drives 80 mph."),
+        ("It pumps 220 l/min.", "It pumps 220 litres a minute."),
+        ("It pumps 220 litres.", "It pumps 220 litres per minute."),  # of one only
+        ("It packs 30 parcels.", "It packs 30 parcels per hour."),
+        ("It packs 30 parcels every hour.", "It packs 30 an hour, for the first month."),
+        ("It was sold for 30 euros a year ago.", "It was sold for 30 euros a month."),
+        ("It pays 4 % a year.", "It pays 4 % per annum."),
+        ("The stove weighs 14 pounds.", "The stove weighs 14 lb."),
+        ("The stove costs 14 pounds.", "The stove costs £14."),
+        ("The hall has 3 bars.", "The hall has 3 psi valves and 3 rooms."),
+        ("The hall has 300 square metres.", "The hall has 300 m²."),
+        ("It uses 5 mg/kg/day.", "It uses 5 mg daily."),
+        ("A tuned 12 cent gap.", "A tuned gap of 12."),
         ("Lots are sold on May 31.", "Lots are sold on the 31st of May."),
         ("It ran from May 2003.", "It ran from March to May 2003."),
         ("It takes 5 minutes.", "It takes 5 hours by boat, 5 minutes by car."),
@@ -265,6 +293,12 @@ def test_a_fact_that_is_all_that_differs_counts_twice():
     }
     for claim, times in claims.items():
         assert value("number_replaced", claim, sentence) == times, claim
+    units = {
+        "The stove weighs 14 pounds.": 2,  # "pounds" for "kg" does not lower the share
+        "The large iron stove of the mill weighs 14 pounds.": 0.5,  # stove, weighs, 14 of six
+    }
+    for claim, times in units.items():
+        assert value("number_replaced", claim, ("The stove weighs 14 kg.",)) == times, claim
     names = {
         "In Brenn they sold nine loaves at the market to Otto Lind in 2003.": 2,
         "In Brenn they sold nine loaves to Otto Lind in 2003.": 1,  # nor is the market there

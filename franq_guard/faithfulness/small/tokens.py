@@ -11,7 +11,12 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from franq_guard.faithfulness.small.facts import FULL_TENS, ORDINAL_END, SPELLED
-from franq_guard.faithfulness.small.units import CURRENCY_PATTERN, UNIT_PATTERN, unit_of
+from franq_guard.faithfulness.small.units import (
+    CURRENCY_PATTERN,
+    RATE_PATTERN,
+    RATED_PATTERN,
+    unit_of,
+)
 from franq_guard.faithfulness.small.words import (
     MONTHS,
     NEGATIONS,
@@ -20,6 +25,7 @@ from franq_guard.faithfulness.small.words import (
     stem,
     word_set,
 )
+from franq_guard.records import Span
 
 Kind = Literal["number", "few", "name", "opening", "word", "negation", "pronoun"]
 """The class of a word. "few": a number word such as "one" that rarely is a count. "opening": the
@@ -31,14 +37,22 @@ class Measured(NamedTuple):
 
     power: str = ""  # "million"
     unit: str = ""  # of measurement or money, or the month of a day
+    per: str = ""  # the unit below: "a day"
 
     def agrees(self, other: Measured) -> bool:
         """Whether both may be of the same: an unknown one is of any."""
-        return all(not a or not b or a == b for a, b in zip(self, other, strict=True))
+        sides = zip(self, other, strict=True)
+        return all(not a or not b or a == b or {a, b} in _POUNDS for a, b in sides)
+
+
+_POUNDS: Final = ({"1 pound", "1 lb"}, {"1 pound", "1 GBP"})
 
 
 class Token(NamedTuple):
-    """A word to compare: its stem, or a number in digits; its class; of what a number is."""
+    """A word to compare: its stem, or a number in digits; its class; of what the number is.
+
+    The words of a unit have the number's ``of``, too.
+    """
 
     text: str
     kind: Kind
@@ -63,11 +77,13 @@ _AFTER: Final = re.compile(
     r"(?:\s?\(\d+\)|\))?"  # thirty-six (36) months
     rf"(?:{_BLANK}(?P<power>thousand|million|billion|trillion|bn|mn)\b|(?P<letter>[mMbB])\b)?"
     rf"{_BLANK}(?:(?:business|working|calendar|consecutive|full|more|whole) )?"
-    rf"(?:(?P<unit>{UNIT_PATTERN})|(?:of )?{_MONTH})?"
+    rf"(?:(?P<unit>{RATED_PATTERN})|(?:of )?{_MONTH}|(?P<times>times)(?=\s)|[a-z]+(?=\sper\s))?"
+    rf"(?:{RATE_PATTERN})?"
 )
 _BEFORE: Final = re.compile(
     rf"(?:(?<![A-Za-z])(?P<money>(?i:{CURRENCY_PATTERN}))\s?|\b{_MONTH}\.? (?:the )?)$"
 )
+_SPEEDS: Final = {"km/h": ("km", "h"), "mph": ("mile", "h"), "m/s": ("m", "s")}
 _LONGEST: Final = 20  # what is looked for before a number
 _LAST_DAY: Final = 31
 _ORDINAL_ENDS: Final = ("st", "nd", "rd", "th")
@@ -106,6 +122,7 @@ def measured(tokens: Iterable[Token]) -> Measures:
 def _read(text: str) -> list[Token]:
     found: list[Token] = []
     before = -2  # end of the previous one
+    measure = 0  # end of the latest number with its unit
     text = _ABBREVIATION.sub("", text)
     for match in _WORD.finditer(text):
         word, start = match.group(), match.start()
@@ -118,7 +135,11 @@ def _read(text: str) -> list[Token]:
         if token is None:
             continue
         if token.kind in ("number", "few"):
-            token = token._replace(of=_beside(text, token.text, start, match.end()))
+            after = _AFTER.match(text, match.end())
+            token = token._replace(of=_beside(text, token.text, match.span(), after))
+            measure = after.end() if after else 0
+        elif start < measure:
+            token = token._replace(of=found[-1].of)
         unit = token.kind == "number" and word[0].isalpha() and len(token.text) == 1
         if unit and found and found[-1].text in FULL_TENS:  # twenty-five
             found[-1] = Token(str(int(found[-1].text) + int(token.text)), "number", token.of)
@@ -131,9 +152,10 @@ def _read(text: str) -> list[Token]:
     return found
 
 
-def _beside(text: str, number: str, start: int, end: int) -> Measured:
+def _beside(text: str, number: str, at: Span, after: re.Match[str] | None) -> Measured:
     """What stands beside a number: "60 mg", "$1.2M", "31 May", "May 31st"."""
-    before, after = _BEFORE.search(text[max(0, start - _LONGEST) : start]), _AFTER.match(text, end)
+    start, end = at
+    before = _BEFORE.search(text[max(0, start - _LONGEST) : start])
     sides = [side.groupdict() for side in (before, after) if side]
     said = {name: word for side in sides for name, word in side.items() if word}
     power = said.get("power") or (said.get("letter", "") if "money" in said else "")
@@ -142,9 +164,20 @@ def _beside(text: str, number: str, start: int, end: int) -> Measured:
         months = MONTHS.intersection(calendar_word((s["month"] or "").lower()) for s in sides)
         if months:  # of "March 27 May 1" it is not known
             return Measured(power, "" if len(months) > 1 else next(iter(months)))
-    unit = unit_of(said.get("money") or said.get("unit", ""))
-    ordinal = text[start:end].lower().endswith(_ORDINAL_ENDS)  # the third day is no three days
-    return Measured(power, f"{unit.size} {unit.kind}" if unit and not ordinal else "")
+    if text[start:end].lower().endswith(_ORDINAL_ENDS):  # the third day is no three days
+        return Measured(power)
+    unit = said.get("money") or said.get("unit", "")
+    every = said.get("every", "") if unit or "times" in said else ""
+    return Measured(power, *_rate(unit, said.get("per") or every))
+
+
+def _rate(unit: str, per: str) -> tuple[str, str]:
+    """The units of a rate, each in one form; an unknown one is ""."""
+    known = unit_of(unit)
+    if known and known.kind in _SPEEDS:
+        unit, per = _SPEEDS[known.kind]
+    above, below = (f"{u.size} {u.kind}" if (u := unit_of(one)) else "" for one in (unit, per))
+    return above, below
 
 
 def _token(word: str, *, opens: bool) -> Token | None:

@@ -14,7 +14,7 @@ class Unit(NamedTuple):
 
 
 # Kind, size, words in any case, symbols in this case only. Months have no fixed number of days, a
-# kilobyte no fixed number of bytes. "Pounds" may be weight or money, so they are not here.
+# kilobyte no fixed number of bytes, a ton no fixed weight.
 _UNITS: Final = (
     ("mass", "0.000001", "microgram micrograms", "µg μg mcg"),
     ("mass", "0.001", "milligram milligrams", "mg"),
@@ -22,6 +22,8 @@ _UNITS: Final = (
     ("mass", "1000", "kilo kilos kilogram kilograms", "kg"),
     ("mass", "1000000", "tonne tonnes", ""),
     ("ounce", "1", "ounce ounces", "oz"),
+    ("lb", "1", "lb lbs", ""),
+    ("pound", "1", "pound pounds", ""),  # weight or money
     ("volume", "0.001", "millilitre millilitres milliliter milliliters", "ml mL"),
     ("volume", "0.01", "centilitre centilitres centiliter centiliters", "cl"),
     ("volume", "0.1", "decilitre decilitres deciliter deciliters", "dl"),
@@ -29,6 +31,8 @@ _UNITS: Final = (
     ("teaspoon", "1", "teaspoon teaspoons tsp", ""),
     ("tablespoon", "1", "tablespoon tablespoons tbsp", ""),
     ("cup", "1", "cup cups", ""),
+    ("pint", "1", "pint pints", ""),
+    ("gallon", "1", "gallon gallons gal", ""),
     ("length", "0.001", "millimetre millimetres millimeter millimeters", "mm"),
     ("length", "0.01", "centimetre centimetres centimeter centimeters", "cm"),
     ("length", "1", "metre metres meter meters", "m"),
@@ -36,6 +40,11 @@ _UNITS: Final = (
     ("mile", "1", "mile miles", ""),
     ("foot", "1", "foot feet", "ft"),
     ("inch", "1", "inch inches", ""),
+    ("yard", "1", "yard yards", ""),
+    ("m²", "1", "m² sqm sq_m square_metre square_metres square_meter square_meters", ""),
+    ("ft²", "1", "ft² sq_ft square_foot square_feet", ""),
+    ("m³", "1", "m³ cubic_metre cubic_metres cubic_meter cubic_meters", ""),
+    ("ft³", "1", "ft³ cu_ft cubic_foot cubic_feet", ""),
     ("hectare", "1", "hectare hectares", "ha"),
     ("acre", "1", "acre acres", ""),
     ("time", "0.001", "millisecond milliseconds", "ms"),
@@ -45,7 +54,7 @@ _UNITS: Final = (
     ("days", "1", "day days", ""),
     ("days", "7", "week weeks", ""),
     ("months", "1", "month months", ""),
-    ("months", "12", "year years yr yrs", ""),
+    ("months", "12", "year years yr yrs annum", ""),
     ("km/h", "1", "km/h kmh kph km_per_hour kilometres_per_hour kilometers_per_hour", ""),
     ("mph", "1", "mph miles_per_hour", ""),
     ("m/s", "1", "m/s metres_per_second meters_per_second", ""),
@@ -61,6 +70,8 @@ _UNITS: Final = (
     ("NOK", "1", "nok", ""),
     ("SEK", "1", "sek", ""),
     ("DKK", "1", "dkk", ""),
+    ("cent", "1", "cent cents euro_cent euro_cents eurocent eurocents ¢", ""),
+    ("pence", "1", "penny pennies pence", ""),
     ("kB", "1", "kb kilobytes", ""),
     ("MB", "1", "mb megabytes", ""),
     ("GB", "1", "gb gigabytes", ""),
@@ -73,6 +84,21 @@ _UNITS: Final = (
     ("energy", "1000", "", "kWh"),
     ("energy", "1000000", "", "MWh"),
     ("energy", "1000000000", "", "GWh"),
+    ("voltage", "0.001", "millivolt millivolts", "mV"),
+    ("voltage", "1", "volt volts", "V"),
+    ("voltage", "1000", "kilovolt kilovolts", "kV"),
+    ("current", "0.001", "milliamp milliamps milliampere milliamperes", "mA"),
+    ("current", "1", "amp amps ampere amperes", ""),
+    ("pressure", "1", "pascal pascals", "Pa"),
+    ("pressure", "100", "hectopascal hectopascals millibar millibars", "hPa mbar"),
+    ("pressure", "1000", "kilopascal kilopascals", "kPa"),
+    ("pressure", "100000", "", "bar"),
+    ("pressure", "1000000", "megapascal megapascals", "MPa"),
+    ("psi", "1", "psi", ""),
+    ("frequency", "1", "hertz", "Hz"),
+    ("frequency", "1000", "kilohertz", "kHz"),
+    ("frequency", "1000000", "megahertz", "MHz"),
+    ("frequency", "1000000000", "gigahertz", "GHz"),
     ("mAh", "1", "mah", ""),
     ("kcal", "1", "kcal kilocalories", ""),
     ("kJ", "1", "kj kilojoules", ""),
@@ -104,12 +130,22 @@ def _either(forms: list[str]) -> str:
 
 
 _SHORT: Final = ("m", "s")  # beside the digits also a million ("5m") and a decade ("1990s")
-UNIT_PATTERN: Final = (
+_UNIT: Final = (
     rf"(?:(?i:{_either(list(_WORDS))})"
     rf"|{_either([form for form in _SYMBOLS if form not in _SHORT])}"
-    rf"|(?<!\d)[{''.join(_SHORT)}])(?![\w/]|\s/)"
+    rf"|(?<!\d)[{''.join(_SHORT)}])"
 )
+UNIT_PATTERN: Final = rf"{_UNIT}(?![\w/]|\s/)"
 """A unit after its number, as a regular expression."""
+RATED_PATTERN: Final = rf"{_UNIT}(?!\w|\s?/(?!\s?{UNIT_PATTERN}))"
+"""The same; "per" another one, as a slash, may follow it."""
+_TIME: Final = "minute|hour|day|week|month|year"
+RATE_PATTERN: Final = (
+    rf"\s?(?:(?:/\s?|per\s)(?P<per>{UNIT_PATTERN})"
+    rf"|(?:an?|each|every)\s(?P<every>{_TIME})\b"
+    r"(?!\s(?:ago|before|after|later|earlier|early|late|long)\b))"
+)
+"""The rest of a rate, after its number, thing or unit: "/min", "per kg" or "a day"."""
 CURRENCY_PATTERN: Final = (
     rf"(?:{_either([form for form, unit in _WORDS.items() if unit.kind in CURRENCIES])})"
 )

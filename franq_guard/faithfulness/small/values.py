@@ -9,11 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from franq_guard.faithfulness.small.facts import CARDINALS
-from franq_guard.faithfulness.small.units import UNIT_PATTERN, unit_of
+from franq_guard.faithfulness.small.units import (
+    RATE_PATTERN,
+    RATED_PATTERN,
+    UNIT_PATTERN,
+    Unit,
+    unit_of,
+)
 from franq_guard.faithfulness.small.words import word_set
 
 Value = tuple[object, ...]
@@ -55,7 +62,7 @@ _SPELLED: Final = rf"(?P<word>\b(?i:{_CARDINAL})\b)(?:\s?\(\d+\))?"  # thirty-si
 _NUMBER: Final = re.compile(
     rf"(?<![\w.,:/–-])(?:{_DIGITS}|{_SPELLED})"
     rf"(?:[{_BLANKS}-]?(?P<power>thousand|million|billion|trillion|bn|k)\b"
-    rf"|[{_BLANKS}-]?(?P<unit>{UNIT_PATTERN})"
+    rf"|[{_BLANKS}-]?(?P<unit>{RATED_PATTERN})(?:{RATE_PATTERN})?"
     rf"|[{_BLANKS}]?(?P<other>[A-Za-zµ°]{{1,4}}\b))?"
 )
 _POWERS: Final = {"k": 3, "thousand": 3, "million": 6, "bn": 9, "billion": 9, "trillion": 12}
@@ -131,9 +138,19 @@ def _numbers(text: str) -> Iterator[Found]:
             yield Found(match.start(), end, ("number", number))
         written = match["unit"] or match["other"]
         if written and not power and match not in joined:
-            yield Found(match.start(), match.end(), ("measure", number, written))
+            end = max(match.end("unit"), match.end("other"))
+            yield Found(match.start(), end, ("measure", number, written))
             if match["unit"] and (unit := unit_of(written)):
-                yield Found(match.start(), match.end(), (unit.kind, number * unit.size))
+                yield Found(match.start(), end, (unit.kind, number * unit.size))
+                if per := unit_of(match["per"] or match["every"] or ""):
+                    yield Found(match.start(), match.end(), _rate(number * unit.size, unit, per))
+
+
+def _rate(amount: Decimal, unit: Unit, per: Unit) -> Value:
+    """60 litres a minute are 3,600 an hour, yet 35 mg a week is no daily dose of 5."""
+    if per.kind != "time":
+        return "rate", unit.kind, amount, per
+    return "rate", unit.kind, Fraction(amount) / Fraction(per.size)
 
 
 def _amount(match: re.Match[str]) -> Decimal:
