@@ -42,7 +42,8 @@ class Policy:
         threshold: a claim with P(true) below it does not pass; None: the calibrator's. With the
             shipped calibrators for any writer a higher one flags more claims, but a lower one does
             not flag fewer: claims below the shipped one have too low a P(faithful) to be
-            ``supported``. To flag fewer, leave labels out of ``weak``.
+            ``supported``. To flag fewer, leave labels out of ``weak``. Below the calibrator's no
+            claim is ``unsupported-true``, because nothing shows that such claims are true.
         false_below: a claim with P(true) below it is ``false`` even if no passage contradicts it;
             None: the calibrator's, which may have none.
         on_error: how unverified claims are treated: ``open`` keeps them with a mark, ``closed``
@@ -87,7 +88,9 @@ class Policy:
         below = rule.false_below if self.false_below is None else self.false_below
         if below is not None:
             below = min(below, threshold)
-        return replace(rule, threshold=threshold, false_below=below)
+        # What the calibrator's rows show of unsupported claims, they show from its threshold on.
+        shown = rule.unsupported_true and threshold >= rule.threshold
+        return replace(rule, threshold=threshold, false_below=below, unsupported_true=shown)
 
     def label(
         self,

@@ -74,6 +74,10 @@ def test_labels_are_decided_in_order(p_true, p_faithful, contradiction, entailme
 def test_numbers_of_the_policy_override_the_calibrators():
     assert Policy(threshold=0.6).label(0.65, 0.9, rule=ANY) == "supported"
     assert Policy(false_below=0.2).label(0.19, 0.1, rule=ANY) == "false"
+    # what its rows show of unsupported claims, they show from its own threshold on
+    shown = LabelRule(threshold=0.6, unsupported_true=True)
+    assert Policy(threshold=0.6).label(0.65, 0.1, rule=shown) == "unsupported-true"
+    assert Policy(threshold=0.5).label(0.65, 0.1, rule=shown) == "unsupported"
     # a threshold under the calibrator's false_below takes that along
     assert Policy(threshold=0.1).rule(LabelRule()).false_below == 0.1
     assert Policy(threshold=0.1).label(0.15, 0.9) == "supported"

@@ -21,6 +21,12 @@ from franq_guard.calibration.thresholds import (
     promised_threshold,
     sets_the_threshold,
 )
+from franq_guard.calibration.unsupported import (
+    MIN_UNSUPPORTED,
+    flagged_always,
+    to_promise,
+    with_unsupported,
+)
 from franq_guard.franq import FloatArray
 from franq_guard.label_rule import LabelRule
 from franq_guard.records import Form
@@ -32,8 +38,6 @@ FEW_PER_CLASS = 20
 """With fewer of either, ``franq calibrate`` warns and says how wide the figures' errors are."""
 MIN_ANSWERS = 10
 """Fewest answers they must come from: claims of one answer are not independent."""
-MIN_UNSUPPORTED = 10
-"""Fewest unsupported claims needed to conclude that such claims are mostly true."""
 MIN_REAL = 30
 """Fewest labels of real answers that set the level of P(true), if edits are used, too."""
 FOLDS = 5
@@ -160,17 +164,17 @@ def fit_calibrator(
     fitted_on = data.only(~kept)
     _check_size(fitted_on, kept=len(np.unique(data.groups[kept])))
     ways = _ways(log_space, interpolation, faithful_threshold)
-    if calibration == "learned":
-        _check_real(fitted_on)
     rule = rule or LabelRule(supported_from=faithful_threshold)
-    made = _fitted(fitted_on, ways[calibration], ways if compare else {}, rule)
+    made, p_true = _fitted(fitted_on, ways, calibration, compare=compare)
     known_for = {**_provenance(form, fitted_on), **(fingerprint or {})}
     made = dataclasses.replace(made, form=form, name=name, fingerprint=known_for)
     if at_most_flagged is None:
-        return made
-    known = kept & data.trusted & ~np.isnan(passing(data, about))
+        return dataclasses.replace(made, labels=with_unsupported(fitted_on, p_true, rule))
+    rule, options = to_promise(fitted_on, p_true, rule, passing(fitted_on, about) == 1)
+    made = dataclasses.replace(made, labels=rule)
+    known = data.only(kept & data.trusted & ~np.isnan(passing(data, about)))
     alpha, delta = at_most_flagged, round(1 - confidence, 12)
-    return _promised(made, data.only(known), source, about=about, alpha=alpha, delta=delta)
+    return _promised(made, known, source, about=about, alpha=alpha, delta=delta, options=options)
 
 
 def _ways(
@@ -185,16 +189,18 @@ def _ways(
 
 
 def _fitted(
-    data: Labelled, fit: Fit, others: Mapping[AnyCalibration, Fit], rule: LabelRule
-) -> Calibrator:
-    """The fit with its figures (those of other fits, too) and its labelling rule."""
+    data: Labelled, ways: Mapping[AnyCalibration, Fit], way: AnyCalibration, *, compare: bool
+) -> tuple[Calibrator, FloatArray]:
+    """The fit with its figures (those of all ways, to compare), and P(true) (n,) out of fold."""
+    if way == "learned":
+        _check_real(data)
+    fit = ways[way]
     p_true = out_of_fold(fit, data)
     fitted, found = fit(data), _measured(data, p_true)
     found |= {"fallback": list(fitted.fallback), "not_done": list(fitted.not_done)}
-    if others:
-        found["compared"] = _compared(others, data)
-    labels = _label_rule(data, p_true, rule)
-    return dataclasses.replace(fitted.calibrator, figures=found, labels=labels)
+    if compare:
+        found["compared"] = _compared(ways, data)
+    return dataclasses.replace(fitted.calibrator, figures=found), p_true
 
 
 def passing(data: Labelled, about: About) -> FloatArray:
@@ -208,13 +214,6 @@ def _kept(data: Labelled, promise: bool) -> NDArray[np.bool_]:
     return np.array([a in trusted and sets_the_threshold(a) for a in data.answers.tolist()], bool)
 
 
-def _label_rule(data: Labelled, p_true: FloatArray, rule: LabelRule) -> LabelRule:
-    """The labelling rule; it depends on whether most unsupported claims that pass are true."""
-    passing = (data.signals[:, 0] <= rule.supported_from) & (p_true >= rule.threshold)
-    shown = passing.sum() >= MIN_UNSUPPORTED and data.is_true[passing].mean() > 0.5
-    return dataclasses.replace(rule, unsupported_true=bool(shown))
-
-
 def _promised(
     made: Calibrator,
     data: Labelled,
@@ -223,6 +222,7 @@ def _promised(
     alpha: float,
     delta: float,
     about: About = "true",
+    options: FloatArray | None = None,
 ) -> Calibrator:
     """The calibrator with the threshold set on these claims, which were not used to fit it."""
     rule = made.labels
@@ -232,6 +232,7 @@ def _promised(
             p_true_of(data, made),
             answers=data.answers.tolist(),
             always=flagged_always(data, rule),
+            options=options,
             alpha=alpha,
             delta=delta,
             of=ABOUT[about],
@@ -242,14 +243,6 @@ def _promised(
     labels = dataclasses.replace(rule, threshold=found.value, false_below=below)
     promise = found.to_dict(of=ABOUT[about], data=source)
     return dataclasses.replace(made, labels=labels, promise=promise)
-
-
-def flagged_always(data: Labelled, rule: LabelRule) -> NDArray[np.bool_]:
-    """The claims (n,) flagged whatever their P(true): unsupported, or passages disagree."""
-    unsupported = ~(data.signals[:, 0] > rule.supported_from) & (not rule.unsupported_true)
-    conflict = np.array([rule.conflict(*of_claim) for of_claim in data.nli.tolist()], bool)
-    flagged: NDArray[np.bool_] = unsupported | conflict
-    return flagged
 
 
 def _of_half(error: PromiseRefusedError, kept: Labelled) -> PromiseRefusedError:

@@ -6,7 +6,8 @@ one threshold flags is also flagged by every higher threshold. So the order of t
 lenient to strict, does not depend on the data, and the promise of :mod:`.promise` holds at once for
 all thresholds that pass its test. Of these, the one that catches most of the other (false) claims
 is chosen. If several catch equally many, the lowest is chosen, because a higher one would only flag
-more true claims. A threshold is the midpoint between two neighbouring values of P(true).
+more true claims. A threshold is the midpoint between two neighbouring values of P(true), unless a
+list of thresholds is handed in.
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ def promised_threshold(
     *,
     answers: Sequence[str],
     always: ArrayLike | None = None,
+    options: FloatArray | None = None,
     alpha: float,
     delta: float,
     of: str = "true claims",
@@ -91,6 +93,8 @@ def promised_threshold(
         p_true: (n,) in [0, 1]; NaN where unknown: such claims are unverified and left out.
         answers: (n,) names of the answers the claims belong to.
         always: (n,) of bool: claims that are flagged whatever the threshold; None: no claim.
+        options: (m,) thresholds to choose from, ascending and found without these claims; None: 0
+            and the midpoints.
         alpha: share in (0, 1).
         delta: in (0, 1).
         of: what messages call the claims that should pass.
@@ -105,7 +109,8 @@ def promised_threshold(
     if not len(truth) == len(p) == len(fixed) == len(answers):
         raise ValueError("is_true, p_true, always and answers must be of one length")
     known = ~np.isnan(p)
-    options = _thresholds(p[known])
+    if options is None:
+        options = _thresholds(p[known])
     flagged = fixed | (p < options[:, None])
     drawn = _drawn(answers, truth & known)
     check_enough(len(drawn), alpha, delta, of=of)
@@ -113,8 +118,9 @@ def promised_threshold(
         strictest = at_most_flagged(flagged[:, drawn], alpha=alpha, delta=delta)
     except PromiseRefusedError as error:
         raise PromiseRefusedError(
-            f"{error}. That rule flags only claims that are `unsupported`, or on which passages "
-            "contradict each other, so no threshold can make up for it. "
+            f"{error}. That rule flags only claims that are `unsupported`, "
+            f"{_below(options[0])}or on which passages contradict each other, so no threshold can "
+            "make up for it. "
             f"{_way_out(int(flagged[0, drawn].sum()), len(drawn), alpha, delta)}"
         ) from None
     others = known & ~truth
@@ -124,6 +130,10 @@ def promised_threshold(
     best = int(np.argmax(caught)) if others.any() else strictest.rule
     promise = at_most_flagged(flagged[: best + 1, drawn], alpha=alpha, delta=delta)
     return PromisedThreshold(float(options[best]), promise, int(caught[best]), int(others.sum()))
+
+
+def _below(lowest: float) -> str:
+    return f"have a P(true) below {lowest:.2f} " if lowest else ""
 
 
 def _way_out(flagged: int, n: int, alpha: float, delta: float) -> str:

@@ -11,11 +11,14 @@ from franq_guard.calibration.fit import (
     _promised,
     fit_calibrator,
     labelled,
+    out_of_fold,
 )
+from franq_guard.calibration.fitting import fit_by
 from franq_guard.calibration.holding import holding
 from franq_guard.calibration.promise import PromiseRefusedError
 from franq_guard.calibration.store import Calibrator, Knots
 from franq_guard.calibration.thresholds import promised_threshold, sets_the_threshold
+from franq_guard.calibration.unsupported import with_unsupported
 from franq_guard.label_rule import LabelRule
 from franq_guard.policy import Policy
 
@@ -123,7 +126,7 @@ def test_half_of_the_answers_set_the_threshold_by_their_names_alone():
 
 
 def rows(answers, seed, *, per_answer=3):
-    """Claims of one answer are alike; a claim is true as often as its own branch says."""
+    """Claims of one answer are alike; whether a claim is true its own branch says nearly surely."""
     rng = np.random.default_rng(seed)
     for i in range(answers):
         of_answer = rng.uniform(size=3)
@@ -134,9 +137,13 @@ def rows(answers, seed, *, per_answer=3):
                 "p_faithful": p,
                 "uq_faith": math.log(u),
                 "uq_unfaith": math.log(v),
-                "is_true": int(rng.uniform() < p * u + (1 - p) * v),
+                "is_true": int(rng.uniform() < p * _nearly_sure(u) + (1 - p) * _nearly_sure(v)),
                 "group": f"{seed}/{i}",
             }
+
+
+def _nearly_sure(share):
+    return 1 / (1 + math.exp(-20 * (share - 0.5)))
 
 
 def test_the_threshold_and_the_promise_are_stored():
@@ -182,7 +189,8 @@ def test_a_refused_promise_says_how_many_answers_were_kept_for_it():
 
 
 def test_a_threshold_below_a_quarter_lowers_the_one_for_false():
-    fitted = fit_calibrator(rows(120, 1), at_most_flagged=0.02, confidence=0.5)
+    supported = [row for row in rows(240, 1) if row["p_faithful"] > 0.5]
+    fitted = fit_calibrator(supported, at_most_flagged=0.02, confidence=0.5)
     assert fitted.labels.threshold < 0.25
     assert fitted.labels.false_below == fitted.labels.threshold
 
@@ -195,6 +203,55 @@ def test_unsupported_claims_pass_only_where_the_rows_show_that_they_are_true():
     # with most of them false no P(true) of an unsupported claim reaches the threshold
     lies = [row | {"is_true": int(row["is_true"] and row["p_faithful"] > 0.5)} for row in made]
     assert not fit_calibrator(lies).labels.unsupported_true
+
+
+def test_seven_in_ten_unsupported_claims_must_be_true():
+    def fitted(true):
+        # ten unsupported claims, all with P(true) .6 or more, and nothing else to go by
+        p_true = np.array([0.9, 0.8, 0.7, *[0.6] * 7, 0.6])
+        data = labelled(
+            {"p_faithful": 0.9 if i == 10 else 0.1, "uq_faith": 0, "uq_unfaith": 0, "is_true": t}
+            for i, t in enumerate([*true, 1])
+        )
+        return with_unsupported(data, p_true, LabelRule(threshold=0.6)).unsupported_true
+
+    assert fitted([1] * 7 + [0] * 3)
+    assert not fitted([1] * 6 + [0] * 4)  # more than half, and not enough
+    three = labelled(rows(1, 1))
+    assert not with_unsupported(three, np.ones(3), LabelRule(supported_from=1)).unsupported_true
+
+
+@pytest.mark.parametrize("at_most_flagged", [0.02, 0.1, 0.2, 0.4])
+def test_with_a_promise_they_are_mostly_true_at_the_threshold_in_force(at_most_flagged):
+    new, given = labelled(rows(3000, 10**6)), 0
+    for seed in range(4):
+        made = list(rows(400, seed))
+        try:
+            fitted = fit_calibrator(made, at_most_flagged=at_most_flagged)
+        except PromiseRefusedError:
+            continue
+        if fitted.labels.unsupported_true:
+            given += 1
+            data = labelled(r for r in made if not sets_the_threshold(f"={r['group']}"))
+            p_true = out_of_fold(fit_by("condition"), data)
+            assert with_unsupported(data, p_true, fitted.labels).unsupported_true
+            passing = fitted.apply(*new.signals.T)[0] >= fitted.labels.threshold
+            assert new.is_true[passing & (new.signals[:, 0] <= 0.5)].mean() > 0.65
+    assert (given > 0) == (at_most_flagged > 0.02)
+
+
+def test_where_no_threshold_makes_them_mostly_true_the_promise_counts_them_as_flagged():
+    made = [row | {"is_true": int(row["p_faithful"] > 0.3)} for row in rows(240, 1)]
+    mixed = [
+        row | ({"is_true": i % 2} if row["p_faithful"] <= 0.5 else {}) for i, row in enumerate(made)
+    ]
+    fitted = fit_calibrator(mixed, at_most_flagged=0.6)
+    assert not fitted.labels.unsupported_true
+    unsupported = sum(
+        row["is_true"] and row["p_faithful"] <= 0.5 and sets_the_threshold(f"={row['group']}")
+        for row in mixed
+    )
+    assert 0 < fitted.promise["flagged"] <= unsupported
 
 
 @pytest.mark.parametrize("unsupported_true", [True, False])
@@ -246,14 +303,14 @@ def test_over_a_thousand_draws_the_promise_is_broken_no_more_often_than_was_said
     from franq_guard import metrics
 
     monkeypatch.setattr(metrics, "bootstrap_se", lambda *_, **__: 0.0)  # no part of the threshold
-    alpha, delta, draws = 0.2, 0.1, 1000
+    alpha, delta, draws = 0.3, 0.1, 1000
     new = list(rows(20_000, 10**6))
     signals = np.array([[r["p_faithful"], r["uq_faith"], r["uq_unfaith"]] for r in new])
     truth, answers = np.array([r["is_true"] for r in new]), np.arange(len(new)) // 3
     shares, refused = [], 0
     for seed in range(draws):
         try:
-            fitted = fit_calibrator(rows(150, seed), at_most_flagged=alpha, confidence=1 - delta)
+            fitted = fit_calibrator(rows(200, seed), at_most_flagged=alpha, confidence=1 - delta)
         except PromiseRefusedError:
             refused += 1
         else:
