@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["LabelRule"]
+RATHER = 0.5
+"""A passage with at least this P(entailment) rather states a claim than not."""
+
+__all__ = ["RATHER", "LabelRule"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +20,10 @@ class LabelRule:
             None: P(true) alone never makes a claim ``false``.
         contradiction: from this P(contradiction) on a passage is evidence against a claim.
         entailment: from this P(entailment) on a passage states a claim.
+        disagreement: from this P(contradiction) on a passage disagrees with another one that rather
+            states the claim (P(entailment) of .5); None: as for ``contradiction`` and
+            ``entailment``. Where one passage states a claim less is needed to say that another
+            one does not.
         supported_from: a claim is supported by the passages above this P(faithful).
         unsupported_true: whether the claims that the calibrator was fitted on show that 7 in 10
             unsupported ones with a P(true) of at least ``threshold`` are true.
@@ -31,12 +38,14 @@ class LabelRule:
     entailment: float = 0.5
     supported_from: float = 0.5
     unsupported_true: bool = False
+    disagreement: float | None = None
 
     def __post_init__(self) -> None:
-        shares = (self.contradiction, self.entailment, self.supported_from)
+        shares = (self.contradiction, self.entailment, self.supported_from, self.disagreement or 0)
         if not all(0 <= share <= 1 for share in shares):
             raise ValueError(
-                f"contradiction, entailment and supported_from must lie in [0, 1]: {shares}"
+                "contradiction, entailment, supported_from and disagreement must lie in [0, 1]: "
+                f"{shares}"
             )
         if not 0 <= (self.false_below or 0) <= self.threshold <= 1:
             raise ValueError(
@@ -54,4 +63,8 @@ class LabelRule:
 
     def conflict(self, contradiction: float | None, entailment: float | None) -> bool:
         """Whether one passage states the claim and another contradicts it."""
-        return self.contradicts(contradiction) and self.entails(entailment)
+        if self.disagreement is None:
+            return self.contradicts(contradiction) and self.entails(entailment)
+        if contradiction is None or entailment is None:
+            return False
+        return contradiction >= self.disagreement and entailment >= RATHER

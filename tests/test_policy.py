@@ -1,5 +1,7 @@
 """Labels, marks, filter, block, custom actions."""
 
+from dataclasses import replace
+
 import pytest
 
 from franq_guard.label_rule import LabelRule
@@ -69,6 +71,18 @@ def test_labels_are_decided_in_order(p_true, p_faithful, contradiction, entailme
         p_true, p_faithful, contradiction=contradiction, entailment=entailment, rule=rule
     )
     assert found == label
+
+
+def test_passages_that_disagree_have_a_cut_of_their_own():
+    rule = LabelRule(contradiction=0.9, entailment=0.8, disagreement=0.4)
+    assert rule.conflict(0.4, 0.5)
+    for scores in ((0.39, 1.0), (1.0, 0.49), (None, 1.0), (1.0, None), (float("nan"), 1.0)):
+        assert not rule.conflict(*scores)
+    assert not rule.contradicts(0.4)  # the other cuts stay as they are
+    assert not rule.entails(0.5)
+    assert not replace(rule, disagreement=None).conflict(0.89, 0.8)
+    with pytest.raises(ValueError, match="disagreement"):
+        LabelRule(disagreement=1.1)
 
 
 def test_numbers_of_the_policy_override_the_calibrators():

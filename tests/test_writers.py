@@ -414,6 +414,17 @@ def test_passages_that_disagree_leave_a_claim_doubtful_and_both_are_shown():
     assert verdict.raw["uq_faith"] == pytest.approx(0.9 / 0.95)
 
 
+def test_passages_may_disagree_by_a_cut_of_their_own_and_both_are_shown():
+    plain = Calibrator.evidence()
+    own = replace(plain, labels=replace(plain.labels, contradiction=0.9, disagreement=0.55))
+    shown = ["The paper states it.", "It is rather not so. It is warm."]
+    for calibrator, expected in ((plain, ("supported", None)), (own, ("doubtful", "conflict"))):
+        guard = Guard(faithfulness=Relations(), franq=calibrator)
+        verdict = guard.check(QUESTION, shown, "Anna leads the town.").verdicts[0]
+        assert (verdict.label, verdict.reason) == expected
+    assert verdict.against.passage == 1
+
+
 def test_a_weak_contradiction_is_shown_but_makes_nothing_false():
     verdict = checked("It is rather not so. It is warm.")
     assert (verdict.label, verdict.reason) == ("unsupported", "prior")

@@ -346,7 +346,7 @@ def _labels(value: object) -> LabelRule:
         raise ValueError("labels must be an object")
     for key, number in value.items():
         flag = key == "unsupported_true"
-        missing = key == "false_below" and number is None
+        missing = key in ("false_below", "disagreement") and number is None
         if isinstance(number, bool) is not flag or not (
             missing or isinstance(number, (int, float))
         ):

@@ -65,6 +65,8 @@ def _without_passages(calibrator: Calibrator, source: Source) -> bool:
 
 def _speaks_against(measured: Signals, rule: LabelRule) -> bool:
     """Whether a passage contradicts the claim, by the rule or with at least 0.5."""
+    if rule.conflict(measured.contradiction, measured.entailment):
+        return True
     return (measured.contradiction or 0.0) >= min(rule.contradiction, _RATHER)
 
 

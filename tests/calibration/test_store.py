@@ -2,6 +2,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from franq_guard.calibration.store import Calibrator, Knots
+from franq_guard.label_rule import LabelRule
 
 FAITH = Knots((-4.0, -2.0, 0.0), (0.2, 0.6, 0.9))
 UNFAITH = Knots((-10.0, -1.0), (0.1, 0.5))
@@ -201,3 +203,14 @@ def test_applying_needs_numpy_alone():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_file_of_before_there_was_a_cut_for_disagreement_has_none():
+    made = replace(FITTED, labels=LabelRule(disagreement=0.4))
+    assert Calibrator.from_json(made.to_json()) == made
+    data = json.loads(made.to_json())
+    del data["labels"]["disagreement"]
+    assert Calibrator.from_json(json.dumps(data)).labels == LabelRule()
+    data["labels"]["disagreement"] = "high"
+    with pytest.raises(ValueError, match="disagreement"):
+        Calibrator.from_json(json.dumps(data))

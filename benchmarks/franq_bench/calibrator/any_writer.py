@@ -31,7 +31,7 @@ from franq_guard.faithfulness.base import PassageScorer
 from franq_guard.faithfulness.small.model import SmallFaithfulness
 from franq_guard.franq import FloatArray
 from franq_guard.guard import Guard
-from franq_guard.label_rule import LabelRule
+from franq_guard.label_rule import RATHER, LabelRule
 from franq_guard.policy import WEAK, Policy
 from franq_guard.records import Form
 
@@ -57,6 +57,8 @@ _SOURCES: Final = {
 }
 _PROMISED_ON: Final = {"long": ("CLAP-NQ", "RefChecker"), "short": ("SQuAD", "NQ-open")}
 _FALSE_ALARM: Final = 0.005
+_FALSE_CONFLICT: Final = 0.01
+_LEAST_CONFLICT: Final = 0.4
 _PRECISION: Final = 0.95
 
 
@@ -75,8 +77,8 @@ def fit(
     Args:
         form: long or short.
         known: claims whose truth is known, with P(faithful) of each (fitting fold).
-        fitting: checked answers of the fitting fold; the cuts of contradiction and entailment are
-            chosen on them.
+        fitting: checked answers of the fitting fold; the cuts of contradiction, entailment and
+            disagreement are chosen on them.
         stated: claims that their passages state (thresholds fold); the guarantee is based on them.
         fingerprint: fingerprint of the guard that checked them.
         sources: names and licences of the data.
@@ -88,11 +90,13 @@ def fit(
     truth = np.array([k.is_true for k in known], float)
     faithful = np.array([k.p_faithful for k in known], float)
     u = uq_faith(truth, faithful)
+    contradiction = _contradiction_cut(fitting)
     rule = LabelRule(
         false_below=None,
         unsupported_true=False,
-        contradiction=_contradiction_cut(fitting),
+        contradiction=contradiction,
         entailment=_entailment_cut(fitting),
+        disagreement=min(contradiction, _disagreement_cut(fitting)),
     )
     rules = [replace(rule, supported_from=cut, threshold=mixture(cut, u)) for cut in CUTS]
     drawn = [stated[i] for i in one_an_answer([r.group for r in stated], _names(stated))]
@@ -149,6 +153,18 @@ def _entailment_cut(rows: Sequence[Row]) -> float:
         if above.any() and good[above].mean() >= _PRECISION:
             return round(float(cut), 2)
     return 0.9
+
+
+def _disagreement_cut(rows: Sequence[Row]) -> float:
+    """The contradiction score at which one in 100 stated claims is in conflict, but at least .4.
+
+    The passages of these claims agree. It is lower than that of :func:`_contradiction_cut`, because
+    it counts only where a passage rather states the claim.
+    """
+    stated = [r for r in rows if r.kind in ("grounded", "entailed")]
+    found = [r.contradiction or 0.0 if (r.entailment or 0.0) >= RATHER else 0.0 for r in stated]
+    cut = float(np.quantile(found, 1 - _FALSE_CONFLICT, method="higher"))
+    return round(min(0.999, max(_LEAST_CONFLICT, cut)), 3)
 
 
 def _names(rows: Sequence[Row]) -> list[str]:

@@ -78,6 +78,19 @@ def test_cuts_come_from_claims_that_are_stated():
     assert any_writer._contradiction_cut(noisy) == pytest.approx(0.97, abs=0.001)
 
 
+def test_the_cut_for_passages_that_disagree_flags_one_stated_claim_in_a_hundred():
+    # the stated ones are contradicted at .05: the cut is the least there is
+    stated = [row("grounded", i, 0.9) for i in range(100)]
+    assert made(stated).labels.disagreement == any_writer._LEAST_CONFLICT
+    rows = [row("grounded", i, 0.9, 0.6 - i / 1000) for i in range(200)]
+    cut = any_writer._disagreement_cut(rows)
+    assert sum(r.contradiction >= cut for r in rows) == 2
+    # what no passage states is in no conflict, and what is not stated is no false alarm
+    other = [row("grounded", i, 0.9, 0.9, 0.4) for i in range(50)]
+    other += [row("changed", i, 0.9, 0.9) for i in range(50)]
+    assert any_writer._disagreement_cut([*stated, *other]) == any_writer._LEAST_CONFLICT
+
+
 def test_what_is_stored_says_whom_it_is_for():
     calibrator = made([row("grounded", i, 0.9) for i in range(100)])
     assert calibrator.unfaith.y == (0.5,)
