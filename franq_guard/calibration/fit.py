@@ -6,13 +6,13 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from franq_guard import metrics
-from franq_guard.calibration.fitting import Fit, fit_by
+from franq_guard.calibration.fitting import FEWEST, Fit, compared_ways, fit_by
 from franq_guard.calibration.labels import Labelled, labelled, p_true_of
 from franq_guard.calibration.promise import PromiseRefusedError
 from franq_guard.calibration.store import AnyCalibration, Calibrator, Interpolation
@@ -130,6 +130,7 @@ def fit_calibrator(
     about: About = "true",
     source: str = "labelled rows",
     weights: Mapping[str, float] | None = None,
+    min_per_class: int = FEWEST,
     compare: bool = False,
     rule: LabelRule | None = None,
 ) -> Calibrator:
@@ -151,6 +152,7 @@ def fit_calibrator(
         about: whether the promise is about all true claims or those that the passages state.
         source: a name for the labelled data, stored with the promise.
         weights: in the fit, by source ("judge:NAME") or kind ("judge"); 0: in the figures alone.
+        min_per_class: fewest true and false claims of a condition's own curve; 0: the paper's rule.
         compare: also measure the other calibrations on the same claims.
         rule: numbers of the labels besides a promise's threshold; None: ``faithful_threshold``.
 
@@ -162,44 +164,33 @@ def fit_calibrator(
     data = labelled(rows, weights)
     kept = _kept(data, at_most_flagged is not None)
     fitted_on = data.only(~kept)
-    _check_size(fitted_on, kept=len(np.unique(data.groups[kept])))
-    ways = _ways(log_space, interpolation, faithful_threshold)
+    _check_size(fitted_on, kept=len(np.unique(data.groups[kept])), real=calibration == "learned")
+    options: dict[str, Any] = {"log_space": log_space, "interpolation": interpolation}
+    options |= {"faithful_threshold": faithful_threshold, "min_per_class": min_per_class}
+    made, p_true = _fitted(fitted_on, calibration, options, compare=compare)
     rule = rule or LabelRule(supported_from=faithful_threshold)
-    made, p_true = _fitted(fitted_on, ways, calibration, compare=compare)
     known_for = {**_provenance(form, fitted_on), **(fingerprint or {})}
     made = dataclasses.replace(made, form=form, name=name, fingerprint=known_for)
     if at_most_flagged is None:
         return dataclasses.replace(made, labels=with_unsupported(fitted_on, p_true, rule))
-    rule, options = to_promise(fitted_on, p_true, rule, passing(fitted_on, about) == 1)
+    rule, tried = to_promise(fitted_on, p_true, rule, passing(fitted_on, about) == 1)
     made = dataclasses.replace(made, labels=rule)
     known = data.only(kept & data.trusted & ~np.isnan(passing(data, about)))
     alpha, delta = at_most_flagged, round(1 - confidence, 12)
-    return _promised(made, known, source, about=about, alpha=alpha, delta=delta, options=options)
-
-
-def _ways(
-    log_space: bool, interpolation: Interpolation, faithful_threshold: float
-) -> dict[AnyCalibration, Fit]:
-    options: dict[str, Any] = {
-        "log_space": log_space,
-        "interpolation": interpolation,
-        "faithful_threshold": faithful_threshold,
-    }
-    return {way: fit_by(way, **options) for way in get_args(AnyCalibration)}
+    return _promised(made, known, source, about=about, alpha=alpha, delta=delta, options=tried)
 
 
 def _fitted(
-    data: Labelled, ways: Mapping[AnyCalibration, Fit], way: AnyCalibration, *, compare: bool
+    data: Labelled, calibration: AnyCalibration, options: Mapping[str, Any], *, compare: bool
 ) -> tuple[Calibrator, FloatArray]:
-    """The fit with its figures (those of all ways, to compare), and P(true) (n,) out of fold."""
-    if way == "learned":
-        _check_real(data)
-    fit = ways[way]
+    """The fit with its figures (those of other fits, to compare), and P(true) (n,) out of fold."""
+    fit = fit_by(calibration, **options)
     p_true = out_of_fold(fit, data)
     fitted, found = fit(data), _measured(data, p_true)
     found |= {"fallback": list(fitted.fallback), "not_done": list(fitted.not_done)}
+    found |= {} if fitted.min_per_class is None else {"min_per_class": fitted.min_per_class}
     if compare:
-        found["compared"] = _compared(ways, data)
+        found["compared"] = _compared(compared_ways(**options), data)
     return dataclasses.replace(fitted.calibrator, figures=found), p_true
 
 
@@ -298,7 +289,7 @@ def _of_source(data: Labelled, p_true: FloatArray) -> dict[str, Any]:
     }
 
 
-def _compared(ways: Mapping[AnyCalibration, Fit], data: Labelled) -> dict[str, Any]:
+def _compared(ways: Mapping[str, Fit], data: Labelled) -> dict[str, Any]:
     """The quality of every calibration on claims it did not see, or why there is none."""
     found: dict[str, Any] = {}
     judged = _judged(data)
@@ -343,7 +334,8 @@ def figures(data: Labelled, p_true: FloatArray) -> dict[str, Any]:
     return {key: _rounded(value) for key, value in found.items()}
 
 
-def _check_size(data: Labelled, *, kept: int) -> None:
+def _check_size(data: Labelled, *, kept: int, real: bool = False) -> None:
+    """Reject too few labels; ``real``: those of real answers alone, too."""
     left_out = int((data.weights == 0).sum())
     data = data.only(data.weights > 0)
     true = int(data.is_true.sum())
@@ -356,6 +348,8 @@ def _check_size(data: Labelled, *, kept: int) -> None:
             f"needs at least {MIN_PER_CLASS} of each from {MIN_ANSWERS} answers. Label more "
             "answers, or run uncalibrated."
         )
+    if real:
+        _check_real(data)
 
 
 def _check_real(data: Labelled) -> None:

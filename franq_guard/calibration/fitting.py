@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -21,7 +21,11 @@ from franq_guard.calibration.store import (
 )
 from franq_guard.franq import FloatArray
 
-__all__ = ["Fit", "Fitted", "fit_by", "learned"]
+__all__ = ["FEWEST", "Fit", "Fitted", "compared_ways", "fit_by", "learned"]
+
+FEWEST = 5
+"""With fewer true or false claims a condition takes the global curve, unless another number is
+given."""
 
 
 class Fitted(NamedTuple):
@@ -45,8 +49,9 @@ def fit_by(
     log_space: bool = True,
     interpolation: Interpolation = "linear",
     faithful_threshold: float = 0.5,
+    min_per_class: int = FEWEST,
 ) -> Fit:
-    """The fit of one calibration; see :class:`~franq_guard.calibration.store.Calibrator`."""
+    """The fit of one calibration; see :class:`~franq_guard.calibration.classifier.FranqClassifier`."""
     if calibration == "learned":
         return lambda data: learned(data, log_space=log_space)
     made = FranqClassifier(
@@ -54,6 +59,7 @@ def fit_by(
         log_space=log_space,
         interpolation=interpolation,
         faithful_threshold=faithful_threshold,
+        min_per_class=min_per_class,
     )
 
     def fit(data: Labelled) -> Fitted:
@@ -62,6 +68,23 @@ def fit_by(
         return Fitted(made.calibrator_, made.fallback_, tuple(notes))
 
     return fit
+
+
+def compared_ways(*, min_per_class: int = FEWEST, **options: Any) -> dict[str, Fit]:
+    """Every calibration by name, and "condition" once more: without the global curve, or with it.
+
+    Args:
+        min_per_class: of "condition"; its other row has 0, or the usual number if this is 0.
+        options: the others of :func:`fit_by`.
+    """
+    ways: dict[str, Fit] = {}
+    for way in get_args(AnyCalibration):
+        ways[way] = fit_by(way, min_per_class=min_per_class, **options)
+        if way == "condition":
+            other = 0 if min_per_class else FEWEST
+            name = "with fallback" if other else "no fallback"
+            ways[f"{way}, {name}"] = fit_by(way, min_per_class=other, **options)
+    return ways
 
 
 def learned(data: Labelled, *, log_space: bool = True) -> Fitted:
@@ -129,6 +152,9 @@ def _of_all(made: FranqClassifier, data: Labelled, branch: str) -> str:
     kind = "faithful" if of_faithful else "other"
     true, false = _true_and_false(data.weights[chosen], data.is_true[chosen])
     weighted = ", by weight," if (data.weights != 1).any() else ""
+    if made.min_per_class == 0:
+        none = "no faithful one" if of_faithful else "no other one"
+        return f"the curve of UQ_{branch} was fitted to all claims: there is {none} with a score"
     return (
         f"the curve of UQ_{branch} was fitted to all claims: of the {kind} ones{weighted} {true:g} "
         f"are true and {false:g} false, {made.min_per_class} of each are needed"

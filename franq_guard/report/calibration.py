@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from franq_guard import metrics
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.fit import Labelled, flagged_always, labelled, out_of_fold
-from franq_guard.calibration.fitting import fit_by
+from franq_guard.calibration.fitting import FEWEST, fit_by
 from franq_guard.calibration.store import Calibrator
 from franq_guard.franq import FloatArray
 from franq_guard.metrics.plots import Line, Plot, reliability_plot
@@ -86,6 +86,7 @@ def _unseen(
         log_space=fitted.log_space,
         interpolation=fitted.interpolation,
         faithful_threshold=fitted.labels.supported_from,
+        min_per_class=fitted.figures.get("min_per_class", FEWEST),
     )
     p_true = out_of_fold(fit, data)
     known = ~np.isnan(p_true)

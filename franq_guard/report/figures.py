@@ -27,10 +27,11 @@ def figures_text(figures: Mapping[str, Any]) -> str:
 def compared_text(calibrator: Calibrator) -> str:
     """All calibrations on claims they did not see; then each source of labels, if several."""
     compared = calibrator.figures.get("compared", {})
-    lines = [f"{'':11} {'auroc':>6} {'pr_auc':>6} {'ece':>6} {'brier':>6}"]
+    wide = max([11, *map(len, compared)])
+    lines = [f"{'':{wide}} {'auroc':>6} {'pr_auc':>6} {'ece':>6} {'brier':>6}"]
     for way, found in compared.items():
         here = "  (this one)" if way == calibrator.calibration else ""
-        lines.append(f"{way:11} {_cells(found, ('auroc', 'pr_auc', 'ece', 'brier'))}{here}")
+        lines.append(f"{way:{wide}} {_cells(found, ('auroc', 'pr_auc', 'ece', 'brier'))}{here}")
     sources = calibrator.figures.get("sources", {})
     if len(sources) > 1:
         lines += ["", f"{'labels of':11} {'auroc':>6} {'ece':>6} {'true':>6} {'weight':>6} claims"]

@@ -202,6 +202,47 @@ def test_the_reason_for_a_fallback_counts_as_the_fit_does():
     )
 
 
+def few_of_the_others():
+    """240 faithful claims, and 60 others of which three are true."""
+    made = [row | {"p_faithful": 0.9} for row in rows(240)]
+    other = [row | {"p_faithful": 0.1} for row in rows(60, seed=2)]
+    return made + [row | {"is_true": int(i % 20 == 0)} for i, row in enumerate(other)]
+
+
+def test_the_papers_rule_takes_no_global_curve_for_want_of_labels():
+    made = few_of_the_others()
+    data = labelled(made)
+    usual = fit_calibrator(made, compare=True)
+    alone = fit_calibrator(made, min_per_class=0, compare=True)
+    assert (usual.figures["fallback"], alone.figures["fallback"]) == (["unfaith"], [])
+    direct = FranqClassifier(log_space=True, min_per_class=0).fit(data.signals, data.is_true)
+    expected = direct.predict_proba(data.signals)[:, 1]
+    np.testing.assert_array_equal(alone.apply(*data.signals.T)[0], expected)
+    # Each is a row of the other's comparison, and its own there.
+    for one, other, name in ((usual, alone, "no"), (alone, usual, "with")):
+        compared = one.figures["compared"]
+        assert compared["condition"]["brier"] == one.figures["brier"]
+        assert compared[f"condition, {name} fallback"] == other.figures["compared"]["condition"]
+    assert usual.figures["brier"] != alone.figures["brier"]
+    assert Calibrator.from_json(alone.to_json()).figures["min_per_class"] == 0
+
+
+def test_the_report_fits_again_by_the_same_rule():
+    from franq_guard.report.calibration import calibration_plots
+
+    made = few_of_the_others()
+    drawn = [calibration_plots(fit_calibrator(made, min_per_class=n), made)[0] for n in (0, 5)]
+    assert drawn[0] != drawn[1]
+
+
+def test_a_condition_without_a_row_has_no_curve_of_its_own():
+    fitted = fit_by("condition", min_per_class=0)(labelled(rows(60, p_faithful=0.9)))
+    assert fitted.fallback == ("unfaith",)
+    assert fitted.not_done == (
+        "the curve of UQ_unfaith was fitted to all claims: there is no other one with a score",
+    )
+
+
 def test_rows_without_a_group_are_answers_of_their_own():
     made = [{k: v for k, v in r.items() if k != "group"} for r in rows(60)]
     assert len(set(labelled(made).groups.tolist())) == 60
