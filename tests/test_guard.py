@@ -417,7 +417,7 @@ def test_names_where_objects_are_wanted_raise_at_construction(wrong):
 def test_a_calibrator_of_the_other_form_raises_at_construction():
     knots = Knots((-1.0, 0.0), (0.2, 0.8))
     calibrator = Calibrator(calibration="global", faith=knots, unfaith=knots, form="long")
-    with pytest.raises(ValueError, match="form"):
+    with pytest.raises(ValueError, match=r"give the guard that form \(--form long\)"):
         guard_of(form="short", franq=calibrator)
 
 

@@ -51,7 +51,7 @@ def fit_by(
     faithful_threshold: float = 0.5,
     min_per_class: int = FEWEST,
 ) -> Fit:
-    """The fit of one calibration; see :class:`~franq_guard.calibration.classifier.FranqClassifier`."""
+    """The fit of one calibration; ``min_per_class`` as for :class:`.FranqClassifier`."""
     if calibration == "learned":
         return lambda data: learned(data, log_space=log_space)
     made = FranqClassifier(

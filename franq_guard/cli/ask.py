@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from franq_guard.cli.answers import Shown
-from franq_guard.cli.configuration import Configuration, in_force, with_set_up
+from franq_guard.cli.configuration import Configuration, in_force
 from franq_guard.cli.console import emit, fail, needing, say, working
 from franq_guard.cli.options import (
     FalseBelowOption,
@@ -23,13 +23,14 @@ from franq_guard.cli.options import (
     load_models,
     loading_models,
 )
+from franq_guard.cli.set_up import of_a_guard
 
 if TYPE_CHECKING:
     from franq_guard.datasets.local_rag import Answered
     from franq_guard.guard import Guard
 
 
-@with_set_up
+@of_a_guard
 def ask(
     chosen: Configuration,
     question: Annotated[str, typer.Argument(help="What to ask.")],

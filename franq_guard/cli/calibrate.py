@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from franq_guard.cli.configuration import Configuration, with_set_up
+from franq_guard.cli.configuration import Configuration
 from franq_guard.cli.console import counter, emit, fail, needing, say, tell
 from franq_guard.cli.dataset.sets import resumable
 from franq_guard.cli.labels import (
@@ -31,6 +32,7 @@ from franq_guard.cli.options import (
     loading_models,
     refuse_unwritable,
 )
+from franq_guard.cli.set_up import with_set_up
 from franq_guard.cli.settings_file import write_settings
 
 if TYPE_CHECKING:
@@ -55,7 +57,19 @@ CheckOption = Annotated[
     ),
 ]
 CalibrationOption = Annotated[
-    str, typer.Option(help="condition, global or none (the paper's), or learned (logistic curves).")
+    str | None,
+    typer.Option(
+        help="condition, global or none (the paper's), or learned (logistic curves). Default: "
+        "condition."
+    ),
+]
+FewestOption = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Fewest true and fewest false claims of a condition with a curve of its own; below, "
+        "it takes the curve of all claims. 0: the paper's rule, never. Default: 5.",
+    ),
 ]
 FlaggedOption = Annotated[
     float | None,
@@ -87,13 +101,16 @@ _OPTIONS_OF = {
 """The options that decide on a part of the set-up."""
 
 
-@with_set_up
+@partial(
+    with_set_up,
+    but=("calibrator", "strict", "grader", "rewrite"),
+    more={"calibration": CalibrationOption, "min_per_class": FewestOption},
+)
 def calibrate(
     chosen: Configuration,
     file: FileArgument,
     out: OutOption = None,
     check: CheckOption = None,
-    calibration: CalibrationOption = "condition",
     at_most_flagged: FlaggedOption = None,
     confidence: Annotated[float, typer.Option(help="Confidence of --at-most-flagged.")] = 0.9,
     about: AboutOption = "true",
@@ -120,7 +137,7 @@ def calibrate(
     one answer to a question. Where rows are unreadable the exit code is 1.
     """
     chosen = replace(chosen, language_model=language_model or chosen.language_model)
-    chosen = replace(chosen, calibration=None, calibrator=None)  # what is fitted here
+    chosen = replace(chosen, calibration=chosen.calibration or "condition")
     given = LabelledFile(file, labels, mapped, chosen, slopes_from)
     if check is not None:
         if out or plot or report:
@@ -129,9 +146,13 @@ def calibrate(
         return
     if out is None:
         fail("give --out FILE to write a calibrator, or --check MINE.json to test an existing one")
-    way = {"calibration": calibration, "weights": weights_from(weight)}
+    way = {
+        "calibration": chosen.calibration,
+        "min_per_class": chosen.min_per_class,
+        "weights": weights_from(weight),
+    }
     promise = {"at_most_flagged": at_most_flagged, "confidence": confidence, "about": about}
-    _check_wishes(given, way, promise, out, plot, report)
+    _check_wishes(given, promise, out, plot, report)
     _fit(given, way, promise, (out, plot, report), as_json)
 
 
@@ -146,7 +167,9 @@ def _fit(
     out, plot, report = written
     fitted, rows, broken = _fitted(given, way, promise, out.stem)
     _write(fitted, rows, out, plot, report, weights=way["weights"], data=given.file.name)
-    write_settings(out, given.chosen, fitted.fingerprint)
+    named = {("promise" if name == "about" else name): value for name, value in promise.items()}
+    settings = {**given.recorded(), "weight": way["weights"], **named}
+    write_settings(out, given.chosen, fitted.fingerprint, **settings)
     _show(fitted, out, as_json)
     _say_unread(broken)
     if broken:
@@ -266,15 +289,9 @@ def _say_unread(broken: Sequence[RowError]) -> None:
         say(f"{len(broken)} row(s) could not be read and were left out")
 
 
-def _check_wishes(
-    given: LabelledFile, way: Mapping[str, Any], promise: Mapping[str, Any], *written: Path | None
-) -> None:
+def _check_wishes(given: LabelledFile, promise: Mapping[str, Any], *written: Path | None) -> None:
     """End the program if the options are invalid, before any model runs."""
-    from franq_guard.calibration.store import AnyCalibration
-
-    if (calibration := way["calibration"]) not in get_args(AnyCalibration):
-        fail(f"--calibration must be learned, condition, global or none, not {calibration!r}")
-    if given.slopes is not None and calibration != "learned":
+    if given.slopes is not None and given.chosen.calibration != "learned":
         fail("--slopes-from needs --calibration learned: other curves have no slope of their own")
     if given.chosen.form == "auto":
         fail("a calibrator is for one form: give --form long or --form short")

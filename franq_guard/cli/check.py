@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from franq_guard.cli.configuration import Configuration, in_force, with_set_up
+from franq_guard.cli.configuration import Configuration, in_force
 from franq_guard.cli.console import counter, fail, lines_of, say
 from franq_guard.cli.options import (
     FalseBelowOption,
@@ -28,6 +28,7 @@ from franq_guard.cli.options import (
     loading_models,
     refuse_unwritable,
 )
+from franq_guard.cli.set_up import of_a_guard
 from franq_guard.cli.settings_file import begin_settings, write_settings
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from franq_guard.rows.fields import Fields
 
 
-@with_set_up
+@of_a_guard
 def check(
     chosen: Configuration,
     file: Annotated[Path, typer.Argument(help="Rows to check; - reads standard input.")],
@@ -129,12 +130,25 @@ def _recorded(
         yield
         return
     with loading_models():
-        fingerprint = guard.fingerprint
+        fingerprint = _deciding(guard)
     begin_settings(out, chosen, fingerprint, resumed=resumed, **more)
     yield
     if by_rules := getattr(guard.claims, "by_rules", 0):
         said = f"{by_rules} of {getattr(guard.claims, 'sentences', 0)} sentences"
         write_settings(out, chosen, fingerprint, **more, split_by_rules=said)
+
+
+def _deciding(guard: Guard) -> dict[str, str]:
+    """What decides on an answer of an unknown writer; rows of others name their own calibrator."""
+    from franq_guard.records import Generation
+    from franq_guard.signals.components import components_of
+
+    calibrator, choice = guard.calibrator, guard.choice
+    setting = choice.setting(reads=choice.reads(Generation("")))
+    shipped = choice.franq is None and not choice.named
+    own = components_of(calibrator) if shipped or calibrator.evidence_only else None
+    methods = (own or choice.components).methods
+    return {**setting, "methods": methods, "calibrator": calibrator.name}
 
 
 def _checked(

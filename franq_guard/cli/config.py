@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import typer
 
-from franq_guard.cli.configuration import Configuration, versions, with_set_up
+from franq_guard.cli.configuration import Configuration, versions
 from franq_guard.cli.options import ModelOption
+from franq_guard.cli.set_up import with_set_up
 
 
 @with_set_up

@@ -5,17 +5,14 @@ An option that is given wins over the file; what neither names has its default h
 
 from __future__ import annotations
 
-import inspect
 import json
 import tomllib
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from functools import partial, wraps
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from franq_guard.cli.console import fail, say
 
@@ -23,87 +20,8 @@ if TYPE_CHECKING:
     from franq_guard.calibration.store import Calibrator
     from franq_guard.claims import ClaimSplitter
 
-__all__ = ["Configuration", "configured", "in_force", "versions", "with_set_up"]
+__all__ = ["Configuration", "configured", "in_force", "versions"]
 
-ConfigOption = Annotated[
-    Path | None,
-    typer.Option("--config", metavar="FILE.toml", help="Settings; options given here win."),
-]
-FaithfulnessOption = Annotated[
-    str | None,
-    typer.Option(
-        "--faithfulness",
-        metavar="small|alignscore-base|alignscore-large|PATH",
-        help="What gives P(faithful). PATH: a folder from convert-alignscore, or an original "
-        "checkpoint and its backbone's folder, FILE.ckpt#FOLDER. Default: small.",
-    ),
-]
-NliOption = Annotated[
-    str | None,
-    typer.Option(
-        "--nli",
-        metavar="FOLDER|NAME@COMMIT",
-        help="A 3-way NLI model of transformers beside it, such as DeBERTa-MNLI. Default: the "
-        "faithfulness model itself.",
-    ),
-]
-ClaimsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--claims",
-        metavar="rules|llm|llm:WHERE",
-        help="What splits an answer. llm: the language model; WHERE: another one, a folder, a "
-        ".gguf file or URL#NAME of an OpenAI-compatible server. Default: rules.",
-    ),
-]
-FormOption = Annotated[
-    str | None, typer.Option("--form", help="long, short or auto. Default: long.")
-]
-UqFaithOption = Annotated[
-    str | None,
-    typer.Option(
-        "--uq-faith",
-        help="Method of UQ_faith, see franq methods. Default: the calibrator's; to fit one, the "
-        "paper's.",
-    ),
-]
-UqUnfaithOption = Annotated[
-    str | None, typer.Option("--uq-unfaith", help="Method of UQ_unfaith, likewise.")
-]
-CalibrationOption = Annotated[
-    str | None,
-    typer.Option(
-        "--calibration",
-        help="none (the paper's formula without a calibrator), or what the --calibrator must be: "
-        "global, condition or learned. Default: whatever it is.",
-    ),
-]
-FaithfulAboveOption = Annotated[
-    float | None,
-    typer.Option(
-        "--threshold-faithful",
-        help="P(faithful) above which a claim is faithful. Default: what a calibrator was fitted "
-        "with (another number voids its promise), else 0.5.",
-    ),
-]
-StrictFlag = Annotated[
-    bool | None,
-    typer.Option("--strict", help="A calibrator that was fitted for something else is an error."),
-]
-
-_OPTIONS: dict[str, Any] = {
-    "config": ConfigOption,
-    "faithfulness": FaithfulnessOption,
-    "nli": NliOption,
-    "claims": ClaimsOption,
-    "form": FormOption,
-    "uq_faith": UqFaithOption,
-    "uq_unfaith": UqUnfaithOption,
-    "calibration": CalibrationOption,
-    "threshold_faithful": FaithfulAboveOption,
-    "strict": StrictFlag,
-}
-_KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _PACKAGES = ("franq-guard", "torch", "transformers", "numpy", "scikit-learn")
 _CALIBRATIONS = ("none", "global", "condition", "learned")
 
@@ -112,8 +30,11 @@ _CALIBRATIONS = ("none", "global", "condition", "learned")
 class Configuration:
     """The set-up of a guard; each field is the option of the same name.
 
-    ``grader`` and ``rewrite`` are read by ``franq bench`` alone; they stand here so that one file
-    says everything about a run.
+    ``min_per_class`` is read by ``franq calibrate`` alone, ``grader`` and ``rewrite`` by ``franq
+    bench``; they stand here so that one file says everything about a run.
+
+    Args:
+        unread: the settings that the command has no use for; they are not recorded.
 
     Raises:
         ValueError: for a value that cannot be.
@@ -130,8 +51,10 @@ class Configuration:
     calibrator: str | None = None
     threshold_faithful: float | None = None
     strict: bool = False
+    min_per_class: int = 5
     grader: str = "alias"
     rewrite: str = "rules"
+    unread: frozenset[str] = field(default=frozenset(), compare=False)
 
     def __post_init__(self) -> None:
         for key, allowed in (("form", ("long", "short", "auto")), ("calibration", _CALIBRATIONS)):
@@ -144,6 +67,8 @@ class Configuration:
                 raise ValueError(f"{key} must be {plain}, llm or llm:WHERE, not {value!r}")
         if not 0 < self.faithful_above < 1:
             raise ValueError("threshold_faithful must lie between 0 and 1")
+        if self.min_per_class < 0:
+            raise ValueError("min_per_class must be 0 or more")
 
     @classmethod
     def read(cls, file: Path, *, form: str | None = None) -> Configuration:
@@ -166,7 +91,10 @@ class Configuration:
                 if "form" in table:
                     raise ValueError(f"form must stand above the tables, not in [{name}]")
                 cls(**{**plain, **table, "form": name})  # tells a wrong value for either form
-            own = checked.get(form or plain.get("form", "long"), {})
+            chosen = form or plain.get("form", "long")
+            if chosen == "auto":
+                _refuse_with_auto([f"[{name}]" for name, table in checked.items() if table])
+            own = checked.get(chosen, {})
             return cls(**{**plain, **own, **({"form": form} if form else {})})
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from None
@@ -175,9 +103,35 @@ class Configuration:
         """As a file for ``--config``; a setting without a value is a comment."""
         lines = [
             f"# {key} =" if value is None else f"{key} = {json.dumps(value, ensure_ascii=False)}"
-            for key, value in asdict(self).items()
+            for key, value in self.recorded().items()
         ]
         return "\n".join(lines) + "\n"
+
+    def recorded(self) -> dict[str, Any]:
+        """The settings that the command reads, for a file beside its result."""
+        return {name: value for name, value in asdict(self).items() if name not in self._left_out}
+
+    @property
+    def _left_out(self) -> frozenset[str]:
+        return self.unread | {"unread"}
+
+    def check(self) -> None:
+        """Refuse settings that no guard can have together.
+
+        Not done at construction: a part of a file need not make sense without the rest.
+
+        Raises:
+            ValueError: saying what to do.
+        """
+        names = ("uq_faith", "uq_unfaith", "calibration", "calibrator")
+        named = [name for name in names if getattr(self, name) is not None]
+        if self.form == "auto":
+            _refuse_with_auto(named)
+        if self.uq_faith or self.uq_unfaith:
+            from franq_guard.signals.components import components
+
+            form: Any = self.form
+            components(form, self.uq_faith, self.uq_unfaith)
 
     @property
     def faithful_above(self) -> float:
@@ -187,8 +141,9 @@ class Configuration:
     @property
     def ordinary(self) -> bool:
         """Whether the guard is the default one, apart from its language model and calibrator."""
-        plain = replace(self, language_model=None, calibrator=None, grader="alias", rewrite="rules")
-        return plain == Configuration()
+        default = Configuration()
+        others = ("language_model", "calibrator", "min_per_class", "grader", "rewrite")
+        return replace(self, **{name: getattr(default, name) for name in others}) == default
 
     def options(self, fitted: Calibrator | None) -> dict[str, Any]:
         """The arguments of a guard, apart from its language model and policy; loads no weights.
@@ -212,7 +167,8 @@ class Configuration:
             if self.calibration not in (None, fitted.calibration):
                 raise ValueError(
                     f"the calibrator's calibration is {fitted.calibration!r}, the settings say "
-                    f"{self.calibration!r}: change the settings, or fit another calibrator"
+                    f"{self.calibration!r}: give --calibration {fitted.calibration}, or another "
+                    "calibrator"
                 )
             return self._own_cut(fitted)
         if self.calibration == "none":
@@ -253,68 +209,50 @@ class Configuration:
         return ToldSplitter(asked.ask, name=asked.name)
 
 
-def with_set_up(
-    command: Callable[..., None],
-    *,
-    but: Collection[str] = (),
-    more: Mapping[str, Any] | None = None,
-    form: str | None = None,
-) -> Callable[..., None]:
-    """Give a command the options of the set-up; it gets what they say as ``chosen``.
-
-    Args:
-        command: a function with the parameter ``chosen``.
-        but: settings that have no meaning for the command and are no options of it.
-        more: options of further settings, by the setting's name.
-        form: the form that the command has, whatever a file says.
-    """
-    options = {name: option for name, option in _OPTIONS.items() if name not in but}
-    own = inspect.signature(command, eval_str=True).parameters
-    kept = [p.replace(kind=_KEYWORD) for name, p in own.items() if name != "chosen"]
-    added = [
-        inspect.Parameter(name, _KEYWORD, default=None, annotation=option)
-        for name, option in {**options, **(more or {})}.items()
-        if name not in own
-    ]
-
-    @wraps(command)
-    def run(**given: Any) -> None:
-        setting = {p.name: given.pop(p.name) for p in added}
-        if form is not None:
-            setting["form"] = form
-        command(**given, chosen=configured(setting.pop("config"), **setting))
-
-    parameters = [*kept, *added]
-    vars(run)["__signature__"] = inspect.Signature(parameters)
-    run.__annotations__ = {p.name: p.annotation for p in parameters}
-    return run
-
-
-def configured(file: Path | None, **given: Any) -> Configuration:
+def configured(file: Path | None, unread: Collection[str] = (), **given: Any) -> Configuration:
     """The settings of a file, or the defaults, with the given ones (not None) in their place.
 
-    What cannot be ends the program with a message.
+    What cannot be ends the program with a message. Settings of the file in ``unread`` have no
+    effect, which a warning says.
     """
+    default = Configuration(unread=frozenset(unread))
     try:
-        start = Configuration()
+        start = default
         if file is not None:
             start = Configuration.read(file, form=given.get("form"))
-        return replace(start, **{key: value for key, value in given.items() if value is not None})
+            start = _without(start, default, file)
+        kept = {key: value for key, value in given.items() if value is not None}
+        chosen = replace(start, **kept)
+        chosen.check()
     except OSError as error:
         fail(f"cannot read {file}: {error.strerror}")
     except ValueError as error:
         fail(str(error))
+    return chosen
+
+
+def _without(start: Configuration, default: Configuration, file: Path) -> Configuration:
+    """The file's settings, those that the command does not read at their defaults."""
+    plain = {name: getattr(default, name) for name in sorted(default.unread)}
+    if named := [name for name, value in plain.items() if getattr(start, name) != value]:
+        say(f"not read by this command: {', '.join(named)} of {file}")
+    return replace(start, **plain, unread=default.unread)
 
 
 def in_force(
     chosen: Configuration, calibrator: Path | None, language_model: str | None
 ) -> Configuration:
     """The set-up with the two options that other commands have, too."""
-    return replace(
+    made = replace(
         chosen,
         calibrator=chosen.calibrator if calibrator is None else str(calibrator),
         language_model=language_model or chosen.language_model,
     )
+    try:
+        made.check()
+    except ValueError as error:
+        fail(str(error))
+    return made
 
 
 def versions() -> dict[str, str]:
@@ -333,15 +271,24 @@ def _cut(fitted: Calibrator, supported_from: float) -> Calibrator:
     return replace(fitted, labels=replace(fitted.labels, supported_from=supported_from))
 
 
+def _refuse_with_auto(named: Collection[str]) -> None:
+    if named:
+        raise ValueError(
+            "form auto takes the default methods and calibrators of both forms: leave out "
+            f"{', '.join(named)}, or give --form long or --form short"
+        )
+
+
 def _checked(values: Any) -> dict[str, Any]:
     """Values of the right kinds under known names; ``ValueError`` otherwise."""
     kinds = {f.name: str(f.type).removesuffix(" | None") for f in fields(Configuration)}
+    del kinds["unread"]
     if not isinstance(values, Mapping):
         raise ValueError("long and short are tables: [short], and settings below it")
     for key, value in values.items():
         if key not in kinds:
             raise ValueError(f"unknown setting {key!r}; known: {', '.join(kinds)}")
-        wanted: Any = {"bool": bool, "float": (int, float)}.get(kinds[key], str)
+        wanted: Any = {"bool": bool, "int": int, "float": (int, float)}.get(kinds[key], str)
         if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
             raise ValueError(f"{key} must be {kinds[key]}, not {value!r}")
     return dict(values)

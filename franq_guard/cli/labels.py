@@ -56,6 +56,15 @@ class LabelledFile:
     chosen: Configuration
     slopes: Path | None = None
 
+    def recorded(self) -> dict[str, str | list[str] | None]:
+        """Where the labels are from, for the settings of a result."""
+        return {
+            "data": str(self.file),
+            "labels": self.labels if self.file.is_dir() else None,  # of a claim set alone
+            "slopes_from": None if self.slopes is None else str(self.slopes),
+            "map": self.mapped,
+        }
+
     def others(self) -> list[Trace]:
         """Answers of other data; their labels count for the slopes alone."""
         if self.slopes is None:

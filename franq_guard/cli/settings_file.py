@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -57,7 +56,7 @@ def begin_settings(
 def _said(
     chosen: Configuration, fingerprint: Mapping[str, str], more: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    settings = {**asdict(chosen), **more}
+    settings = {**chosen.recorded(), **more}
     if chosen.calibrator is not None:  # the file may be another one under the same name
         settings["calibrator_sha256"] = sha256(Path(chosen.calibrator).read_bytes()).hexdigest()
     return {"settings": settings, "fingerprint": dict(fingerprint)}

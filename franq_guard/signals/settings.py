@@ -59,4 +59,7 @@ def check_settings(
         if part is not None or name == "faithfulness":
             check_kind(name, part, method, loader=method == "score")
     if franq is not None and franq.form != form:
-        raise ValueError(f"the calibrator is for form {franq.form!r}, the guard's is {form!r}")
+        raise ValueError(
+            f"the calibrator is for form {franq.form!r}, the guard's is {form!r}: give the guard "
+            f"that form (--form {franq.form}), or another calibrator"
+        )

@@ -80,7 +80,7 @@ def test_a_calibrators_promise_is_told_without_scikit_learn(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--calibration", "bogus"], "learned, condition, global or none, not 'bogus'"),
+        (["--calibration", "bogus"], "calibration must be one of none, global, condition, learned"),
         (["--at-most-flagged", "20"], "--at-most-flagged must lie between 0 and 1, not 20"),
         (["--confidence", "1"], "--confidence must lie between 0 and 1, not 1"),
         (["--promise", "all"], "--promise must be true or stated, not 'all'"),

@@ -179,6 +179,17 @@ def test_a_run_with_another_calibrator_under_the_same_name_does_not_go_on(run, g
     assert "other settings (calibrator_sha256)" in " ".join(result.stderr.split())
 
 
+def test_the_settings_name_the_calibrator_that_decides(run, good, tmp_path):
+    out = tmp_path / "out.jsonl"
+    assert run("check", good, "--out", out).exit_code == 0
+    row = json.loads(out.read_text().splitlines()[0])
+    said = json.loads((tmp_path / "out.jsonl.settings.json").read_text())["fingerprint"]
+    assert said["calibrator"] == row["calibrator"]
+    # The passages alone decide, whatever model the guard could ask.
+    assert row["likelihoods"] == said["language_model"] == "none"
+    assert said["methods"] == "evidence + prior"
+
+
 def test_the_settings_are_there_before_the_first_row(command, chosen, good, tmp_path, monkeypatch):
     def broken(*args, **options):
         raise OSError("killed")

@@ -45,6 +45,8 @@ def test_the_papers_configuration_runs_from_one_file(command, at_root, tmp_path,
         said = json.loads((tmp_path / "checked.jsonl.settings.json").read_text())
         assert said["fingerprint"]["faithfulness"].startswith("alignscore:")
         assert said["fingerprint"]["methods"] == methods
+        assert said["fingerprint"]["calibrator"] == found["calibrator"]
+        assert said["fingerprint"]["language_model"] != "none"
         named = said["settings"]
         assert f"{named['uq_faith']} + {named['uq_unfaith']}" == methods
         assert named["calibration"] == "none"
@@ -64,7 +66,7 @@ def test_config_prints_what_is_in_force_as_a_file(command, tmp_path):
     assert Configuration.read(file).faithfulness == wanted.faithfulness
     assert tomllib.loads(Configuration().toml()) == {
         "faithfulness": "small", "claims": "rules", "form": "long",
-        "strict": False, "grader": "alias", "rewrite": "rules",
+        "strict": False, "min_per_class": 5, "grader": "alias", "rewrite": "rules",
     }  # fmt: skip
 
 
@@ -79,6 +81,10 @@ def test_config_prints_what_is_in_force_as_a_file(command, tmp_path):
         ("grader = 'gpt'", "grader must be alias, llm or llm:WHERE"),
         ("claims = 'gpt'", "claims must be rules, llm or llm:WHERE"),
         ("strict = 1", "strict must be bool"),
+        ("min_per_class = 0.5", "min_per_class must be int"),
+        ("min_per_class = -1", "min_per_class must be 0 or more"),
+        ("unread = 'claims'", "unknown setting 'unread'"),
+        ("form = 'auto'\n[short]\nuq_faith = 'sar'", "leave out [short], or give --form long"),
         ("threshold_faithful = true", "threshold_faithful must be float"),
         ("threshold_faithful = 1.0", "between 0 and 1"),
         ("form = ", "Invalid value"),
@@ -93,6 +99,32 @@ def test_a_wrong_file_is_named_with_the_reason(command, tmp_path, text, message)
     assert "wrong.toml" in told.replace(" ", "")
     assert message in told
     assert command("config", "--config", tmp_path / "none.toml").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "message"),
+    [
+        ("uq_faith = 'semantik'", [], "no method 'semantik'"),
+        ("uq_faith = 'sar'", [], "'sar' does not apply to long-form answers"),
+        ("uq_faith = 'sar'", ["--form", "auto"], "leave out uq_faith, or give --form long"),
+        ("calibration = 'none'", ["--form", "auto"], "leave out calibration"),
+        ("form = 'auto'\ncalibrator = 'mine.json'", [], "leave out calibrator"),
+        (PAPER.read_text(), ["--form", "auto"], "leave out [long], [short]"),
+    ],
+)
+def test_config_refuses_what_check_refuses(command, rows, tmp_path, text, words, message):
+    file = tmp_path / "wrong.toml"
+    file.write_text(text)
+    for name in (["config"], ["check", rows]):
+        result = command(*name, "--config", file, *words)
+        assert result.exit_code == 2
+        assert message in " ".join(result.stderr.split())
+
+
+def test_a_calibrator_beside_form_auto_is_refused(command, rows):
+    result = command("check", rows, "--form", "auto", "--calibrator", "mine.json")
+    assert result.exit_code == 2
+    assert "leave out calibrator, or give --form long" in " ".join(result.stderr.split())
 
 
 def test_only_what_is_chosen_changes_the_guard(offline):
@@ -111,7 +143,9 @@ def test_calibration_says_which_calibrator_is_wanted():
     assert none.labels.supported_from == 0.7
     with pytest.raises(ValueError, match="needs a calibrator: fit one"):
         Configuration(calibration="condition").options(None)
-    with pytest.raises(ValueError, match="is 'none', the settings say 'global'"):
+    with pytest.raises(
+        ValueError, match="is 'none', the settings say 'global': give --calibration none, or"
+    ):
         Configuration(calibration="global").options(Calibrator())
     curve = Logistic(0.0, 0.0, 0.0, 1.0, 0.0, 0.0)
     own = Calibrator(calibration="learned", faith=curve, unfaith=curve)
@@ -222,6 +256,51 @@ def test_a_calibrator_of_another_pair_warns_or_is_an_error_and_says_what_to_do(c
         _ = guard(True).calibrator
 
 
+def test_what_a_command_does_not_read_is_warned_of_and_not_recorded(run, rows, tmp_path):
+    file, out = tmp_path / "mine.toml", tmp_path / "out.jsonl"
+    file.write_text("grader = 'llm'\nrewrite = 'rules'\nmin_per_class = 0\n")
+    result = run("check", rows, "--config", file, "--out", out)
+    said = " ".join(result.stderr.split())
+    assert "not read by this command: grader, min_per_class of" in said  # rewrite is the usual one
+    recorded = json.loads((tmp_path / "out.jsonl.settings.json").read_text())["settings"]
+    assert not {"grader", "rewrite", "min_per_class", "unread"} & set(recorded)
+    assert {"faithfulness", "claims", "form", "calibration", "calibrator", "strict"} <= set(
+        recorded
+    )
+    assert "not read" not in run("check", rows).stderr
+
+
+def test_calibrate_fits_by_the_file_and_says_all_that_was_in_force(run, tmp_path):
+    file, out = tmp_path / "mine.toml", tmp_path / "mine.json"
+    file.write_text("calibration = 'global'\nmin_per_class = 0\ncalibrator = 'x.json'\n")
+    answers = tmp_path / "rows.jsonl"
+    answers.write_text("\n".join(_labelled(24)))
+    beside = tmp_path / "mine.json.settings.json"
+
+    def fitted(*words):
+        result = run("calibrate", answers, "--out", out, *words)
+        assert result.exit_code == 0, result.stderr
+        return result, json.loads(beside.read_text())["settings"]
+
+    result, said = fitted("--config", file, "--weight", "gold=0.5", "--map", "question=question")
+    assert "not read by this command: calibrator of" in " ".join(result.stderr.split())
+    assert Calibrator.load(out).calibration == "global"
+    assert (said["calibration"], said["min_per_class"]) == ("global", 0)
+    assert (said["data"], said["weight"], said["map"]) == (
+        str(answers),
+        {"gold": 0.5},
+        ["question=question"],
+    )
+    assert (said["confidence"], said["at_most_flagged"], said["promise"]) == (0.9, None, "true")
+    assert said["slopes_from"] is None
+    assert not {"strict", "calibrator", "grader", "rewrite"} & set(said)
+    words = ("--calibration", "condition", "--min-per-class", "3")
+    assert fitted("--config", file, *words)[1]["calibration"] == "condition"
+    assert Calibrator.load(out).figures["min_per_class"] == 3
+    assert fitted()[1]["calibration"] == "condition"
+    assert run("calibrate", answers, "--out", out, "--strict").exit_code == 2
+
+
 @pytest.mark.parametrize("form", ["long", "short"])
 def test_calibrate_fits_for_the_form_and_models_chosen(command, monkeypatch, tmp_path, form):
     """What README says of a short-form guard and of another faithfulness model."""
@@ -265,7 +344,6 @@ def test_a_table_holds_for_its_form_alone(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text("claims = 'rules'\nuq_faith = 'sar'\n[short]\nuq_faith = 'perplexity'\n")
     assert Configuration.read(file).uq_faith == "sar"  # the form is long where nothing says it
-    assert Configuration.read(file, form="auto").uq_faith == "sar"
     read = Configuration.read(file, form="short")
     assert (read.form, read.uq_faith, read.claims) == ("short", "perplexity", "rules")
     file.write_text("form = 'short'\n[short]\nuq_faith = 'perplexity'\n")

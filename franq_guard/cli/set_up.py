@@ -1,0 +1,138 @@
+"""The options of a set-up: what a command gets as its ``chosen``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from functools import partial, wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from franq_guard.cli.configuration import configured
+
+__all__ = ["of_a_guard", "with_set_up"]
+
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE.toml", help="Settings; options given here win."),
+]
+FaithfulnessOption = Annotated[
+    str | None,
+    typer.Option(
+        "--faithfulness",
+        metavar="small|alignscore-base|alignscore-large|PATH",
+        help="What gives P(faithful). PATH: a folder from convert-alignscore, or an original "
+        "checkpoint and its backbone's folder, FILE.ckpt#FOLDER. Default: small.",
+    ),
+]
+NliOption = Annotated[
+    str | None,
+    typer.Option(
+        "--nli",
+        metavar="FOLDER|NAME@COMMIT",
+        help="A 3-way NLI model of transformers beside it, such as DeBERTa-MNLI. Default: the "
+        "faithfulness model itself.",
+    ),
+]
+ClaimsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--claims",
+        metavar="rules|llm|llm:WHERE",
+        help="What splits an answer. llm: the language model; WHERE: another one, a folder, a "
+        ".gguf file or URL#NAME of an OpenAI-compatible server. Default: rules.",
+    ),
+]
+FormOption = Annotated[
+    str | None, typer.Option("--form", help="long, short or auto. Default: long.")
+]
+UqFaithOption = Annotated[
+    str | None,
+    typer.Option(
+        "--uq-faith",
+        help="Method of UQ_faith, see franq methods. Default: the calibrator's; to fit one, the "
+        "paper's.",
+    ),
+]
+UqUnfaithOption = Annotated[
+    str | None, typer.Option("--uq-unfaith", help="Method of UQ_unfaith, likewise.")
+]
+CalibrationOption = Annotated[
+    str | None,
+    typer.Option(
+        "--calibration",
+        help="none (the paper's formula without a calibrator), or what the --calibrator must be: "
+        "global, condition or learned. Default: whatever it is.",
+    ),
+]
+FaithfulAboveOption = Annotated[
+    float | None,
+    typer.Option(
+        "--threshold-faithful",
+        help="P(faithful) above which a claim is faithful. Default: what a calibrator was fitted "
+        "with (another number voids its promise), else 0.5.",
+    ),
+]
+StrictFlag = Annotated[
+    bool | None,
+    typer.Option("--strict", help="A calibrator that was fitted for something else is an error."),
+]
+
+_OPTIONS: dict[str, Any] = {
+    "config": ConfigOption,
+    "faithfulness": FaithfulnessOption,
+    "nli": NliOption,
+    "claims": ClaimsOption,
+    "form": FormOption,
+    "uq_faith": UqFaithOption,
+    "uq_unfaith": UqUnfaithOption,
+    "calibration": CalibrationOption,
+    "threshold_faithful": FaithfulAboveOption,
+    "strict": StrictFlag,
+}
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+
+def with_set_up(
+    command: Callable[..., None],
+    *,
+    but: Collection[str] = (),
+    more: Mapping[str, Any] | None = None,
+    form: str | None = None,
+) -> Callable[..., None]:
+    """Give a command the options of the set-up; it gets what they say as ``chosen``.
+
+    Args:
+        command: a function with the parameter ``chosen``.
+        but: settings that have no meaning for the command: they are no options of it, not recorded,
+            and a file that sets one is warned of.
+        more: options of further settings, or in place of the usual ones, by the setting's name.
+        form: the form that the command has, whatever a file says.
+    """
+    left_out = {*but, "form"} if form is not None else {*but}
+    options = {name: option for name, option in _OPTIONS.items() if name not in left_out}
+    own = inspect.signature(command, eval_str=True).parameters
+    kept = [p.replace(kind=_KEYWORD) for name, p in own.items() if name != "chosen"]
+    added = [
+        inspect.Parameter(name, _KEYWORD, default=None, annotation=option)
+        for name, option in {**options, **(more or {})}.items()
+        if name not in own
+    ]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        setting = {p.name: given.pop(p.name) for p in added}
+        if form is not None:
+            setting["form"] = form
+        command(**given, chosen=configured(setting.pop("config"), but, **setting))
+
+    parameters = [*kept, *added]
+    vars(run)["__signature__"] = inspect.Signature(parameters)
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run
+
+
+of_a_guard = partial(with_set_up, but=("min_per_class", "grader", "rewrite"))
+"""For a command that checks answers."""
