@@ -21,7 +21,9 @@ class Engine(StrEnum):
 
 
 EngineOption = Annotated[
-    Engine, typer.Option(help="Ray Data also uses other machines (pip install 'franq-bench[ray]').")
+    Engine,
+    # The backslash: in a help text [ray] would be markup, and not shown.
+    typer.Option(help="Ray Data also uses other machines (pip install 'franq-bench\\[ray]')."),
 ]
 AddressOption = Annotated[
     str | None, typer.Option(help="Of a Ray cluster; default: Ray is started on this machine.")

@@ -1,21 +1,22 @@
 """The set-up of a benchmark: the options of ``franq check`` that have a meaning here, and two more.
 
-A benchmark fits every calibration and shows them side by side, and its form is the command's:
-``--calibration``, ``--form`` and ``--strict`` are no options of it (a settings file may name them).
+A benchmark fits every calibration and shows them side by side, and its form is the command's: what
+is about a calibrator is no option of it. A settings file may name it, and a line says that it is
+not read.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from franq_guard.cli.configuration import Configuration, with_set_up
+from franq_guard.cli.configuration import Configuration
+from franq_guard.cli.set_up import with_set_up
 
 if TYPE_CHECKING:
     from franq_bench.store.cache import Cache
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Asking", "in_long_form", "in_short_form", "of_given_claims", "said"]
 
-_NOT_HERE = ("form", "calibration", "strict")
+_NOT_HERE = ("calibration", "calibrator", "strict", "min_per_class")
 LanguageModelOption = Annotated[
     str | None, typer.Option(help="bundled (default), a .gguf file, or a model folder.")
 ]
@@ -46,20 +47,34 @@ RewriteOption = Annotated[
     ),
 ]
 
-_MODEL = {"language_model": LanguageModelOption}
+UqFaithOption = Annotated[
+    str | None, typer.Option(help="Method of UQ_faith, see franq methods. Default: the paper's.")
+]
+UqUnfaithOption = Annotated[str | None, typer.Option(help="Method of UQ_unfaith, likewise.")]
+FaithfulAboveOption = Annotated[
+    float | None,
+    typer.Option(help="P(faithful) above which a row is faithful for the two curves. Default: 0.5"),
+]
+
+_EVERYWHERE = {
+    "language_model": LanguageModelOption,
+    "uq_faith": UqFaithOption,
+    "uq_unfaith": UqUnfaithOption,
+    "threshold_faithful": FaithfulAboveOption,
+}
+_ASKED = {"grader": GraderOption, "rewrite": RewriteOption}
 in_short_form = partial(
-    with_set_up,
-    but=(*_NOT_HERE, "claims"),
-    form="short",
-    more={**_MODEL, "grader": GraderOption, "rewrite": RewriteOption},
+    with_set_up, but=(*_NOT_HERE, "claims"), form="short", more={**_EVERYWHERE, **_ASKED}
 )
-in_long_form = partial(with_set_up, but=_NOT_HERE, form="long", more=_MODEL)
-of_given_claims = partial(with_set_up, but=(*_NOT_HERE, "claims"), form="long", more=_MODEL)
+in_long_form = partial(with_set_up, but=(*_NOT_HERE, *_ASKED), form="long", more=_EVERYWHERE)
+of_given_claims = partial(
+    with_set_up, but=(*_NOT_HERE, *_ASKED, "claims"), form="long", more=_EVERYWHERE
+)
 
 
 def said(chosen: Configuration) -> dict[str, Any]:
-    """The set-up, for the settings of a result."""
-    return {"configuration": asdict(chosen)}
+    """What the command read of the set-up, for the settings of a result."""
+    return {"configuration": chosen.recorded()}
 
 
 class Asking:

@@ -21,11 +21,13 @@ Row = tuple[str, str]
 """Data set and id of a question."""
 
 _MAY_DIFFER = frozenset({
-    "date", "gold_lost_by_cutting", "signals", "threshold_faithful",
+    "configuration", "date", "gold_lost_by_cutting", "signals", "threshold_faithful",
     "test_questions_the_small_model_was_trained_on", "answers_graded_as_by_alias",
     "passages_rewritten",
 })  # fmt: skip
 """Settings that are counts, or say how FRANQ is fitted to the rows."""
+_OF_MODELS = {"grader": "alias", "rewrite": "rules"}
+"""What of the configuration decides on rows and stands nowhere else in the settings; the usual."""
 _SIZE = frozenset({"data", "train", "test"})
 
 
@@ -40,7 +42,7 @@ def known_rows(folder: Path, settings: Mapping[str, Any]) -> dict[Row, Score]:
         ValueError: the two runs do not answer in the same way; names what differs.
         FileNotFoundError: there is no such run in the folder.
     """
-    theirs = Results.read(folder).settings
+    theirs, settings = _opened(Results.read(folder).settings), _opened(settings)
     free = _MAY_DIFFER | (_SIZE if settings.get("retrieval") == "original" else frozenset())
     keys = [key for key in {**theirs, **settings} if key not in free]
     differing = sorted(key for key in keys if theirs.get(key) != settings.get(key))
@@ -51,6 +53,12 @@ def known_rows(folder: Path, settings: Mapping[str, Any]) -> dict[Row, Score]:
             "--known"
         )
     return {(row.dataset, row.id): row for row in Scores.read(folder).rows}
+
+
+def _opened(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings, and beside them who grades and rewrites."""
+    chosen: Mapping[str, Any] = settings.get("configuration", {})
+    return {**settings, **{key: chosen.get(key, usual) for key, usual in _OF_MODELS.items()}}
 
 
 def still_to_ask(questions: Sequence[Question], known: Mapping[Row, Score]) -> list[Question]:

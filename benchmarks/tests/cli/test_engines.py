@@ -1,6 +1,8 @@
 import pytest
 import typer
+from typer.testing import CliRunner
 
+from franq_bench.cli.bench import bench
 from franq_bench.cli.engines import By, Engine, checked
 
 
@@ -16,6 +18,15 @@ from franq_bench.cli.engines import By, Engine, checked
 )
 def test_an_engine_and_its_settings(given, whole, expected):
     assert checked(*given, whole=whole) == expected
+
+
+def test_help_shows_what_to_install():
+    done = CliRunner().invoke(bench, ["short", "--help"], env={"COLUMNS": "200"})
+    assert "pip install 'franq-bench[ray]'" in done.stdout
+    for name in ("short", "long-form", "claims-factuality"):
+        told = CliRunner().invoke(bench, [name, "--help"], env={"COLUMNS": "200"}).stdout
+        assert "--uq-faith" in told
+        assert "calibrator" not in told  # a benchmark has none
 
 
 @pytest.mark.parametrize(

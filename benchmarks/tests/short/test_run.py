@@ -87,6 +87,11 @@ def test_a_table_grows_from_a_smaller_run(folders, plan, models, monkeypatch, tm
 
 
 def test_rows_of_another_run_are_refused(folders, plan, models, tmp_path):
+    judged = replace(
+        plan, known=folders[1], more={"configuration": {"grader": "llm", "uq_faith": "sar"}}
+    )
+    with pytest.raises(ValueError, match=r"another way: grader \(alias there, llm here\). Give"):
+        run(judged, models, tmp_path, quiet)
     other = replace(plan, known=folders[1], passages=1)
     with pytest.raises(ValueError, match=r"another way: passages \(5 there, 1 here\)"):
         run(other, models, tmp_path, quiet)
