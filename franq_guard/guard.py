@@ -36,6 +36,7 @@ from franq_guard.signals.components import DEFAULTS, Components, components
 from franq_guard.signals.flow import Checking, claims_in_haste, finished, warm
 from franq_guard.signals.lazy import Lazy
 from franq_guard.signals.offline import bundled_language_model, small_faithfulness
+from franq_guard.signals.request import TEMPERATURE
 from franq_guard.signals.settings import Options, check_settings
 from franq_guard.signals.verdict import unchecked
 from franq_guard.telemetry import hooks
@@ -65,14 +66,13 @@ class Guard:
         uq_faith: the method of UQ_faith by its name in ``franq methods``; default: what the
             calibrator was fitted with.
         uq_unfaith: the method of UQ_unfaith, likewise.
-        n_samples: samples drawn in the short form if a method compares samples and the trace
-            has none; their time is in ``timings``.
+        n_samples: samples drawn in the short form, at ``temperature``, if a method compares samples
+            and the trace has none; their time is in ``timings``.
         deadline: seconds that checking an answer may take; after that its claims are
             ``unverified``, reason ``timeout``. The check runs in a thread of its own, which is
             abandoned if a call hangs. The time to load the models does not count.
-        strict: if the calibrator was fitted for another writer, source, model or method, every
-            claim is ``unverified`` (and :meth:`calibrator_of` raises); otherwise a warning is
-            logged.
+        strict: if the calibrator was fitted for another writer, source, model or method, all claims
+            are ``unverified`` (and :meth:`calibrator_of` raises); otherwise that is logged.
         evidence: whether to look for stretches of the passages that support or contradict a claim.
             Without them a check is faster; the labels are the same.
 
@@ -92,6 +92,7 @@ class Guard:
         uq_faith: str | None = None,
         uq_unfaith: str | None = None,
         n_samples: int = 10,
+        temperature: float = TEMPERATURE,
         deadline: float | None = None,
         strict: bool = False,
         evidence: bool = True,
@@ -107,11 +108,11 @@ class Guard:
             form=form,
             franq=franq,
             n_samples=n_samples,
+            temperature=temperature,
             deadline=deadline,
             chosen=bool(uq_faith or uq_unfaith or franq),
         )
-        self.policy = policy or Policy()
-        self.claims = claims or RuleSplitter()
+        self.policy, self.claims = policy or Policy(), claims or RuleSplitter()
         self.form: Form | Literal["auto"] = form
         self.n_samples, self.deadline, self.strict = n_samples, deadline, strict
         self.choice = Choice(
@@ -123,6 +124,7 @@ class Guard:
             named=bool(uq_faith or uq_unfaith),
             form=form,
             n_samples=n_samples,
+            temperature=temperature,
             strict=strict,
             evidence=evidence,
         )
@@ -147,9 +149,8 @@ class Guard:
         """
         # A missing package raises here, not in the middle of a chain.
         faithfulness = small_faithfulness()
-        if language_model is None:
-            language_model = bundled_language_model()
-        return cls(language_model=language_model, faithfulness=faithfulness, **options)
+        model = bundled_language_model() if language_model is None else language_model
+        return cls(language_model=model, faithfulness=faithfulness, **options)
 
     @property
     def language_model(self) -> LanguageModel | None:

@@ -414,6 +414,11 @@ def test_names_where_objects_are_wanted_raise_at_construction(wrong):
         guard_of(**wrong)
 
 
+def test_a_temperature_of_0_gives_no_samples_to_compare():
+    with pytest.raises(ValueError, match="temperature must be a number above 0"):
+        guard_of(form="short", temperature=0.0)
+
+
 def test_a_calibrator_of_the_other_form_raises_at_construction():
     knots = Knots((-1.0, 0.0), (0.2, 0.8))
     calibrator = Calibrator(calibration="global", faith=knots, unfaith=knots, form="long")

@@ -32,11 +32,13 @@ class Fitted(NamedTuple):
     """A fit: ``fallback`` names the branches with too few claims, ``not_done`` says what it means.
 
     Each sentence of ``not_done`` says what was not done and how many labels it needs.
+    ``min_per_class``: the fewest that a condition needed; None where nothing hangs on it.
     """
 
     calibrator: Calibrator
     fallback: tuple[str, ...] = ()
     not_done: tuple[str, ...] = ()
+    min_per_class: int | None = None
 
 
 Fit = Callable[[Labelled], Fitted]
@@ -65,7 +67,8 @@ def fit_by(
     def fit(data: Labelled) -> Fitted:
         made.fit(data.signals, data.is_true, data.weights, faithful=data.faithful)
         notes = (_of_all(made, data, branch) for branch in made.fallback_)
-        return Fitted(made.calibrator_, made.fallback_, tuple(notes))
+        fewest = min_per_class if calibration == "condition" else None
+        return Fitted(made.calibrator_, made.fallback_, tuple(notes), fewest)
 
     return fit
 

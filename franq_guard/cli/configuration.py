@@ -51,6 +51,8 @@ class Configuration:
     calibrator: str | None = None
     threshold_faithful: float | None = None
     strict: bool = False
+    samples: int = 10
+    temperature: float = 0.5
     min_per_class: int = 5
     grader: str = "alias"
     rewrite: str = "rules"
@@ -69,6 +71,10 @@ class Configuration:
             raise ValueError("threshold_faithful must lie between 0 and 1")
         if self.min_per_class < 0:
             raise ValueError("min_per_class must be 0 or more")
+        if self.samples < 2:
+            raise ValueError("samples must be 2 or more")
+        if not 0 < self.temperature < float("inf"):
+            raise ValueError("temperature must be a number above 0")
 
     @classmethod
     def read(cls, file: Path, *, form: str | None = None) -> Configuration:
@@ -103,7 +109,8 @@ class Configuration:
         """As a file for ``--config``; a setting without a value is a comment."""
         lines = [
             f"# {key} =" if value is None else f"{key} = {json.dumps(value, ensure_ascii=False)}"
-            for key, value in self.recorded().items()
+            for key, value in asdict(self).items()
+            if key != "unread"
         ]
         return "\n".join(lines) + "\n"
 
@@ -113,7 +120,9 @@ class Configuration:
 
     @property
     def _left_out(self) -> frozenset[str]:
-        return self.unread | {"unread"}
+        # A short answer is one claim, and a claim of a long one has no method that reads samples.
+        of_form = {"long": {"samples", "temperature"}, "short": {"claims"}}.get(self.form, set())
+        return self.unread | of_form | {"unread"}
 
     def check(self) -> None:
         """Refuse settings that no guard can have together.
@@ -157,6 +166,7 @@ class Configuration:
         load = partial(faithfulness_from, self.faithfulness, nli=self.nli)
         made: dict[str, Any] = {"faithfulness": load, "form": self.form, "strict": self.strict}
         made |= {"uq_faith": self.uq_faith, "uq_unfaith": self.uq_unfaith}
+        made |= {"n_samples": self.samples, "temperature": self.temperature}
         made["franq"] = self._calibrator(fitted)
         return made
 

@@ -79,6 +79,13 @@ StrictFlag = Annotated[
     bool | None,
     typer.Option("--strict", help="A calibrator that was fitted for something else is an error."),
 ]
+SamplesOption = Annotated[
+    int | None,
+    typer.Option(min=2, help="Samples of a short answer, for methods that compare. Default: 10."),
+]
+TemperatureOption = Annotated[
+    float | None, typer.Option(help="Temperature of these samples. Default: 0.5.")
+]
 
 _OPTIONS: dict[str, Any] = {
     "config": ConfigOption,
@@ -91,6 +98,8 @@ _OPTIONS: dict[str, Any] = {
     "calibration": CalibrationOption,
     "threshold_faithful": FaithfulAboveOption,
     "strict": StrictFlag,
+    "samples": SamplesOption,
+    "temperature": TemperatureOption,
 }
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 

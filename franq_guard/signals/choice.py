@@ -16,7 +16,7 @@ from franq_guard.records import Form, Generation, Source
 from franq_guard.signals.components import Components, components_of
 from franq_guard.signals.lazy import Lazy
 from franq_guard.signals.likelihoods import origin
-from franq_guard.signals.request import Models
+from franq_guard.signals.request import TEMPERATURE, Models
 
 __all__ = ["Choice"]
 
@@ -38,6 +38,7 @@ class Choice:
         named: whether the user chose the methods by name.
         form: ``long``, ``short`` or ``auto``.
         n_samples: how many samples are drawn for a method that compares samples.
+        temperature: of these samples.
         strict: whether a user's calibrator that was fitted for something else is an error.
         evidence: whether to look for stretches of the passages as evidence.
     """
@@ -52,6 +53,7 @@ class Choice:
     n_samples: int
     strict: bool
     evidence: bool = True
+    temperature: float = TEMPERATURE
     _chosen: dict[tuple[Source, str | None], Calibrator] = field(init=False, default_factory=dict)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
@@ -120,7 +122,13 @@ class Choice:
         """The models that are needed for an answer, loaded on first use."""
         model = self.model() if self.reads(answer) else None
         faithfulness = self.faithfulness()
-        return Models(model, faithfulness, n_samples=self.n_samples, evidence=self.evidence)
+        return Models(
+            model,
+            faithfulness,
+            n_samples=self.n_samples,
+            temperature=self.temperature,
+            evidence=self.evidence,
+        )
 
     def likelihoods(self, answer: Generation) -> str:
         """Whose log-probabilities decide on an answer; see :class:`.GuardedAnswer`."""

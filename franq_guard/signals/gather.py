@@ -190,6 +190,7 @@ def _samples(requests: Sequence[Request], models: Models, clock: Clock) -> list[
             [request.trace for request in requests],
             n=models.n_samples,
             max_new_tokens=models.sample_tokens,
+            temperature=models.temperature,
         )
     judge = models.faithfulness
     with clock.stage("uncertainty"):

@@ -12,7 +12,14 @@ from franq_guard.signals.similarity import Embed
 from franq_guard.uncertainty.method import Level
 from franq_guard.uncertainty.methods import find
 
-__all__ = ["OF_DEFAULT_METHODS", "OF_NAMED_METHODS", "Models", "Request", "TokenRule"]
+__all__ = ["OF_DEFAULT_METHODS", "OF_NAMED_METHODS", "TEMPERATURE", "Models", "Request",
+           "TokenRule"]  # fmt: skip
+
+TEMPERATURE = 0.5
+"""The temperature of samples: the best one for Semantic Entropy in its paper (arXiv 2302.09664).
+
+With SmolLM2 the results at 0.5 and at 1 do not differ significantly (``docs/paper-tables.md``); at
+0.5 more samples share a beginning, which is computed once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +27,8 @@ class Models:
     """The models that may be run; None for those that no chosen method needs.
 
     ``embed``: texts -> unit vectors, for SAR. If the trace has no samples, ``n_samples`` of up to
-    ``sample_tokens`` tokens are drawn. ``evidence``: whether stretches of the passages are looked
-    for.
+    ``sample_tokens`` tokens are drawn, at ``temperature``. ``evidence``: whether stretches of the
+    passages are looked for.
     """
 
     language_model: LanguageModel | None = None
@@ -29,6 +36,7 @@ class Models:
     embed: Embed | None = None
     n_samples: int = 10
     sample_tokens: int = 32
+    temperature: float = TEMPERATURE
     evidence: bool = True
 
 

@@ -16,26 +16,25 @@ from franq_guard.signals.likelihoods import (
     prompt_of,
 )
 from franq_guard.signals.nli_pairs import Nli, semantic_matrices
-from franq_guard.signals.request import Request
+from franq_guard.signals.request import TEMPERATURE, Request
 from franq_guard.signals.similarity import Embed, similarity_and_relevances
 from franq_guard.uncertainty.statistics import Samples, needed
 
-__all__ = ["SAMPLED", "TEMPERATURE", "compared", "drawn"]
+__all__ = ["SAMPLED", "compared", "drawn"]
 
 SAMPLED = frozenset({"samples", "sample_nli", "similarity", "relevances"})
 """Statistics that are computed from samples."""
-
-TEMPERATURE = 0.5
-"""The temperature of samples: the best one for Semantic Entropy in its paper (arXiv 2302.09664).
-
-With SmolLM2 the results at 0.5 and at 1 do not differ significantly (``docs/paper-tables.md``); at
-0.5 more samples share a beginning, which is computed once."""
 
 Drawn = Sequence[Generation]
 
 
 def drawn(
-    model: LanguageModel | None, traces: Sequence[Trace], *, n: int, max_new_tokens: int
+    model: LanguageModel | None,
+    traces: Sequence[Trace],
+    *,
+    n: int,
+    max_new_tokens: int,
+    temperature: float = TEMPERATURE,
 ) -> list[Drawn]:
     """Samples of each trace with log-probabilities; one call draws all, one scores the others.
 
@@ -47,7 +46,7 @@ def drawn(
     if bare:
         asked = needed(model, "language_model")
         prompts = [_text_prompt(asked, traces[i]) for i in bare]
-        made = asked.sample(prompts, n=n, max_new_tokens=max_new_tokens, temperature=TEMPERATURE)
+        made = asked.sample(prompts, n=n, max_new_tokens=max_new_tokens, temperature=temperature)
         for i, of in zip(bare, made, strict=True):
             known[i] = of
     unscored = [i for i, of in enumerate(known) if not all(map(has_logprobs, of))]

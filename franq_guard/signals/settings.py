@@ -25,6 +25,7 @@ class Options(TypedDict, total=False):
     uq_faith: str | None
     uq_unfaith: str | None
     n_samples: int
+    temperature: float
     deadline: float | None
     strict: bool
     evidence: bool
@@ -36,6 +37,7 @@ def check_settings(
     form: str,
     franq: Calibrator | None,
     n_samples: int,
+    temperature: float,
     deadline: float | None,
     chosen: bool,
 ) -> None:
@@ -46,6 +48,7 @@ def check_settings(
         form: ``long``, ``short`` or ``auto``.
         franq: the user's calibrator.
         n_samples: how many samples the short form draws.
+        temperature: of these samples.
         deadline: in seconds.
         chosen: whether methods or a calibrator were given.
 
@@ -53,6 +56,8 @@ def check_settings(
         TypeError, ValueError: the message says what is expected.
     """
     check_form(form, n_samples, chosen=chosen)
+    if not 0 < temperature < float("inf"):
+        raise ValueError("temperature must be a number above 0")
     if deadline is not None and not deadline > 0:
         raise ValueError("deadline must be a positive number of seconds")
     for name, (part, method) in parts.items():

@@ -50,6 +50,9 @@ def test_the_papers_configuration_runs_from_one_file(command, at_root, tmp_path,
         named = said["settings"]
         assert f"{named['uq_faith']} + {named['uq_unfaith']}" == methods
         assert named["calibration"] == "none"
+        # Only what the form reads: no samples for claims, no claims of a short answer.
+        read = {"claims"} if not words else {"samples", "temperature"}
+        assert {"claims", "samples", "temperature"} & set(named) == read
         assert "franq-guard" in said["versions"]
         out.unlink()
 
@@ -66,7 +69,8 @@ def test_config_prints_what_is_in_force_as_a_file(command, tmp_path):
     assert Configuration.read(file).faithfulness == wanted.faithfulness
     assert tomllib.loads(Configuration().toml()) == {
         "faithfulness": "small", "claims": "rules", "form": "long",
-        "strict": False, "min_per_class": 5, "grader": "alias", "rewrite": "rules",
+        "strict": False, "samples": 10, "temperature": 0.5, "min_per_class": 5,
+        "grader": "alias", "rewrite": "rules",
     }  # fmt: skip
 
 
@@ -82,6 +86,8 @@ def test_config_prints_what_is_in_force_as_a_file(command, tmp_path):
         ("claims = 'gpt'", "claims must be rules, llm or llm:WHERE"),
         ("strict = 1", "strict must be bool"),
         ("min_per_class = 0.5", "min_per_class must be int"),
+        ("samples = 1", "samples must be 2 or more"),
+        ("temperature = 0", "temperature must be a number above 0"),
         ("min_per_class = -1", "min_per_class must be 0 or more"),
         ("unread = 'claims'", "unknown setting 'unread'"),
         ("form = 'auto'\n[short]\nuq_faith = 'sar'", "leave out [short], or give --form long"),
@@ -135,6 +141,33 @@ def test_only_what_is_chosen_changes_the_guard(offline):
     guard = guard_from(chosen=chosen, language_model=FakeLanguageModel())
     assert (guard.form, guard.strict) == ("short", True)
     assert guard.components.uq_faith == "sar"
+
+
+def test_samples_are_drawn_as_the_settings_say(command, monkeypatch, tmp_path, row):
+    asked = []
+
+    class Sampling(FakeLanguageModel):
+        def sample(self, prompts, **options):
+            asked.append((options["n"], options["temperature"]))
+            return super().sample(prompts, **options)
+
+    monkeypatch.setattr(
+        "franq_guard.language_model.transformers.smollm2.load_bundled", lambda: Sampling()
+    )
+    monkeypatch.setattr(
+        "franq_guard.faithfulness.loading.faithfulness_from", lambda *_, **__: FakeFaithfulness()
+    )
+    file, rows = tmp_path / "mine.toml", tmp_path / "rows.jsonl"
+    file.write_text("samples = 3\ntemperature = 0.75\n")
+    rows.write_text(json.dumps(row))
+    words = ("--form", "short", "--uq-faith", "discrete-semantic-entropy", "--config", file)
+    assert command("check", rows, *words).exit_code == 0
+    assert command("check", rows, *words, "--samples", 4, "--temperature", 1).exit_code == 0
+    assert asked == [(3, 0.75), (4, 1.0)]
+    usual = tmp_path / "usual.toml"
+    usual.write_text("form = 'short'\ncalibration = 'none'\n")
+    assert command("check", rows, "--config", usual).exit_code == 0
+    assert asked[2:] == [(10, 0.5)]  # what the configuration starts from is what the guard does
 
 
 def test_calibration_says_which_calibrator_is_wanted():

@@ -66,9 +66,10 @@ _ASKED = {"grader": GraderOption, "rewrite": RewriteOption}
 in_short_form = partial(
     with_set_up, but=(*_NOT_HERE, "claims"), form="short", more={**_EVERYWHERE, **_ASKED}
 )
-in_long_form = partial(with_set_up, but=(*_NOT_HERE, *_ASKED), form="long", more=_EVERYWHERE)
+_SHORT_ALONE = (*_ASKED, "samples", "temperature")
+in_long_form = partial(with_set_up, but=(*_NOT_HERE, *_SHORT_ALONE), form="long", more=_EVERYWHERE)
 of_given_claims = partial(
-    with_set_up, but=(*_NOT_HERE, *_ASKED, "claims"), form="long", more=_EVERYWHERE
+    with_set_up, but=(*_NOT_HERE, *_SHORT_ALONE, "claims"), form="long", more=_EVERYWHERE
 )
 
 

@@ -63,9 +63,7 @@ def short(
     train: Annotated[int, typer.Option(min=0, help="Training questions of each data set.")] = 200,
     test: Annotated[int, typer.Option(min=1, help="Test questions of each data set.")] = 300,
     passages: Annotated[int, typer.Option(min=0, help="Passages shown.")] = 5,
-    samples: Annotated[int, typer.Option(min=2, help="Samples of each question.")] = 10,
     max_new_tokens: Annotated[int, typer.Option(min=1, help="Longest answer or sample.")] = 32,
-    temperature: Annotated[float, typer.Option(help="Sampling temperature.")] = 0.5,
     retrieval: Annotated[
         Spoiled, typer.Option(help="Half of each question's passages replaced or falsified.")
     ] = Spoiled.original,
@@ -103,7 +101,7 @@ def short(
         pool=pool,
         runtime=runtime,
         known=known,
-        settings=Settings(samples, max_new_tokens, temperature, seed),
+        settings=Settings(chosen.samples, max_new_tokens, chosen.temperature, seed),
     )
     part = _shard(shard)
     by = checked(engine, address, workers, whole=part == (1, 1))

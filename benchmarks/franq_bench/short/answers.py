@@ -17,7 +17,7 @@ from franq_guard.language_model.transformers.prompt_reading import first_line
 from franq_guard.records import Generation, Token
 from franq_guard.signals.likelihoods import logprobs_of
 from franq_guard.signals.p_true import p_true_logprobs, p_true_options
-from franq_guard.signals.samples import TEMPERATURE
+from franq_guard.signals.request import TEMPERATURE
 
 __all__ = ["Answered", "Settings", "answer", "answer_key"]
 
