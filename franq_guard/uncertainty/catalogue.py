@@ -36,6 +36,14 @@ def _sets(u: float, n: int) -> float:
     return 1.0 - (u - 1.0) / max(n - 1, 1)
 
 
+def _one_in(u: float, _: int) -> float:
+    return 1.0 / max(u, 1.0)
+
+
+def _one_in_and_one(u: float, _: int) -> float:
+    return 1.0 / (1.0 + max(u, 0.0))
+
+
 def _radius(u: float, n: int) -> float:
     return 1.0 - u / math.sqrt(max(n, 1))
 
@@ -196,6 +204,9 @@ def _graphs() -> list[Method]:
             on_kind = partial(function, kind=kind)
             name = f"{function.__name__}-{kind}"
             found.append(_diversity(name, f"{title} ({kind})", on_kind, need, _LIN, scale))
+            if name == "eigenvalues-entail":
+                other = f"{name}:reciprocal", f"{title} ({kind}, reciprocal)"
+                found.append(_diversity(*other, on_kind, need, _LIN, _one_in))
     sets = ("semantic-sets", "Number of Semantic Sets", _semantic_sets)
     return [*found, _diversity(*sets, need="sample_nli", source=_LIN, scale=_sets)]
 
@@ -223,7 +234,8 @@ def _semantic() -> list[Method]:
         ("monte-carlo-entropy", monte, plain, "samples", _MALININ),
         ("normalized-monte-carlo-entropy", f"{monte}, per token", normalised, "samples", _MALININ),
     ]
-    return [_diversity(*row, scale=nats) for row in rows]
+    other = ("semantic-entropy:reciprocal", title, unique, "sample_nli", _KUHN)
+    return [*(_diversity(*row, scale=nats) for row in rows), _diversity(*other, _one_in_and_one)]
 
 
 def _relevance() -> list[Method]:

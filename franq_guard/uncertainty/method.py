@@ -75,6 +75,12 @@ class Method:
         return (*there, "claim") if self.claim else there
 
     @property
+    def reciprocal_of(self) -> str | None:
+        """The method with the same uncertainty and another confidence; None for most."""
+        base, _, variant = self.name.rpartition(":")
+        return base if variant == "reciprocal" else None
+
+    @property
     def in_nats(self) -> bool:
         """Whether its confidence is exp(-uncertainty)."""
         return self.confidence is nats

@@ -2,7 +2,9 @@
 
 All methods read the same :class:`~franq_guard.uncertainty.statistics.Statistics`; what several of
 them need is computed once. A name that ends in ``:lm-polygraph`` is the method as that library
-computes it, where ours differs.
+computes it, where ours differs. One that ends in ``:reciprocal`` has the same uncertainty u as the
+method before the colon and another confidence: 1 / (1 + u) of Semantic Entropy, 1 / u of the Sum
+of Eigenvalues.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from franq_guard.uncertainty.statistics import Samples, Statistics
 
 def test_every_method_says_what_it_is():
     rows = [method.row() for method in methods()]
-    assert len({row["name"] for row in rows}) == len(rows) == 38
+    assert len({row["name"] for row in rows}) == len(rows) == 40
     for row in rows:
         assert all(row.values())
         assert set(row) == {"name", "title", "family", "level", "cost", "source", "sign"}
@@ -124,6 +124,29 @@ def test_the_scales_of_the_short_form_s_methods(value):
     share = min(1.0, 1.0 - (value - 1.0) / 9)
     assert confidence("eigenvalues-entail", value, samples=10) == pytest.approx(share)
     assert confidence("semantic-entropy", value) == pytest.approx(math.exp(-value))
+
+
+@pytest.mark.parametrize("samples", [2, 10])
+def test_the_other_scales_of_the_short_form_s_methods(samples):
+    for u, expected in ((-0.59, 1), (0.0, 1), (3.0, 1 / 4), (math.inf, 0)):
+        assert confidence("semantic-entropy:reciprocal", u, samples=samples) == expected
+    for u, expected in ((0.999999, 1), (1.0, 1), (5.0, 1 / 5)):
+        assert confidence("eigenvalues-entail:reciprocal", u, samples=samples) == expected
+
+
+def test_a_reciprocal_has_the_uncertainty_of_its_method():
+    samples = Samples(
+        ("a", "b", "b"),
+        tuple(np.array([p]) for p in (-1.0, -2.0, -2.0)),
+        entail=np.array([[1, 0.3, 0.3], [0.2, 1, 1], [0.2, 1, 1]]),
+        entails=np.array([[1, 0, 0], [0, 1, 1], [0, 1, 1]], bool),
+    )
+    for base in ("semantic-entropy", "eigenvalues-entail"):
+        name = f"{base}:reciprocal"
+        assert (find(name).reciprocal_of, find(base).reciprocal_of) == (base, None)
+        assert find(name).has_scale
+        got = compute([base, name], Statistics(samples=samples))
+        assert got[name] == got[base] > 1
 
 
 def test_confidences_stay_in_bounds():

@@ -98,6 +98,8 @@ def test_every_method_is_compared_or_has_no_reference_value():
         "ccp-fact-preference",
         "p-true",
         "p-true:lm-polygraph-prompt",  # the formula of PTrue, after another prompt
+        "semantic-entropy:reciprocal",  # these two: the value of the method, another confidence
+        "eigenvalues-entail:reciprocal",
         "parametric-knowledge",
         "faithfulness",
         "faithfulness-answer",

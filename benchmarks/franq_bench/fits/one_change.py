@@ -6,8 +6,7 @@ first row on the same bootstrap resamples.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from franq_bench.fits.fallback import fallback_note, fell_back
 from franq_bench.fits.fitted import SIGNALS
+from franq_bench.fits.reciprocal import has_reciprocal, reciprocal
 from franq_bench.fits.training_size import drawn
 from franq_bench.fits.variants import (
     Fit,
@@ -32,20 +32,11 @@ from franq_bench.tables.scores import Scores
 from franq_bench.tables.significance import difference_with_interval, drawn_means
 from franq_guard.report.tables import Cell, Column, Table
 
-__all__ = ["MAPPINGS", "changes", "one_change"]
+__all__ = ["changes", "one_change"]
 
 _BASE = "as the paper has it: condition-calibrated, no fallback"
 _METRICS = ("prr", "pr_auc", "ece")
 _FEWER = (50, 100)
-
-MAPPINGS: Mapping[str, Callable[[str, float], float]] = {
-    "in use": lambda name, value: value,
-    "reciprocal": lambda name, value: _reciprocal(name, value),
-}
-"""How Semantic Entropy SE and the Sum of Eigenvalues V become confidences: "in use" exp(-SE) and
-1 - (V - 1) / (n - 1), "reciprocal" 1 / (1 + SE) and 1 / V. Both keep the order."""
-
-_SAMPLES = 10
 
 
 def one_change(
@@ -54,6 +45,7 @@ def one_change(
     signals: Sequence[str] = SIGNALS,
     resamples: int = 200,
     log_space: bool = False,
+    samples: int = 10,
 ) -> list[Table]:
     """FRANQ by the paper's rule, and what one change does to its figures.
 
@@ -62,12 +54,13 @@ def one_change(
         signals: P_faithful, UQ_faith and UQ_unfaith.
         resamples: of the paired bootstrap.
         log_space: the latter two are log-probabilities (the long form).
+        samples: of each question (the short form).
 
     Returns:
         One table; none where the paper's form cannot be fitted.
     """
     bare = raw(scores)
-    variants = changes(bare, signals, log_space)
+    variants = changes(bare, signals, log_space, samples)
     made = with_variants(bare, variants)
     rows = mean_rows(made)
     if rows[_BASE].prr is None:
@@ -79,7 +72,9 @@ def one_change(
     return [_table(lines, fell)]
 
 
-def changes(scores: Scores, signals: Sequence[str], log_space: bool) -> dict[str, Fit]:
+def changes(
+    scores: Scores, signals: Sequence[str], log_space: bool, samples: int = 10
+) -> dict[str, Fit]:
     """The variants by what is changed; the first one is what they are compared with."""
     options: Any = {"log_space": log_space}
     alone: Any = {"min_per_class": 0, **options}
@@ -94,9 +89,10 @@ def changes(scores: Scores, signals: Sequence[str], log_space: bool) -> dict[str
         ("xgboost-franq", "no formula: trees of the three signals (XGBoost)"),
     ):
         made[words] = of_method(method, signals, log_space=log_space)
-    if not log_space:
-        made["calibration: none, and 1 / (1 + SE), 1 / V instead of exp(-SE), 1 - (V - 1) / 9"] = (
-            _mapped("reciprocal", of_method("franq-none", signals))
+    if not log_space and any(map(has_reciprocal, signals)):
+        in_use = f"exp(-SE), 1 - (V - 1) / {samples - 1}"
+        made[f"calibration: none, and 1 / (1 + SE), 1 / V instead of {in_use}"] = _mapped(
+            samples, of_method("franq-none", signals)
         )
     made["P_faithful: cut at 0.5"] = franq(signals, hard_faithfulness=True, **alone)
     if "faithfulness-answer" in there:
@@ -139,29 +135,22 @@ def _fewer(size: int, fit: Fit) -> Fit:
     )
 
 
-def _mapped(mapping: str, fit: Fit) -> Fit:
+def _mapped(samples: int, fit: Fit) -> Fit:
     """The variant with the other mapping of Semantic Entropy and the Sum of Eigenvalues."""
 
     def of(rows: Sequence[Any]) -> list[Any]:
-        by = MAPPINGS[mapping]
         return [
             replace(
                 row,
-                scores={m: None if v is None else by(m, v) for m, v in row.scores.items()},
+                scores={
+                    m: None if v is None else reciprocal(m, v, samples=samples)
+                    for m, v in row.scores.items()
+                },
             )
             for row in rows
         ]
 
     return lambda train, test: fit(of(train), of(test))
-
-
-def _reciprocal(name: str, value: float) -> float:
-    """From the confidence in use to the reciprocal one; other methods are unchanged."""
-    if name.startswith("semantic-entropy"):
-        return 1 / (1 - math.log(value)) if value > 0 else 0.0
-    if name.startswith("eigenvalues"):
-        return 1 / (1 + (1 - value) * (_SAMPLES - 1))
-    return value
 
 
 def _line(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from franq_bench.fits import long_form, short_form
 from franq_bench.fits.fitted import with_fitted
@@ -30,8 +31,12 @@ def refitted(results: Results, scores: Scores) -> tuple[Results, Scores]:
     long = form_of(results) == "long"
     above = float(results.settings.get("threshold_faithful", 0.5))
     fitted = with_fitted(scores, signals=signals, log_space=long, faithful_above=above)
-    ablations = long_form if long else short_form
-    made = ablations.ablation_tables(fitted, signals=signals, faithful_above=above)
+    samples = int(results.settings.get("generation.samples", 10))
+    options: dict[str, Any] = {"signals": signals, "faithful_above": above}
+    if long:
+        made = long_form.ablation_tables(fitted, **options)
+    else:
+        made = short_form.ablation_tables(fitted, samples=samples, **options)
     tables = {table.name: table for table in made}
     kept = tuple(table for table in results.tables if table.name not in tables)
     rows = tuple(metric_rows(fitted, seed=int(results.settings.get("seed", 0))))

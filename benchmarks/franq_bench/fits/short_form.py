@@ -43,6 +43,7 @@ def ablation_tables(
     draws: int = 10,
     resamples: int = 200,
     faithful_above: float = 0.5,
+    samples: int = 10,
 ) -> list[Table]:
     """Every ablation that applies to a score matrix; :func:`robustness` takes several of them.
 
@@ -53,6 +54,7 @@ def ablation_tables(
         resamples: of the bootstrap.
         faithful_above: the run's P_faithful above which a row is faithful, for the table of
             fallbacks; the ablations themselves have 0.5, each changing one thing.
+        samples: of each question.
 
     Returns:
         Tables in the order of a report; without training rows only the histogram of P_faithful,
@@ -67,7 +69,7 @@ def ablation_tables(
     whole = fitted(scores, signals)
     options: Any = {"signals": signals, "resamples": resamples}
     tables = [fallback_table(scores, signals=signals, faithful_above=faithful_above)]
-    tables += one_change(scores, **options)
+    tables += one_change(scores, samples=samples, **options)
     tables += [*uq_grid(scores, signals=signals), *faithfulness_inputs(scores, **options)]
     tables += [*chosen_table(scores, **options), *calibrated_alone(whole, **options)]
     tables.append(thresholded(scores, **options))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from franq_bench.fits.fitted import SIGNALS, with_fitted
+from franq_bench.fits.reciprocal import with_reciprocals
 from franq_bench.fits.short_form import ablation_tables
 from franq_bench.progress import Bar
 from franq_bench.short.answers import Answered, Settings
@@ -214,7 +215,10 @@ def judged(
     """Fitted methods, figures and tables of a score matrix."""
     signals = plan.chosen_signals
     above = plan.faithful_above
+    raw = with_reciprocals(raw, signals, samples=plan.settings.samples)
     scores = with_fitted(raw, signals=signals, faithful_above=above)
+    options: dict[str, Any] = {"signals": signals, "faithful_above": above}
+    tables = ablation_tables(scores, samples=plan.settings.samples, **options)
     few = questions.train[:_MEASURED]
     costs = (
         [runtime_table(few, models, scores, plan.settings, signals=signals)] if plan.runtime else []
@@ -228,7 +232,7 @@ def judged(
         versions=installed_versions(),
         datasets=tuple(_dataset(name, scores, grades, questions) for name in scores.datasets),
         rows=tuple(metric_rows(scores, seed=plan.seed)),
-        tables=(*ablation_tables(scores, signals=signals, faithful_above=above), *costs),
+        tables=(*tables, *costs),
     )
     return results, scores
 

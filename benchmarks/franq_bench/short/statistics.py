@@ -21,8 +21,10 @@ from franq_guard.uncertainty.statistics import Statistics
 
 __all__ = ["NAMES", "statistics_key", "statistics_of"]
 
-NAMES: tuple[str, ...] = tuple(m.name for m in methods() if "sequence" in m.levels)
-"""Every method that has a value for a whole answer."""
+NAMES: tuple[str, ...] = tuple(
+    m.name for m in methods() if "sequence" in m.levels and m.reciprocal_of is None
+)
+"""Every method that has a value of its own for a whole answer."""
 
 _FROM_THE_ANSWER = {"parametric", "unconditional", "p_true"}
 _VERSION = 2

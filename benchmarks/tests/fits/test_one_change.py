@@ -9,12 +9,14 @@ import pytest
 from franq_bench.fits.fallback import fallback_of, fallback_table
 from franq_bench.fits.fitted import FITTED, SIGNALS, fitted_scores, with_fitted
 from franq_bench.fits.logistic import additive_logistic, learned_franq, unbounded
-from franq_bench.fits.one_change import MAPPINGS, one_change
+from franq_bench.fits.one_change import changes, one_change
+from franq_bench.fits.reciprocal import reciprocal, with_reciprocals
 from franq_bench.tables.fallback_note import fallback_named, fallback_said
 from franq_bench.tables.results import MEAN, Results, metric_rows
 from franq_bench.tables.scores import Score, Scores
 from franq_bench.tables.summary import main_table
 from franq_guard.calibration.mixture import FranqMixture
+from franq_guard.uncertainty.methods import confidence
 
 from .ablation_data import FAITH, UNFAITH, P, random_scores
 
@@ -117,13 +119,32 @@ def test_signals_without_bounds():
     assert unbounded(np.array([-3.0, -1e9]), log_space=True).tolist() == [-3.0, -700.0]
 
 
-def test_mappings_keep_the_order_and_invert_the_one_in_use():
-    to = MAPPINGS["reciprocal"]
-    assert to("semantic-entropy", math.exp(-3)) == pytest.approx(1 / 4)
-    assert to("semantic-entropy", 0.0) == 0.0
-    # five meanings among ten samples: 1 - 4 / 9 in use, 1 / 5 as the reciprocal
-    assert to("eigenvalues-entail", 1 - 4 / 9) == pytest.approx(1 / 5)
-    assert to("perplexity", 0.3) == 0.3
+def test_the_reciprocal_inverts_the_confidence_in_use():
+    for name, uncertainties in (("semantic-entropy", (0.2, 3)), ("eigenvalues-entail", (1, 5))):
+        for n in (10, 6):
+            for u in uncertainties:
+                value = confidence(name, u, samples=n)
+                other = confidence(f"{name}:reciprocal", u, samples=n)
+                assert reciprocal(name, value, samples=n) == pytest.approx(other)
+                assert reciprocal(f"{name}:reciprocal", other, samples=n) == other
+    # five meanings: 1 - 4 / 9 in use with ten samples, 1 - 4 / 5 with six, 1 / 5 as the reciprocal
+    for n, value in ((10, 1 - 4 / 9), (6, 1 - 4 / 5)):
+        assert reciprocal("eigenvalues-entail", value, samples=n) == pytest.approx(1 / 5)
+    assert reciprocal("semantic-entropy", 0.0, samples=10) == 0.0
+    assert reciprocal("perplexity", 0.3, samples=10) == 0.3
+
+
+def test_franq_of_the_reciprocals_is_the_row_of_the_other_mapping():
+    scores = random_scores(train=30)
+    names = tuple(f"{name}:reciprocal" for name in SIGNALS[1:])
+    mapped = with_reciprocals(scores, names, samples=6)
+    options = {"signals": (SIGNALS[0], *names)}
+    train, test = mapped.part("a", "train").rows, mapped.part("a", "test").rows
+    changed = changes(scores, SIGNALS, log_space=False, samples=6)
+    (label,) = [name for name in changed if "1 / V" in name]
+    assert label.endswith("instead of exp(-SE), 1 - (V - 1) / 5")
+    assert changed[label](train, test) == fitted_scores("franq-none", train, test, **options)
+    assert not any("1 / V" in name for name in changes(mapped, **options, log_space=False))
 
 
 def test_one_change_compares_with_the_papers_form():
