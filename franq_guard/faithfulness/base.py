@@ -61,7 +61,6 @@ class PassageScorer(Protocol):
         """P(faithful) in [0, 1] of each claim given its list of passages; both of length n."""
 
 
-@runtime_checkable
 class PassageNli(Protocol):
     """A model that decides itself which of a text's passages are worth reading beside it."""
 

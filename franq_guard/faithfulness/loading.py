@@ -44,8 +44,12 @@ class WithNli:
         self._model, self._nli = model, nli
 
     def __getattr__(self, name: str) -> Any:
-        """What the faithfulness model has beyond the protocol, such as ``score_passages``."""
-        if name.startswith("__") or name in ("_model", "_nli"):  # while it is being copied
+        """What the faithfulness model has beyond the protocol, such as ``score_passages``.
+
+        Not its ``nli_passages``: who finds that would never ask the other model.
+        """
+        own = ("_model", "_nli")  # looked for here while it is being copied
+        if name.startswith("__") or name in (*own, "nli_passages"):
             raise AttributeError(name)
         return getattr(self._model, name)
 

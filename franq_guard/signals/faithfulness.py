@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from franq_guard.claims.attribution import bare
 from franq_guard.claims.rules.openers import unopened
@@ -89,8 +90,10 @@ def scores(
     """P(faithful) of each text given the passages of its trace, in one call."""
     if not texts:
         return ()
-    if isinstance(model, PassageScorer):  # it chooses the context from the passages itself
-        return model.score_passages([trace.passages for trace in traces], texts)
+    if hasattr(model, "score_passages"):  # it chooses the context from the passages itself
+        # isinstance would see no method that WithNli forwards from Python 3.12.
+        own = cast("PassageScorer", model)
+        return own.score_passages([trace.passages for trace in traces], texts)
     return model.score([context_of(trace) for trace in traces], texts)
 
 

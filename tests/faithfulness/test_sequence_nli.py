@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from franq_guard.faithfulness import PassageScorer
 from franq_guard.faithfulness.loading import WithNli, faithfulness_from
 from franq_guard.faithfulness.sequence_nli import SequenceNli, label_order
+from franq_guard.records import Claim, Generation, Passage, Trace
+from franq_guard.signals.faithfulness import support
 
 TINY = Path(__file__).parents[1] / "fixtures" / "alignscore"
 
@@ -56,7 +57,6 @@ def test_beside_alignscore_it_answers_nli_alone(folder):
     where = f"{TINY / 'tiny-align.ckpt'}#{TINY / 'tiny-roberta'}"
     alone, both = faithfulness_from(where), faithfulness_from(where, nli=str(folder))
     assert isinstance(both, WithNli)
-    assert isinstance(both, PassageScorer)
     texts = (["Rome is in Italy."], ["Rome is in Italy."])
     assert both.score(*texts) == alone.score(*texts)
     assert both.score_passages([texts[0]], texts[1]) == alone.score_passages([texts[0]], texts[1])
@@ -64,6 +64,47 @@ def test_beside_alignscore_it_answers_nli_alone(folder):
     assert not np.allclose(both.nli(*texts), alone.nli(*texts))
     assert alone.fingerprint in both.fingerprint
     assert "nli:" in both.fingerprint
+
+
+class Scorer:
+    """A faithfulness model that reads passages itself, for both of its answers."""
+
+    fingerprint = "scorer"
+
+    def __init__(self, asked):
+        self.asked = asked
+
+    def score_passages(self, passages, claims):
+        self.asked.append("scorer's score_passages")
+        return [0.5] * len(claims)
+
+    def nli_passages(self, passages, claims):
+        self.asked.append("scorer's nli_passages")
+        return [np.array([[0.0, 0.0, 1.0]])] * len(claims)
+
+
+class Judge:
+    """An NLI model to which everything is stated."""
+
+    fingerprint = "judge"
+
+    def __init__(self, asked):
+        self.asked = asked
+
+    def nli(self, premises, hypotheses):
+        self.asked.append("judge's nli")
+        return np.array([[1.0, 0.0, 0.0]] * len(hypotheses))
+
+
+def test_the_labels_are_of_the_nli_model_and_the_score_is_of_the_other():
+    asked: list[str] = []
+    both = WithNli(Scorer(asked), Judge(asked))
+    text = "Rome is in Italy."
+    trace = Trace("Where?", (Passage("Rome is an Italian city."),), Generation(text))
+    claim = Claim(text, ((0, len(text)),))
+    ((found,),) = support(both, [trace], [[claim]], "long", evidence=False)
+    assert asked == ["scorer's score_passages", "judge's nli"]
+    assert (found.p_faithful, found.stance.entailment) == (0.5, 1.0)
 
 
 def test_what_cannot_be_loaded_says_what_can():
