@@ -13,7 +13,7 @@ def parts_in(whole: Any, inside: Callable[[Any], Iterable[Any] | None]) -> Itera
         whole: a part, or mappings, lists and tuples of parts, nested to any depth.
         inside: returns what a part contains; None for an object that is not a part and is skipped.
     """
-    return _walk(whole, inside, set())
+    return _walk(whole, inside, {})
 
 
 def is_named(part: Any, *names: str) -> bool:
@@ -22,11 +22,11 @@ def is_named(part: Any, *names: str) -> bool:
 
 
 def _walk(
-    part: Any, inside: Callable[[Any], Iterable[Any] | None], seen: set[int]
+    part: Any, inside: Callable[[Any], Iterable[Any] | None], seen: dict[int, Any]
 ) -> Iterator[Any]:
     if id(part) in seen:
         return
-    seen.add(id(part))
+    seen[id(part)] = part  # kept, because the id of a freed object is given to another one
     held: Iterable[Any] | None
     if isinstance(part, Mapping):
         held = list(part.values())

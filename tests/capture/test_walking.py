@@ -26,6 +26,14 @@ def test_every_part_once_wherever_it_sits():
     assert list(parts_in("text", inside)) == []
 
 
+def test_a_part_is_found_though_what_held_another_was_freed():
+    leaves = [Part() for _ in range(20)]
+    top = Part(*leaves)
+    # Lists that are made on the way and freed at once, so that they have the same id.
+    found = parts_in(top, lambda part: ([held] for held in part.held))
+    assert list(found) == [top, *leaves]
+
+
 def test_what_is_no_part_is_not_followed():
     leaf = Part()
     top = Part(Other(leaf))
