@@ -1,6 +1,7 @@
 """A check ends at its deadline, whatever hangs; told by events, not by a clock."""
 
 import threading
+from concurrent.futures import Future
 from contextvars import ContextVar
 
 import pytest
@@ -101,6 +102,23 @@ def test_what_a_step_returns_and_raises_comes_back_in_the_caller_s_context():
     assert steps.run(tenant.get, 30) == "a"
     with pytest.raises(TimeoutError, match="the step's own"):
         steps.run(lambda: (_ for _ in ()).throw(TimeoutError("the step's own")), 30)
+
+
+def test_a_step_that_ends_just_after_its_time_is_not_abandoned(monkeypatch):
+    class JustLate(Future):
+        """Waits for the step, and then says that the time was over."""
+
+        def result(self, timeout=None):
+            if timeout is not None:
+                self.exception()
+                raise TimeoutError
+            return super().result()
+
+    monkeypatch.setattr(deadline, "Future", JustLate)
+    steps = Abandonable()
+    assert steps.run(lambda: "a result", 30) == "a result"
+    with pytest.raises(ZeroDivisionError):
+        steps.run(lambda: 1 / 0, 30)
 
 
 def test_hanging_calls_do_not_fill_the_process_with_threads(monkeypatch):

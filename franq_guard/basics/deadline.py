@@ -83,6 +83,8 @@ class Abandonable:
         except BaseException as error:
             with self._lock:
                 if made.done():
+                    if isinstance(error, TimeoutError):  # the step's own, or it ended since
+                        return made.result()
                     raise
                 self._left += 1
                 made.add_done_callback(self._came_back)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -65,7 +66,7 @@ def sources_in(paths: Iterable[str]) -> list[Source]:
         ValueError: if a path does not exist, holds no such file, or is named twice.
     """
     files = [file for path in paths for file in _files(path)]
-    if twice := {file for file in files if files.count(file) > 1}:
+    if twice := [file for file, times in Counter(files).items() if times > 1]:
         raise ValueError(f"{min(twice)} is named twice")
     return [Source(file, _count(file)) for file in files]
 
