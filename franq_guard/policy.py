@@ -201,7 +201,7 @@ class Policy:
         return kept if kept.strip() else ""
 
 
-def status_of(verdicts: Sequence[Verdict], answer: str = "...") -> Status:
+def status_of(verdicts: Sequence[Verdict], answer: str) -> Status:
     """``ok`` when every claim has a P(true), ``unverified`` when none has, else ``partial``.
 
     An answer that is blank, or nothing but code, is ``unverified``: nothing in it was checked.

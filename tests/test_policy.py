@@ -191,11 +191,11 @@ def test_wrong_settings_raise_at_construction(wrong):
 def test_status():
     good, bad = verdict(0, "supported", 0.9), verdict(1, "unverified", None)
     other = verdict(2, "not-a-claim", None)
-    assert status_of([good, other]) == "ok"
-    assert status_of([good, bad]) == "partial"
-    assert status_of([bad, other]) == "unverified"
-    assert status_of([]) == "unverified"  # a splitter that finds nothing is no pass
-    assert status_of([other]) == "ok"
+    assert status_of([good, other], "...") == "ok"
+    assert status_of([good, bad], "...") == "partial"
+    assert status_of([bad, other], "...") == "unverified"
+    assert status_of([], "...") == "unverified"  # a splitter that finds nothing is no pass
+    assert status_of([other], "...") == "ok"
 
 
 def test_filter_keeps_the_mark_of_an_unverified_claim_it_writes_anew():

@@ -33,11 +33,9 @@ Sign = Literal[-1, 0, 1]
 
 MIN_EFFECTIVE = 20
 """Fewest true and fewest false claims (weighted by P_f, or by 1 - P_f) to fit a branch on."""
-CLIP = FAITHFUL_RANGE
-"""P(faithful) is kept this far from 0 and 1: a claim of weight 0 would not affect a branch."""
 _UNFAITHFUL_PENALTY = 10.0
 
-__all__ = ["CLIP", "MIN_EFFECTIVE", "Branch", "FranqMixture", "Sign"]
+__all__ = ["MIN_EFFECTIVE", "Branch", "FranqMixture", "Sign"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +185,7 @@ class FranqMixture(TrueOrFalse):
         check_is_fitted(self)
         data = validate_data(self, X, dtype=float, ensure_all_finite="allow-nan", reset=False)
         p_faithful, signals = self._split(data)
-        weight = np.clip(p_faithful, *CLIP)
+        weight = np.clip(p_faithful, *FAITHFUL_RANGE)
         mixed = weight * self.faith_(signals) + (1 - weight) * self.unfaith_(signals)
         p_true = self.floor_ + (1 - 2 * self.floor_) * mixed
         return np.column_stack([1 - p_true, p_true])
@@ -204,7 +202,7 @@ class FranqMixture(TrueOrFalse):
                 "no row of X is complete: every one of a weight above 0 has NaN in a signal that "
                 "is read"
             )
-        clipped = np.clip(p_faithful[known], *CLIP)
+        clipped = np.clip(p_faithful[known], *FAITHFUL_RANGE)
         return _Rows(clipped, signals[known], is_true[known], weight[known]), known
 
     def _split(self, data: FloatArray) -> tuple[FloatArray, FloatArray]:

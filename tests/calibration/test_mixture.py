@@ -4,7 +4,8 @@ from scipy.optimize import approx_fprime
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
 
-from franq_guard.calibration.mixture import CLIP, FranqMixture, _loss, _Part, _Rows
+from franq_guard.calibration.mixture import FranqMixture, _loss, _Part, _Rows
+from franq_guard.calibration.store import FAITHFUL_RANGE
 from franq_guard.metrics import auroc
 
 
@@ -66,7 +67,7 @@ def test_where_all_is_faithful_it_is_a_ridge_logistic_regression():
 
 def test_the_gradient_is_that_of_the_loss():
     X, y, _ = simulated(50)
-    rows = _Rows(np.clip(X[:, 0], *CLIP), X[:, 1:], y.astype(float), np.ones(50))
+    rows = _Rows(np.clip(X[:, 0], *FAITHFUL_RANGE), X[:, 1:], y.astype(float), np.ones(50))
     parts = [_Part.of(rows, (0, 1), rows.p_faithful), _Part.of(rows, (1, 2), 1 - rows.p_faithful)]
     theta = np.random.default_rng(0).normal(size=6)
 

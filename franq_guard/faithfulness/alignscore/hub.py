@@ -8,10 +8,10 @@ with another checksum is rejected.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import file_digest
 from pathlib import Path
 from typing import Final
 
+from franq_guard.basics.files import sha256
 from franq_guard.faithfulness.alignscore.files import (
     CONFIG_FILE,
     TOKENIZER_FILE,
@@ -77,8 +77,7 @@ def checkpoint_file(size: str, *, revision: str | None = None) -> Path:
     published = PUBLISHED[size]
     path = _download(REPOSITORY, published.file, revision or REVISION)
     if revision in (None, REVISION):
-        with path.open("rb") as stream:
-            found = file_digest(stream, "sha256").hexdigest()
+        found = sha256(path)
         if found != published.sha256:
             raise CheckpointError(
                 f"{path} has SHA-256 {found}, published is {published.sha256}: delete it and "

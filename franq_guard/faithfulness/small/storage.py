@@ -14,9 +14,10 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from franq_guard.basics.files import sha256
 from franq_guard.faithfulness.small.blend import Blend
 from franq_guard.faithfulness.small.encoder import Encoder, load_embeddings
-from franq_guard.faithfulness.small.minilm import WeightsError, load_minilm, sha256
+from franq_guard.faithfulness.small.minilm import WeightsError, load_minilm
 
 FORMAT: Final = "franq.small-faithfulness/2"
 FOLDER: Final = Path(__file__).parent / "weights"

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franq_guard.basics.text import common_start
+
 Row = NDArray[np.float64]
 """Log-probabilities (V,) of one position, in nats."""
 
@@ -34,10 +36,7 @@ class RowCache:
             yield log_softmax(self._llama.scores[at])
 
     def _read(self, ids: Sequence[int]) -> None:
-        common = next(
-            (i for i, (a, b) in enumerate(zip(self._held, ids, strict=False)) if a != b),
-            min(len(self._held), len(ids)),
-        )
+        common = common_start(self._held, ids)
         if common < len(self._held) and not self._cut(common):
             common = 0
             self._llama.reset()

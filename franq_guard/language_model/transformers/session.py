@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from franq_guard.basics.text import common_start
 from franq_guard.basics.threads import threads_for
 from franq_guard.language_model.transformers.prompt_cache import PromptCache
 from franq_guard.language_model.transformers.token_scores import TokenScores, cat
@@ -66,8 +67,7 @@ class CachedSession:
     def _read(self, ids: list[int]) -> TokenScores:
         if self._cache is None:
             self._cache = PromptCache(self._model.network, self._encoded)
-        pairs = zip(self._ids, ids, strict=False)
-        known = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(self._ids), len(ids)))
+        known = common_start(self._ids, ids)
         parts = [] if self._kept is None else [self._kept.rows(slice(known))]
         if known < len(ids):
             context = [*self._encoded, *ids[:known]]

