@@ -34,6 +34,17 @@ def _titled(passage):
     return f"{passage.title}\n{passage.text}"
 
 
+def _cited(passages):
+    """Titles of two words or more: a single one far from all evidence may be any word."""
+    return ", ".join(p.title for p in passages if " " in p.title)
+
+
+def _context(passages):
+    return "Context:\n\n" + "\n\n".join(p.text for p in passages) + "\n\n"
+
+
+_INSTRUCTIONS = "Write in plain words and in whole sentences, and never guess. " * 5
+
 _TEMPLATES = {
     "own": lambda shown: _rendered(rag_prompt(_ASKED, shown)),
     "LangChain's stuffed documents": lambda shown: (
@@ -47,10 +58,26 @@ _TEMPLATES = {
         + f"\n---------------------\nQuery: {_ASKED}\nAnswer: "
     ),
     "JSON": lambda shown: json.dumps(
-        {"documents": [{"title": p.title, "text": p.text} for p in shown], "query": _ASKED}
+        {"documents": [{"title": p.title, "text": p.text} for p in shown], "query": _ASKED},
+        ensure_ascii=False,  # else no Greek letter would be there to be found
     ),
     "titles and texts in one block": lambda shown: (
         "\n\n".join(map(_titled, shown)) + f"\n\n{_ASKED}"
+    ),
+    "sources named after long instructions": lambda shown: (
+        f"{_context(shown)}{_INSTRUCTIONS}\nCite one of: {_cited(shown)}\n{_ASKED}"
+    ),
+    "sources named before long instructions": lambda shown: (
+        f"Sources: {_cited(shown)}\n{_INSTRUCTIONS}\n{_context(shown)}{_ASKED}"
+    ),
+    "titles in capitals": lambda shown: (
+        f"{_cited(shown).upper()}\n{_INSTRUCTIONS}\n"
+        + "\n\n".join(f"{p.title.upper()}\n{p.text}" for p in shown)
+        + f"\n\n{_ASKED}"
+    ),
+    "file names": lambda shown: (
+        "\n".join(f"file_name: {p.title.replace(' ', '_')}.txt" for p in shown if " " in p.title)
+        + f"\n{_INSTRUCTIONS}\n{_context(shown)}{_ASKED}"
     ),
 }
 
@@ -84,6 +111,7 @@ def test_given_answers_and_captured_prompts(template, passages):
     """What the guard and the benchmark of given claims score: any template, then no template."""
     trace = Trace(_ASKED, tuple(passages), Generation("Ida built it."))
     captured = _TEMPLATES[template](passages)
+    assert _GREEK.search(captured)
     for seen in (captured, None):
         left = contrast(trace, seen, _rendered)
         assert left.prompt is not None

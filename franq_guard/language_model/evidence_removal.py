@@ -3,8 +3,10 @@
 There are three steps: (1) remove every passage unchanged, stripped, escaped (JSON, ``repr``, HTML)
 or with other white space; (2) remove every run of words covered by six-word sequences of the
 passages, which finds re-split, merged and truncated ones; (3) near evidence already found, also
-remove four-word sequences, short passages and titles. The question itself is never removed. The
-time is linear in the length of the prompt, for each passage.
+remove four-word sequences, short passages and titles. A title of two or more words is removed
+anywhere, in any case and with any marks between its words (a list of sources, a file's name),
+unless the question names it. The question itself is never removed. The time is linear in the
+length of the prompt, for each passage.
 """
 
 from __future__ import annotations
@@ -38,8 +40,8 @@ class Removal:
     """A prompt after :func:`remove_evidence`.
 
     ``found`` of ``total`` passages were found in the prompt. ``residue`` in [0, 1] is the share of
-    the passages' distinct four-word sequences (of the texts; titles are removed but not counted)
-    that are still in ``text``, without those of the question itself.
+    the distinct four-word sequences of the passages and of their titles of two or more words that
+    are still in ``text``, without those of the question itself.
     """
 
     text: str
@@ -55,7 +57,8 @@ def remove_evidence(prompt: str, passages: Sequence[Passage], question: str) -> 
     evidence: elsewhere it may be part of the instructions.
     """
     texts = [p.text.strip() for p in passages]
-    titles = [p.title.strip() for p in passages]
+    titles = sorted({p.title.strip() for p in passages})
+    far = [title for title in titles if _tells(title) and not _said(title, question)]
     words = list(_WORD.finditer(prompt))
     places = [_places(prompt, text) for text in texts]
     sure = [_sure(prompt, text, spans) for text, spans in zip(texts, places, strict=True)]
@@ -63,7 +66,7 @@ def remove_evidence(prompt: str, passages: Sequence[Passage], question: str) -> 
     mask.add(s for spans in sure for s in spans)
     mask.add(_covered(prompt, words, texts, COVER_WORDS))
     region = mask.surroundings()
-    near = [s for title in titles for s in _places(prompt, title)]
+    near = _titled(prompt, words, titles)
     near += [s for spans, known in zip(places, sure, strict=True) if not known for s in spans]
     near += _covered(prompt, words, texts, NEAR_WORDS)
     mask.add(s for s in near if _inside(s, region))
@@ -71,8 +74,10 @@ def remove_evidence(prompt: str, passages: Sequence[Passage], question: str) -> 
         any(map(mask.touches, spans or _covered(prompt, words, [text], COVER_WORDS)))
         for text, spans in zip(texts, places, strict=True)
     )
+    mask.add(_titled(prompt, words, far))
     left = mask.left()
-    return Removal(left, found, len(texts), _share(texts, left, question))
+    counted = [*texts, *filter(_tells, titles)]
+    return Removal(left, found, len(texts), _share(counted, left, question))
 
 
 def shared(text: str, prompt: str, question: str) -> float:
@@ -115,6 +120,28 @@ def _words(text: str) -> list[str]:
 
 def _short(text: str) -> bool:
     return len(_words(text)) < COVER_WORDS
+
+
+def _tells(title: str) -> bool:
+    """Whether a title is long enough to be no chance: two words or more, or a file's name."""
+    return len(re.findall(r"[^\W_]+", title)) > 1
+
+
+def _said(title: str, question: str) -> bool:
+    words = tuple(_words(title))
+    return words in _shingles(_words(question), len(words))
+
+
+def _titled(prompt: str, words: Sequence[re.Match[str]], titles: Sequence[str]) -> list[Span]:
+    """Where whole titles are: unchanged, escaped, in capitals, or the same words in any case.
+
+    A single word in any case would be too much: "May" is a title, "may" is none.
+    """
+    spans = [s for t in titles for form in (t, t.upper()) for s in _places(prompt, form)]
+    by_length: dict[int, list[str]] = {}
+    for title in filter(_tells, titles):
+        by_length.setdefault(len(_words(title)), []).append(title)
+    return spans + [s for n, of in by_length.items() for s in _covered(prompt, words, of, n)]
 
 
 def _inside(span: Span, region: Sequence[Span]) -> bool:

@@ -81,6 +81,41 @@ def test_titles_beside_evidence_go_too():
     assert removal.text.count("Aldwen") == 1  # the question's
 
 
+FAR = "Write in plain words and in whole sentences, and never guess. " * 5
+
+
+@pytest.mark.parametrize(
+    "shown", ["Pennant quarry", "PENNANT QUARRY", "file_name: Pennant_quarry.txt"]
+)
+def test_titles_of_two_words_go_wherever_they_are(shown):
+    for prompt in (f"{TEXTS[1]}\n{FAR}\nCite: {shown}", f"{shown}\n{FAR}\n{TEXTS[1]}"):
+        removal = remove_evidence(f"{prompt}\n{QUESTION}", PASSAGES[1:2], QUESTION)
+        assert "quarry" not in removal.text.casefold()
+        assert (removal.residue, FAR.strip() in removal.text) == (0, True)
+
+
+def test_a_title_that_the_question_names_stays_far_from_evidence():
+    question = "Who owned the Pennant Quarry?"
+    prompt = f"Tell me of the Pennant quarry.\n{FAR}\n{TEXTS[1]}\n{question}"
+    removal = remove_evidence(prompt, PASSAGES[1:2], question)
+    assert removal.text == f"Tell me of the Pennant quarry.\n{FAR}\n\n{question}"
+    assert removal.residue == 0
+
+
+def test_a_single_word_is_a_title_only_near_evidence_and_as_it_is_written():
+    passage = Passage(TEXTS[1], title="May")
+    prompt = f"In May they may ask.\n{FAR}\nMay:\n{TEXTS[1]}\nYou may say so."
+    left = remove_evidence(prompt, [passage], QUESTION).text
+    assert left == f"In May they may ask.\n{FAR}\n:\n\nYou may say so."
+
+
+def test_titles_count_in_the_residue():
+    """The text's three four-word sequences are gone, one of the title's two is left: 1 / 5."""
+    passage = Passage("one two three four five six", title="Slate of the Pennant quarry")
+    prompt = f"{passage.text}\n{FAR}\nCite slate of the Pennant, or say nothing."
+    assert remove_evidence(prompt, [passage], "why?").residue == pytest.approx(1 / 5)
+
+
 def test_residue_is_measured():
     """Half of a passage is in other words and stays; the residue says how much."""
     passage = Passage("one two three four five six seven eight nine ten")
