@@ -22,16 +22,48 @@ NOTE = (
 )
 _METRICS = {"pr_auc": "PR-AUC", "prr": "PRR", "auroc": "ROC-AUC", "ece": "ECE"}
 
+_AS_LIBRARY = {name: f"{name}:lm-polygraph" for name in ("semantic-entropy", "ccp", "p-true")}
+"""The paper ran its library's form of these methods: its figures stand beside ours of that form."""
 
-def means(form: str, metric: str) -> dict[str, dict[str, float]]:
+_OF_FAITHFULNESS = {
+    "Max Claim Prob.": "max-probability",
+    "P(True)": "p-true",
+    "Perplexity": "perplexity",
+    "Mean Token Entropy": "mean-token-entropy",
+    "CCP": "ccp",
+    "AlignScore": "faithfulness",
+    "Parametric Knowledge": "parametric-knowledge",
+}
+"""Our names of the methods in the paper's table that has faithfulness as its target."""
+
+
+def means(form: str, metric: str, target: str = "factuality") -> dict[str, dict[str, float]]:
     """The paper's mean over its data sets: by model, by our name of the method.
 
     The paper's own mean where it has a table of means; else the mean of its figures by data set.
 
     Args:
-        form: short or long (factuality).
+        form: short or long.
         metric: pr_auc, prr, auroc or ece.
+        target: factuality, or faithfulness (one table of the long form); of others it has nothing.
     """
+    of = {"factuality": _means, "faithfulness": _of_faithfulness}.get(target)
+    found = of(form, metric) if of else {}
+    return {
+        model: {_AS_LIBRARY.get(name, name): value for name, value in figures.items()}
+        for model, figures in found.items()
+    }
+
+
+def _of_faithfulness(form: str, metric: str) -> dict[str, dict[str, float]]:
+    (table,) = (t for t in _read()["further"] if t["name"] == "faithfulness-target")
+    if form != table["form"] or _METRICS[metric] not in table["columns"]:
+        return {}
+    at = table["columns"].index(_METRICS[metric])
+    return {"Llama 3B": {_OF_FAITHFULNESS[row[0]]: row[at] for row in table["rows"]}}
+
+
+def _means(form: str, metric: str) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for block in _blocks(form):  # the tables of means come first
         if metric in next(iter(block["rows"].values())):
@@ -42,7 +74,8 @@ def means(form: str, metric: str) -> dict[str, dict[str, float]]:
 
 def paper_tables(form: str) -> list[Table]:
     """The paper's own tables for a form: by method first, then its further ones."""
-    further = [_further(table) for table in _read()["further"] if table["form"] == form]
+    there = (table for table in _read()["further"] if table["form"] in (form, "both"))
+    further = [_further(table, form) for table in there]
     return [*map(_table, _blocks(form)), *further]
 
 
@@ -75,10 +108,10 @@ def _slug(words: str) -> str:
     return words.replace(",", "").replace(" ", "-").lower()
 
 
-def _further(table: dict[str, Any]) -> Table:
+def _further(table: dict[str, Any], form: str) -> Table:
     """A table as it stands in the paper, with its own names of methods."""
     return Table(
-        name=f"paper-{table['form']}-{table['name']}",
+        name=f"paper-{form}-{table['name']}",
         title=f"The paper: {table['title']}",
         columns=tuple(Column(name) for name in table["columns"]),
         rows=tuple(tuple(row) for row in table["rows"]),

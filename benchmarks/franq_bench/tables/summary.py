@@ -23,6 +23,7 @@ __all__ = [
     "ranked",
     "settings_table",
     "summary_table",
+    "target_of",
     "unmeasured",
 ]
 
@@ -46,6 +47,13 @@ def form_of(results: Results) -> str:
     return "long" if results.settings.get("form") == "long" else "short"
 
 
+def target_of(results: Results) -> str:
+    """What is predicted, factuality or faithfulness; empty where the data sets differ in it."""
+    said = str(results.settings.get("target") or "x: factuality")
+    targets = {part.rpartition(": ")[2] for part in said.split("; ")}
+    return targets.pop() if len(targets) == 1 else ""
+
+
 def main_table(results: Results, metric: str) -> Table:
     """One metric: methods by family, our data sets, their mean, the paper's means.
 
@@ -54,7 +62,7 @@ def main_table(results: Results, metric: str) -> Table:
     found = {(row.dataset, row.method): row.figure(metric) for row in results.rows}
     names = [d.name for d in results.datasets]
     shown = names if len(names) == 1 else [*names, MEAN]
-    theirs = paper.means(form_of(results), metric)
+    theirs = paper.means(form_of(results), metric, target_of(results))
     better: Any = "lower" if metric == "ece" else "higher"
     rows: list[tuple[Cell, ...]] = []
     errors: list[tuple[Cell, ...]] = []
@@ -83,13 +91,15 @@ def main_table(results: Results, metric: str) -> Table:
 
 _BESIDE = (
     f"± is a bootstrap standard error. The columns 'paper' are the means that {paper.SOURCE} "
-    "reports for other models, data and judges: a frame of reference, not a target."
+    "reports for other models, data and judges: a frame of reference, not a target. It ran its "
+    "library's forms of Semantic Entropy, Claim-Conditioned Probability and P(True): its figures "
+    "stand in the rows of those (lm-polygraph)."
 )
 
 
 def summary_table(results: Results) -> Table:
     """By metric, over the data sets: which method comes first, and where FRANQ stands."""
-    form = form_of(results)
+    form, target = form_of(results), target_of(results)
     rows: list[tuple[Cell, ...]] = []
     for metric in METRICS:
         places = ranked(of_all(results), metric)
@@ -103,7 +113,7 @@ def summary_table(results: Results) -> Table:
                 value,
                 dict(places).get(PRIMARY),
                 "-" if own is None else f"{own} of {len(places)}",
-                _place_in_paper(form, metric),
+                _place_in_paper(form, metric, target),
             ))  # fmt: skip
     return Table(
         name="summary",
@@ -159,11 +169,12 @@ def unmeasured(scores: Scores) -> str:
     return f"Not judged, because some test rows lack them: {'; '.join(parts)}." if parts else ""
 
 
-def _place_in_paper(form: str, metric: str) -> str:
+def _place_in_paper(form: str, metric: str, target: str) -> str:
     """Where the paper's primary method stands for each of its models; equal means share a place."""
     places = []
-    for model, figures in paper.means(form, metric).items():
-        own = figures[PRIMARY]
+    for model, figures in paper.means(form, metric, target).items():
+        if (own := figures.get(PRIMARY)) is None:
+            continue  # with faithfulness as the target the paper has no FRANQ
         ahead = [f for f in figures.values() if (f < own if metric == "ece" else f > own)]
         places.append(f"{len(ahead) + 1} of {len(figures)} ({model})")
     return ", ".join(places) or "-"

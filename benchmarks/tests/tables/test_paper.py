@@ -56,6 +56,29 @@ def test_first_in_the_papers_means():
     assert paper.means("long", "pr_auc")["Falcon 3B"]["franq-condition"] == 0.173
 
 
+def test_figures_stand_beside_the_form_that_the_paper_ran():
+    short = paper.means("short", "prr")["Llama 3B"]
+    assert (short["semantic-entropy:lm-polygraph"], short["ccp:lm-polygraph"]) == (0.525, 0.443)
+    assert paper.means("long", "prr")["Llama 3B"]["p-true:lm-polygraph"] == 0.207
+    for figures in (short, paper.means("long", "prr")["Llama 3B"]):
+        assert not {"semantic-entropy", "ccp", "p-true"} & set(figures)
+
+
+def test_another_target_has_other_figures():
+    (found,) = paper.means("long", "prr", "faithfulness").values()
+    assert (found["faithfulness"], found["parametric-knowledge"]) == (0.789, -0.704)
+    assert "franq-condition" not in found
+    assert paper.means("long", "ece", "faithfulness") == {}
+    assert paper.means("short", "prr", "faithfulness") == {}
+    assert paper.means("long", "prr", "") == {}
+
+
+def test_the_cut_at_one_half_stands_in_both_forms():
+    for form in ("short", "long"):
+        (cut,) = (t for t in paper.paper_tables(form) if t.name == f"paper-{form}-thresholded")
+        assert cut.rows[-1] == ("FRANQ condition-calibrated T=0.5", .587, .111, .18, .793, .556, .515)  # fmt: skip
+
+
 def test_tables_name_their_source():
     short, long = paper.paper_tables("short"), paper.paper_tables("long")
     assert [t.title.removeprefix("The paper, short form, ") for t in short[:6]] == [
@@ -67,7 +90,7 @@ def test_tables_name_their_source():
         "by data set: Falcon 3B",
     ]
     assert all("2505.21072" in t.note and "not a target" in t.note for t in short + long)
-    assert len({t.name for t in short + long}) == len(short + long) == 12 + 11
+    assert len({t.name for t in short + long}) == len(short + long) == 13 + 11
     (row,) = (row for row in short[4].rows if row[0] == title("franq-condition"))
     assert row[1:4] == (0.748, 0.526, 0.409)  # NQ: ROC-AUC, PR-AUC, PRR
     assert np.shape(short[4].rows) == (15, 13)

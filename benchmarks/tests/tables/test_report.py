@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -65,6 +66,18 @@ class Page(HTMLParser):
 
     def handle_data(self, data):
         self.text.append(data)
+
+
+def test_the_target_decides_which_figures_of_the_paper_stand_beside_ours(tmp_path):
+    results, _ = made(tmp_path, text="x", datasets=("nq",), methods=("faithfulness",))
+    theirs = {}
+    for target in ("a: factuality; b: factuality", "a: faithfulness", "a: factuality; b: faithfulness"):  # fmt: skip
+        settings = {"form": "long", "target": target}
+        table = main_table(replace(results, settings=settings), "prr")
+        theirs[target] = table.rows[1][2:]
+    assert list(theirs.values()) == [(0.108, 0.233, 0.119, 0.058), (0.789,), ()]
+    faithful = replace(results, settings={"form": "long", "target": "a: faithfulness"})
+    assert {row[-1] for row in summary_table(faithful).rows} == {"-"}
 
 
 def test_everything_is_escaped_and_nothing_is_loaded(tmp_path):
