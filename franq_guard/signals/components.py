@@ -56,7 +56,8 @@ DEFAULTS: dict[Form, Components] = {
     "long": Components("max-probability", "parametric-knowledge"),
     "short": Components("semantic-entropy", "eigenvalues-entail"),
 }
-"""The paper's choice for each form (arXiv 2505.21072, section 3)."""
+"""The paper's choice for each form (arXiv 2505.21072, section 3). Our Semantic Entropy counts equal
+samples once; the paper ran its library's form ``semantic-entropy:lm-polygraph``, which does not."""
 
 WITH_THE_ANSWER = Components("max-probability", "max-token-entropy")
 """The two signals of a captured answer that :data:`OWN` was chosen from."""

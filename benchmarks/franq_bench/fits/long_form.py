@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,6 +16,7 @@ from franq_bench.fits.first_tree import first_tree
 from franq_bench.fits.grid import uq_grid
 from franq_bench.fits.one_change import one_change
 from franq_bench.fits.training_size import training_sizes
+from franq_bench.fits.variants import LOWEST, logarithm
 from franq_bench.tables.scores import Score, Scores
 from franq_guard.report.tables import Table
 
@@ -27,9 +27,6 @@ SIGNALS = ("faithfulness", "max-probability", "parametric-knowledge")
 
 LOGARITHMS = SIGNALS[1:]
 """Methods scored by log-probability: probabilities of long claims are too close to 0."""
-
-LOWEST = -1e9
-"""Stands for a log-probability of -inf, which JSON cannot represent."""
 
 GRID = (
     "max-probability",
@@ -81,10 +78,6 @@ def _in_logarithms(scores: Scores, signals: Sequence[str]) -> Scores:
 
 def _logs(row: Score, confidences: Collection[str]) -> dict[str, float | None]:
     return {
-        name: value if value is None or name not in confidences else _log(value)
+        name: value if value is None or name not in confidences else logarithm(value)
         for name, value in row.scores.items()
     }
-
-
-def _log(confidence: float) -> float:
-    return math.log(confidence) if confidence > 0 else LOWEST

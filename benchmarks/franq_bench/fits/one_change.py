@@ -1,5 +1,8 @@
 """What decides: FRANQ as the paper has it, then with one thing changed in each row.
 
+The paper's Semantic Entropy keeps the duplicates among the samples, as its library does: the first
+row has that form where it was measured, and ours, which counts each once, is one of the changes.
+
 Every row is fitted on each data set's own training rows and judged on its test rows, beside the
 first row on the same bootstrap resamples.
 """
@@ -15,11 +18,11 @@ import numpy as np
 from franq_bench.fits.fallback import fallback_note, fell_back
 from franq_bench.fits.fitted import SIGNALS
 from franq_bench.fits.reciprocal import has_reciprocal, reciprocal
-from franq_bench.fits.training_size import drawn
 from franq_bench.fits.variants import (
     Fit,
     fitted_on,
     franq,
+    logarithm,
     mean_rows,
     of_method,
     raw,
@@ -28,7 +31,7 @@ from franq_bench.fits.variants import (
 from franq_bench.tables.layout import METRIC_TITLES
 from franq_bench.tables.method_names import title
 from franq_bench.tables.results import Row
-from franq_bench.tables.scores import Scores
+from franq_bench.tables.scores import Score, Scores
 from franq_bench.tables.significance import difference_with_interval, drawn_means
 from franq_guard.report.tables import Cell, Column, Table
 
@@ -36,7 +39,7 @@ __all__ = ["changes", "one_change"]
 
 _BASE = "as the paper has it: condition-calibrated, no fallback"
 _METRICS = ("prr", "pr_auc", "ece")
-_FEWER = (50, 100)
+_PAPERS = {"semantic-entropy": "semantic-entropy:lm-polygraph"}
 
 
 def one_change(
@@ -60,6 +63,7 @@ def one_change(
         One table; none where the paper's form cannot be fitted.
     """
     bare = raw(scores)
+    signals = _papers(signals, bare)
     variants = changes(bare, signals, log_space, samples)
     made = with_variants(bare, variants)
     rows = mean_rows(made)
@@ -72,10 +76,19 @@ def one_change(
     return [_table(lines, fell)]
 
 
+def _papers(signals: Sequence[str], scores: Scores) -> list[str]:
+    """The signals in the form that the paper ran, as far as it was measured."""
+    return [_PAPERS[s] if _PAPERS.get(s) in scores.methods else s for s in signals]
+
+
 def changes(
     scores: Scores, signals: Sequence[str], log_space: bool, samples: int = 10
 ) -> dict[str, Fit]:
-    """The variants by what is changed; the first one is what they are compared with."""
+    """The variants by what is changed; the first one is what they are compared with.
+
+    Fewer training rows are not among them: one draw says little, and the tables by number of
+    training rows have ten.
+    """
     options: Any = {"log_space": log_space}
     alone: Any = {"min_per_class": 0, **options}
     there = set(scores.methods)
@@ -102,9 +115,9 @@ def changes(
         changed = [*signals]
         changed[place] = method
         name = ("P_faithful", "UQ_faith", "UQ_unfaith")[place]
-        made[f"{name}: {title(method)}"] = franq(changed, **alone)
-    for size in _FEWER:
-        made[f"training rows: {size} of each data set"] = _fewer(size, franq(signals, **alone))
+        fit = franq(changed, **alone)
+        in_logarithms = log_space and place > 0 and method not in signals
+        made[f"{name}: {title(method)}"] = _logged(method, fit) if in_logarithms else fit
     every = tuple(row for row in scores.rows if row.split == "train")
     if len(scores.datasets) > 1:
         made["training rows: those of all data sets together"] = fitted_on(
@@ -117,22 +130,38 @@ def _other_signals(
     signals: Sequence[str], there: set[str], log_space: bool
 ) -> list[tuple[int, str]]:
     """(place, method) of the other signals that are tried, as far as they were measured."""
-    other: tuple[tuple[int, str], ...] = (
-        (1, "semantic-entropy:lm-polygraph"),
+    wanted: tuple[tuple[int, str], ...] = (
+        (0, "max-nli"),
         (1, "max-token-entropy"),
-        (1, "parametric-knowledge"),
         (2, "max-token-entropy"),
-        (2, "parametric-knowledge"),
-        (2, "degree-entail"),
     )
-    wanted = [] if log_space else other
-    return [(at, method) for at, method in wanted if method in there and signals[at] != method]
+    if log_space:
+        wanted += ((1, "max-nli"), (1, "ccp"), (2, "max-probability"))
+    else:
+        wanted += (
+            (1, "semantic-entropy"),
+            (1, "parametric-knowledge"),
+            (2, "parametric-knowledge"),
+            (2, "degree-entail"),
+        )
+    return [
+        (at, method)
+        for at, method in sorted(wanted, key=lambda pair: pair[0])
+        if method in there and signals[at] != method
+    ]
 
 
-def _fewer(size: int, fit: Fit) -> Fit:
-    return lambda train, test: (
-        fit(drawn(train, size, 0), test) if len(train) > size else [None] * len(test)
-    )
+def _logged(method: str, fit: Fit) -> Fit:
+    """The variant with the method's confidences as log-probabilities, as the long form has them."""
+
+    def of(rows: Sequence[Score]) -> list[Score]:
+        values = [(row, row.scores.get(method)) for row in rows]
+        return [
+            row if v is None else replace(row, scores={**row.scores, method: logarithm(v)})
+            for row, v in values
+        ]
+
+    return lambda train, test: fit(of(train), of(test))
 
 
 def _mapped(samples: int, fit: Fit) -> Fit:

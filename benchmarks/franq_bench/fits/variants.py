@@ -6,6 +6,7 @@ matrix like the scores of any method and evaluated with the benchmark's metrics.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,12 +26,21 @@ from franq_bench.tables.scores import MARKS, Score, Scores
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.franq import FloatArray
 
-__all__ = ["Fit", "Values", "fitted", "fitted_on", "franq", "franq_model", "judged", "known",
-           "mean_rows", "measured", "of_method", "raw", "with_variants"]  # fmt: skip
+__all__ = ["LOWEST", "Fit", "Values", "fitted", "fitted_on", "franq", "franq_model", "judged",
+           "known", "logarithm", "mean_rows", "measured", "of_method", "raw",
+           "with_variants"]  # fmt: skip
 
 Values = list[float | None]
 Fit = Callable[[Sequence[Score], Sequence[Score]], Values]
 """Takes train and test rows of a data set; returns P(true) of the test rows, or None."""
+
+LOWEST = -1e9
+"""Stands for a log-probability of -inf, which JSON cannot represent."""
+
+
+def logarithm(confidence: float) -> float:
+    """Of a confidence in [0, 1]."""
+    return math.log(confidence) if confidence > 0 else LOWEST
 
 
 def raw(scores: Scores) -> Scores:

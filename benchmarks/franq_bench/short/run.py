@@ -53,8 +53,9 @@ class Plan:
         settings: how answers are made.
         pool: passages to search for questions that come without any.
         runtime: measure what methods cost, too.
-        signals: methods that serve as P_faithful, UQ_faith and UQ_unfaith; None: the paper's, which
-            uses Parametric Knowledge as UQ_faith if the retrieval is corrupted.
+        signals: methods that serve as P_faithful, UQ_faith and UQ_unfaith; None: the paper's (but
+            our Semantic Entropy, which counts equal samples once), with Parametric Knowledge as
+            UQ_faith if the retrieval is corrupted.
         faithful_above: P_faithful above which a row counts as faithful for the two curves.
         known: folder of an earlier run with the same settings and fewer questions; its rows are
             taken, and only the other questions are asked.
@@ -85,7 +86,7 @@ class Plan:
 
     @property
     def chosen_signals(self) -> tuple[str, str, str]:
-        """``signals``, or the paper's for this retrieval."""
+        """``signals``, or those in use for this retrieval."""
         if self.signals is not None:
             return self.signals
         p_faithful, uq_faith, uq_unfaith = SIGNALS

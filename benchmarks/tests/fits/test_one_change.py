@@ -11,6 +11,7 @@ from franq_bench.fits.fitted import FITTED, SIGNALS, fitted_scores, with_fitted
 from franq_bench.fits.logistic import additive_logistic, learned_franq, unbounded
 from franq_bench.fits.one_change import changes, one_change
 from franq_bench.fits.reciprocal import reciprocal, with_reciprocals
+from franq_bench.fits.variants import franq, judged
 from franq_bench.tables.fallback_note import fallback_named, fallback_said
 from franq_bench.tables.results import MEAN, Results, metric_rows
 from franq_bench.tables.scores import Score, Scores
@@ -163,5 +164,38 @@ def test_one_change_compares_with_the_papers_form():
     gap = learned[0] - base[1]
     assert learned[1].startswith("+" if gap > 0 else "-")
     assert "[" in learned[1]
-    assert not any("100 of each" in name for name in figures)  # there are only 30
     assert one_change(Scores(tuple(r for r in scores.rows if not r.is_true))) == []
+
+
+def with_method(scores, method, made):
+    """A further method, its score made of the row's others."""
+    return Scores(tuple(replace(r, scores={**r.scores, method: made(r)}) for r in scores.rows))
+
+
+def test_the_first_row_has_semantic_entropy_as_the_paper_ran_it():
+    library = "semantic-entropy:lm-polygraph"
+    scores = with_method(random_scores(train=30), library, lambda r: 1 - r.scores[FAITH])
+    [table] = one_change(scores, resamples=2)
+    expected = judged(scores, {"it": franq((P, library, UNFAITH), min_per_class=0)})["it"].prr
+    figures = {row[0]: row[1] for row in table.rows}
+    assert table.rows[0][1] == pytest.approx(expected)
+    own = judged(scores, {"it": franq(min_per_class=0)})["it"].prr
+    assert figures["UQ_faith: Semantic Entropy"] == pytest.approx(own) != expected
+
+
+def test_the_long_form_tries_other_signals_as_log_probabilities():
+    scores = with_method(random_scores(train=30), "max-nli", lambda r: r.scores[FAITH])
+    whole = Scores(
+        tuple(
+            replace(r, scores=r.scores | {m: math.log(r.scores[m]) for m in (FAITH, UNFAITH)})
+            for r in scores.rows
+        )
+    )
+    [table] = one_change(whole, resamples=2, log_space=True)
+    figures = {row[0]: row[1] for row in table.rows}
+    # Max NLI is UQ_faith's own number here, so as UQ_faith it changes nothing
+    assert figures["UQ_faith: Max NLI"] == pytest.approx(table.rows[0][1])
+    assert "P_faithful: Max NLI" in figures  # a probability: its logarithm could not be a weight
+    whole = with_method(whole, P, lambda r: r.scores["max-nli"])
+    asked = {"it": franq((P, FAITH, UNFAITH), min_per_class=0, log_space=True)}
+    assert figures["P_faithful: Max NLI"] == pytest.approx(judged(whole, asked)["it"].prr)
