@@ -378,7 +378,8 @@ class Guard:
 
     def _form_of(self, trace: Trace) -> Form:
         """Form ``auto``: short for an answer that states one claim, long for any other."""
-        stated = sum(claim.not_a_claim is None for claim in self._claims_of(trace))
+        why = [claim.not_a_claim for claim in self._claims_of(trace)]
+        stated = why.count(None) or why.count("yes or no")  # alone, "No." needs its question
         return "short" if stated == 1 and not trace.claims else "long"
 
     def _by_form(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:

@@ -7,7 +7,8 @@ from typing import Literal
 
 Unchecked = Literal["no_answer", "no_claims"]
 """``no_answer``: blank, or a framework's note that there is none; ``no_claims``: only code, JSON or
-a model's reasoning, which are not read as claims, or a splitter that found nothing at all."""
+a model's reasoning, which are not read as claims, a lone "Yes." whose question does not
+surely tell what it states, or a splitter that found nothing at all."""
 
 _NO_TEXT = frozenset(
     # The last three are "Empty Response", which LlamaIndex writes itself.
@@ -19,7 +20,8 @@ def unchecked_because(answer: str, why: Collection[str | None]) -> Unchecked | N
     """Return why nothing in an answer could be checked, None where that is no fault.
 
     An answer that states nothing, such as a refusal or a greeting, is no fault. Code is: what it
-    says, or what JSON in it says, has been read by nobody.
+    says, or what JSON in it says, has been read by nobody. So is a lone "Yes.": it states something
+    that only the question tells.
 
     Args:
         answer: the whole text.
@@ -32,6 +34,6 @@ def unchecked_because(answer: str, why: Collection[str | None]) -> Unchecked | N
         return None
     if kinds and kinds <= _NO_TEXT:
         return "no_answer"
-    if "code" in kinds or kinds <= {"reasoning", *_NO_TEXT}:
+    if kinds & {"code", "yes or no"} or kinds <= {"reasoning", *_NO_TEXT}:
         return "no_claims"
     return None

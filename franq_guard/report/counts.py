@@ -58,6 +58,8 @@ def summary(answer: GuardedAnswer, policy: Policy | None = None) -> str:
     claims = f"{total} claim{'' if total == 1 else 's'}"
     if answer.reason == "no_answer":
         said = "the answer is empty: there is nothing to check"
+    elif answer.reason == "no_claims" and any(v.reason == "yes or no" for v in answer.verdicts):
+        said = "nothing was checked: what the bare yes or no states is not certain"
     elif answer.reason == "no_claims":
         said = "nothing was checked: the answer is only code, JSON or reasoning"
     elif not total:

@@ -1,9 +1,12 @@
-""" "Yes." and "It does." beside a full sentence state nothing; alone they are the answer."""
+""" "Yes." and "It does." beside a full sentence state nothing; alone they state what was asked."""
+
+from contextlib import closing
 
 import pytest
 
 from franq_guard import Generation, Guard, Passage, Trace
 from franq_guard.claims import RuleSplitter
+from franq_guard.report.counts import summary
 from franq_guard.streaming import ClaimStream
 from franq_guard.testing import FakeFaithfulness
 
@@ -18,17 +21,17 @@ SPLITTER = RuleSplitter()
         ("No, it does not. It boils in 4 minutes.", ["yes or no", None]),
         ("The K7 is red. It does.", [None, "yes or no"]),
         ("- Correct.\n- It is made in Ulm.", ["yes or no", None]),
-        ("Yes.", [None]),
-        ("It does.", [None]),
+        ("Yes.", ["yes or no"]),
+        ("It does.", ["yes or no"]),
         ("Is it red? Yes.", ["question", None]),
         ("It is made in Ulm. Is it red? No.", [None, "question", None]),
-        ("Yes. I hope this helps!", [None, "greeting"]),
-        ("No. Is it red?", [None, "question"]),
-        ("Yes. 1.7 litres.", [None, None]),
+        ("Yes. I hope this helps!", ["yes or no", "greeting"]),
+        ("No. Is it red?", ["yes or no", "question"]),
+        ("Yes. 1.7 litres.", ["yes or no", None]),
         ("The K7 is red. It is", [None, "unfinished"]),
     ],
 )
-def test_only_beside_a_statement_is_it_no_claim(answer, reasons):
+def test_beside_a_statement_or_without_a_question_it_is_no_claim(answer, reasons):
     assert [claim.not_a_claim for claim in SPLITTER.split(answer)] == reasons
 
 
@@ -86,6 +89,100 @@ def test_yes_beside_its_denial_is_the_claim_that_the_question_asks_for(question,
 def test_where_it_is_not_sure_yes_stays_no_claim(question, answer):
     first, *_ = SPLITTER.split(answer, question=question)
     assert first.not_a_claim == "yes or no"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "full"),
+    [
+        ("Is the K2 available in blue?", "No.", "The K2 is not available in blue."),
+        ("Is the K2 available in blue?", "**Yes**", "The K2 is available in blue."),
+        ("Is the K2 available in blue", "Yes [1].", "The K2 is available in blue."),
+        ("Is the K2 available in blue?", "No, it is not.", "The K2 is not available in blue."),
+        ("Is the K2 available in blue?", "It isn't.", "The K2 is not available in blue."),
+        ("Is the K2 available in blue?", "Yes, it is.", "The K2 is available in blue."),
+        ("Is the pump blue?", "No.", "The pump is not blue."),
+        ("Is it blue?", "No. I hope this helps!", "It is not blue."),
+        ("Is there a warranty?", "Yes.", "There is a warranty."),
+        ("Is Rome the capital of Italy?", "No.", "Rome is not the capital of Italy."),
+        ("Is the K2 heavier than the K3?", "No.", "The K2 is not heavier than the K3."),
+        ("Was the pump sold in 2019?", "No.", "The pump was not sold in 2019."),
+        ("Has Ann Lee won a prize?", "No.", "Ann Lee has not won a prize."),
+        ("Does the motor run on 230 V?", "No.", "The motor does not run on 230 V."),
+        ("Can the K2 pump be cleaned?", "No, it can't.", "The K2 pump can not be cleaned."),
+    ],
+)
+def test_alone_it_states_what_the_question_asks(question, answer, full):
+    claim, *others = SPLITTER.split(answer, question=question)
+    assert (claim.full, claim.not_a_claim) == (full, None)
+    assert all(other.not_a_claim for other in others)
+    assert answer.strip("*.").startswith(claim.text.rstrip("."))
+    assert answer[slice(*claim.spans[0])].strip("*. ") == claim.text.rstrip(".")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Is the pump used in Kassel blue?", "No."),
+        ("Was the pump sold in 2019 blue?", "No."),
+        ("Is the pump quiet compared to the K3?", "No."),
+        ("Is the pump suitable for drinking water?", "No."),
+        ("Is the K2 pump blue?", "No."),
+        ("Is Alice in Wonderland British?", "No."),
+        ("Is Kill the Messenger good?", "No."),
+        ("Is Thanksgiving held on Friday a holiday?", "No."),
+        ("Does the K2 pump in Kassel weigh 5 kg?", "No."),
+        ("Is every pump blue?", "No."),
+        ("Is the K2 blue or grey?", "Yes."),
+        ("Is the K2 not heavy?", "No."),
+        ("Isn't the K2 heavy?", "Yes."),
+        ("Do you sell the K2?", "Yes."),
+        ("I have a K2. Is it blue?", "No."),
+        ("Is the K2 blue?", "Yes, it does."),
+        ("Is the K2 blue?", "Yes, it is not."),
+        ("Is the K2 blue?", "Correct."),
+        ("What is blue?", "No."),
+    ],
+)
+def test_where_that_is_not_certain_nothing_is_vouched_for(question, answer):
+    (claim,) = SPLITTER.split(answer, question=question)
+    assert (claim.full, claim.not_a_claim) == (None, "yes or no")
+    guard = Guard(faithfulness=FakeFaithfulness())
+    seen = guard.check(question, ["The K2 is blue."], answer)
+    assert (seen.status, seen.reason, seen.score) == ("unverified", "no_claims", None)
+    assert "yes or no" in summary(seen)
+
+
+def test_an_answer_of_its_own_question_or_in_a_list_is_not_the_users():
+    found = SPLITTER.split("It is made in Ulm. Is it red? No.", question="Is the K2 blue?")
+    assert [claim.full for claim in found] == [None, None, "It is not red."]
+    found = SPLITTER.split("The K2 is red. Yes.", question="Is the K2 blue?")
+    assert [claim.not_a_claim for claim in found] == [None, "yes or no"]
+    found = SPLITTER.split("It is waterproof:\n- No", question="Is the K2 blue?")
+    assert found[-1].text == "It is waterproof: No."
+
+
+def test_read_by_its_form_a_bare_answer_is_scored_with_its_question():
+    guard = Guard(faithfulness=FakeFaithfulness(), form="auto")
+    seen = guard.check("Is the pump used in Kassel blue?", ["The K2 is blue."], "No.")
+    assert [verdict.p_faithful is not None for verdict in seen.verdicts] == [True]
+
+
+def test_a_stream_sees_the_same_lone_answer():
+    question, guard = "Is the K2 blue?", Guard(faithfulness=FakeFaithfulness())
+    for answer in ("No.", "No.\n\nI hope this helps!"):
+
+        def trace(so_far):
+            return Trace(question, (Passage("The K2 is blue."),), Generation(so_far))
+
+        with closing(ClaimStream(guard, lambda so_far: (guard, trace(so_far)))) as stream:
+            for char in answer:
+                stream.feed(char)
+            stream.end()
+            while stream.wait() is not None:
+                pass
+            seen = stream.answer()
+        assert seen.verdicts[0].claim.full == "The K2 is not blue."
+        assert seen.verdicts == guard.check_trace(trace(answer)).verdicts
 
 
 def test_a_stream_sees_the_same_denial():

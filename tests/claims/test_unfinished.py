@@ -23,7 +23,7 @@ STATES = [
     "Two men fell, and", "After the war ended in 1945, the",
     "Founded in 1890, the company", "Ada Byron, an English writer, was", "Paris, France", "1989",
     "The tower (300 m tall) is", "The road meanders through the valley", "Critics lambast the",
-    "HE WAS KING OF", "The house built in 1890 by the", "Yes", "3.5 million", "It is a city in the",
+    "HE WAS KING OF", "The house built in 1890 by the", "3.5 million", "It is a city in the",
     "The mill ground flour for the town and", "The capital is Oslo", "He lectures on physics",
     "Length: 5 km", "Michael Harper", "Once common in London, it", "It was as follows: the old",
     "After winning the cup in 1990, the team",

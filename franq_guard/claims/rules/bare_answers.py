@@ -1,6 +1,7 @@
 """Answers without a content word: "Yes." and "It does." state nothing beside a full sentence.
 
 Unless that sentence denies the "Yes.": then both are claims, and at least one of them is false.
+Alone such an answer states what was asked, or its opposite.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import re
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.finite_verb import find_verb
 from franq_guard.claims.rules.lexer import lex
-from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.rules.nonclaims import reason
+from franq_guard.claims.rules.questions import ASKS, SCOPE, statement
 from franq_guard.claims.rules.render import as_sentence, plain
 
 _YES_NO = r"(?:yes|no|yep|yeah|yup|nope|correct|incorrect|indeed|exactly)"
@@ -23,14 +24,14 @@ _MARKS = r"[\"'”)*_]*"
 _YES_OR_NO = re.compile(rf"\W*{_YES_NO}\W*$", re.I)
 _BARE = re.compile(rf"\W*{_ANSWER}\W*$", re.I)
 _AT_END = re.compile(rf"(?:^|\n|[.!?…:]{_MARKS}\s+){_MARKS}\W*{_ANSWER}\W*$", re.I)
-_ASKS = word_set("is are was were has have had do does did can could will would")
-"""May open a question whose denial is the same words with "not"; "must not" denies no "must"."""
-_SCOPE = word_set(
-    "all always and any both each either ever every few many most much neither never no nobody"
-    " none nor not nothing only or several some"
-)
-"""With them "not" may deny another part: "Not all are red" is not "All are not red"."""
 _SURE = re.compile(r"\W*(?:yes|yep|yeah|yup|(?P<no>no|nope))\W*$", re.I)
+_NOES = frozenset({"no", "nope"})
+_SURE_ECHO = re.compile(
+    rf"\W*(?:(?P<said>yes|yep|yeah|yup|no|nope)[,;:]? )?(?:it|he|she|they|this|these|that|there)"
+    rf" (?P<verb>{_AUXILIARY})(?P<not> not)?\W*$",
+    re.I,
+)
+_POSITIVE = {"can't": "can", "cannot": "can", "won't": "will"}
 
 
 def is_bare(sentence: str, before: str, after: str) -> bool:
@@ -60,7 +61,7 @@ def denied(sentence: str, question: str, after: str) -> str | None:
     said = _words(after)
     low = [word.casefold() for word in said]
     wanted = [word.casefold() for word in asked]
-    if verb.casefold() not in _ASKS or _SCOPE & {*wanted}:
+    if verb.casefold() not in ASKS or SCOPE & {*wanted}:
         return None
     for k in (k for k, word in enumerate(low) if k and word == verb.casefold()):
         rest = k + 1 + (low[k + 1 : k + 2] == ["not"])
@@ -69,6 +70,30 @@ def denied(sentence: str, question: str, after: str) -> str | None:
             own = [*said[: k + 1], *(["not"] if is_no else []), *said[rest:]]
             return None if says_no == is_no else as_sentence(" ".join(own))
     return None
+
+
+def lone(sentence: str) -> bool:
+    """Whether the sentence is "Yes." or "No, it is not."; what it states depends on a question."""
+    return _BARE.match(sentence.replace("’", "'")) is not None
+
+
+def asked(sentence: str, question: str) -> str | None:
+    """What such a sentence states as the answer to ``question``; None if that is not certain."""
+    text = sentence.replace("’", "'")
+    answer = _SURE.match(text)
+    if answer is not None:
+        return statement(question, yes=answer["no"] is None)
+    echo = _SURE_ECHO.match(text)
+    if echo is None or not question:
+        return None
+    verb, says_no = echo["verb"].lower(), bool(echo["not"])
+    if verb.endswith("n't") or verb == "cannot":
+        verb, says_no = _POSITIVE.get(verb, verb.removesuffix("n't")), True
+    said = echo["said"]
+    if said and (said.lower() in _NOES) != says_no:
+        return None  # "Yes, it is not."
+    same = question.split(maxsplit=1)[0].lower() == verb
+    return statement(question, yes=not says_no) if same else None
 
 
 def _words(text: str) -> list[str]:

@@ -50,6 +50,21 @@ class Reader:
         self.before = self.above = ""
         self.stated = False
 
+    @property
+    def leads(self) -> bool:
+        """Whether a lead-in says what the items of the list are: "It is waterproof:"."""
+        return bool(self._lead)
+
+    @property
+    def open_question(self) -> str:
+        """The question that the next sentence surely answers, or "".
+
+        That is the one before it, or the user's if nothing came before.
+        """
+        if self.before.rstrip().endswith("?"):
+            return self.before
+        return "" if self._last or self._heading or self.stated else self.question
+
     def heading(self, text: str) -> None:
         """Read a heading, which applies to what follows."""
         self._heading, self._lead, self.above = plain(text).strip(_CLOSERS), "", ""

@@ -29,7 +29,8 @@ def reason(sentence: str) -> str | None:
     and offers to help too), ``lead-in`` (announces a list), ``opinion``, ``instruction`` (whom to
     ask or where to read on, as in "See passage 2."; what else to do is a claim). The splitter adds
     ``unfinished`` for a last sentence that was cut off (:mod:`.unfinished`) and ``yes or no`` for
-    "Yes." beside a full sentence (:mod:`.bare_answers`).
+    "Yes." beside a full sentence, or to a question whose words do not surely tell what it states
+    (:mod:`.bare_answers`).
     """
     if not any(c.isalnum() for c in sentence) or _TAG.fullmatch(sentence):
         return "no statement"

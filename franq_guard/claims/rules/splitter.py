@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from franq_guard.claims.blocks import NOTHING, Block, blocks
 from franq_guard.claims.rules.asides import without_asides, without_examples
-from franq_guard.claims.rules.bare_answers import denied, ends_bare, is_bare
+from franq_guard.claims.rules.bare_answers import asked, denied, ends_bare, is_bare, lone
 from franq_guard.claims.rules.citations import Stated
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.context import Reader
@@ -181,6 +181,15 @@ class RuleSplitter:
                     full = denied(text, reader.question, following)
                     why = None if full else "yes or no"
                     yield Unit(span, (Claim(full or text, (span,), not_a_claim=why),))
+                continue
+            own = stated.text[slice(*span)]
+            if self.language == "en" and not reader.leads and lone(own):
+                claim = Claim(as_sentence(own), (span,), full=asked(own, reader.open_question))
+                claim = reader.place(stated.clear(claim))
+                reader.passed(text)
+                if span[1] > after:
+                    why = None if claim.full else "yes or no"
+                    yield Unit(span, (replace(claim, not_a_claim=why),))
                 continue
             parts = (span, *enclosed(stated.text, *span, language=self.language))
             is_new, claims = span[1] > after, list[Claim]()

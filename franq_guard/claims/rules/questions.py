@@ -1,0 +1,163 @@
+"""What "Yes." or "No." states: the question as a statement, where its subject surely ends.
+
+"Is the K2 available in blue?", "No." gives "The K2 is not available in blue." In "Is the pump used
+in Kassel blue?" the subject may end after "pump" or after "Kassel", so nothing is said there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from franq_guard.claims.rules import verbs as v
+from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.finite_verb import is_adverb
+from franq_guard.claims.rules.lexer import Word, lex
+from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.claims.rules.render import as_sentence, plain
+
+ASKS = word_set("is are was were has have had do does did can could will would")
+"""May open a question whose denial is the same words with "not"; "must not" denies no "must"."""
+SCOPE = word_set(
+    "all always and any both each either ever every few many most much neither never no nobody"
+    " none nor not nothing only or several some"
+)
+"""With them "not" may deny another part: "Not all are red" is not "All are not red"."""
+_PERSONAL = frozenset({"it", "he", "she", "they"})
+_SPEAKERS = word_set("i you we me us my your our mine yours ours myself yourself ourselves")
+"""In a question they mean the one who asks; in the answer, the one who answers."""
+_UNSURE = SCOPE | _SPEAKERS | w.RELATIVES | w.SUBORDINATORS | w.COORDINATORS | w.CONTRASTS
+_BE = frozenset({"is", "are", "was", "were"})
+_HAVE = frozenset({"has", "have", "had"})
+_DO = frozenset({"do", "does", "did"})
+_ADJECTIVES = word_set(
+    "available unavailable suitable unsuitable compatible incompatible able unable responsible"
+    " eligible similar identical famous accessible visible capable resistant"
+)
+"""Never nouns, so what is before them is the subject."""
+_THE = frozenset({"the", *(w.POSSESSIVES & w.THIRD_PERSON)})
+_ARTICLES = _THE | {"a", "an", "this", "these", "those"}
+_NO_NAME = v.FINITE_FORMS | v.GERUNDS.keys() | w.AUXILIARIES | w.PREPOSITIONS | w.DETERMINERS
+"""Their capital is that of a title: "Is Kill the Messenger good?"."""
+_NO_SUBJECT = w.PREPOSITIONS | w.THIRD_PERSON | v.PLAIN_BASE_FORMS | v.THIRD_PERSON_FORMS
+_MARKS = frozenset({"$", "€", "£", "%"})
+_MOST = 40
+
+
+def statement(question: str, *, yes: bool) -> str | None:
+    """What the answer "Yes." or "No." to a question states; None if that is not certain."""
+    words = lex(plain(question), 0, len(plain(question)))
+    while words and words[-1].text == "?":
+        words.pop()
+    if not 2 < len(words) < _MOST or words[0].low not in ASKS:
+        return None
+    rest = words[1:]
+    if any(x.low in _UNSURE or is_adverb(x) for x in rest):
+        return None
+    if not all(x.is_word or x.text in _MARKS for x in rest):
+        return None
+    size = _subject(words[0].low, rest)
+    if not 0 < size < len(rest):
+        return None
+    verb = [words[0].low] if yes else [words[0].low, "not"]
+    said = [*(x.text for x in rest[:size]), *verb, *(x.text for x in rest[size:])]
+    return as_sentence(" ".join(said))
+
+
+def _subject(verb: str, rest: Sequence[Word]) -> int:
+    """How many words the subject has; 0 if it is not certain."""
+    if rest[0].low in _PERSONAL:
+        return 1
+    if rest[0].low == "there":
+        return 1 if verb in _BE else 0
+    if verb not in _BE | _DO:
+        known = _before_be(verb, rest)
+        if known:
+            return known
+    start = 1 if rest[0].low in _THE else 0
+    size = start
+    while size < len(rest) and rest[size].is_name:
+        size += 1
+    named = size > start
+    size += start if not named else 0  # "the pump"
+    if not 0 < size < len(rest) or rest[size - 1].low.endswith(("'s", "s'")):
+        return 0
+    if any(x.low in _NO_NAME for x in rest[start:size] if named) or _is_participle(rest[size - 1]):
+        return 0
+    after = rest[size:]
+    sure = _is_told if verb in _BE else _is_done if verb in _HAVE else _is_verb
+    return size if sure(after, named) else 0
+
+
+def _before_be(verb: str, rest: Sequence[Word]) -> int:
+    """The words before the only "be" or "been": "Can the K2 pump be used ...?"."""
+    found = [k for k, x in enumerate(rest) if x.low in w.AUXILIARIES]
+    if len(found) != 1 or rest[found[0]].low != ("been" if verb in _HAVE else "be"):
+        return 0
+    subject = {x.low for x in rest[: found[0]]}
+    sure = rest[0].low in _THE or rest[0].is_name
+    return found[0] if sure and not subject & _NO_SUBJECT else 0
+
+
+def _is_told(after: Sequence[Word], named: bool) -> bool:
+    """Whether what "is" tells begins here, and no further word of the subject."""
+    first, *others = after
+    if not others:
+        return first.text.isalpha()  # "Is the pump blue?"
+    if others[0].low == "than":
+        return named
+    if first.low in _ARTICLES:
+        apart = (k for k, x in enumerate(after) if k and x.low in _ARTICLES)
+        alone = all(after[k - 1].low in w.PREPOSITIONS for k in apart)
+        return named and alone and not any(map(_is_participle, others))
+    if first.low in w.PREPOSITIONS:
+        thing = others[others[0].low in _ARTICLES :]
+        return named and first.low != "of" and len(thing) == 1 and thing[0].is_name
+    if others[0].low not in w.PREPOSITIONS or others[0].low == "of":
+        return False
+    if named and first.low in _ADJECTIVES:
+        return True
+    return (first.low in _ADJECTIVES or _is_participle(first)) and _is_tail(others)
+
+
+def _is_done(after: Sequence[Word], named: bool) -> bool:
+    """Whether the participle of "has" begins here."""
+    return _is_participle(after[0]) and (named or _is_tail(after[1:]))
+
+
+def _is_verb(after: Sequence[Word], named: bool) -> bool:
+    """Whether the verb of "does" or "can" begins here, and no further noun of the subject."""
+    low = after[0].low
+    return low in v.PLAIN_BASE_FORMS or (low in v.BASE_FORMS and _is_tail(after[1:]))
+
+
+def _is_participle(word: Word) -> bool:
+    return word.low in v.PARTICIPLES or v.is_ed_form(word.low)
+
+
+def _is_tail(words: Sequence[Word]) -> bool:
+    """Whether these are phrases that leave no word over: "39 euros", "in a pool", "for 2 years".
+
+    A word that is left over may be what is told: in "Is the pump used in Kassel blue?" it is.
+    """
+    phrase: list[Word] = []
+    placed = False
+    for word in [*words, None]:
+        if word is not None and word.low not in w.PREPOSITIONS:
+            phrase.append(word)
+            continue
+        if (placed or phrase) and not _is_one_thing(phrase, placed):
+            return False
+        phrase, placed = [], True
+    return True
+
+
+def _is_one_thing(phrase: Sequence[Word], placed: bool) -> bool:
+    """Whether it is a name, a number with its unit, "the pool", or behind a preposition "water"."""
+    own = phrase[1:] if phrase and phrase[0].low in _ARTICLES else phrase
+    small = [x for x in own if not x.is_name and not x.is_number]
+    if not small:
+        return bool(own)
+    if len(small) > 1 or small[0] is not own[-1] or any(x.is_name for x in own):
+        return False
+    year = own[0].is_number and len(own[0].text) == 4
+    return not year and len(own) < 3 and (placed or len(phrase) > 1)
