@@ -112,8 +112,7 @@ class Claim:
     ``not_a_claim`` is the reason why the stretch states nothing that can be true or false, if so.
     ``aligned`` in [0, 1] says how well ``text`` was found in the answer (1: by construction).
     ``full`` is ``text`` with pronouns and phrases such as "the film" replaced by the name they
-    refer to, or what a lone "Yes." or "No." states as the answer to its question; None: there is
-    nothing to replace, or it is not certain.
+    refer to, or what a lone "Yes." states; None: nothing is replaced, or it is not certain.
     """
 
     text: str
