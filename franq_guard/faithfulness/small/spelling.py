@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
+from franq_guard.faithfulness.small.bounds import exact
 from franq_guard.faithfulness.small.values import Found, Value, read
 
 SPELLING: Final = "spelling5"
@@ -19,8 +20,8 @@ SPELLING: Final = "spelling5"
 def as_written(claim: str, text: str) -> str:
     """Return the claim with each number, date and measure in the spelling of `text`.
 
-    Only where `text` has the same value in another spelling and not in the claim's own: nothing
-    else of the claim changes.
+    Only where `text` has the same value in another spelling and not in the claim's own, or where a
+    bound holds for its number (:func:`.bounds.exact`): nothing else of the claim changes.
 
     Args:
         claim: whose numbers are looked up.
@@ -31,7 +32,7 @@ def as_written(claim: str, text: str) -> str:
     places = {(f.start, f.end): f for f in found if _other(claim, f, known)}
     for start, end in _apart(sorted(places)):
         claim = claim[:start] + known[places[start, end].value][0] + claim[end:]
-    return claim
+    return exact(claim, text)
 
 
 def _other(claim: str, found: Found, known: dict[Value, tuple[str, ...]]) -> bool:

@@ -15,13 +15,14 @@ from typing import Final, NamedTuple
 
 from franq_guard.faithfulness.small.facts import CARDINALS
 from franq_guard.faithfulness.small.units import (
+    CURRENCY_PATTERN,
     RATE_PATTERN,
     RATED_PATTERN,
     UNIT_PATTERN,
     Unit,
     unit_of,
 )
-from franq_guard.faithfulness.small.words import word_set
+from franq_guard.faithfulness.small.words import STOPWORDS, stem, word_set
 
 Value = tuple[object, ...]
 """Its kind and what it says: `("date", 2015, 3, 3)`, `("number", 18)`, `("months", 36)`."""
@@ -33,6 +34,15 @@ class Found(NamedTuple):
     start: int
     end: int
     value: Value
+
+
+class Amount(NamedTuple):
+    """A number with what it is of: a kind of unit, the stem of what is counted, or "year"."""
+
+    start: int
+    end: int
+    number: Decimal
+    kind: str
 
 
 _BLANKS: Final = " \u00a0\u2009\u202f"
@@ -65,6 +75,10 @@ _NUMBER: Final = re.compile(
     rf"|[{_BLANKS}-]?(?P<unit>{RATED_PATTERN})(?:{RATE_PATTERN})?"
     rf"|[{_BLANKS}]?(?P<other>[A-Za-zµ°]{{1,4}}\b))?"
 )
+_MONEY: Final = re.compile(rf"(?<![A-Za-z])((?i:{CURRENCY_PATTERN}))\s?$")
+_LONGEST: Final = 5  # a currency and a blank before a number
+_RATE: Final = re.compile(RATE_PATTERN)
+_THING: Final = re.compile(r"[ -]([^\W\d_]+)(?!/)\b")
 _POWERS: Final = {"k": 3, "thousand": 3, "million": 6, "bn": 9, "billion": 9, "trillion": 12}
 _SIGNS: Final = tuple("$€£¥")
 _LEAST: Final = 10  # a smaller number in words is no count often enough
@@ -144,6 +158,33 @@ def _numbers(text: str) -> Iterator[Found]:
                 yield Found(match.start(), end, (unit.kind, number * unit.size))
                 if per := unit_of(match["per"] or match["every"] or ""):
                     yield Found(match.start(), match.end(), _rate(number * unit.size, unit, per))
+
+
+def amounts(text: str) -> Iterator[Amount]:
+    """The numbers of a text of which it is known what they are of, none of them twice."""
+    matches = list(_NUMBER.finditer(text))
+    joined = _joined(text, matches)
+    for match in matches:
+        if match in joined:
+            continue
+        power = _power(text, match)
+        digits = max(match.end("whole"), match.end("part"), match.end("word"))
+        end = match.end() if power else digits
+        number = _amount(match).scaleb(power)
+        money = _MONEY.search(text, max(0, match.start() - _LONGEST), match.start())
+        unit = unit_of(money[1] if money else "" if power else match["unit"] or "")
+        thing = _THING.match(text, end)
+        beside = thing is not None and thing[1] not in STOPWORDS
+        rate = _RATE.match(text, end)
+        if unit and not (money and rate):
+            per = unit_of(match["per"] or match["every"] or "")
+            end = end if money else match.end()
+            kind = f"{unit.kind}/{per.size} {per.kind}" if per else unit.kind
+            yield Amount(money.start() if money else match.start(), end, number * unit.size, kind)
+        elif re.fullmatch(r"1\d{3}|20\d\d", text[match.start() : end]) and not beside:
+            yield Amount(match.start(), end, number, "year")
+        elif thing and not money:
+            yield Amount(match.start(), end, number, f"of {stem(thing[1].lower())}")
 
 
 def _rate(amount: Decimal, unit: Unit, per: Unit) -> Value:

@@ -1,0 +1,209 @@
+"""Writes the number of the passages where a claim only bounds or rounds it.
+
+"It weighs less than 20 kg" follows from "it weighs 14.5 kg", yet encoder and look-ups take 20 for
+another number. What is written says more than the claim, so that what supports it supports the
+claim. A bound that does not hold stays, and counts against the claim.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from franq_guard.faithfulness.small.units import UNIT_PATTERN, unit_of
+from franq_guard.faithfulness.small.values import Amount, amounts
+from franq_guard.faithfulness.small.words import (
+    NEGATIONS,
+    STOPWORDS,
+    calendar_word,
+    stem,
+    word_set,
+    words,
+)
+
+_BOUND: Final = re.compile(
+    r"\b(?:(?P<less>less than|fewer than|under|below)|(?P<more>more than|over|above)"
+    r"|(?P<least>at least)|(?P<near>nearly|almost)"
+    r"|(?P<about>about|around|roughly|approximately|some))\s"
+    rf"(?P<one>an?\s(?P<unit>{UNIT_PATTERN}))?",
+    re.IGNORECASE,
+)
+_YEAR: Final = re.compile(
+    r"\b(?:(?P<less>before)|(?P<more>after)|in the) (?P<year>1\d{3}|20\d\d)(?P<decade>s)?"
+    r"(?=[.,;!?)]|$)",
+    re.IGNORECASE,
+)
+_DURING: Final = ("over ", "under ")
+_TIMES: Final = ("time", "days", "months")
+# A text with such a word may state a limit, a case or a sum, and these follow from no other one.
+_NOT_PLAIN: Final = re.compile(
+    r"\b(?:must|needs?|needed|requir\w+|should|shall|may|might|can|could|would|will|minimum|maximum"
+    r"|limit\w*|allow\w*|permit\w*|eligib\w+|if|when|whenever|unless|only|who|which|that|whose"
+    rf"|every|each|any|all|both|total|until|since|than|or|{'|'.join(NEGATIONS)})\b|\?|n[’']t\b",
+    re.IGNORECASE,
+)
+# Beside a number: it is a bound itself, or a part of a range, sum or comparison.
+_BOUNDED: Final = word_set(
+    "least most under below over above up between and within before after about around nearly "
+    "almost roughly approximately some another further additional extra first last"
+)
+_GOES_ON: Final = re.compile(
+    r"\s?(?:[-–+±×x/(]|(?:more|less|fewer|times|ago|plus|each|per|\w+er)\b"
+    r"|(?:to|and|or)\s(?:\d|more|less|fewer|above|over|under|below|\w+er\b))"
+)
+_MOST: Final = 0.5
+"""A sentence without more of the claim's content words may be of something else."""
+_DIRECTION: Final = word_set("by to from")
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_TOKEN: Final = re.compile(r"\w+")
+_END: Final = re.compile(r"[.!?:;](?=\s|$)|\n")
+
+
+class _Place(NamedTuple):
+    """Where a number stands: after which content word, and whether something rose "by" or "to" it.
+
+    ``near`` are the words between the two.
+    """
+
+    word: str
+    direction: str
+    near: frozenset[str]
+    opens: bool
+
+
+class _Bound(NamedTuple):
+    """A part of a claim that bounds a number."""
+
+    start: int
+    end: int
+    kind: str
+    match: re.Match[str]
+    limit: Decimal
+
+
+def exact(claim: str, text: str) -> str:
+    """Return the claim with the number of `text` in the place of each bound that holds for it.
+
+    Only where a plain statement with most of the claim's words has an amount of that kind after
+    the same word, and `text` no other one there, nor the claim's own number.
+
+    Args:
+        claim: whose bounds are looked up.
+        text: all that may support it.
+    """
+    for bound in sorted((*_bounds(claim), *_years(claim)), key=lambda one: -one.start):
+        place = _place(claim, bound.start)
+        rest = claim[: bound.start] + claim[bound.end :]
+        if place is None or place.opens or place.near & _BOUNDED or not _plain(rest, bound.start):
+            continue
+        key = place.word, place.direction, bound.kind
+        found = _stated(text).get(key, ())
+        if len({amount.number for amount, _ in found}) != 1 or not all(ok for _, ok in found):
+            continue
+        amount = found[0][0]
+        sentence = text[slice(*_sentence(text, amount.start))]
+        alike = _alike(rest[slice(*_sentence(rest, bound.start))], sentence)
+        if alike and _holds(bound, amount) and not _stands(claim[bound.start : bound.end], text):
+            said = text[amount.start : amount.end]
+            said = f"in {said}" if bound.kind == "year" else said
+            claim = claim[: bound.start] + said + claim[bound.end :]
+    return claim
+
+
+def _bounds(claim: str) -> Iterator[_Bound]:
+    known = None
+    for match in _BOUND.finditer(claim):
+        known = known or {amount.start: amount for amount in amounts(claim)}
+        amount = known.get(match.end())
+        if match["one"] and (unit := unit_of(match["unit"])):
+            amount = Amount(match.start("one"), match.end(), unit.size, unit.kind)
+        if amount is None or _GOES_ON.match(claim, amount.end):
+            continue
+        if not (amount.kind in _TIMES and match.group().lower() in _DURING):
+            yield _Bound(match.start(), amount.end, amount.kind, match, amount.number)
+
+
+def _years(claim: str) -> Iterator[_Bound]:
+    for match in _YEAR.finditer(claim):
+        if match["less"] or match["more"] or (match["decade"] and match["year"][-1] == "0"):
+            yield _Bound(*match.span(), "year", match, Decimal(match["year"]))
+
+
+def _holds(bound: _Bound, amount: Amount) -> bool:
+    number, limit, said = amount.number, bound.limit, bound.match.groupdict()
+    if said["less"]:
+        return number < limit
+    if said["more"]:
+        return number > limit
+    if said.get("decade"):
+        return limit <= number <= limit + 9
+    if said["least"]:
+        return number > limit
+    below = number < limit or not said["near"]
+    return below and number != limit and abs(number - limit) <= min(number / 20, _half(number))
+
+
+def _half(number: Decimal) -> Decimal:
+    """Half of what the last digit but one counts: 312 may be 310, 310 may be 300."""
+    exponent = number.normalize().as_tuple().exponent
+    return Decimal(5).scaleb(int(exponent))
+
+
+@lru_cache(maxsize=256)
+def _stated(text: str) -> dict[tuple[str, str, str], tuple[tuple[Amount, bool], ...]]:
+    """The amounts of a text by where they stand, each with whether it is plainly stated."""
+    found: dict[tuple[str, str, str], tuple[tuple[Amount, bool], ...]] = {}
+    for amount in amounts(text):
+        place = _place(text, amount.start)
+        if place is not None:
+            plain = not place.near & _BOUNDED and not _GOES_ON.match(text, amount.end)
+            plain = plain and _plain(text, amount.start)
+            if amount.kind == "year":
+                plain = plain and "in" in place.near
+            key = place.word, place.direction, amount.kind
+            found[key] = (*found.get(key, ()), (amount, plain))
+    return found
+
+
+def _stands(bound: str, text: str) -> bool:
+    """Whether the text has the number of a bound itself."""
+    known = set(words(text))
+    return any(word in known for word in words(bound) if word[0].isdigit())
+
+
+def _alike(claim: str, sentence: str) -> bool:
+    """Whether a sentence has most of a claim's content words, and all of its names and numbers."""
+    known = set(map(stem, words(sentence)))
+    own = {word for word in _TOKEN.findall(claim) if word.lower() not in STOPWORDS}
+    missing = {word for word in own if stem(word.lower()) not in known}
+    named = any(word != word.lower() or not word.isalpha() for word in missing)
+    return not named and len(missing) <= _MOST * len(own)
+
+
+def _plain(text: str, at: int) -> bool:
+    return not _NOT_PLAIN.search(text, *_sentence(text, at))
+
+
+def _sentence(text: str, at: int) -> tuple[int, int]:
+    end = _END.search(text, at)
+    return _start(text, at), end.start() if end else len(text)
+
+
+def _start(text: str, at: int) -> int:
+    """Where the sentence of a place begins."""
+    return max((match.end() for match in _END.finditer(text, 0, at)), default=0)
+
+
+def _place(text: str, at: int) -> _Place | None:
+    said = [match.group().lower() for match in _WORD.finditer(text, _start(text, at), at)]
+    near: list[str] = []
+    while said and (said[-1] in STOPWORDS | _BOUNDED | {"than"} or calendar_word(said[-1])):
+        near.append(said.pop())
+    if not said:
+        return None
+    direction = next((word for word in near if word in _DIRECTION), "")
+    opens = len(said) == 1 or said[-1].endswith("ing")  # "orders over 50 euros", a case
+    return _Place(stem(said[-1]), direction, frozenset(near), opens)
