@@ -21,12 +21,12 @@ from franq_bench.calibrator.own_writer import of_other_sets
 from franq_bench.tables.scores import GOLD, Score
 from franq_guard.calibration.curves import LEAST
 from franq_guard.calibration.fit import fit_calibrator, flagged_always
-from franq_guard.calibration.labels import labelled, p_true_of
+from franq_guard.calibration.labels import Labelled, labelled, p_true_of
 from franq_guard.calibration.store import Calibrator
 from franq_guard.metrics import auroc, ece
 from franq_guard.signals.components import OWN
 
-__all__ = ["AT_MOST_FLAGGED", "SIGNAL", "SUPPORTED_FROM", "fit"]
+__all__ = ["AT_MOST_FLAGGED", "SIGNAL", "SUPPORTED_FROM", "fit", "labelled_rows"]
 
 SIGNAL: Final = OWN.uq_faith
 SIGNALS: Final = frozenset({"faithfulness", SIGNAL, "contradiction", "entailment"})
@@ -90,6 +90,11 @@ def fit(
     return replace(made, figures={"labels": labelled_by, **made.figures, **found})
 
 
+def labelled_rows(rows: Sequence[Score]) -> Labelled:
+    """The claims as :func:`fit` takes them."""
+    return labelled(map(_row, rows))
+
+
 def _row(row: Score) -> dict[str, Any]:
     stated, confidence = row.scores.get(GOLD), row.scores.get(SIGNAL)
     # The guard has logarithms, the rows exp(-entropy).
@@ -108,7 +113,7 @@ def _row(row: Score) -> dict[str, Any]:
 
 def _figures(rows: Sequence[Score], made: Calibrator, any_writer: Calibrator) -> Mapping[str, Any]:
     """AUROC, ECE and the shares flagged, beside those of the calibrator for any writer."""
-    data = labelled(map(_row, rows))
+    data = labelled_rows(rows)
     truth, nothing = data.is_true, np.zeros(len(rows))  # the other one weighs no likelihoods
     ours = p_true_of(data, made)
     theirs = any_writer.apply(data.signals[:, 0], nothing, nothing)[0]

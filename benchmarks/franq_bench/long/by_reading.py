@@ -26,6 +26,7 @@ from franq_bench.calibrator.own_writer import Shares, shares
 from franq_bench.fits.fallback import fallback_note
 from franq_bench.fits.fitted import matrix
 from franq_bench.fits.logistic import additive_logistic
+from franq_bench.long.supported import supported
 from franq_bench.tables.resampling import bootstrap
 from franq_bench.tables.scores import BY_ALIAS, GOLD, Score, Scores, Split
 from franq_guard.calibration.classifier import FranqClassifier
@@ -328,7 +329,9 @@ def report(read: Mapping[str, Label], rows: Sequence[Score]) -> str:
         "\n## Which signals: fitting fold, each data set left out of the fit\n\n"
         f"{by_set_left_out(rows)}"
     )
-    return f"# Own answers, labelled by reading\n\n{_who_read(read)}\n{parts}{kinds}{sets}"
+    test = [row for row in rows if row.split == "test"]
+    called = f"\n## What is called supported, test fold\n\n{supported(test)}"
+    return f"# Own answers, labelled by reading\n\n{_who_read(read)}\n{parts}{kinds}{sets}{called}"
 
 
 def _who_read(read: Mapping[str, Label]) -> str:

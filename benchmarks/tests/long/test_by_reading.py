@@ -22,6 +22,7 @@ from franq_bench.long.by_reading import (
     main,
     table,
 )
+from franq_bench.long.supported import supported
 from franq_bench.tables.scores import Score, Scores
 from franq_guard.calibration.fitting import fit_by
 from franq_guard.calibration.labels import labelled, p_true_of
@@ -168,6 +169,7 @@ def test_the_report_needs_scores_and_labels_alone(rows, tmp_path, capsys):
     assert "flags 0% of the true claims and 100.0% of the false ones" in said
     # 100 questions: 34 with the gold passage, three claims each
     assert "| the gold passage among them | 102 |" in said
+    assert supported([row for row in rows if row.split == "test"]) in said
     assert (tmp_path / "REPORT.md").read_text(encoding="utf-8") == said
     assert len(labels(tmp_path / "labels.jsonl")) == 300
 
