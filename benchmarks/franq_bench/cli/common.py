@@ -111,8 +111,8 @@ def show(rows: Sequence[Mapping[str, Any]], as_json: bool = False) -> None:
             emit({key: _plain(value) for key, value in row.items()})
         return
     table = Table(box=None)
-    for key in rows[0]:
-        table.add_column(key.replace("_", " "), justify="left" if key == "dataset" else "right")
+    for at, key in enumerate(rows[0]):
+        table.add_column(key.replace("_", " "), justify="right" if at else "left")
     for row in rows:
         cells = (f"{v:.3f}" if isinstance(v, float) else str(v) for v in row.values())
         table.add_row(*(Text(shown(cell)) for cell in cells))
@@ -120,20 +120,23 @@ def show(rows: Sequence[Mapping[str, Any]], as_json: bool = False) -> None:
 
 
 def show_table(table: ReportTable) -> None:
-    """Print a report's table, without the headings between its rows."""
+    """Print a report's table and its note, without the headings between its rows."""
     titles = [column.title for column in table.columns]
-    show([dict(zip(titles, row, strict=True)) for row in table.shown() if len(row) > 1])
+    if rows := [dict(zip(titles, row, strict=True)) for row in table.shown() if len(row) > 1]:
+        show(rows)
+    if table.note:
+        output.print(Text(shown(table.note), style="dim"))
 
 
 def show_results(results: Results, out: Path, as_json: bool) -> None:
     """Print the results and write the report."""
-    from franq_bench.tables.report import write_report
+    from franq_bench.tables.report import named, write_report
     from franq_bench.tables.summary import datasets_table, summary_table
 
     if as_json:
         show(results.to_dict()["rows"], as_json=True)
     else:
-        for table in (datasets_table(results), summary_table(results)):
+        for table in named(results, datasets_table(results), summary_table(results)):
             show_table(table)
     for file in write_report(out):
         say(f"wrote {file}")

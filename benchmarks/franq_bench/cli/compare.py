@@ -37,7 +37,7 @@ def compare(
     """Two benchmarks side by side: B minus A, with paired bootstrap intervals."""
     from franq_bench.tables.compare import compare as differences_of
     from franq_bench.tables.compare import pair, training_rows
-    from franq_bench.tables.results import METRICS, Scores
+    from franq_bench.tables.scores import Scores
 
     try:
         with working("comparing"):
@@ -51,25 +51,26 @@ def compare(
         fail(str(error))
     if missing := sorted(set(one.methods) ^ set(other.methods)):
         say(f"only in one of them, left out: {', '.join(missing)}")
+    runs = [] if as_json and html is None else _results(a, b)
     if html is not None:
-        _write(html, rows, a, b)
+        _write(html, rows, a, b, runs)
     if as_json:
         for row in rows:
             emit(row.to_dict())
         return
     if dataset not in {row.dataset for row in rows}:
         fail(f"no data set {dataset!r}; there are: {', '.join(one.datasets)}, mean")
-    for metric in METRICS:
-        _show([row for row in rows if row.metric == metric and row.dataset == dataset])
-    output.print(Text("95 % intervals of the paired bootstrap; * leaves zero out", style="dim"))
+    _tables([row for row in rows if row.dataset == dataset], runs)
 
 
-def _write(file: Path, rows: Sequence[Difference], a: Path, b: Path) -> None:
+def _write(
+    file: Path, rows: Sequence[Difference], a: Path, b: Path, runs: Sequence[Results]
+) -> None:
     from franq_bench.tables.compare import comparison_sections
     from franq_guard.report.page import page
 
     names = ("A", "B") if a.name == b.name else (a.name or "A", b.name or "B")
-    made = list(comparison_sections(rows, names, _results(a, b)))
+    made = list(comparison_sections(rows, names, runs))
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         text = page(f"{names[1]} against {names[0]}", made)
@@ -86,8 +87,23 @@ def _results(a: Path, b: Path) -> list[Results]:
     try:
         return [Results.read(a), Results.read(b)]
     except (OSError, ValueError) as error:
-        say(f"warning: settings not compared: {error}")
+        say(f"warning: settings not compared, fallbacks not known: {error}")
         return []
+
+
+def _tables(rows: Sequence[Difference], runs: Sequence[Results]) -> None:
+    from franq_bench.tables.fallback_note import fallback_said
+    from franq_bench.tables.results import METRICS
+    from franq_bench.tables.summary import PRIMARY
+
+    for metric in METRICS:
+        _show([row for row in rows if row.metric == metric])
+    notes = ["95 % intervals of the paired bootstrap; * leaves zero out"]
+    if any(row.method == PRIMARY for row in rows):
+        told = zip("AB", map(fallback_said, runs), strict=False)  # no results: nothing is known
+        notes += [f"{name}: {said}" for name, said in told if said]
+    for note in notes:
+        output.print(Text(shown(note), style="dim"))
 
 
 def _show(rows: Sequence[Difference]) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from franq_guard.cli.console import fail, say, working
+from franq_guard.cli.console import fail, say, tell, working
 
 
 def report(
@@ -25,11 +25,16 @@ def report(
     ] = False,
     resamples: Annotated[int, typer.Option(min=2, help="Bootstrap resamples.")] = 1000,
 ) -> None:
-    """Tables and page of a benchmark, every figure recomputed from its scores.jsonl."""
+    """Tables and page of a benchmark again, the figures of all methods from its scores.jsonl.
+
+    Ablations and further tables are those that the run stored, unless --fit makes them again.
+    """
+    from franq_bench.cli.common import show_table
     from franq_bench.fits.refit import refitted
-    from franq_bench.tables.report import write_report
+    from franq_bench.tables.report import load, named, write_report
     from franq_bench.tables.results import Results
     from franq_bench.tables.scores import Scores
+    from franq_bench.tables.summary import methods_table, summary_table
 
     try:
         if fit:
@@ -38,11 +43,21 @@ def report(
                 results.write(folder)
                 scores.write(folder)
         with working("rendering"):
+            loaded = load(folder, resamples=resamples)
             files = write_report(
-                folder, html=html, markdown_file=markdown, with_text=text, resamples=resamples
+                folder,
+                html=html,
+                markdown_file=markdown,
+                with_text=text,
+                resamples=resamples,
+                loaded=loaded,
             )
     except (OSError, ValueError) as error:
         fail(str(error))
+    results, _ = loaded
+    for table in named(results, summary_table(results), methods_table(results)):
+        tell(table.title)
+        show_table(table)
     for file in files:
         say(f"wrote {file}")
 

@@ -34,8 +34,9 @@ from franq_bench.tables.summary import (
 from franq_guard.metrics.plots import rejection_plot, reliability_plot
 from franq_guard.report.page import page
 from franq_guard.report.sections import Curves, Note, Section, markdown
+from franq_guard.report.tables import Table
 
-__all__ = ["HTML", "MARKDOWN", "load", "sections", "write_report"]
+__all__ = ["HTML", "MARKDOWN", "load", "named", "sections", "write_report"]
 
 _log = logging.getLogger(__name__)
 HTML, MARKDOWN = "report.html", "REPORT.md"
@@ -64,6 +65,7 @@ def write_report(
     markdown_file: Path | None = None,
     with_text: bool = True,
     resamples: int = 1000,
+    loaded: tuple[Results, Scores] | None = None,
 ) -> tuple[Path, Path]:
     """Render a benchmark's folder again.
 
@@ -74,6 +76,7 @@ def write_report(
         with_text: whether the page may show questions, passages and answers. A page outside the
             folder never does: it may be published.
         resamples: of the bootstrap.
+        loaded: what :func:`load` gave of the folder, where that was done already.
 
     Returns:
         The two files.
@@ -83,7 +86,7 @@ def write_report(
         ValueError: where a file does not fit.
     """
     page_file, text_file = html or folder / HTML, markdown_file or folder / MARKDOWN
-    results, scores = load(folder, resamples=resamples)
+    results, scores = loaded or load(folder, resamples=resamples)
     inside = page_file.resolve().is_relative_to(folder.resolve())
     made = list(sections(results, scores, resamples=resamples))
     text = list(_mistakes(scores, folder)) if with_text and inside else []
@@ -110,25 +113,28 @@ def _other_figures(stored: Sequence[Row], computed: Sequence[Row]) -> list[str]:
     return [*names[:5], "..."] if len(names) > 5 else names
 
 
+def named(results: Results, *tables: Table) -> tuple[Table, ...]:
+    """Tables of the run's own fits, with the fallback named where they show it."""
+    said = fallback_said(results)
+    return tuple(fallback_named(table, said) for table in tables)
+
+
 def sections(results: Results, scores: Scores, *, resamples: int = 1000) -> Iterator[Section]:
     """The report without the data's text; ``resamples``: of the comparisons' bootstrap."""
-    said = fallback_said(results)
-    tables = (fallback_named(summary_table(results), said), datasets_table(results))
+    tables = named(results, summary_table(results), datasets_table(results))
     minded = (*too_few(results), *titles_shown(results))
     yield Section("Summary", (Note(findings(results), main=True), *minded, *tables, *EXPLAINED))
     note = unmeasured(scores)
     for metric in METRICS:
-        table = fallback_named(main_table(results, metric), said)
-        yield Section(TITLES[metric], (table, note) if note else (table,))
+        made = named(results, main_table(results, metric))
+        yield Section(TITLES[metric], (*made, note) if note else made)
     if compared := significance(results, scores, resamples=resamples):
-        named = tuple(fallback_named(table, said) for table in compared)
-        yield Section("Is it more than chance?", named)
+        yield Section("Is it more than chance?", named(results, *compared))
     curves = tuple(_curves(scores))
     if curves:
         yield Section("Curves", curves)
     if results.tables:
-        named = tuple(fallback_named(table, said) for table in results.tables)
-        yield Section("Ablations and further tables", named)
+        yield Section("Ablations and further tables", named(results, *results.tables))
     yield Section("The paper's own figures", tuple(paper.paper_tables(form_of(results))), True)
     yield Section(
         "Settings",

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from franq_bench.tables import paper
+from franq_bench.tables.layout import figures_table, metric_columns, metric_figures
 from franq_bench.tables.method_names import family, order, title
 from franq_bench.tables.results import MEAN, METRICS, Results, Row
 from franq_bench.tables.scores import Scores
@@ -19,6 +20,7 @@ __all__ = [
     "datasets_table",
     "form_of",
     "main_table",
+    "methods_table",
     "of_all",
     "ranked",
     "settings_table",
@@ -129,6 +131,21 @@ def summary_table(results: Results) -> Table:
         rows=tuple(rows),
         note="Places by the mean alone; many differences are within a standard error. "
         f"The paper: {paper.SOURCE}, other models and data, its own set of methods.",
+    )
+
+
+def methods_table(results: Results) -> Table:
+    """Every method with every metric, over the data sets: the tables by metric on one screen."""
+    rows = {row.method: row for row in of_all(results)}
+    judged = [
+        m for m in order(rows) if any(rows[m].figure(metric)[0] is not None for metric in METRICS)
+    ]
+    return figures_table(
+        "methods",
+        "All methods, mean over the data sets",
+        metric_columns("method"),
+        metric_figures(rows, judged),
+        note="Standard errors, data sets and the paper's figures: REPORT.md.",
     )
 
 

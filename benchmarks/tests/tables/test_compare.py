@@ -210,7 +210,7 @@ def test_command_says_what_is_missing(folders):
     args = ["compare", str(folders / "a"), str(folders / "b"), "--resamples", "20"]
     done = run(app, [*args, "--html", page])
     assert done.exit_code == 0
-    assert "settings not compared: no results.json" in done.output
+    assert "settings not compared, fallbacks not known: no results.json" in done.output
 
 
 def test_report_command(folders):
@@ -219,6 +219,9 @@ def test_report_command(folders):
     assert done.exit_code == 0, done.output
     assert (folders / "a" / "report.html").is_file()
     assert (folders / "docs" / "R.md").read_text().startswith("# Benchmark report")
+    printed = " ".join(done.output.split())
+    assert "First in the mean over the data sets" in printed
+    assert "method PR-AUC PRR ROC-AUC ECE m " in printed
     refused = run(app, ["bench", "report", str(folders / "nothing")])
     assert refused.exit_code == 2
     assert "no results.json in" in refused.output

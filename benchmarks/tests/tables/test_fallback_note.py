@@ -6,7 +6,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from franq_bench.cli.common import show_table
 from franq_bench.fits import long_form, short_form
 from franq_bench.fits.calibrations import faithfulness_calibration, pooled
 from franq_bench.fits.fallback import fallback_note
@@ -18,6 +20,7 @@ from franq_bench.tables.report import sections
 from franq_bench.tables.results import Results, metric_rows
 from franq_bench.tables.scores import GOLD, TRAINED_ON, Score, Scores
 from franq_bench.tables.summary import form_of
+from franq_guard.cli.app import app
 from franq_guard.report.tables import Column, Table
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -198,3 +201,24 @@ def test_a_comparison_names_the_fallback_of_both_runs():
             if block.name.startswith("difference"):
                 assert f"one: Fallback of {CONDITION}: none. other: Fallback" in block.note
     assert "Fallback" not in str(list(comparison_sections(differences, ("one", "other"))))
+
+
+def test_the_terminal_shows_the_note_of_a_table(capfd):
+    columns = (Column("method"), Column("PRR"))
+    show_table(Table("t", "T", columns, (("it", 0.5),), note="Fallback: [none]."))
+    assert capfd.readouterr().out.split() == ["method", "PRR", "it", ".50", "Fallback:", "[none]."]
+    show_table(Table("t", "T", columns, (), note="Nothing."))
+    assert capfd.readouterr().out.split() == ["Nothing."]
+
+
+def test_commands_name_the_fallback_below_their_tables():
+    fell = str(RESULTS / "claims-refchecker-nq")
+    for args in (
+        ["compare", fell, fell],
+        ["bench", "report", fell, "--html", "/dev/null", "--markdown", "/dev/null"],
+    ):
+        done = CliRunner().invoke(app, [*args, "--resamples", "2"])
+        assert done.exit_code == 0, done.output
+        assert "UQ_unfaith on refchecker-nq (1 of 1)" in " ".join(done.output.split())
+    as_json = CliRunner().invoke(app, ["compare", fell, fell, "--resamples", "2", "--json"])
+    assert "Fallback" not in as_json.output
