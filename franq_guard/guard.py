@@ -147,8 +147,7 @@ class Guard:
         Raises:
             MissingModelError: if a bundled model is not installed; names the command to run.
         """
-        # A missing package raises here, not in the middle of a chain.
-        faithfulness = small_faithfulness()
+        faithfulness = small_faithfulness()  # a missing package raises here, not in a chain
         model = bundled_language_model() if language_model is None else language_model
         return cls(language_model=model, faithfulness=faithfulness, **options)
 
