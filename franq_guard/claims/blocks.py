@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from franq_guard.basics.text import trimmed
-from franq_guard.claims.forms import Lines, Nothing, lines_of
+from franq_guard.claims.forms import SOURCES, Lines, Nothing, lines_of
 from franq_guard.records import Span
 
 Kind = Literal[
@@ -77,6 +77,17 @@ def blocks(text: str) -> list[Block]:
     """The blocks of ``text`` in order, without blank lines, horizontal rules and fence lines."""
     lines = lines_of(text)
     return _join_wrapped(lines.text, _tables(lines.text, list(_line_blocks(lines))))
+
+
+def closing_sources(text: str, found: Sequence[Block]) -> int:
+    """Which of the blocks is a line "Sources:" with a list after it, or nothing, to the end.
+
+    The number of blocks if none is.
+    """
+    at = len(found) - 1
+    while at >= 0 and found[at].kind in {"item", "citation", "footnote"}:
+        at -= 1
+    return at if at >= 0 and SOURCES.match(_source(text, found[at])) else len(found)
 
 
 def _not_blank(text: str) -> Iterator[tuple[int, int, bool]]:

@@ -21,6 +21,7 @@ __all__ = [
     "BLANK_ENTITY",
     "INLINE_TAG",
     "OPENS_JSON",
+    "SOURCES",
     "Lines",
     "Nothing",
     "lines_of",
@@ -68,7 +69,7 @@ _TOOL_CALL = re.compile(
 )
 OPENS_JSON = re.compile(r'\s*(?:\{\s*(?:"|\Z)|\[\s*(?:[\[{"]|\Z))')
 """How an object, or an array of more than numbers, begins: "[1]" is a citation."""
-_SOURCES = re.compile(
+SOURCES = re.compile(
     r"^[ \t#*_]*(?:sources?|references?|bibliography|citations|quellen(?:verzeichnis)?"
     r"|literatur(?:verzeichnis)?)[ \t*_]*:?[ \t*_]*$",
     re.I,
@@ -203,5 +204,5 @@ def _sources(text: str) -> Iterator[Stretch]:
         if listing and _SOURCE.match(line):
             yield Stretch(at, at + len(line), "citation")
         elif line.strip():
-            listing = _SOURCES.match(line) is not None
+            listing = SOURCES.match(line) is not None
         at += len(line) + 1

@@ -11,7 +11,8 @@ A sentence is settled when no later text can change where it ends:
 - it is not "Yes." or "It does.": the sentence after it, which must be settled, decides about it.
 
 A heading, code block or table row is settled when the line after it is complete, the header of a
-table with its first row. Nothing is settled while all of the text may be a JSON object or array.
+table with its first row. Nothing is settled while all of the text may be a JSON object or array,
+nor the list after a line "Sources:" before its end.
 
 Not handled: a line that begins with whole sentences, continues with a ``|`` and turns out to be the
 header of a table, or a row of the table above it. What was settled of it remains prose.
@@ -20,11 +21,11 @@ header of a table, or a row of the table above it. What was settled of it remain
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from franq_guard.claims.blocks import ENDS, NOTHING, WRAP_WIDTH, Block, blocks
+from franq_guard.claims.blocks import ENDS, NOTHING, WRAP_WIDTH, Block, blocks, closing_sources
 from franq_guard.claims.forms import OPENS_JSON, may_become_json
 from franq_guard.claims.sentences import sentences
 from franq_guard.records import Span
@@ -87,8 +88,10 @@ def settled(
     if may_become_json(text):
         return 0
     found = blocks(text)
+    # The next line may be an entry, too, so what they are is known at the end of the list.
+    sources = closing_sources(text, found if _line_is_told(text, found) else found[:-1])
     end = 0
-    for i, block in enumerate(found):
+    for i, block in enumerate(found[:sources]):
         if _is_over(text, block, found[i + 1] if i + 1 < len(found) else None):
             # The line below makes a header; what follows "Yes." decides about it.
             if block.kind != "table_head" and not waits(text[block.start : block.end]):
@@ -117,8 +120,10 @@ def restart(text: str, end: int) -> Restart | None:
 
     Splitting from there gives the same result as splitting the whole text, whatever follows. The
     place is never inside a table or code, and only at the beginning of a list item, because their
-    parts depend on the text before; nor before what would be JSON by itself.
+    parts depend on the text before; nor before or after what would be JSON by itself.
     """
+    if OPENS_JSON.match(text):
+        return None
     found = blocks(text)
     within = next((i for i, block in enumerate(found) if block.end > end), None)
     if within is None:
@@ -149,6 +154,12 @@ def _may_begin_at(text: str, block: Block, end: int) -> bool:
         return False
     rest = blocks(text[end:])
     return bool(rest) and rest[0].kind == "paragraph"
+
+
+def _line_is_told(text: str, found: Sequence[Block]) -> bool:
+    """Whether the kind of the last block is known."""
+    start = found[-1].start if found else len(text)
+    return "\n" in text[start:] or len(text) - start >= _LINE_IS_TOLD
 
 
 def _is_over(text: str, block: Block, after: Block | None) -> bool:

@@ -45,6 +45,13 @@ FORMS = {
         (["Rome is big."], ["table header", "table header"]),
     "Rome is big [1].\n\nSources:\n[1] Towns. Rome, 1990.\n- https://a.b/c Paris\n- Paris is old.":
         (["Rome is big.", "Paris is old."], ["citation", "citation"]),
+    "Rome is big.\n\nSources:\n- Rome manual, page 3\n2. Guide: Rome is old.\n- Lee (1990). Towns":
+        (["Rome is big.", "Guide: Rome is old."], ["citation"] * 3),
+    "Rome is big.\n\n**Sources:**\n* Rome manual, the second edition\n\nBonn is small.":
+        (["Rome is big.", "Rome manual, the second edition.", "Bonn is small."], ["lead-in"]),
+    "Rome needs water.\n\n## Sources\n- Two springs\n- Length in the report: 9 m":
+        (["Rome needs water.", "Two springs.", "Length in the report: 9 m."], ["heading"]),
+    "Sources:\n- Rome manual, page 3": (["Sources: Rome manual, page 3."], ["citation"]),
     "Rome is big[^1].\n\n[^1]: Towns of Italy, page 3.": (["Rome is big."], ["citation"]),
     "Rome is big [2].\n\n[2]: Rome was founded by two brothers.":
         (["Rome is big.", "Rome was founded by two brothers."], []),

@@ -1,4 +1,4 @@
-"""Headings, header rows and footnotes that state something: "## Answer: 9 minutes"."""
+"""Which headings, header rows, footnotes and sources state something: "## Answer: 9 minutes"."""
 
 from __future__ import annotations
 
@@ -16,6 +16,16 @@ _AWAITS = re.compile(r"\b(?:is|was|by|in|on|at|called|named|to|of|from)\s*:$")
 """A lead-in that is no clause without what follows: "The designer is:"."""
 _NO_START = w.RELATIVES | w.SUBORDINATORS | w.COORDINATORS | w.AUXILIARIES | word_set("how why")
 _NAMES_SOURCE = re.compile(r"[\"'“”‘«„<]|\W*(?:https?:|www\.)")
+_WORK = re.compile(
+    r"\b(?:manual|handbook|guide|report|study|article|journal|chapter|page|pages|document|passage"
+    r"|website|wikipedia|encyclopa?edia|brochure|catalog(?:ue)?|data ?sheet|edition|press release"
+    r"|isbn|doi)\b|\b(?:pp?|vol)\. ?\d|\.(?:pdf|docx?|html?|txt|md)\b"
+    r"|[(,] ?(?:1[5-9]|20)\d\d\b",
+    re.I,
+)
+"""What only the name of a source has; "Sources" may also be those of vitamin C."""
+_PART = re.compile(r"[.:;!?]\s")
+_AMOUNT_OF = re.compile(r":\W*\d")
 _IN_BRACKETS = re.compile(r" ?\([^()]*\)")
 _FULL_STOP = re.compile(r"[.!?](?=\s|$)")
 _PRONOUNS = word_set("i you we they he she it")
@@ -59,6 +69,13 @@ def footnote_states(text: str) -> bool:
         return False
     read = _FULL_STOP.split(_IN_BRACKETS.sub("", plain(text)), maxsplit=1)[0]
     return ":" not in read and _has_clause(read)
+
+
+def names_source(text: str) -> bool:
+    """Whether an entry of a list of sources surely names one and states nothing."""
+    if _WORK.search(text) is None or _AMOUNT_OF.search(text):
+        return False
+    return not any(_has_clause(part) for part in _PART.split(plain(text)))
 
 
 def _is_sentence(text: str) -> bool:

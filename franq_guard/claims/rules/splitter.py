@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from franq_guard.claims.blocks import NOTHING, Block, blocks
+from franq_guard.claims.blocks import NOTHING, Block, blocks, closing_sources
 from franq_guard.claims.rules.asides import without_asides, without_examples
 from franq_guard.claims.rules.bare_answers import asked, denied, ends_bare, is_bare, lone
 from franq_guard.claims.rules.citations import Stated
@@ -17,7 +17,12 @@ from franq_guard.claims.rules.dependents import dependents
 from franq_guard.claims.rules.enclosed import around, enclosed, hide, shown, statements
 from franq_guard.claims.rules.enumeration import enumerated
 from franq_guard.claims.rules.gapping import gapped
-from franq_guard.claims.rules.headings import footnote_states, header_states, heading_states
+from franq_guard.claims.rules.headings import (
+    footnote_states,
+    header_states,
+    heading_states,
+    names_source,
+)
 from franq_guard.claims.rules.joined import joined
 from franq_guard.claims.rules.lexer import Word, lex
 from franq_guard.claims.rules.nonclaims import reason
@@ -90,12 +95,16 @@ class RuleSplitter:
         reader, stated = reader or Reader(answer, question), Stated(answer)
         head: Sequence[str] = ()
         found = blocks(answer)
+        listed = closing_sources(answer, found)
         for i, block in enumerate(found):
             is_last = i + 1 == len(found) and block.end > after
             if block.kind == "heading" and self._states(answer, block, reader, is_last):
                 block = replace(block, kind="item" if reader.above.endswith(":") else "paragraph")
             if block.kind == "footnote":
                 block = self._noted(answer, block)
+            if i > listed and block.kind == "item" and reader.stated and self.language == "en":
+                named = names_source(answer[block.start : block.end])
+                block = replace(block, kind="citation") if named else block
             span = (block.start, block.end)
             if block.kind in _PROSE:
                 follow = self._opening(answer, block, found[i + 1 : i + 2])
