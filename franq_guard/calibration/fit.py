@@ -102,16 +102,14 @@ def check_labels(
         TooFewLabelsError: too few claims or answers to fit on.
         PromiseRefusedError: too few answers with a true claim for the promise.
     """
-    data = labelled(rows, weights)
-    kept = _kept(data, at_most_flagged is not None)
-    _check_size(data.only(~kept), kept=len(np.unique(data.groups[kept])))
+    kept = _halves(labelled(rows, weights), at_most_flagged is not None)[1]
     if at_most_flagged is None:
         return 0
-    drawn = len(np.unique(data.groups[kept & data.trusted & (passing(data, about) == 1)]))
+    drawn = len(np.unique(kept.groups[kept.trusted & (passing(kept, about) == 1)]))
     try:
         check_enough(drawn, at_most_flagged, 1 - confidence, of=ABOUT[about])
     except PromiseRefusedError as error:
-        raise _of_half(error, data.only(kept)) from None
+        raise _of_half(error, kept) from None
     return drawn
 
 
@@ -161,10 +159,8 @@ def fit_calibrator(
         PromiseRefusedError: the claims kept for the threshold do not allow the promise.
         ValueError: on a row that cannot be used.
     """
-    data = labelled(rows, weights)
-    kept = _kept(data, at_most_flagged is not None)
-    fitted_on = data.only(~kept)
-    _check_size(fitted_on, kept=len(np.unique(data.groups[kept])), real=calibration == "learned")
+    data, real = labelled(rows, weights), calibration == "learned"
+    fitted_on, kept = _halves(data, at_most_flagged is not None, real=real)
     options: dict[str, Any] = {"log_space": log_space, "interpolation": interpolation}
     options |= {"faithful_threshold": faithful_threshold, "min_per_class": min_per_class}
     made, p_true = _fitted(fitted_on, calibration, options, compare=compare)
@@ -174,10 +170,11 @@ def fit_calibrator(
     if at_most_flagged is None:
         return dataclasses.replace(made, labels=with_unsupported(fitted_on, p_true, rule))
     rule, tried = to_promise(fitted_on, p_true, rule, passing(fitted_on, about) == 1)
-    made = dataclasses.replace(made, labels=rule)
-    known = data.only(kept & data.trusted & ~np.isnan(passing(data, about)))
-    alpha, delta = at_most_flagged, round(1 - confidence, 12)
-    return _promised(made, known, source, about=about, alpha=alpha, delta=delta, options=tried)
+    known = kept.only(kept.trusted & ~np.isnan(passing(kept, about)))
+    made, delta = dataclasses.replace(made, labels=rule), round(1 - confidence, 12)
+    return _promised(
+        made, known, source, about=about, alpha=at_most_flagged, delta=delta, options=tried
+    )
 
 
 def _fitted(
@@ -199,10 +196,17 @@ def passing(data: Labelled, about: About) -> FloatArray:
     return data.is_true if about == "true" else data.stated
 
 
-def _kept(data: Labelled, promise: bool) -> NDArray[np.bool_]:
-    """The claims (n,) kept out of the fit: those of half the answers with trusted labels."""
+def _halves(data: Labelled, promise: bool, *, real: bool = False) -> tuple[Labelled, Labelled]:
+    """The claims to fit on, and those that set a promise's threshold: of half the trusted answers.
+
+    Raises:
+        TooFewLabelsError: too few are left to fit on.
+    """
     trusted = {*data.answers[data.trusted].tolist()} if promise else set()
-    return np.array([a in trusted and sets_the_threshold(a) for a in data.answers.tolist()], bool)
+    names = data.answers.tolist()
+    kept = np.array([name in trusted and sets_the_threshold(name) for name in names], bool)
+    _check_size(data.only(~kept), kept=len(np.unique(data.groups[kept])), real=real)
+    return data.only(~kept), data.only(kept)
 
 
 def _promised(
