@@ -160,7 +160,7 @@ def _beside(text: str, number: str, at: Span, after: re.Match[str] | None) -> Me
     said = {name: word for side in sides for name, word in side.items() if word}
     power = said.get("power") or (said.get("letter", "") if "money" in said else "")
     power = _MILLIONS.get(power.lower(), power)
-    if number.isdecimal() and int(number) <= _LAST_DAY:
+    if number.isdecimal() and len(number) <= 2 and int(number) <= _LAST_DAY:
         months = MONTHS.intersection(calendar_word((s["month"] or "").lower()) for s in sides)
         if months:  # of "March 27 May 1" it is not known
             return Measured(power, "" if len(months) > 1 else next(iter(months)))

@@ -180,9 +180,10 @@ def _factor(tokens: Sequence[Token], at: int) -> tuple[Decimal, int]:
     word = tokens[at].text
     if word in _FACTORS:
         return _FACTORS[word], at + 1
-    number = CARDINALS.get(word, int(word) if word.isdecimal() else 0)
+    # Not int: it refuses a number of thousands of digits.
+    number = Decimal(CARDINALS.get(word, word if word.isdecimal() else 0))
     if number > 1 and at + 1 < len(tokens) and tokens[at + 1].text == "times":
-        return Decimal(number), at + 2
+        return number, at + 2
     return Decimal(1), at
 
 

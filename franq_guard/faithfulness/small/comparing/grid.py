@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
@@ -183,9 +184,9 @@ class Grid:
 
     def _is_name(self, run: Sequence[str], before: Sequence[Token]) -> bool:
         """Whether words are a name: no number alone, and no words that compare or head a column."""
-        if all(word.isdigit() for word in run):
+        if all(word.isdecimal() for word in run):
             headed = bool(before) and cut(before[-1].text) in _words(self.kind)
-            return list(run) in self._named and (headed or int(run[0]) >= _LEAST_YEAR)
+            return list(run) in self._named and (headed or Decimal(run[0]) >= _LEAST_YEAR)
         said = [word for word in run if word not in STOPWORDS]
         whole = list(run) in self._named
         return whole or any(word not in DEGREES and cut(word) not in self.heads for word in said)

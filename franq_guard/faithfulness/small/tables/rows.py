@@ -138,6 +138,8 @@ def _block(text: str, lines: Sequence[Span], at: int) -> list[_Line]:
     if cut is None:
         return []
     for start, end in islice(lines, at, None):
+        if end - start > _LONGEST:
+            break
         line = text[start:end]
         rule = bool(_RULE.fullmatch(line)) and "|" in line
         cells = _cells(line, cut)
@@ -161,7 +163,8 @@ def _cutter(line: str) -> re.Pattern[str] | None:
 def _cells(line: str, cut: re.Pattern[str]) -> tuple[str, ...]:
     if cut is _TIGHT:
         delimiter = max(",;", key=line.count)
-        found = next(csv.reader([line], delimiter=delimiter))
+        # csv takes a lone return for the end of a line, and refuses what stands behind it.
+        found = next(csv.reader([line.replace("\r", " ")], delimiter=delimiter))
     elif cut is _PIPE:
         inner = line.strip().removeprefix("|")
         inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner

@@ -1,0 +1,31 @@
+"""Texts that nobody writes but that are retrieved: none costs the check, or much time."""
+
+import pytest
+
+from franq_guard import Guard
+
+DIGITS = "9" * 5000  # int() refuses so many
+YEARS = f"| Year | Rain |\n|---|---|\n| {DIGITS} | 5 |\n| ² | 7 |\n| 2001 | 8 |"
+
+
+@pytest.fixture(scope="module")
+def guard():
+    return Guard.offline()
+
+
+@pytest.mark.parametrize(
+    ("passage", "answer"),
+    [
+        ("name,age,city\rAnn,3,Rome\rBob,4,Paris", "Ann is 3."),
+        ("name,age,city\nAnn,3,Rome\nBob,4," + "x" * 140_000, "Ann is 3."),
+        (f"It has {DIGITS} beds.", "It has 5 beds."),
+        (YEARS, f"{DIGITS} had more rain than 2001."),
+        (YEARS, "² had more rain than 2001."),
+        (YEARS, f"2001 had {DIGITS} times as much rain as 2002."),
+    ],
+    ids=["returns", "long line", "digits", "name", "power", "factor"],
+)
+def test_an_odd_text_costs_no_check(guard, passage, answer):
+    verdicts = guard.check("Which?", [passage], answer).verdicts
+    assert [verdict.reason for verdict in verdicts if verdict.reason == "error"] == []
+    assert verdicts
