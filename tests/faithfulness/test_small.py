@@ -278,6 +278,16 @@ def test_quantising_moves_no_weight_by_more_than_half_a_step():
     assert whole.abs().amax(dim=1).tolist() == [127] * 8
 
 
+def test_the_untrained_encoder_leaves_the_applications_random_numbers_alone():
+    tensors = load_minilm()[0]
+    torch.manual_seed(7)
+    before = torch.get_rng_state()
+    first, second = (from_minilm(tensors, seed=3) for _ in range(2))
+    assert torch.initial_seed() == 7
+    assert torch.equal(torch.get_rng_state(), before)
+    assert torch.equal(first.head_in.weight, second.head_in.weight)
+
+
 def test_the_untrained_encoder_is_bert():
     from transformers import BertModel
 

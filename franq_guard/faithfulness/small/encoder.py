@@ -184,8 +184,9 @@ class Encoder(nn.Module):
 
 def from_minilm(tensors: dict[str, Tensor], *, seed: int) -> Encoder:
     """Return an untrained `Encoder` with MiniLM's tensors; the head is initialised from `seed`."""
-    torch.manual_seed(seed)
-    network = Encoder()
+    with torch.random.fork_rng(devices=[]):  # the application's own draws go on as they were
+        torch.random.default_generator.manual_seed(seed)
+        network = Encoder()
     load_embeddings(network, tensors)
     segment = tensors["embeddings.token_type_embeddings.weight"]
     with torch.no_grad():
