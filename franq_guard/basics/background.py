@@ -1,17 +1,22 @@
-"""A bounded queue and one worker thread, for work that must not delay the caller."""
+"""A queue and one worker thread, for work that must delay neither the caller nor the exit."""
 
 from __future__ import annotations
 
 import atexit
 import logging
+import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
 from queue import Empty, Full, Queue
 from threading import Lock, Thread
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 _log = logging.getLogger(__name__)
 
+P = ParamSpec("P")
+R = TypeVar("R")
 T = TypeVar("T")
 
 IDLE = 0.3
@@ -73,7 +78,8 @@ class Background(Generic[T]):
             self._closed = True
         done = self.flush(timeout)
         if not done:
-            self._forget()
+            for _ in self._taken_back():
+                self._drop()
         with self._lock:  # whoever takes the worker out ends it, so that it is told once
             worker, self._worker = self._worker, None
             if worker is not None and worker.is_alive():
@@ -82,6 +88,14 @@ class Background(Generic[T]):
             worker.join(None if timeout is None else max(0.0, timeout - time.monotonic() + began))
         atexit.unregister(self.close)
         return done
+
+    def cancel(self) -> list[T]:
+        """Accept no more items; returns those that still waited. Does not wait itself."""
+        with self._lock:
+            self._closed = True
+        left = self._taken_back()
+        self.close(0)
+        return left
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Background[T]:
         return self
@@ -97,15 +111,16 @@ class Background(Generic[T]):
         if self.dropped == 1:
             _log.warning("%s is dropped: too much of it waits, or it was closed", self._what)
 
-    def _forget(self) -> None:
-        """Drop the items that still wait."""
+    def _taken_back(self) -> list[T]:
+        """The items that still waited, taken out of the queue."""
+        left: list[T] = []
         while True:
             try:
                 item = self._waiting.get_nowait()
             except Empty:
-                return
+                return left
             if item is not None:
-                self._drop()
+                left += item
             self._waiting.task_done()
 
     def _work(self) -> None:
@@ -140,3 +155,43 @@ class Background(Generic[T]):
             self._worker = None
             atexit.unregister(self.close)
             return True
+
+
+class Steps:
+    """Runs one step after the other in a daemon thread, and tells what each returned or raised.
+
+    A ``ThreadPoolExecutor`` would wait for a step that hangs when the process ends.
+
+    Args:
+        what: is part of the thread's name ("claims").
+    """
+
+    def __init__(self, what: str) -> None:
+        self._work: Background[_Step] = Background(_Step.run, what=what, size=sys.maxsize)
+
+    def submit(self, step: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
+        """Queue a step; its future is cancelled if :meth:`cancel` was called."""
+        made: Future[R] = Future()
+        if not self._work.put(_Step(partial(step, *args, **kwargs), made)):
+            made.cancel()
+        return made
+
+    def cancel(self) -> None:
+        """Cancel the steps that wait; does not wait for the one in work."""
+        for left in self._work.cancel():
+            left.made.cancel()
+
+
+class _Step:
+    def __init__(self, do: Callable[[], Any], made: Future[Any]) -> None:
+        self._do, self.made = do, made
+
+    def run(self) -> None:
+        if not self.made.set_running_or_notify_cancel():
+            return
+        try:
+            found = self._do()
+        except BaseException as error:
+            self.made.set_exception(error)
+        else:
+            self.made.set_result(found)

@@ -6,12 +6,13 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from franq_guard.basics.background import Steps
 from franq_guard.claims.rules.splitter import RuleSplitter
 from franq_guard.policy import Policy
 from franq_guard.records import Generation, GuardedAnswer, Trace
@@ -131,7 +132,7 @@ class ClaimStream:
         self._read = _FIRST - _READ_EVERY
         self._reading: Future[None] = Future()
         self._reading.set_result(None)
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="franq-claims")
+        self._steps = Steps("claims")
         self._waiting: deque[tuple[Part, Future[list[Piece]]]] = deque()
         self._worker = ClaimWorker(guard, lookup)
         self._watched = GrowingCheck()
@@ -169,19 +170,21 @@ class ClaimStream:
             self._ask(len(self._text), over=True)
 
     def wait(self) -> str | None:
-        """Wait for the next check; the text that it releases, None if no check is under way.
+        """Wait for the next check; the text that it releases.
+
+        None if no check is under way, or after :meth:`close`.
 
         Raises:
             FactualityError: as :meth:`feed`.
         """
-        if not self._waiting:
+        if self._closed or not self._waiting:
             return None
         self._until_checked()
         return self._collect()
 
     async def await_text(self) -> str | None:
         """:meth:`wait` without blocking the event loop and without a thread for waiting."""
-        if not self._waiting:
+        if self._closed or not self._waiting:
             return None
         loop, checked = asyncio.get_running_loop(), asyncio.Event()
 
@@ -227,7 +230,7 @@ class ClaimStream:
     def close(self) -> None:
         """Cancel all checks; text that was not released is discarded. Does not wait."""
         self._closed = self._worker.closed = True
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._steps.cancel()
         self._watched.close()
 
     def _settled(self) -> int:
@@ -248,7 +251,7 @@ class ClaimStream:
         self._waiting.append((part, self._submit(self._worker.check, part)))
 
     def _submit(self, step: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Future[R]:
-        return self._pool.submit(self._watched.run, step, *args, **kwargs)
+        return self._steps.submit(self._watched.run, step, *args, **kwargs)
 
     def _read_ahead(self) -> None:
         """Let the model read a long sentence while it is written, and the prompt at the start."""

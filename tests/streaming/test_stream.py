@@ -1,6 +1,9 @@
 """A stream of claims against the same answer checked in one go, and all that may go wrong."""
 
+import asyncio
 import random
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -369,13 +372,45 @@ def test_a_closed_stream_lets_nothing_out_and_ends_its_thread():
     for char in " ".join(SENTENCES[:4]):
         assert stream.feed(char) == ""
     stream.close()
+    assert stream.wait() is None  # while the check that was under way still is
+    assert asyncio.run(stream.await_text()) is None
+    assert stream.feed(" It never freezes. It never freezes.") == ""
     go.set()
     for thread in threading.enumerate():
         if thread.name.startswith("franq-claims"):
             thread.join(30)
-    assert stream.wait() in ("", None)
+    assert stream.wait() is None
     assert told == []
     assert not [t for t in threading.enumerate() if t.name.startswith("franq-claims")]
+
+
+HANGS = """
+import time
+from franq_guard import Generation, Guard, Passage, Trace
+from franq_guard.streaming.stream import ClaimStream
+from franq_guard.testing import FakeFaithfulness
+
+text = "Rome is big. Rome is in Italy. "
+trace = Trace("What is Rome?", (Passage(text),), Generation(text))
+guard = Guard(faithfulness=FakeFaithfulness(fail=lambda: time.sleep(600)), deadline=0.1)
+stream = ClaimStream(guard, lambda so_far: (guard, trace))
+stream.feed(text)
+stream.end()
+while stream.wait() is not None:
+    pass
+print({verdict.reason for verdict in stream.answer().verdicts})
+if CLOSES:
+    stream.close()
+"""
+
+
+@pytest.mark.parametrize("closes", [True, False])
+def test_a_model_that_hangs_does_not_keep_the_process_alive(closes):
+    code = HANGS.replace("CLOSES", str(closes))
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert ran.stdout == "{'timeout'}\n"
 
 
 class Hiding(Policy):

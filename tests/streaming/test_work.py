@@ -144,9 +144,9 @@ def checked(text, work, action, *, streamed):
 
 
 class AtOnce:
-    """An executor without a thread, so that what is done does not depend on who is faster."""
+    """Steps without a thread, so that what is done does not depend on who is faster."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, what):
         pass
 
     def submit(self, step, *args, **kwargs):
@@ -154,14 +154,14 @@ class AtOnce:
         made.set_result(step(*args, **kwargs))
         return made
 
-    def shutdown(self, **kwargs):
+    def cancel(self):
         pass
 
 
 @pytest.fixture(autouse=True)
 def _small(caplog, monkeypatch):
     """Long begins early, so that short texts show it."""
-    monkeypatch.setattr(franq_guard.streaming.stream, "ThreadPoolExecutor", AtOnce)
+    monkeypatch.setattr(franq_guard.streaming.stream, "Steps", AtOnce)
     monkeypatch.setattr(franq_guard.streaming.stream, "_LONG", 50)
     monkeypatch.setattr(franq_guard.streaming.released_text, "_HELD_FROM", 50)
     for module in (franq_guard.streaming.stream, franq_guard.streaming.released_text):
