@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from functools import partial
 from typing import Any
 
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import BaseModel, Field
 
 from langchain_franq import FranqMiddleware, guard_chain
+from langchain_franq._rewritten import rewritten
 
 from .fakes import ScriptedChat, ScriptedGuard
 from .matrix import _spelled
@@ -79,6 +82,46 @@ def test_a_mistyped_field_is_warned_of_once(caplog):
     for _ in range(2):
         assert built.invoke(ASK)["structured_response"] == GIVEN
     assert sum("fields=('sumary',)" in line for line in caplog.messages) == 1
+
+
+WRITTEN = {"summary": "yes", "s": "summary", "name": "yes", "why": "a \"yes\" or 'yes', yes"}
+CHANGED = {**WRITTEN, "summary": "yes [checked]", "name": "yes [checked]"}
+TEXTS = {"yes": "yes [checked]", "s": "s [checked]"}
+
+
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_only_whole_values_are_rewritten(ascii_only):
+    def spelled(answer):
+        return json.dumps({**answer, "é": "é"}, ensure_ascii=ascii_only)
+
+    def message(answer):
+        call = {"name": "yes", "args": answer, "id": "yes", "type": "tool_call"}
+        function = {"name": "yes", "arguments": spelled(answer)}
+        return AIMessage(
+            [{"type": "yes", "id": "call_yes_1", "text": spelled(answer)}, "yes or no"],
+            tool_calls=[call, {**call, "id": "call_yes_1"}],
+            additional_kwargs={"tool_calls": [{"id": "yes", "function": function}]},
+        )
+
+    found = rewritten(message(WRITTEN), TEXTS, {})
+    assert found.model_copy(update={"response_metadata": {}}) == message(CHANGED)
+
+
+def test_the_repr_of_a_structured_answer_is_rewritten_by_whole_values():
+    told = "Returning structured response: {}".format
+    message = ToolMessage(
+        told("title='yes' notes=['yes', 'no yes'] {'yes': 's'}"), tool_call_id="1"
+    )
+    found = rewritten(message, TEXTS, {}).text
+    wanted = "title='yes [checked]' notes=['yes [checked]', 'no yes'] {'yes': 's [checked]'}"
+    assert found == told(wanted)
+
+
+@pytest.mark.parametrize("spell", [json.dumps, partial(json.dumps, ensure_ascii=False), repr])
+def test_a_value_is_found_however_it_is_spelled(spell):
+    raw, new = 'Où? "Là".\nIt\'s é.', 'Où? "Là" [checked].'
+    found = rewritten(AIMessage(spell({"title": raw})), {raw: new}, {})
+    assert found.content == spell({"title": new})
 
 
 @pytest.mark.parametrize("strategy", [ToolStrategy, ProviderStrategy])
