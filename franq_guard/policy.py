@@ -137,11 +137,14 @@ class Policy:
         """The labels that get a mark, worst first: the weak ones and ``unverified``."""
         return tuple(one for one in _WORST_FIRST if one in self.weak or one == "unverified")
 
+    @property
+    def acts_against(self) -> tuple[Label, ...]:
+        """The labels of claims to act against: the weak ones, ``unverified`` if that is closed."""
+        return (*self.weak, *(("unverified",) if self.on_error == "closed" else ()))
+
     def is_weak(self, verdict: Verdict) -> bool:
         """Whether the policy acts against this claim."""
-        if verdict.label == "unverified":
-            return self.on_error == "closed"
-        return verdict.label in self.weak
+        return verdict.label in self.acts_against
 
     def apply(self, answer: str, verdicts: Sequence[Verdict]) -> str:
         """The text to return for ``answer``.

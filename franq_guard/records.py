@@ -308,7 +308,7 @@ class GuardedAnswer:
     log-probabilities were used: ``captured from MODEL`` while it wrote, sent by a ``server``,
     ``read by MODEL`` that did not write the answer, or ``none``: then the passages alone decide,
     and whether a claim is true that they do not state is unknown. ``timings`` are seconds by stage.
-    ``weak`` are the labels that its policy flags; ``question`` and ``passages`` are what was
+    ``weak`` are the labels that its policy acts against; ``question`` and ``passages`` are what was
     checked, so that evidence can be shown. ``id`` is the trace's.
     """
 

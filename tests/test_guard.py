@@ -8,6 +8,8 @@ import pytest
 
 from franq_guard import Generation, Guard, Passage, Policy, Token, Trace
 from franq_guard.calibration.store import Calibrator, Knots
+from franq_guard.report.counts import summary
+from franq_guard.rows.frame import claim_table
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
 QUESTION = "Where is Rome?"
@@ -143,6 +145,16 @@ def test_closed_policy_blocks_what_could_not_be_checked():
         policy=Policy(action="block", on_error="closed", replacement="No."),
     )
     assert guard.check(QUESTION, PASSAGES, "Rome is in Italy.").text == "No."
+
+
+@pytest.mark.parametrize("on_error", ["open", "closed"])
+def test_an_answer_names_all_claims_that_its_policy_acts_against(on_error):
+    policy = Policy(action="filter", weak=("false",), on_error=on_error)
+    answer = guard_of(deadline=1e-9, policy=policy).check(QUESTION, PASSAGES, "Rome is in Italy.")
+    assert answer.flagged == tuple(filter(policy.is_weak, answer.verdicts))
+    assert len(answer.flagged) == (on_error == "closed")
+    assert [row["flagged"] for row in claim_table([answer])] == [on_error == "closed"]
+    assert summary(answer) == "none of 1 claim checked, none flagged"  # these are counted apart
 
 
 def test_a_model_that_cannot_be_loaded_makes_claims_unverified():

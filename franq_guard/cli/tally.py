@@ -23,6 +23,7 @@ class Tally:
         self.failed = sum(row.failed for row in done)
         self._before = len(done)
         self._counts, self._started = Counts(policy), time.monotonic()
+        self._weak = set(policy.weak)  # what could not be checked is counted apart
         self._answers = self._flagged = self._empty = 0
 
     def add(self, result: Checked) -> None:
@@ -30,7 +31,7 @@ class Tally:
         self.failed += result.failed
         if not isinstance(result.outcome, RowError):
             self._answers += 1
-            self._flagged += bool(result.outcome.flagged)
+            self._flagged += any(v.label in self._weak for v in result.outcome.claims)
             self._empty += not result.outcome.original.strip()
             self._counts.add(result.outcome)
 

@@ -52,8 +52,9 @@ def summary(answer: GuardedAnswer, policy: Policy | None = None) -> str:
         answer: as it was checked.
         policy: decides which labels are flagged; None: the policy used for the check.
     """
-    total, weak = len(answer.claims), answer.weak if policy is None else policy.weak
+    total, weak = len(answer.claims), set(answer.weak if policy is None else policy.weak)
     checked = sum(verdict.p_true is not None for verdict in answer.claims)
+    weak.discard("unverified")  # counted apart, even where the policy acts against such claims
     flagged = sum(verdict.label in weak for verdict in answer.claims) or "none"
     claims = f"{total} claim{'' if total == 1 else 's'}"
     if answer.reason == "no_answer":

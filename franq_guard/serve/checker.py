@@ -259,7 +259,8 @@ class Checker:
         """Apply the policy of this request to the answer and report it to the listeners."""
         policy = self.policy(closed=closed)
         if policy != self.guard.policy and answer.status != "ok":
-            answer = replace(answer, text=applied(policy, answer))
+            text = applied(policy, answer)
+            answer = replace(answer, text=text, weak=policy.acts_against)
         seconds = time.perf_counter() - started
         for tell in self.on_checked:
             with _observing():

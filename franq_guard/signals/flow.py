@@ -131,5 +131,5 @@ def finished(
         likelihoods=choice.likelihoods(written) if choice else "none",
         question=trace.question,
         passages=trace.passages,
-        weak=tuple(policy.weak),
+        weak=policy.acts_against,
     )

@@ -148,7 +148,9 @@ def test_closed_makes_unverified_claims_weak(run):
         policy = Policy(action="block")
         opened = checker(Unverified(policy=policy))
         assert "[unverified]" in (await opened.check(trace("a"))).text
-        assert (await opened.check(trace("a"), closed=True)).text == policy.replacement
+        assert not (await opened.check(trace("a"))).flagged
+        closed = await opened.check(trace("a"), closed=True)
+        assert (closed.text, closed.flagged) == (policy.replacement, closed.claims)
         shut = checker(Unverified(policy=policy), on_error="closed")
         assert (await shut.check(trace("a"))).text == policy.replacement
         assert (await shut.unverified(trace("a"), "no_evidence")).text == policy.replacement

@@ -1,0 +1,17 @@
+"""The counts at the end of a run of ``franq check``."""
+
+from franq_guard import Claim, GuardedAnswer, Policy, Verdict
+from franq_guard.cli.rows import Checked
+from franq_guard.cli.tally import Tally
+
+
+def test_claims_that_could_not_be_checked_are_counted_apart_even_if_the_policy_acts_against_them():
+    policy = Policy(on_error="closed")
+    claim = Claim("It is.", ((0, 6),))
+    lost = Verdict(claim, None, None, None, None, {}, "unverified", "error")
+    answer = GuardedAnswer("It is.", "It is.", (lost,), "unverified", weak=policy.acts_against)
+    tally = Tally(policy)
+    tally.add(Checked(answer))
+    first, second = tally.lines()
+    assert "flagged" not in first
+    assert second == "1 claim: 1 unverified; 0 flagged"
