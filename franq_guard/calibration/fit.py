@@ -159,22 +159,20 @@ def fit_calibrator(
         PromiseRefusedError: the claims kept for the threshold do not allow the promise.
         ValueError: on a row that cannot be used.
     """
-    data, real = labelled(rows, weights), calibration == "learned"
-    fitted_on, kept = _halves(data, at_most_flagged is not None, real=real)
+    data, alpha = labelled(rows, weights), at_most_flagged
+    fitted_on, kept = _halves(data, alpha is not None, real=calibration == "learned")
     options: dict[str, Any] = {"log_space": log_space, "interpolation": interpolation}
     options |= {"faithful_threshold": faithful_threshold, "min_per_class": min_per_class}
     made, p_true = _fitted(fitted_on, calibration, options, compare=compare)
     rule = rule or LabelRule(supported_from=faithful_threshold)
-    known_for = {**_provenance(form, fitted_on), **(fingerprint or {})}
-    made = dataclasses.replace(made, form=form, name=name, fingerprint=known_for)
-    if at_most_flagged is None:
+    known = {**_provenance(form, fitted_on), **(fingerprint or {})}
+    made = dataclasses.replace(made, form=form, name=name, fingerprint=known)
+    if alpha is None:
         return dataclasses.replace(made, labels=with_unsupported(fitted_on, p_true, rule))
     rule, tried = to_promise(fitted_on, p_true, rule, passing(fitted_on, about) == 1)
-    known = kept.only(kept.trusted & ~np.isnan(passing(kept, about)))
+    kept = kept.only(kept.trusted & ~np.isnan(passing(kept, about)))
     made, delta = dataclasses.replace(made, labels=rule), round(1 - confidence, 12)
-    return _promised(
-        made, known, source, about=about, alpha=at_most_flagged, delta=delta, options=tried
-    )
+    return _promised(made, kept, source, about=about, alpha=alpha, delta=delta, options=tried)
 
 
 def _fitted(
