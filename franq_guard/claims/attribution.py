@@ -24,12 +24,17 @@ __all__ = [
 
 _PLACE = r"(?:passage|document|doc|source|context|excerpt|reference)"
 _AND = r"(?:, ?(?:and )?| and | & | ?[–-] ?)"
-NAMED = rf"(?i:{_PLACE})s? ?#?\d{{1,3}}(?!\w)(?:{_AND}(?:(?i:{_PLACE}) ?)?#?\d{{1,3}}(?!\w))*"
-"""A pattern for "passage 2", "Source #1", "documents 1 and 3"."""
+NAMED = (
+    rf"(?i:{_PLACE})s? ?#?\d{{1,3}}(?!\w)(?:{_AND}(?:(?i:{_PLACE}) ?)?#?\d{{1,3}}(?!\w)){{0,20}}"
+)
+"""A pattern for "passage 2", "Source #1", "documents 1 and 3"; at most 21 of them.
+
+Behind each "1," of a long run the pattern begins anew, and would read the rest of the run again.
+"""
 _NUMBER = r"(?:\[\^?\d{1,3}\]|\d{1,3}(?!\w))"
 _REF = (
     rf"(?:(?i:the )?(?i:{_PLACE})s? ?#?)?{_NUMBER}"
-    rf"(?:(?:{_AND}|(?=\[))(?:(?i:{_PLACE}) ?#?)?{_NUMBER})*"
+    rf"(?:(?:{_AND}|(?=\[))(?:(?i:{_PLACE}) ?#?)?{_NUMBER}){{0,20}}"
 )
 SAYS = (
     r"(?:both |all |also |clearly |explicitly )?(?:says?|said|states?|stated|mentions?|notes?"

@@ -3,6 +3,9 @@
 import pytest
 
 from franq_guard import Guard
+from franq_guard.claims.attribution import frames
+from franq_guard.claims.rules.nonclaims import reason
+from franq_guard.faithfulness.small.tables.rows import written_out
 
 DIGITS = "9" * 5000  # int() refuses so many
 YEARS = f"| Year | Rain |\n|---|---|\n| {DIGITS} | 5 |\n| ² | 7 |\n| 2001 | 8 |"
@@ -29,3 +32,18 @@ def test_an_odd_text_costs_no_check(guard, passage, answer):
     verdicts = guard.check("Which?", [passage], answer).verdicts
     assert [verdict.reason for verdict in verdicts if verdict.reason == "error"] == []
     assert verdicts
+
+
+@pytest.mark.parametrize(
+    "piece", ["1,", "[1],", "[", "(", "?", " ", "-", "- ", "a|", "http://", "&"]
+)
+def test_a_long_run_is_read_in_one_pass(piece):
+    """What is quadratic takes minutes here."""
+    run = piece * (100_000 // len(piece))
+    assert frames(run) == []
+    assert reason(f"{run}a b") in (None, "link")
+    assert reason(f"https://{run} a b") is None
+    for line in (run, f"-{run}x|", f"x|[{run}"):
+        text = f"a|b\n{line[:4000]}x\n" * 20
+        assert written_out(text).text
+    assert written_out('{"a":"x[' + run + '","b":1}\n{"a":"c","b":2}').text

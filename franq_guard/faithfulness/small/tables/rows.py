@@ -19,12 +19,13 @@ from franq_guard.faithfulness.small.html import without_markup
 from franq_guard.faithfulness.small.tables.records import Record, records
 from franq_guard.records import Span
 
-_RULE: Final = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?\s*")  # |---|:-:|
+# |---|:-:|. The many ++ and *+ here: a run is never read twice, however long it is.
+_RULE: Final = re.compile(r"\s*+\|?(?:\s*+:?-++:?\s*+\|)*\s*+:?-++:?\s*+\|?\s*+")
 _PIPE: Final = re.compile(r"(?<!\\)\|")
 _TAB: Final = re.compile(r"\t")
 _TIGHT: Final = re.compile(r"[,;](?!\s)")  # a comma of a sentence has a blank behind it
 _LINE: Final = re.compile(r"[^\n]+")
-_LINK: Final = re.compile(r"\[([^\]]+)\]\([^)]*\)")
+_LINK: Final = re.compile(r"\[([^\]]{1,300})\]\([^)]{0,2000}\)")
 _MARKS: Final = re.compile(r"\*+|`|\\(?=\|)|[†‡]|\[\d+\]$")
 _LONGEST: Final = 4000
 """A line of more characters is no row."""
@@ -141,7 +142,7 @@ def _block(text: str, lines: Sequence[Span], at: int) -> list[_Line]:
         if end - start > _LONGEST:
             break
         line = text[start:end]
-        rule = bool(_RULE.fullmatch(line)) and "|" in line
+        rule = "|" in line and bool(_RULE.fullmatch(line))
         cells = _cells(line, cut)
         adjacent = not found or start == found[-1].span[1] + 1
         if not adjacent or (not rule and found and len(cells) != len(found[0].cells)):
