@@ -5,6 +5,7 @@ import pytest
 from franq_guard import Guard
 from franq_guard.claims.attribution import frames
 from franq_guard.claims.rules.nonclaims import reason
+from franq_guard.faithfulness.small.chunks import sentences
 from franq_guard.faithfulness.small.tables.rows import written_out
 
 DIGITS = "9" * 5000  # int() refuses so many
@@ -41,6 +42,7 @@ def test_a_long_run_is_read_in_one_pass(piece):
     """What is quadratic takes minutes here."""
     run = piece * (100_000 // len(piece))
     assert frames(run) == []
+    assert sentences(f"{run}x")
     assert reason(f"{run}a b") in (None, "link")
     assert reason(f"https://{run} a b") is None
     for line in (run, f"-{run}x|", f"x|[{run}"):

@@ -13,7 +13,8 @@ _ABBREVIATIONS: Final = word_set(
     "gov sen rep e.g i.e u.s u.k a.m p.m ca cf al jan feb mar apr jun jul aug sep sept oct "
     "nov dec"
 )
-_END: Final = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+|\n+")
+# Only from the first mark of a run: from each of "????" it would be read to its end.
+_END: Final = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s)|[。！？]+|\n+")
 _LAST_WORD: Final = re.compile(r"(\S+)$")
 _UNIT: Final = re.compile(r"\d[ \u00a0\u202f][a-z]$")
 
