@@ -12,12 +12,12 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from franq_guard import telemetry
+from franq_guard.basics.background import Steps
 from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Reason, Trace
 from franq_guard.serve.errors import Closing, QueueFull
@@ -85,7 +85,8 @@ class Checker:
         self._enough = asyncio.Event()
         self._room: asyncio.Event | None = None
         self._closing = False
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="franq-check")
+        self._asked: set[asyncio.Future[GuardedAnswer]] = set()
+        self._steps = Steps("check")
 
     @property
     def waiting(self) -> int:
@@ -98,7 +99,7 @@ class Checker:
         Raises:
             Exception: any error of loading them.
         """
-        await asyncio.get_running_loop().run_in_executor(self._worker, self._load)
+        await asyncio.wrap_future(self._steps.submit(self._load))
         self.ready = True
 
     async def check(
@@ -168,18 +169,22 @@ class Checker:
                     tell(route, policy.on_error)
 
     async def drain(self) -> None:
-        """Accept no more answers; return when those in the queue and in work are checked."""
+        """Accept no more answers; return when those asked for are checked or past their deadline.
+
+        Not when the work is done: a model that hangs would never let the service end.
+        """
         self._closing = True
         self._enough.set()
         self._tell_room()
-        if self._rounds is not None and not self._rounds.done():
-            await asyncio.wait([self._rounds])
-        await asyncio.to_thread(self._worker.shutdown)
+        if self._asked:
+            await asyncio.wait(self._asked)
+        self._steps.cancel()
 
     async def _answer(self, trace: Trace, deadline: float | None) -> GuardedAnswer:
         loop = asyncio.get_running_loop()
         due = None if deadline is None else loop.time() + deadline
         job = _Job(trace, loop.create_future(), due)
+        self._asked.add(job.done)
         self._take(job)
         try:
             async with asyncio.timeout_at(due):
@@ -187,6 +192,7 @@ class Checker:
         except TimeoutError:
             return await asyncio.to_thread(self.guard.unverified, trace, "timeout")
         finally:  # also if the client disconnected and the request was cancelled
+            self._asked.discard(job.done)
             with suppress(ValueError):
                 self._waiting.remove(job)
                 self._tell_room()
@@ -217,10 +223,9 @@ class Checker:
                 await self._round(batch)
 
     async def _round(self, batch: Sequence[_Job]) -> None:
-        loop = asyncio.get_running_loop()
         places = [(job.trace, job.place) for job in batch]
         try:
-            answers = await loop.run_in_executor(self._worker, self._check_at, places)
+            answers = await asyncio.wrap_future(self._steps.submit(self._check_at, places))
         except Exception as error:  # not even an unverified answer could be made
             for job in batch:
                 if not job.done.done():

@@ -1,6 +1,7 @@
 """Micro-batching: together what can be, and nothing lost, mixed or passed unmarked."""
 
 import asyncio
+import threading
 
 import pytest
 
@@ -194,6 +195,22 @@ def test_draining_finishes_what_is_in_work_and_takes_nothing_more(run):
         guard.go.set()
         await end
         assert (await first).status == (await waiting).status == "ok"
+
+    run(main())
+
+
+def test_draining_does_not_wait_for_a_check_that_hangs(run):
+    async def main():
+        guard = HeldGuard()
+        found = checker(guard, window_ms=0, deadline=0.2)
+        late = asyncio.create_task(found.check(trace("late")))
+        await begun(guard)
+        await asyncio.wait_for(found.drain(), 30)
+        assert {verdict.reason for verdict in (await late).verdicts} == {"timeout"}
+        workers = [t for t in threading.enumerate() if t.name == "franq-check"]
+        assert all(t.daemon for t in workers)  # the process may end without them
+        assert workers
+        guard.go.set()
 
     run(main())
 
