@@ -20,8 +20,9 @@ import numpy as np
 from franq_guard import metrics
 from franq_guard.calibration.fit import ABOUT, About, flagged_always, labelled, passing
 from franq_guard.calibration.labels import p_true_of
-from franq_guard.calibration.promise import one_an_answer, upper_bound
+from franq_guard.calibration.promise import upper_bound
 from franq_guard.calibration.store import Calibrator
+from franq_guard.calibration.thresholds import drawn_claims
 from franq_guard.franq import FloatArray
 
 LEVEL = 0.05
@@ -84,11 +85,9 @@ def holding(calibrator: Calibrator, rows: Iterable[Mapping[str, Any]]) -> Holdin
     data = labelled(rows)
     data = data.only(data.trusted)
     p_all = p_true_of(data, calibrator)
-    known = np.flatnonzero(~np.isnan(p_all))
-    if not len(known):
+    drawn = drawn_claims(data.answers.tolist(), ~np.isnan(p_all))
+    if not len(drawn):
         raise ValueError("no claim has both a label that can be trusted and a P(true)")
-    names = [f"{answer} {place}" for place, answer in enumerate(data.answers.tolist())]
-    drawn = known[one_an_answer(data.answers[known].tolist(), [names[i] for i in known])]
     truth, p = data.is_true[drawn], p_all[drawn]
     fixed = flagged_always(data, calibrator.labels)[drawn]
     right = passing(data, _about(calibrator))[drawn] == 1

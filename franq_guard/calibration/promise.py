@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
     "Promise",
@@ -39,6 +39,7 @@ __all__ = [
     "fewest_claims",
     "most_flagged",
     "one_an_answer",
+    "strictest",
     "upper_bound",
 ]
 
@@ -84,13 +85,19 @@ def at_most_flagged(flagged: ArrayLike, *, alpha: float = 0.05, delta: float = 0
     table = np.asarray(flagged)
     if table.ndim != 2 or table.dtype != np.bool_ or not len(table):
         raise ValueError("flagged must be (rules, claims) of bool, with at least one rule")
-    n, least = table.shape[1], fewest_claims(alpha, delta)
+    return strictest(table.sum(axis=1), table.shape[1], alpha=alpha, delta=delta)
+
+
+def strictest(
+    counts: NDArray[np.intp], n: int, *, alpha: float = 0.05, delta: float = 0.1
+) -> Promise:
+    """:func:`at_most_flagged` by how many of the ``n`` true claims each rule flags (rules,)."""
+    least = fewest_claims(alpha, delta)
     if n < least:
         raise PromiseRefusedError(
             f"{n} true claims cannot show that at most {alpha:.3g} of them are flagged, at "
             f"{1 - delta:.3g} confidence: at least {least} are needed"
         )
-    counts = table.sum(axis=1)
     chosen: Promise | None = None
     for rule, count in enumerate(counts.tolist()):
         bound = upper_bound(count, n, delta=delta)

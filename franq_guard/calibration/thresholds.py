@@ -24,14 +24,20 @@ from numpy.typing import ArrayLike, NDArray
 from franq_guard.calibration.promise import (
     Promise,
     PromiseRefusedError,
-    at_most_flagged,
     fewest_at_share,
     fewest_claims,
     one_an_answer,
+    strictest,
 )
 from franq_guard.franq import FloatArray
 
-__all__ = ["PromisedThreshold", "check_enough", "promised_threshold", "sets_the_threshold"]
+__all__ = [
+    "PromisedThreshold",
+    "check_enough",
+    "drawn_claims",
+    "promised_threshold",
+    "sets_the_threshold",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,25 +117,32 @@ def promised_threshold(
     known = ~np.isnan(p)
     if options is None:
         options = _thresholds(p[known])
-    flagged = fixed | (p < options[:, None])
-    drawn = _drawn(answers, truth & known)
+    drawn = drawn_claims(answers, truth & known)
     check_enough(len(drawn), alpha, delta, of=of)
+    flagged, n = _flagged(p[drawn], fixed[drawn], options), len(drawn)
     try:
-        strictest = at_most_flagged(flagged[:, drawn], alpha=alpha, delta=delta)
+        last = strictest(flagged, n, alpha=alpha, delta=delta).rule
     except PromiseRefusedError as error:
         raise PromiseRefusedError(
             f"{error}. That rule flags only claims that are `unsupported`, "
             f"{_below(options[0])}or on which passages contradict each other, so no threshold can "
             "make up for it. "
-            f"{_way_out(int(flagged[0, drawn].sum()), len(drawn), alpha, delta)}"
+            f"{_way_out(int(flagged[0]), n, alpha, delta)}"
         ) from None
     others = known & ~truth
-    caught = flagged[: strictest.rule + 1, others].sum(axis=1)
+    caught = _flagged(p[others], fixed[others], options)[: last + 1]
     # argmax returns the lowest of the thresholds that catch the most. Without other claims to
     # catch, the strictest threshold is used.
-    best = int(np.argmax(caught)) if others.any() else strictest.rule
-    promise = at_most_flagged(flagged[: best + 1, drawn], alpha=alpha, delta=delta)
+    best = int(np.argmax(caught)) if others.any() else last
+    promise = strictest(flagged[: best + 1], n, alpha=alpha, delta=delta)
     return PromisedThreshold(float(options[best]), promise, int(caught[best]), int(others.sum()))
+
+
+def _flagged(
+    p_true: FloatArray, always: NDArray[np.bool_], options: FloatArray
+) -> NDArray[np.intp]:
+    """How many of the claims each threshold (m,) flags."""
+    return int(always.sum()) + np.searchsorted(np.sort(p_true[~always]), options)
 
 
 def _below(lowest: float) -> str:
@@ -163,8 +176,11 @@ def _thresholds(p_true: FloatArray) -> FloatArray:
     return np.concatenate([[0.0], (values[:-1] + values[1:]) / 2])
 
 
-def _drawn(answers: Sequence[str], candidates: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """The indices of one candidate from each answer that has any."""
+def drawn_claims(answers: Sequence[str], candidates: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """The indices of one candidate from each answer that has any.
+
+    It depends on an answer's name and the claim's place in it, not on the order of the answers.
+    """
     places: dict[str, int] = {}
     names = []
     for answer in answers:

@@ -82,3 +82,17 @@ def test_without_a_promise_none_is_broken_and_without_labels_nothing_is_said():
     assert found.miscalibrated
     with pytest.raises(ValueError, match="no claim has both"):
         holding(calibrator(), rows([0.5], [1], trusted=False))
+
+
+def test_the_order_of_the_answers_changes_nothing():
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        p = rng.uniform(size=60)
+        made = rows(p, rng.uniform(size=60) < 0.5)
+        for i, row in enumerate(made):
+            row["group"] = i // 3
+        # the answers from the last to the first, their claims in order
+        other = sorted(made, key=lambda row: -row["group"])
+        one, two = holding(calibrator(), made), holding(calibrator(), other)
+        assert (one.flagged, one.true, one.claims) == (two.flagged, two.true, two.claims)
+        assert one.p_calibration == pytest.approx(two.p_calibration)

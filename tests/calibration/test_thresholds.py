@@ -5,6 +5,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from franq_guard.calibration.fit import (
     TooFewLabelsError,
@@ -17,7 +19,11 @@ from franq_guard.calibration.fitting import fit_by
 from franq_guard.calibration.holding import holding
 from franq_guard.calibration.promise import PromiseRefusedError
 from franq_guard.calibration.store import Calibrator, Knots
-from franq_guard.calibration.thresholds import promised_threshold, sets_the_threshold
+from franq_guard.calibration.thresholds import (
+    _flagged,
+    promised_threshold,
+    sets_the_threshold,
+)
 from franq_guard.calibration.unsupported import with_unsupported
 from franq_guard.label_rule import LabelRule
 from franq_guard.policy import Policy
@@ -356,3 +362,14 @@ def test_a_promise_about_stated_claims_holds_where_passages_often_lack_the_truth
         del row["stated"]
     with pytest.raises(PromiseRefusedError, match="3 answers with a true claim that the passages"):
         fit_calibrator(table, at_most_flagged=0.15, about="stated")
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 2**32 - 1))
+def test_what_each_threshold_flags_is_counted_as_a_table_would(seed):
+    rng = np.random.default_rng(seed)
+    p = rng.choice([0.1, 0.25, 0.3, 0.6, 0.95], size=rng.integers(1, 30))
+    always = rng.uniform(size=len(p)) < 0.3
+    options = np.array([0.0, 0.1, 0.2, 0.3, 0.8, 1.0])
+    table = always | (p < options[:, None])
+    assert _flagged(p, always, options).tolist() == table.sum(axis=1).tolist()

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from franq_guard.claims import RuleSplitter, align, remove_claims, token_indices
 from franq_guard.claims.blocks import blocks
 from franq_guard.claims.rules.citations import TAKEN_OUT, Stated
+from franq_guard.claims.rules.splitter import _past
 from franq_guard.claims.spans import merged, overlap, subtract
 from franq_guard.records import Token
 
@@ -150,3 +151,13 @@ def test_what_is_left_has_no_loose_ends(parts, data):
     assert all(left.count(mark) % 2 == 0 for mark in ("**", "`", '"'))
     assert left.count("(") == left.count(")")
     assert not left or left[0].isupper() or left.startswith(("**", '"'))
+
+
+@given(st.sets(st.integers(0, 12)), st.integers(1, 13), st.sampled_from([1, -1]))
+def test_beside_a_run_of_marks_lies_the_first_word_that_is_none(marks, n, step):
+    inside = {mark for mark in marks if mark < n}
+    for mark, near in _past(inside, step, n - 1).items():
+        expected = mark + step
+        while expected in inside and 0 < expected < n - 1:
+            expected += step
+        assert near == expected

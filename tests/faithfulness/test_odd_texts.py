@@ -23,11 +23,12 @@ def guard():
         ("name,age,city\rAnn,3,Rome\rBob,4,Paris", "Ann is 3."),
         ("name,age,city\nAnn,3,Rome\nBob,4," + "x" * 140_000, "Ann is 3."),
         (f"It has {DIGITS} beds.", "It has 5 beds."),
+        (f"It takes {DIGITS} and a half days.", "It takes 5 days."),
         (YEARS, f"{DIGITS} had more rain than 2001."),
         (YEARS, "² had more rain than 2001."),
         (YEARS, f"2001 had {DIGITS} times as much rain as 2002."),
     ],
-    ids=["returns", "long line", "digits", "name", "power", "factor"],
+    ids=["returns", "long line", "digits", "half", "name", "power", "factor"],
 )
 def test_an_odd_text_costs_no_check(guard, passage, answer):
     verdicts = guard.check("Which?", [passage], answer).verdicts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from franq_guard.claims.blocks import NOTHING, Block, blocks, closing_sources
@@ -281,16 +281,23 @@ def _with_marks(
     owner = {x.index: k for k, clause in enumerate(found) for x in clause.own}
     own = [list(clause.own) for clause in found]
     last = len(words) - 1
+    after, before = _past(marks, 1, last), _past(marks, -1, last)
     for mark, opens in marks.items():
-        step = 1 if opens else -1
-        near = mark + step
-        while near in marks and 0 < near < last:
-            near += step
-        own[owner.get(near, owner.get(mark - step, 0))].append(words[mark])
+        near, other = (after[mark], mark - 1) if opens else (before[mark], mark + 1)
+        own[owner.get(near, owner.get(other, 0))].append(words[mark])
     return [
         Clause(clause.frame, tuple(sorted(x, key=lambda word: word.index)))
         for clause, x in zip(found, own, strict=True)
     ]
+
+
+def _past(marks: Collection[int], step: int, last: int) -> dict[int, int]:
+    """For each mark the next word (step 1), or the one before (-1), that is none; or the end."""
+    found: dict[int, int] = {}
+    for mark in sorted(marks, reverse=step > 0):
+        near = mark + step
+        found[mark] = found[near] if near in found and 0 < near < last else near
+    return found
 
 
 def _not_claims(answer: str, block: Block) -> tuple[Claim, ...]:

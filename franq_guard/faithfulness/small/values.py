@@ -250,8 +250,8 @@ def _with_half(match: re.Match[str]) -> Decimal:
     if part := match["part"]:
         return Decimal({"h": "0.5", "a": "0.25", "t": "0.75"}[part[0].lower()])
     count = match["count"].lower()
-    whole = int(count) if count.isdecimal() else 1 if count in _ONE else _cardinal(count)
-    return whole + Decimal("0.5")
+    whole = count if count.isdecimal() else 1 if count in _ONE else _cardinal(count)
+    return Decimal(whole) + Decimal("0.5")
 
 
 def _shares(text: str) -> Iterator[Found]:
