@@ -58,7 +58,7 @@ _SOURCES: Final = {
 _PROMISED_ON: Final = {"long": ("CLAP-NQ", "RefChecker"), "short": ("SQuAD", "NQ-open")}
 _FALSE_ALARM: Final = 0.005
 _FALSE_CONFLICT: Final = 0.01
-_LEAST_CONFLICT: Final = 0.4
+_LEAST_CONFLICT: Final = 0.5
 _PRECISION: Final = 0.95
 
 
@@ -156,7 +156,7 @@ def _entailment_cut(rows: Sequence[Row]) -> float:
 
 
 def _disagreement_cut(rows: Sequence[Row]) -> float:
-    """The contradiction score at which one in 100 stated claims is in conflict, but at least .4.
+    """The contradiction score at which one in 100 stated claims is in conflict, but at least .5.
 
     The passages of these claims agree. It is lower than that of :func:`_contradiction_cut`, because
     it counts only where a passage rather states the claim.
