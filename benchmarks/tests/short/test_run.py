@@ -158,7 +158,7 @@ def test_the_command(folders, plan, tmp_path):
     assert "no language model 'nowhere'" in nowhere.output
     sizes = ["--train", "4", "--test", "4", "--temperature", "0"]
     frozen = [*common, *sizes, "--cache", str(tmp_path)]
-    assert "temperature > 0" in " ".join(runner.invoke(app, frozen).output.split())
+    assert "must be a number above 0" in " ".join(runner.invoke(app, frozen).output.split())
     missing = runner.invoke(app, ["bench", "short", "--data", "no.jsonl", "--out", "x"])
     assert "no such file" in missing.output
 
