@@ -92,6 +92,23 @@ def test_spans_are_the_own_words_and_may_be_discontinuous():
     assert [answer[a:b] for a, b in second.spans] == [", who was born in Warsaw,"]
 
 
+@pytest.mark.parametrize(
+    ("claim", "note"),
+    [
+        ("It sold 300 cars a year.", "it: Kestrel Motors"),
+        ("Its factory stood in Leeds.", "its: Kestrel Motors"),
+        ("In 1962, after a fire, it moved to York.", "it: Kestrel Motors"),
+        # here the claim itself says who or what is meant
+        ("Most of the workers were paid less than their foremen.", None),
+        ("The union won because the owner feared it.", None),
+        ("Two customers who wrote to the press were given their money back.", None),
+    ],
+)
+def test_only_the_subject_of_a_claim_refers_to_what_came_before(claim: str, note: str | None):
+    claims = RuleSplitter().split(f"Kestrel Motors built small cars. {claim}")
+    assert claims[-1].context == note
+
+
 def test_context_names_antecedent_heading_list_and_question():
     answer = (
         "# Life\n\nAda Lovelace was born in London. She died in 1852.\n\n"

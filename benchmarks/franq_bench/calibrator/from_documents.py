@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from franq_bench.calibrator.build import LONG, answer, questions
 from franq_bench.data.folds import Folds
-from franq_bench.long.by_reading import Label, digest_of, labels
+from franq_bench.data.read_claims import Label, digest_of, labels
 from franq_bench.tables.scores import Score, Scores, Split
 from franq_guard import metrics
 from franq_guard.calibration.defaults import shipped

@@ -28,7 +28,7 @@ from franq_bench.calibrator import measured
 from franq_bench.calibrator.build import FILES, LONG, K, Question, answer
 from franq_bench.calibrator.label import label_claims
 from franq_bench.data.folds import Fold, Folds
-from franq_bench.long.by_reading import Label, by_text, digest_of
+from franq_bench.data.read_claims import Label, by_text, digest_of
 from franq_bench.long.matrix import as_score
 from franq_bench.progress import Show
 from franq_bench.tables.scores import BY_ALIAS, GOLD, Score, Scores, Split

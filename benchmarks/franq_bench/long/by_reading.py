@@ -11,7 +11,6 @@ more on all of them for those of the part "test". No model is loaded.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from franq_bench.calibrator.own_writer import Shares, shares
+from franq_bench.data.read_claims import Label, agreement, labels
 from franq_bench.fits.fallback import fallback_note
 from franq_bench.fits.fitted import matrix
 from franq_bench.fits.logistic import additive_logistic
@@ -34,7 +34,6 @@ from franq_guard.calibration.curves import LEAST, log_odds
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.mixture import FranqMixture, Sign
 from franq_guard.calibration.store import Calibration
-from franq_guard.datasets.jsonl import json_rows
 from franq_guard.franq import FloatArray
 from franq_guard.metrics.measures import auroc, ece
 from franq_guard.signals.components import OWN, WITH_THE_ANSWER
@@ -89,52 +88,6 @@ _ADDED: Final = "additive logistic"
 _BY_RETRIEVAL: Final = (_EVIDENCE, _SHIPPED, _ADDED, OWN.uq_faith)
 _Fit = Callable[[FloatArray, FloatArray, NDArray[Any]], Any]
 """Takes the signals, P(faithful) first, the truth and the questions; what it returns predicts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """What each reader said of a claim: T true, F false, U undecided; S stated, C, N."""
-
-    digest: str
-    truth: tuple[str, ...]
-    faith: tuple[str, ...]
-
-    @property
-    def settled(self) -> bool:
-        """Whether all decided, and alike, on its truth."""
-        return len(set(self.truth)) == 1 and self.truth[0] != "U"
-
-
-def labels(path: Path) -> dict[str, Label]:
-    """Read the labels by claim id (the question's, then the claim's number)."""
-    return {
-        row["id"]: Label(row["digest"], tuple(row["truth"]), tuple(row["faith"]))
-        for row in json_rows(path)
-    }
-
-
-def by_text(path: Path) -> dict[tuple[str, str], Label]:
-    """The same labels by answer (its question's id and retrieval) and digest of the claim."""
-    read = labels(path).items()
-    return {(name.rpartition("/")[0], label.digest): label for name, label in read}
-
-
-def agreement(read: Mapping[str, Label]) -> dict[str, float]:
-    """Share of equal labels and Cohen's kappa of the two readers, for truth and faithfulness."""
-    from sklearn.metrics import cohen_kappa_score
-
-    found: dict[str, float] = {"claims": len(read)}
-    for name in ("truth", "faith"):
-        pairs = [getattr(label, name) for label in read.values()]
-        first, second = zip(*pairs, strict=True)
-        found[f"{name}_equal"] = float(np.mean([a == b for a, b in pairs]))
-        found[f"{name}_kappa"] = float(cohen_kappa_score(first, second))
-    return found
-
-
-def digest_of(text: str) -> str:
-    """Tells whether a claim is the one that was read."""
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def compared(rows: Sequence[Score]) -> list[tuple[str, FloatArray, bool]]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from franq_bench.calibrator.own_long import LIMITS, answers, asked, claims_of
 from franq_bench.data.pairs import CLASSES, Example
-from franq_bench.long.by_reading import by_text, digest_of
+from franq_bench.data.read_claims import by_text, digest_of
 from franq_bench.training.calibrate import Held
 from franq_guard.faithfulness.small.cut import texts_of
 

@@ -1,8 +1,8 @@
 """Answers whose claims are known to be stated by their passages, to be changed, or to be neither.
 
-CLAP-NQ's answers were written by people from one passage. Shown with it, all their claims are
-stated; with one fact changed, that claim is not; without it, none is. RefChecker's claims of seven
-models carry people's labels.
+CLAP-NQ's answers were written by people from one passage. Shown with it, their claims are stated
+(but for the few that readers did not find there); with one fact changed, that claim is not; without
+it, none is. RefChecker's claims of seven models carry people's labels.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from franq_bench.data.folds import Fold, Folds
+from franq_bench.data.read_claims import beyond_the_passage, digest_of
 from franq_bench.training import perturb
 from franq_guard.claims import RuleSplitter
 from franq_guard.datasets.jsonl import json_rows
@@ -44,7 +45,8 @@ class Asked:
         group: the question; answers of one question are not independent.
         passages: how many are shown.
         trace: the answer with its passages.
-        unchanged: of a changed answer, the claims that were not changed; they are not counted.
+        left_out: claims that are not counted: of a changed answer those that were not changed, of
+            a grounded one those that say more than its passage.
         change: the kind of fact that was changed.
     """
 
@@ -52,7 +54,7 @@ class Asked:
     group: str
     passages: int
     trace: Trace
-    unchanged: frozenset[str] = frozenset()
+    left_out: frozenset[str] = frozenset()
     change: str = ""
 
 
@@ -82,10 +84,13 @@ def clapnq(
     pool = read_passages(folder / POOL)
     search = Bm25([f"{p.title}\n{p.text}" for p in pool], k=20)
     names = sorted({name for row in rows for name in perturb.names(row["answers"][0])})
+    beyond = beyond_the_passage()
     found: list[Asked] = []
     for row in rows:
         others = _others(row, [pool[i] for i, _ in search.best(row["question"])])
-        found += _of_row(row, others, counts, names, random.Random(f"{seed}/{row['id']}"))  # noqa: S311
+        more = beyond.get(row["id"], frozenset())
+        rng = random.Random(f"{seed}/{row['id']}")  # noqa: S311
+        found += _of_row(row, others, counts, names, more, rng)
     return [one for one in found if one.kind in kinds]
 
 
@@ -135,27 +140,30 @@ def _of_row(
     others: Sequence[Passage],
     counts: Sequence[int],
     names: Sequence[str],
+    beyond: frozenset[str],
     rng: random.Random,
 ) -> Iterator[Asked]:
+    """``beyond``: digests of the claims that say more than the gold passage."""
     gold, answer = _gold(row), row["answers"][0]
     assert gold is not None
+    claims = frozenset(claim.text for claim in RuleSplitter().split(answer))
+    more = frozenset(claim for claim in claims if digest_of(claim) in beyond)
     changed = list(_changed(answer, gold.text, names, rng))
     for count in counts:
         shown = [gold, *others[: count - 1]]
         rng.shuffle(shown)
-        yield Asked("grounded", row["id"], count, trace_of(row["question"], shown, answer))
-        for text, unchanged, change in changed:
+        yield Asked("grounded", row["id"], count, trace_of(row["question"], shown, answer), more)
+        for text, change in changed:
             trace = trace_of(row["question"], shown, text)
-            yield Asked("changed", row["id"], count, trace, unchanged, change)
+            yield Asked("changed", row["id"], count, trace, claims, change)
         without = trace_of(row["question"], others[:count], answer)
         yield Asked("unfounded", row["id"], count, without)
 
 
 def _changed(
     answer: str, passage: str, names: Sequence[str], rng: random.Random
-) -> Iterator[tuple[str, frozenset[str], str]]:
-    """The answer with one figure, one name or one relation changed, and its untouched claims."""
-    unchanged = frozenset(claim.text for claim in RuleSplitter().split(answer))
+) -> Iterator[tuple[str, str]]:
+    """The answer with one figure, one name or one relation changed, and what was changed."""
     for change, text in (
         ("number", perturb.number(answer, passage, rng)),
         ("name", perturb.name(answer, passage, names, rng)),
@@ -163,7 +171,7 @@ def _changed(
     ):
         if text is not None and text != answer:
             kind = "date" if change == "number" and _dates(text) != _dates(answer) else change
-            yield text, unchanged, kind
+            yield text, kind
 
 
 def _dates(text: str) -> list[str]:

@@ -35,7 +35,7 @@ def rows_of(
     for one, answer in zip(asked, checked, strict=True):
         for verdict in answer.verdicts:
             claim = verdict.claim.text
-            if verdict.label == "not-a-claim" or claim in one.unchanged:
+            if verdict.label == "not-a-claim" or claim in one.left_out:
                 continue
             found.append(
                 Row(

@@ -19,7 +19,7 @@ from franq_bench.calibrator.from_documents import (
     scores,
 )
 from franq_bench.data.folds import Folds
-from franq_bench.long.by_reading import labels
+from franq_bench.data.read_claims import labels
 from franq_bench.tables.scores import Scores
 from franq_guard import Guard
 from franq_guard.calibration.labels import labelled

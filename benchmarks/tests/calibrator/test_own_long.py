@@ -9,7 +9,7 @@ import pytest
 from franq_bench.calibrator import measured, own_long
 from franq_bench.calibrator.build import FILES, LONG, Question
 from franq_bench.data.folds import Folds
-from franq_bench.long.by_reading import Label, digest_of
+from franq_bench.data.read_claims import Label, digest_of
 from franq_guard import Guard
 from franq_guard.language_model.base import Prompt
 from franq_guard.records import Generation, Passage, Trace

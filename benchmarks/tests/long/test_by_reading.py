@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from franq_bench.data.read_claims import Label, agreement, digest_of, labels
 from franq_bench.fits.logistic import additive_logistic
 from franq_bench.long.by_reading import (
     ALONE,
@@ -13,12 +14,8 @@ from franq_bench.long.by_reading import (
     OF_PASSAGES,
     PAPER,
     SIGNALS,
-    Label,
-    agreement,
     by_set_left_out,
     compared,
-    digest_of,
-    labels,
     main,
     table,
 )

@@ -3,7 +3,7 @@
 import json
 
 from franq_bench.calibrator.build import Question
-from franq_bench.long.by_reading import digest_of
+from franq_bench.data.read_claims import digest_of
 from franq_bench.training import own_claims
 from franq_bench.training.calibrate import kind
 from franq_guard.records import Generation, Passage, Trace

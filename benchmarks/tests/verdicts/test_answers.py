@@ -88,7 +88,7 @@ def test_a_changed_answer_differs_and_names_its_unchanged_claims(folder):
     for one in asked:
         i = int(one.group.rpartition("-")[2])
         assert one.trace.generation.text != answer(i)
-        assert one.unchanged
+        assert one.left_out
         assert one.change in ("number", "date", "name", "relation")
 
 
@@ -129,7 +129,7 @@ def test_the_fact_of_a_claim(claim, fact):
 def test_claims_that_the_kind_says_nothing_of_make_no_row(folder):
     asked = [a for a in clapnq(folder, "test", counts=(1,), seed=0) if a.kind == "changed"][:3]
     found = rows_of(Guard(faithfulness=Everything()), asked)
-    unchanged = {claim for a in asked for claim in a.unchanged}
+    unchanged = {claim for a in asked for claim in a.left_out}
     assert found
     assert not {row.claim for row in found} & unchanged
     assert {(row.p_faithful, row.contradiction, row.entailment) for row in found} == {

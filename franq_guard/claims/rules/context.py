@@ -16,7 +16,6 @@ from franq_guard.claims.rules.render import plain, render
 from franq_guard.claims.rules.words import DETERMINERS, THIRD_PERSON
 from franq_guard.records import Claim
 
-_WORD = re.compile(r"[^\W\d_]+")
 _NAME = re.compile(
     r"(?:\b[A-Z][\w’'\-]*\.?(?:\s+(?:of|the|de|van|von|da|la|and)\s+(?=[A-Z])|\s+|$)?)+"
 )
@@ -131,10 +130,14 @@ class Reader:
 
 
 def _pronoun(text: str) -> str | None:
-    for match in _WORD.finditer(text[:200]):
-        if match.group().lower() in THIRD_PERSON:
-            return match.group().lower()
-    return None
+    """The pronoun that is the claim's subject or begins it: "It opened", "Their garden is open".
+
+    A later one mostly refers to a word of the claim itself: "Most players are taller than their
+    teammates".
+    """
+    words = tuple(lex(text[:200], 0, min(len(text), 200)))
+    first = (subject(words) or words)[:1]
+    return next((word.low for word in first if word.low in THIRD_PERSON), None)
 
 
 def _is_fragment(text: str) -> bool:
