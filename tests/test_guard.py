@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -450,6 +451,31 @@ def test_a_calibrator_fitted_for_other_methods_is_warned_of_or_refused(caplog):
         guard_of(**other, strict=True).calibrator  # noqa: B018
     result = guard_of(**other, strict=True).check(QUESTION, PASSAGES, "Rome is big.")
     assert result.status == "unverified"
+
+
+def test_a_calibrator_fitted_for_other_samples_is_warned_of_or_refused(caplog):
+    knots = Knots((0.0, 1.0), (0.25, 0.75))
+    drawn = {"form": "short", "n_samples": 20, "temperature": 1}
+    known = guard_of(**drawn).fingerprint
+    assert known["samples"] == "20 at temperature 1.0"
+    named = {"calibration": "global", "form": "short", "log_space": False}
+    fitted = Calibrator(**named, faith=knots, unfaith=knots, fingerprint=known, name="mine")
+    assert guard_of(**drawn, franq=fitted, strict=True).calibrator is fitted
+    assert caplog.text == ""
+    told = "fitted for '20 at temperature 1.0', used with '{}'.*--samples and --temperature"
+    for other, used in (
+        ({"n_samples": 10}, "10 at temperature 1.0"),
+        ({"temperature": 0.5}, "20 at temperature 0.5"),
+    ):
+        caplog.clear()
+        assert guard_of(**{**drawn, **other}, franq=fitted).calibrator is fitted
+        assert re.search(told.format(used), caplog.text)
+        with pytest.raises(ValueError, match=told.format(used)):
+            guard_of(**{**drawn, **other}, franq=fitted, strict=True).calibrator  # noqa: B018
+    # No method of these is computed from samples.
+    for without in ({"form": "long"}, {"form": "short", "uq_faith": "perplexity",
+                                       "uq_unfaith": "parametric-knowledge"}):  # fmt: skip
+        assert "samples" not in guard_of(**without).fingerprint
 
 
 @pytest.mark.parametrize("value", [math.inf, 5.0])

@@ -23,6 +23,9 @@ _REMEDY = (
     "Fit one for this set-up with `franq calibrate` and the same settings, or use the models and "
     "methods that it was fitted for"
 )
+_OF_SAMPLES = (
+    ". --samples and --temperature set the samples (n_samples= and temperature= of a Guard)"
+)
 
 __all__ = ["choose", "shipped", "shipped_for"]
 
@@ -55,8 +58,8 @@ def choose(
 
     Args:
         given: the user's calibrator; if it was fitted for something else, a warning is logged.
-        setting: ``language_model``, ``faithfulness``, ``claims``, ``methods``, ``prompt`` and
-            ``form`` in use.
+        setting: ``language_model``, ``faithfulness``, ``claims``, ``methods``, ``prompt``, ``form``
+            and ``samples`` in use.
         source: where the answer's log-probabilities come from.
         writer: fingerprint of the model that wrote it, if known.
         named: whether the user chose the methods; if so they are used even without a calibrator.
@@ -87,7 +90,13 @@ def _generality(calibrator: Calibrator) -> tuple[bool, bool]:
 
 def _given(given: Calibrator, mismatches: list[str], *, strict: bool) -> Calibrator:
     if mismatches and strict:
-        raise ValueError(f"calibrator {given.name}: {'; '.join(mismatches)}. {_REMEDY}")
+        told = "; ".join(mismatches)
+        raise ValueError(f"calibrator {given.name}: {told}. {_remedy(told)}")
     for mismatch in mismatches:
-        _log.warning("calibrator %s: %s. %s", given.name, mismatch, _REMEDY)
+        _log.warning("calibrator %s: %s. %s", given.name, mismatch, _remedy(mismatch))
     return given
+
+
+def _remedy(told: str) -> str:
+    """What to do about these mismatches, as one text."""
+    return _REMEDY + (_OF_SAMPLES if "samples: " in told else "")

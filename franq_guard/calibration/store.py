@@ -58,8 +58,8 @@ class Calibrator:
         faithfulness: curve of P(faithful); None: used unchanged (only an ablation has a curve).
         hard_threshold: P(faithful) becomes 1 above it, 0 up to it (ablation T); None: soft.
         fingerprint: what it was fitted for: writer, source, language_model, faithfulness, claims,
-            methods, prompt, form, n_train, date, versions ... (JSON values). ``writer`` and
-            ``source`` may be "any".
+            methods, prompt, form, samples, n_train, date, versions ... (JSON values). ``writer``,
+            ``source`` and ``samples`` may be "any".
         figures: quality measures from when it was fitted (JSON values).
         labels: the rule that turns P(true) into a label.
         promise: what is promised about the labels, and on which data (JSON values); None: nothing.
@@ -209,6 +209,7 @@ class Calibrator:
         form: str | None = None,
         writer: str | None = None,
         source: str | None = None,
+        samples: str | None = None,
     ) -> list[str]:
         """The differences between this set-up and the one the calibrator was fitted for.
 
@@ -222,6 +223,8 @@ class Calibrator:
             writer: fingerprint of the model that wrote the answer; compared where the calibrator
                 names one.
             source: where the log-probabilities come from; compared where the calibrator names one.
+            samples: number and temperature of the samples, if a method compares samples; compared
+                where the calibrator names them.
 
         Returns:
             One sentence per mismatch; empty if there is none. Uncalibrated scores were not fitted
@@ -236,13 +239,15 @@ class Calibrator:
             "prompt": prompt,
             "writer": writer,
             "source": source,
+            "samples": samples,
         }
-        ignored = {key for key in ("writer", "source") if key not in self.fingerprint}
+        optional = ("writer", "source", "samples")
+        ignored = {key for key in optional if key not in self.fingerprint}
         ignored |= {key for key, value in self.fingerprint.items() if value == "any"}
         if self.calibration == "none":
             ignored = set(found)
         elif self.evidence_only:
-            ignored |= {"language_model", "methods", "prompt"}
+            ignored |= {"language_model", "methods", "prompt", "samples"}
         problems = [
             f"{key.replace('_', ' ')}: fitted for {self.fingerprint.get(key, 'an unnamed one')!r}, "
             f"used with {value!r}"

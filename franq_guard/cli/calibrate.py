@@ -21,6 +21,7 @@ from franq_guard.cli.labels import (
     LabelsOption,
     SlopesOption,
     WeightOption,
+    fitted_for,
     weights_from,
 )
 from franq_guard.cli.options import (
@@ -96,6 +97,7 @@ _OPTIONS_OF = {
     "claims": "--claims",
     "methods": "--uq-faith and --uq-unfaith",
     "prompt": "the same version of franq-guard",
+    "samples": "--samples and --temperature",
     "threshold": "--threshold-faithful",
 }
 """The options that decide on a part of the set-up."""
@@ -189,7 +191,7 @@ def _fitted(
     _check_labels(given, traces, way["weights"], promise)
     guard = guard_from(chosen=_measuring(given.chosen))
     with loading_models():
-        fingerprint = {**guard.fingerprint, **_origin(traces)}
+        fingerprint = fitted_for(guard.fingerprint, traces)
     rows = uniform(_scored(guard, [*traces, *given.others()], given))
     form: Any = given.chosen.form
     with _refusing():
@@ -355,20 +357,6 @@ def _scored(guard: Guard, traces: list[Trace], given: LabelledFile) -> list[dict
             rows += of_answer
             advance(1)
     return rows
-
-
-def _origin(traces: Iterable[Trace]) -> dict[str, str]:
-    """The answers' ``writer`` and the ``source`` of their log-probabilities.
-
-    A field is "any" if it is unknown or differs between the answers.
-    """
-    written = [trace.generation for trace in traces]
-    writers = {generation.writer or "any" for generation in written}
-    return {"writer": _one(writers), "source": _one({one.source for one in written})}
-
-
-def _one(values: set[str]) -> str:
-    return next(iter(values)) if len(values) == 1 else "any"
 
 
 @contextmanager

@@ -12,6 +12,8 @@ from franq_guard.cli.console import fail, lines_of, say
 from franq_guard.cli.options import fields_from
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from franq_guard.cli.configuration import Configuration
     from franq_guard.records import ClaimLabel, Trace
     from franq_guard.rows.fields import Fields
@@ -103,6 +105,25 @@ def weights_from(given: list[str] | None) -> dict[str, float]:
                 "more"
             )
     return found
+
+
+def fitted_for(fingerprint: Mapping[str, str], traces: Iterable[Trace]) -> dict[str, str]:
+    """What a calibrator of these answers is for: the guard's fingerprint, and whose answers.
+
+    ``writer`` and ``source`` (of the log-probabilities) are "any" if unknown or not the same for
+    all answers, and so is ``samples`` if answers bring their own: nobody says how these were drawn.
+    """
+    traces = list(traces)
+    written = [trace.generation for trace in traces]
+    writers = {generation.writer or "any" for generation in written}
+    told = {**fingerprint, "writer": _one(writers), "source": _one({one.source for one in written})}
+    if "samples" in told and any(trace.samples for trace in traces):
+        told["samples"] = "any"
+    return told
+
+
+def _one(values: set[str]) -> str:
+    return next(iter(values)) if len(values) == 1 else "any"
 
 
 def _of_set(folder: Path, labels: str) -> tuple[list[Trace], list[RowError]]:

@@ -92,7 +92,8 @@ class Choice:
                     self._chosen.clear()
                 setting = self.setting(reads=reads)
                 if self.franq is None and not self.named:
-                    del setting["methods"]  # a shipped calibrator brings its own
+                    for own in ("methods", "samples"):  # a shipped calibrator brings its own
+                        setting.pop(own, None)
                 self._chosen[key] = choose(
                     self.franq,
                     setting,
@@ -138,8 +139,13 @@ class Choice:
         return origin(answer, model, self.methods(answer).token_rule)
 
     def setting(self, *, reads: bool) -> dict[str, str]:
-        """What determines the signals; ``reads`` says whether the language model is used."""
+        """What determines the signals; ``reads`` says whether the language model is used.
+
+        ``samples`` is there only if a method compares samples: those that come with an answer are
+        used as they are, whatever it says.
+        """
         model = self.model() if reads else None
+        samples = f"{self.n_samples} at temperature {float(self.temperature)}"
         return {
             "language_model": "none" if model is None else model.fingerprint,
             "faithfulness": self.faithfulness().fingerprint,
@@ -147,6 +153,7 @@ class Choice:
             "methods": self.components.methods,
             "prompt": prompt_fingerprint(),
             "form": self.form,
+            **({"samples": samples} if self.components.compare_samples else {}),
         }
 
     def model(self) -> LanguageModel | None:

@@ -8,6 +8,7 @@ from franq_guard.calibration.store import Calibrator
 from franq_guard.records import Form, Generation
 from franq_guard.signals.likelihoods import has_logprobs
 from franq_guard.signals.request import OF_DEFAULT_METHODS, OF_NAMED_METHODS, TokenRule
+from franq_guard.signals.samples import SAMPLED
 from franq_guard.uncertainty.method import Level
 from franq_guard.uncertainty.methods import find
 
@@ -39,6 +40,11 @@ class Components:
     def come_with_the_answer(self) -> bool:
         """Whether a captured answer brings all they need, so that no model reads it again."""
         return self._needs <= {"logprobs", "entropies"}
+
+    @property
+    def compare_samples(self) -> bool:
+        """Whether one of them is computed from samples."""
+        return bool(self._needs & SAMPLED)
 
     def told_by(self, answer: Generation) -> bool:
         """Whether this answer brings all they need."""

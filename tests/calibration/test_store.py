@@ -175,7 +175,21 @@ def test_check_names_each_mismatch():
     ]
     assert "unnamed" in FITTED.check(prompt="p")[0]
     assert Calibrator.uncalibrated().check(**same) == []
+    assert Calibrator.uncalibrated().check(samples="10 at temperature 0.5") == []
     assert Calibrator.uncalibrated(form="short").check(**same) != []
+
+
+def test_samples_are_compared_where_the_calibrator_names_them():
+    ten = "10 at temperature 0.5"
+    assert FITTED.check(samples=ten) == []  # it names none, as those of earlier versions
+    for known, problems in (
+        (ten, []),
+        ("any", []),
+        ("20 at 1.0", [f"samples: fitted for '20 at 1.0', used with '{ten}'"]),
+    ):
+        named = replace(FITTED, fingerprint={**FITTED.fingerprint, "samples": known})
+        assert named.check(samples=ten) == problems
+        assert named.check() == []  # no method in use compares samples
 
 
 @pytest.mark.parametrize(

@@ -315,7 +315,7 @@ def test_a_calibrator_is_not_checked_on_other_signals(run, offline, tmp_path):
     from dataclasses import replace
 
     from franq_guard import Calibrator, Guard
-    from franq_guard.testing import FakeFaithfulness
+    from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
     folder, out = a_set(tmp_path / "set", 60), tmp_path / "mine.json"
     assert run("calibrate", folder, "--out", out).exit_code == 0
@@ -331,6 +331,16 @@ def test_a_calibrator_is_not_checked_on_other_signals(run, offline, tmp_path):
         assert result.exit_code == 2
         assert message in " ".join(result.stderr.split())
         assert result.stdout == ""
+    drawn = tmp_path / "drawn.json"
+    sampled = {**fitted.fingerprint, "samples": "20 at temperature 1.0"}
+    replace(fitted, fingerprint=sampled, form="short").save(drawn)
+    both = {"language_model": FakeLanguageModel(), "faithfulness": FakeFaithfulness()}
+    offline(Guard(**both, form="short"))
+    result = run("calibrate", folder, "--check", drawn)
+    assert result.exit_code == 2
+    told = " ".join(result.stderr.split())
+    assert "samples: fitted for '20 at temperature 1.0', used with '10 at temperature 0.5'" in told
+    assert "--samples and --temperature)" in told
     offline(Guard(faithfulness=FakeFaithfulness()))  # no model reads
     result = run("calibrate", folder, "--check", out)
     assert result.exit_code == 2

@@ -143,33 +143,6 @@ def test_only_what_is_chosen_changes_the_guard(offline):
     assert guard.components.uq_faith == "sar"
 
 
-def test_samples_are_drawn_as_the_settings_say(command, monkeypatch, tmp_path, row):
-    asked = []
-
-    class Sampling(FakeLanguageModel):
-        def sample(self, prompts, **options):
-            asked.append((options["n"], options["temperature"]))
-            return super().sample(prompts, **options)
-
-    monkeypatch.setattr(
-        "franq_guard.language_model.transformers.smollm2.load_bundled", lambda: Sampling()
-    )
-    monkeypatch.setattr(
-        "franq_guard.faithfulness.loading.faithfulness_from", lambda *_, **__: FakeFaithfulness()
-    )
-    file, rows = tmp_path / "mine.toml", tmp_path / "rows.jsonl"
-    file.write_text("samples = 3\ntemperature = 0.75\n")
-    rows.write_text(json.dumps(row))
-    words = ("--form", "short", "--uq-faith", "discrete-semantic-entropy", "--config", file)
-    assert command("check", rows, *words).exit_code == 0
-    assert command("check", rows, *words, "--samples", 4, "--temperature", 1).exit_code == 0
-    assert asked == [(3, 0.75), (4, 1.0)]
-    usual = tmp_path / "usual.toml"
-    usual.write_text("form = 'short'\ncalibration = 'none'\n")
-    assert command("check", rows, "--config", usual).exit_code == 0
-    assert asked[2:] == [(10, 0.5)]  # what the configuration starts from is what the guard does
-
-
 def test_calibration_says_which_calibrator_is_wanted():
     none = Configuration(calibration="none", threshold_faithful=0.7).options(None)["franq"]
     assert none.calibration == "none"
@@ -353,6 +326,8 @@ def test_calibrate_fits_for_the_form_and_models_chosen(command, monkeypatch, tmp
     assert fitted.form == form
     assert fitted.log_space is (form == "long")
     assert fitted.fingerprint["faithfulness"] == FakeFaithfulness().fingerprint
+    # The rows bring samples of their own, which the options do not describe.
+    assert fitted.fingerprint.get("samples") == (None if form == "long" else "any")
     assert "only 12 claims of the rarer label" in " ".join(result.stderr.split())
     assert (tmp_path / "mine.json.settings.json").is_file()
     guard = guard_from(
