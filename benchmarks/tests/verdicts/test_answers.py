@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from franq_bench.data.folds import Folds
+from franq_bench.data.read_claims import digest_of
+from franq_bench.verdicts import answers
 from franq_bench.verdicts.answers import clapnq, fact_of, refchecker
 from franq_bench.verdicts.rows import rows_of
 from franq_bench.verdicts.short_answers import short_answers
@@ -90,6 +92,17 @@ def test_a_changed_answer_differs_and_names_its_unchanged_claims(folder):
         assert one.trace.generation.text != answer(i)
         assert one.left_out
         assert one.change in ("number", "date", "name", "relation")
+
+
+def test_claims_that_say_more_than_their_passage_are_not_counted_as_stated(folder, monkeypatch):
+    more = {f"clapnq-{i}": frozenset({digest_of(answer(i))}) for i in range(40)}
+    monkeypatch.setattr(answers, "beyond_the_passage", lambda: more)
+    for one in clapnq(folder, "test", counts=(1,), seed=0):
+        told = one.trace.generation.text
+        if one.kind == "grounded":
+            assert one.left_out == {told}
+        elif one.kind == "unfounded":
+            assert not one.left_out
 
 
 def test_only_questions_of_the_fold_are_asked(folder):
