@@ -1,4 +1,9 @@
-"""Nothing retrieved is left in any prompt of Parametric Knowledge, not a single character.
+"""Nothing retrieved is left in a prompt of Parametric Knowledge, not a single character.
+
+That holds without exception for the prompts of the benchmarks and our own templates. A prompt that
+another program built is searched for what was retrieved, and two things may stay in it, far from
+all evidence: a title of a single word inside a sentence, and words of a passage, at most 5 % of its
+sequences of four words. Tests of their own show both.
 
 Passages and titles are written in Greek letters, questions and prompts in Latin ones: a Greek
 letter in the prompt can only come from what was retrieved.
@@ -35,8 +40,7 @@ def _titled(passage):
 
 
 def _cited(passages):
-    """Titles of two words or more: a single one far from all evidence may be any word."""
-    return ", ".join(p.title for p in passages if " " in p.title)
+    return ", ".join(p.title for p in passages if p.title)
 
 
 def _context(passages):
@@ -76,7 +80,7 @@ _TEMPLATES = {
         + f"\n\n{_ASKED}"
     ),
     "file names": lambda shown: (
-        "\n".join(f"file_name: {p.title.replace(' ', '_')}.txt" for p in shown if " " in p.title)
+        "\n".join(f"file_name: {p.title.replace(' ', '_')}.txt" for p in shown if p.title)
         + f"\n{_INSTRUCTIONS}\n{_context(shown)}{_ASKED}"
     ),
 }
@@ -118,3 +122,29 @@ def test_given_answers_and_captured_prompts(template, passages):
         assert not _GREEK.search(left.prompt)
         assert "northern pier" in left.prompt
     assert not _GREEK.search(_rendered(question_prompt(_ASKED)))
+
+
+def test_not_promised_a_title_of_one_word_inside_a_sentence():
+    """Far from the passage it may be any word; as a source on a line of its own it goes."""
+    passage = Passage("αβγ βγδ γδε δεζ εζη ζηθ", title="θικ")
+    named = f"Cite one of: θικ\nWrite as θικ would. {_INSTRUCTIONS}\n{passage.text}\n{_ASKED}"
+    left = contrast(Trace(_ASKED, (passage,), Generation("Ida built it.")), named, _rendered)
+    assert left.prompt == f"Cite one of:\nWrite as θικ would. {_INSTRUCTIONS}\n\n{_ASKED}"
+    assert left.residue == 0  # a single word is not counted
+
+
+@pytest.mark.parametrize(("words", "kept"), [(43, True), (42, False)])
+def test_not_promised_a_few_words_of_a_passage_in_other_ones(words, kept):
+    """Five words in a row are two sequences of four: of 43 words' 40 (5 %), of 42 words' 39.
+
+    Above 5 % there is no prompt, and nothing is scored.
+    """
+    # α ββ γγγ ... : every word is another one.
+    passage = Passage(" ".join(chr(0x3B1 + i % 12) * (1 + i // 12) for i in range(words)))
+    quoted = " ".join(passage.text.split()[20:25])
+    captured = f"{passage.text}\n{_INSTRUCTIONS}\nIn short: {quoted} again.\n{_ASKED}"
+    left = contrast(Trace(_ASKED, (passage,), Generation("Ida built it.")), captured, _rendered)
+    assert left.residue == 2 / (words - 3)
+    assert (left.reason is None) == kept
+    if kept:
+        assert _GREEK.findall(left.prompt) == list(quoted.replace(" ", ""))

@@ -6,8 +6,8 @@ left out. For a prompt that a framework built, this module decides what that mea
 - no captured prompt: the question-only prompt of :mod:`.prompts`;
 - no passages: the captured prompt unchanged, since it contains no evidence;
 - our own prompt of :func:`rag_prompt`: exactly the question-only prompt;
-- a prompt with the passages in it: that prompt after :func:`remove_evidence`, or ``no_contrast``
-  if more than ``MAX_RESIDUE`` of the passages remains;
+- a prompt with the passages in it: that prompt after :func:`remove_evidence`, in which up to
+  ``MAX_RESIDUE`` of the passages may remain; if more does, there is none (``no_contrast``);
 - a prompt with none of the passages, or with the answer itself (a later pass of a summarising or
   refining engine, a chat history with repetitions): the question-only prompt, because such a prompt
   contains the passages in other words.

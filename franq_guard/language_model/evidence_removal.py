@@ -5,8 +5,13 @@ or with other white space; (2) remove every run of words covered by six-word seq
 passages, which finds re-split, merged and truncated ones; (3) near evidence already found, also
 remove four-word sequences, short passages and titles. A title of two or more words is removed
 anywhere, in any case and with any marks between its words (a list of sources, a file's name),
-unless the question names it. The question itself is never removed. The time is linear in the
-length of the prompt, for each passage.
+unless the question names it. A title of a single word is removed from a line that holds nothing but
+titles, behind a label or not: a heading, or "Sources: Rome, Oslo". The question itself is never
+removed. The time is linear in the length of the prompt, for each passage.
+
+Not promised: far from evidence a title of a single word stays inside a sentence, where it may be
+any word, and so do up to five words in a row of a passage. ``residue`` tells how much of the
+passages stays; how much is let pass, :mod:`.contrast` decides.
 """
 
 from __future__ import annotations
@@ -32,6 +37,11 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\u
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 _CLOSING = re.compile(r"[.,;:!?…。、)\]}'\"’”»]*")
 _LINE_START = re.compile(r"(?:^|\n)[ \t]*(?:[-*•>]|[\[(]?\d+[\].):]+)?[ \t]*\Z")
+_AROUND = " \t\r-*•>#_.[](){}\"'`"
+"""Marks around a title on a line of its own: of lists, headings, quotes and JSON."""
+_NUMBER = re.compile(r"[\[(]?\d+[\].):]+[ \t]*")
+_ENDING = re.compile(r"\.\w{1,5}\Z")
+"""Of a file's name."""
 _LINE_END = re.compile(r"[ \t]*(?:\n|\Z)")
 
 
@@ -58,7 +68,7 @@ def remove_evidence(prompt: str, passages: Sequence[Passage], question: str) -> 
     """
     texts = [p.text.strip() for p in passages]
     titles = sorted({p.title.strip() for p in passages})
-    far = [title for title in titles if _tells(title) and not _said(title, question)]
+    far = [title for title in titles if title and not _said(title, question)]
     words = list(_WORD.finditer(prompt))
     places = [_places(prompt, text) for text in texts]
     sure = [_sure(prompt, text, spans) for text, spans in zip(texts, places, strict=True)]
@@ -74,8 +84,8 @@ def remove_evidence(prompt: str, passages: Sequence[Passage], question: str) -> 
         any(map(mask.touches, spans or _covered(prompt, words, [text], COVER_WORDS)))
         for text, spans in zip(texts, places, strict=True)
     )
-    mask.add(_titled(prompt, words, far))
-    left = mask.left()
+    mask.add(_titled(prompt, words, [title for title in far if _tells(title)]))
+    left = _without_listed(mask.left(), titles, far)
     counted = [*texts, *filter(_tells, titles)]
     return Removal(left, found, len(texts), _share(counted, left, question))
 
@@ -142,6 +152,35 @@ def _titled(prompt: str, words: Sequence[re.Match[str]], titles: Sequence[str]) 
     for title in filter(_tells, titles):
         by_length.setdefault(len(_words(title)), []).append(title)
     return spans + [s for n, of in by_length.items() for s in _covered(prompt, words, of, n)]
+
+
+def _without_listed(text: str, titles: Sequence[str], wanted: Sequence[str]) -> str:
+    """The text without the wanted titles on lines of titles alone, behind a label or not."""
+    known, gone = _as_written(titles), _as_written(wanted)
+    return "\n".join(_relisted(line, known, gone) for line in text.split("\n")) if gone else text
+
+
+def _as_written(titles: Sequence[str]) -> set[str]:
+    return {form for t in titles if t for of in (t, t.upper()) for form in _forms(of)}
+
+
+def _relisted(line: str, known: set[str], gone: set[str]) -> str:
+    for start in (0, line.rfind(":") + 1):
+        items = re.split("([,;|])", line[start:])  # every other one is a separator
+        names = [_name(item, known) for item in items[::2]]
+        if any(names) and None not in names:
+            items[::2] = ["" if n in gone else i for i, n in zip(items[::2], names, strict=True)]
+            return line[:start] + "".join(items)
+    return line
+
+
+def _name(item: str, known: set[str]) -> str | None:
+    """The title that an item of a list is, "" if it is empty, None if it is something else."""
+    plain = item.strip()
+    bare = _NUMBER.sub("", plain, count=1).strip(_AROUND)
+    return next(
+        (one for one in (plain, bare, _ENDING.sub("", bare)) if one in known or not one), None
+    )
 
 
 def _inside(span: Span, region: Sequence[Span]) -> bool:

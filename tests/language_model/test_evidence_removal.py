@@ -109,6 +109,39 @@ def test_a_single_word_is_a_title_only_near_evidence_and_as_it_is_written():
     assert left == f"In May they may ask.\n{FAR}\n:\n\nYou may say so."
 
 
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("Sources: Oslo", "Sources:"),
+        ("Cite one of: Oslo, Rome.", "Cite one of:,"),
+        ("Oslo; Tell us", "Oslo; Tell us"),
+        ("## Oslo", ""),
+        ("[2] OSLO", ""),
+        ("**Oslo**, Pennant quarry", ", "),
+        ("file_name: Oslo.txt", "file_name:"),
+        ('{"sources": ["Oslo", "Rome"]}', '{"sources":,'),
+        ("Oslo, Aldwen", ", Aldwen"),  # the question names Aldwen
+        ("oslo", "oslo"),
+        ("Write of Oslo", "Write of Oslo"),
+        ("Not: of Oslo", "Not: of Oslo"),
+    ],
+)
+def test_a_single_word_is_a_title_on_a_line_of_titles(line, left):
+    passages = [Passage(TEXTS[1], title=t) for t in ("Oslo", "Rome", "Aldwen", "Pennant quarry")]
+    for prompt, wanted in (
+        (f"{line}\n{FAR}\n{TEXTS[1]}\n{QUESTION}", f"{left}\n{FAR}\n\n{QUESTION}"),
+        (f"{TEXTS[1]}\n{FAR}\n{line}\n{QUESTION}", f"\n{FAR}\n{left}\n{QUESTION}"),
+    ):
+        assert remove_evidence(prompt, passages, QUESTION).text == wanted
+
+
+def test_a_line_of_the_question_is_no_list_of_titles():
+    question = "Which is farther north?\nOslo, Rome"
+    passages = [Passage(TEXTS[1], title=title) for title in ("Oslo", "Rome")]
+    left = remove_evidence(f"{TEXTS[1]}\n{FAR}\n{question}", passages, question).text
+    assert left == f"\n{FAR}\n{question}"
+
+
 def test_titles_count_in_the_residue():
     """The text's three four-word sequences are gone, one of the title's two is left: 1 / 5."""
     passage = Passage("one two three four five six", title="Slate of the Pennant quarry")
