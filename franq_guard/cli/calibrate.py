@@ -105,7 +105,8 @@ _OPTIONS_OF = {
 
 @partial(
     with_set_up,
-    but=("calibrator", "strict", "grader", "rewrite"),
+    but=("calibrator", "strict"),
+    elsewhere=("grader", "rewrite"),
     more={"calibration": CalibrationOption, "min_per_class": FewestOption},
 )
 def calibrate(

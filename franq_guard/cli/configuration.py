@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -20,7 +21,27 @@ if TYPE_CHECKING:
     from franq_guard.calibration.store import Calibrator
     from franq_guard.claims import ClaimSplitter
 
-__all__ = ["Configuration", "configured", "in_force", "versions"]
+__all__ = ["BENCH", "Configuration", "bench_of", "configured", "in_force", "versions"]
+
+BENCH = {
+    "train": "int",
+    "test": "int",
+    "passages": "int",
+    "retrieval": "str",
+    "pool": "str",
+    "max_new_tokens": "int",
+    "prompts": "int",
+    "questions": "int",
+    "supported": "int",
+    "limit": "int",
+    "held_out": "bool",
+    "train_share": "float",
+    "seed": "int",
+    "dtype": "str",
+}
+"""The settings of a file's table ``[bench]``: options of ``franq bench``, and their kinds."""
+_NO_SETTINGS = frozenset({"bench", "unread"})
+"""Fields that are no setting of a guard."""
 
 _PACKAGES = ("franq-guard", "torch", "transformers", "numpy", "scikit-learn")
 _CALIBRATIONS = ("none", "global", "condition", "learned")
@@ -34,6 +55,8 @@ class Configuration:
     bench``; they stand here so that one file says everything about a run.
 
     Args:
+        bench: the file's table ``[bench]``, by :data:`BENCH`; the benchmark's commands take their
+            options from it and record these themselves.
         unread: the settings that the command has no use for; they are not recorded.
 
     Raises:
@@ -56,6 +79,7 @@ class Configuration:
     min_per_class: int = 5
     grader: str = "alias"
     rewrite: str = "rules"
+    bench: Mapping[str, Any] = field(default_factory=dict, compare=False)
     unread: frozenset[str] = field(default=frozenset(), compare=False)
 
     def __post_init__(self) -> None:
@@ -80,6 +104,8 @@ class Configuration:
     def read(cls, file: Path, *, form: str | None = None) -> Configuration:
         """From a TOML file; its table ``[long]`` or ``[short]`` holds for that form alone.
 
+        Its table ``[bench]`` becomes ``bench``.
+
         Args:
             file: settings by name.
             form: long, short or auto; None: what the file says.
@@ -91,8 +117,10 @@ class Configuration:
         try:
             values = tomllib.loads(file.read_text(encoding="utf-8"))
             tables = {name: values.pop(name, {}) for name in ("long", "short")}
-            checked = {name: _checked(table) for name, table in tables.items()}
-            plain = _checked(values)
+            kinds = _kinds()
+            checked = {name: _checked(table, kinds, name) for name, table in tables.items()}
+            bench = _checked(values.pop("bench", {}), BENCH, "bench")
+            plain = _checked(values, kinds)
             for name, table in checked.items():
                 if "form" in table:
                     raise ValueError(f"form must stand above the tables, not in [{name}]")
@@ -101,17 +129,16 @@ class Configuration:
             if chosen == "auto":
                 _refuse_with_auto([f"[{name}]" for name, table in checked.items() if table])
             own = checked.get(chosen, {})
-            return cls(**{**plain, **own, **({"form": form} if form else {})})
+            return cls(**{**plain, **own, **({"form": form} if form else {})}, bench=bench)
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from None
 
     def toml(self) -> str:
         """As a file for ``--config``; a setting without a value is a comment."""
-        lines = [
-            f"# {key} =" if value is None else f"{key} = {json.dumps(value, ensure_ascii=False)}"
-            for key, value in asdict(self).items()
-            if key != "unread"
-        ]
+        plain = {key: value for key, value in asdict(self).items() if key not in _NO_SETTINGS}
+        lines = [*map(_line, plain, plain.values())]
+        if self.bench:
+            lines += ["", "[bench]", *map(_line, self.bench, self.bench.values())]
         return "\n".join(lines) + "\n"
 
     def recorded(self) -> dict[str, Any]:
@@ -122,7 +149,7 @@ class Configuration:
     def _left_out(self) -> frozenset[str]:
         # A short answer is one claim, and a claim of a long one has no method that reads samples.
         of_form = {"long": {"samples", "temperature"}, "short": {"claims"}}.get(self.form, set())
-        return self.unread | of_form | {"unread"}
+        return self.unread | of_form | _NO_SETTINGS
 
     def check(self) -> None:
         """Refuse settings that no guard can have together.
@@ -219,34 +246,57 @@ class Configuration:
         return ToldSplitter(asked.ask, name=asked.name)
 
 
-def configured(file: Path | None, unread: Collection[str] = (), **given: Any) -> Configuration:
+def configured(
+    file: Path | None,
+    unread: Collection[str] = (),
+    *,
+    elsewhere: Collection[str] = (),
+    bench: Collection[str] | None = None,
+    **given: Any,
+) -> Configuration:
     """The settings of a file, or the defaults, with the given ones (not None) in their place.
 
     What cannot be ends the program with a message. Settings of the file in ``unread`` have no
-    effect, which a warning says.
+    effect, which a warning says, nor have those in ``elsewhere``, which another command reads from
+    the same file. ``bench``: what a command of the benchmark reads of ``[bench]``; the rest is
+    warned of, too.
     """
-    default = Configuration(unread=frozenset(unread))
-    try:
-        start = default
+    start = Configuration()
+    with _explained(file):
         if file is not None:
             start = Configuration.read(file, form=given.get("form"))
-            start = _without(start, default, file)
+            named = [key for key in sorted(unread) if _is_set(start, key)]
+            if bench is not None:
+                named += [f"bench.{key}" for key in start.bench if key not in bench]
+            if named:
+                say(f"not read by this command: {', '.join(named)} of {file}")
+        left_out = frozenset({*unread, *elsewhere})
+        usual = {key: getattr(Configuration(), key) for key in left_out}
         kept = {key: value for key, value in given.items() if value is not None}
-        chosen = replace(start, **kept)
+        chosen = replace(start, **{**usual, **kept}, unread=left_out)
         chosen.check()
+    return chosen
+
+
+def bench_of(file: Path) -> dict[str, Any]:
+    """The table ``[bench]`` of a file; a wrong file ends the program with a message."""
+    with _explained(file):
+        found = dict(Configuration.read(file, form="long").bench)
+    return found
+
+
+@contextmanager
+def _explained(file: Path | None) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         fail(f"cannot read {file}: {error.strerror}")
     except ValueError as error:
         fail(str(error))
-    return chosen
 
 
-def _without(start: Configuration, default: Configuration, file: Path) -> Configuration:
-    """The file's settings, those that the command does not read at their defaults."""
-    plain = {name: getattr(default, name) for name in sorted(default.unread)}
-    if named := [name for name, value in plain.items() if getattr(start, name) != value]:
-        say(f"not read by this command: {', '.join(named)} of {file}")
-    return replace(start, **plain, unread=default.unread)
+def _is_set(start: Configuration, key: str) -> bool:
+    return bool(getattr(start, key) != getattr(Configuration(), key))
 
 
 def in_force(
@@ -289,15 +339,24 @@ def _refuse_with_auto(named: Collection[str]) -> None:
         )
 
 
-def _checked(values: Any) -> dict[str, Any]:
+def _line(key: str, value: Any) -> str:
+    return f"# {key} =" if value is None else f"{key} = {json.dumps(value, ensure_ascii=False)}"
+
+
+def _kinds() -> dict[str, str]:
+    """The settings outside ``[bench]``, and their kinds."""
+    known = {f.name: str(f.type).removesuffix(" | None") for f in fields(Configuration)}
+    return {name: kind for name, kind in known.items() if name not in _NO_SETTINGS}
+
+
+def _checked(values: Any, kinds: Mapping[str, str], table: str | None = None) -> dict[str, Any]:
     """Values of the right kinds under known names; ``ValueError`` otherwise."""
-    kinds = {f.name: str(f.type).removesuffix(" | None") for f in fields(Configuration)}
-    del kinds["unread"]
     if not isinstance(values, Mapping):
-        raise ValueError("long and short are tables: [short], and settings below it")
+        raise ValueError(f"{table} is a table: [{table}], and settings below it")
     for key, value in values.items():
         if key not in kinds:
-            raise ValueError(f"unknown setting {key!r}; known: {', '.join(kinds)}")
+            place = f" in [{table}]" if table else ""
+            raise ValueError(f"unknown setting {key!r}{place}; known: {', '.join(kinds)}")
         wanted: Any = {"bool": bool, "int": int, "float": (int, float)}.get(kinds[key], str)
         if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
             raise ValueError(f"{key} must be {kinds[key]}, not {value!r}")

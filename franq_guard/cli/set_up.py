@@ -10,13 +10,32 @@ from typing import Annotated, Any
 
 import typer
 
-from franq_guard.cli.configuration import configured
+from franq_guard.cli.configuration import BENCH, bench_of, configured
 
 __all__ = ["of_a_guard", "with_set_up"]
 
 ConfigOption = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE.toml", help="Settings; options given here win."),
+]
+
+
+def _as_defaults(context: typer.Context, file: Path | None) -> Path | None:
+    """Make what the file's table ``[bench]`` says the defaults of the command's other options."""
+    if file is not None:
+        context.default_map = bench_of(file)
+    return file
+
+
+BenchConfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE.toml",
+        is_eager=True,  # read before the options that it has defaults for
+        callback=_as_defaults,
+        help="Settings, the table [bench] among them; options given here win.",
+    ),
 ]
 FaithfulnessOption = Annotated[
     str | None,
@@ -108,8 +127,10 @@ def with_set_up(
     command: Callable[..., None],
     *,
     but: Collection[str] = (),
+    elsewhere: Collection[str] = (),
     more: Mapping[str, Any] | None = None,
     form: str | None = None,
+    bench: bool = False,
 ) -> Callable[..., None]:
     """Give a command the options of the set-up; it gets what they say as ``chosen``.
 
@@ -117,13 +138,19 @@ def with_set_up(
         command: a function with the parameter ``chosen``.
         but: settings that have no meaning for the command: they are no options of it, not recorded,
             and a file that sets one is warned of.
+        elsewhere: likewise, but without the warning: another command reads them of the same file.
         more: options of further settings, or in place of the usual ones, by the setting's name.
         form: the form that the command has, whatever a file says.
+        bench: whether the file's table ``[bench]`` has defaults for the command's own options.
     """
     left_out = {*but, "form"} if form is not None else {*but}
     options = {name: option for name, option in _OPTIONS.items() if name not in left_out}
     own = inspect.signature(command, eval_str=True).parameters
     kept = [p.replace(kind=_KEYWORD) for name, p in own.items() if name != "chosen"]
+    if bench:
+        options["config"] = BenchConfigOption
+    read = BENCH.keys() & own.keys() if bench else None
+    told: Any = {"unread": but, "elsewhere": elsewhere, "bench": read}
     added = [
         inspect.Parameter(name, _KEYWORD, default=None, annotation=option)
         for name, option in {**options, **(more or {})}.items()
@@ -135,7 +162,7 @@ def with_set_up(
         setting = {p.name: given.pop(p.name) for p in added}
         if form is not None:
             setting["form"] = form
-        command(**given, chosen=configured(setting.pop("config"), but, **setting))
+        command(**given, chosen=configured(setting.pop("config"), **told, **setting))
 
     parameters = [*kept, *added]
     vars(run)["__signature__"] = inspect.Signature(parameters)
@@ -143,5 +170,5 @@ def with_set_up(
     return run
 
 
-of_a_guard = partial(with_set_up, but=("min_per_class", "grader", "rewrite"))
+of_a_guard = partial(with_set_up, elsewhere=("min_per_class", "grader", "rewrite"))
 """For a command that checks answers."""

@@ -2,7 +2,7 @@
 
 A benchmark fits every calibration and shows them side by side, and its form is the command's: what
 is about a calibrator is no option of it. A settings file may name it, and a line says that it is
-not read.
+not read. The file's table ``[bench]`` has defaults for the other options of these commands.
 """
 
 from __future__ import annotations
@@ -63,13 +63,16 @@ _EVERYWHERE = {
     "threshold_faithful": FaithfulAboveOption,
 }
 _ASKED = {"grader": GraderOption, "rewrite": RewriteOption}
+_of_the_benchmark = partial(with_set_up, bench=True)
 in_short_form = partial(
-    with_set_up, but=(*_NOT_HERE, "claims"), form="short", more={**_EVERYWHERE, **_ASKED}
+    _of_the_benchmark, but=(*_NOT_HERE, "claims"), form="short", more={**_EVERYWHERE, **_ASKED}
 )
 _SHORT_ALONE = (*_ASKED, "samples", "temperature")
-in_long_form = partial(with_set_up, but=(*_NOT_HERE, *_SHORT_ALONE), form="long", more=_EVERYWHERE)
+in_long_form = partial(
+    _of_the_benchmark, but=(*_NOT_HERE, *_SHORT_ALONE), form="long", more=_EVERYWHERE
+)
 of_given_claims = partial(
-    with_set_up, but=(*_NOT_HERE, *_SHORT_ALONE, "claims"), form="long", more=_EVERYWHERE
+    _of_the_benchmark, but=(*_NOT_HERE, *_SHORT_ALONE, "claims"), form="long", more=_EVERYWHERE
 )
 
 
