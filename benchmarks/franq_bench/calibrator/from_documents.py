@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from franq_bench.calibrator import measured
 from franq_bench.calibrator.build import LONG, answer, questions
 from franq_bench.data.folds import Folds
 from franq_bench.data.read_claims import Label, digest_of, labels
@@ -62,6 +63,8 @@ SETS = {
 """Of each data set: its name, the file of its passages, the results with its labelled answers."""
 QUESTIONS = 30
 """Of CLAP-NQ, whose answers were read."""
+_RESAMPLES = 200
+_SEED = 0
 _RESULTS = Path(__file__).parents[2] / "results"
 _WAYS: tuple[AnyCalibration, ...] = ("condition", "learned")
 _SIGNALS = {
@@ -205,7 +208,7 @@ class _Recorded:
 def _few(answers: Labelled) -> NDArray[np.bool_]:
     """The claims (n,) of whole answers, drawn until there are ``REAL`` of them."""
     chosen = np.zeros(len(answers.is_true), bool)
-    for group in np.random.default_rng(0).permutation(np.unique(answers.groups)):
+    for group in np.random.default_rng(_SEED).permutation(np.unique(answers.groups)):
         if chosen.sum() < REAL:
             chosen |= answers.groups == group
     return chosen
@@ -229,7 +232,9 @@ def quality(found: Judged) -> dict[str, tuple[float, float]]:
     return {
         name: (
             measure(truth, values),
-            metrics.bootstrap_se(measure, truth, values, groups=groups, resamples=200),
+            metrics.bootstrap_se(
+                measure, truth, values, groups=groups, resamples=_RESAMPLES, seed=_SEED
+            ),
         )
         for name, (measure, values) in zip(_MEASURES, measures, strict=True)
     }
@@ -281,6 +286,17 @@ def _fallback(every: Sequence[Judged]) -> str:
     return f"Fallback to the curve of all claims for want of labels: {'; '.join(said)}."
 
 
+def settings(out: Path) -> str:
+    """The end of the report: how the claims were measured, and how it was made of them."""
+    told = {
+        "signals": list(_SIGNALS.values()),
+        "resamples of the bootstrap": _RESAMPLES,
+        f"seed of the bootstrap and of the draw of {REAL} real claims": _SEED,
+    }
+    real = {f"answers to {name}": _RESULTS / folder for name, _, folder in SETS.values()}
+    return measured.settings_section(told, {"statements": out, **real})
+
+
 def real_scores() -> dict[str, Sequence[Score]]:
     """The claims of own answers that were labelled by reading, by data set."""
     found: dict[str, Sequence[Score]] = {}
@@ -306,14 +322,16 @@ def main(arguments: list[str] | None = None) -> None:
             rows = made_rows(guard, documents(options.data, file), options.limit, store)
             made += scores(dataset, rows, "train")
         Scores(tuple(made)).write(options.out)
+        measured.write(options.out, guard)
         place = _RESULTS / SETS["clapnq"][2]
         generations = GenerationStore(options.cache / "calibrator-generations.jsonl")
         read = labels(place / "labels.jsonl")
         rows = read_rows(guard, options.data, read, generations, store)
         Scores(tuple(scores("clapnq", rows, "test"))).write(place)
+        measured.write(place, guard)
     elif not (options.out / "scores.jsonl").exists():
         parser.error(f"{options.out} has no scores.jsonl yet: give --data to make statements")
-    text = table(Scores.read(options.out).rows, real_scores())
+    text = f"{table(Scores.read(options.out).rows, real_scores())}\n{settings(options.out)}"
     (options.out / "REPORT.md").write_text(text, encoding="utf-8")
     sys.stdout.write(text)
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from franq_bench.calibrator.measured import settings_section
 from franq_bench.calibrator.own_writer import Shares, shares
 from franq_bench.data.read_claims import Label, agreement, labels
 from franq_bench.fits.fallback import fallback_note
@@ -70,6 +71,8 @@ LADDER: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 }  # fmt: skip
 """Signals of UQ_faith and of UQ_unfaith, each pair compared on data sets left out of the fit."""
 _FOLDS: Final = 5
+_RESAMPLES: Final = 1000
+_SEED: Final = 0
 _CAUGHT: Final = 0.7
 _PARTS: Final[Mapping[Split, str]] = {
     "train": "Fitting fold, questions left out of the fit in turn",
@@ -199,7 +202,8 @@ def table(rows: Sequence[Score], part: Split) -> str:
     truth = np.array([row.is_true for row in rows], float)[inside]
     groups = [str(row.group) for row in rows if row.split == part]
     found = [(name, values[inside], is_p) for name, values, is_p in compared(rows)]
-    drawn = bootstrap(truth, {name: values for name, values, _ in found}, groups=groups)["auroc"]
+    of = {name: values for name, values, _ in found}
+    drawn = bootstrap(truth, of, groups=groups, resamples=_RESAMPLES, seed=_SEED)["auroc"]
     lines = [
         "| method | ROC-AUC | more than evidence alone (90 %) | ECE | true ones flagged where "
         "70 % of the false are |",
@@ -214,7 +218,6 @@ def table(rows: Sequence[Score], part: Split) -> str:
             f"| {name} | {auroc(truth, values):.3f} ±{np.nanstd(drawn[name]):.3f} | {more} | "
             f"{calibrated} | {float(np.mean(values[truth == 1] <= cut)):.0%} |"
         )
-    of = {name: values for name, values, _ in found}
     low, high = np.nanquantile(drawn[_LEARNED] - drawn[_ADDED], (0.05, 0.95))
     lines += [
         "",
@@ -286,6 +289,16 @@ def report(read: Mapping[str, Label], rows: Sequence[Score]) -> str:
     return f"# Own answers, labelled by reading\n\n{_who_read(read)}\n{parts}{kinds}{sets}{called}"
 
 
+def _settings(folder: Path) -> str:
+    """The end of the report: how the claims were measured, and how it was made of them."""
+    settings = {
+        "folds of the fitting fold's questions": _FOLDS,
+        "resamples of the bootstrap": _RESAMPLES,
+        "seed of the bootstrap": _SEED,
+    }
+    return settings_section(settings, {"claims": folder})
+
+
 def _who_read(read: Mapping[str, Label]) -> str:
     twice = {name: label for name, label in read.items() if len(label.truth) == 2}
     found = agreement(twice)
@@ -334,6 +347,7 @@ def main(arguments: list[str] | None = None) -> int:
         if not (folder / name).exists():
             parser.error(f"{folder} has no {name}: franq_bench.calibrator.own_long makes it")
     text = report(labels(folder / "labels.jsonl"), Scores.read(folder).rows)
+    text += f"\n{_settings(folder)}"
     (folder / "REPORT.md").write_text(text, encoding="utf-8")
     sys.stdout.write(text)
     return 0

@@ -144,6 +144,8 @@ def test_the_report_needs_scores_alone(tmp_path, capsys, monkeypatch):
     assert "## SQuAD" in shown
     assert "150 claims made from its passages; 150 claims of 75 own answers" in shown
     assert "## CLAP-NQ" not in shown  # nothing was measured
+    assert "| statements measured with | not recorded |" in shown
+    assert f"draw of {REAL} real claims | 0 |" in shown
 
 
 def test_clapnqs_labels_are_numbers_and_marks_alone():

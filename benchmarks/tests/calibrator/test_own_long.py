@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+import franq_guard
 from franq_bench.calibrator import measured, own_long
 from franq_bench.calibrator.build import FILES, LONG, Question
 from franq_bench.data.folds import Folds
@@ -150,3 +151,19 @@ def test_rows_say_what_they_were_measured_with(tmp_path):
         "faithfulness": guard.faithfulness.fingerprint,
         "claims": guard.claims.fingerprint,
     }
+    said = measured.settings_section({"seed": 0}, {"claims": tmp_path, "others": tmp_path / "none"})
+    assert "| seed | 0 |" in said
+    assert f"| claims measured with: claims | {guard.claims.fingerprint} |" in said
+    assert "smollm2" in said
+    assert "| others measured with | not recorded |" in said
+    assert said.count("not recorded") == 1
+    of_report = said.partition("Versions that made this report")[2]
+    assert f"| franq-guard | {franq_guard.__version__} |" in of_report
+
+
+def test_what_a_folder_does_not_say_of_its_measurement_is_not_recorded(tmp_path):
+    """Folders of earlier measurements name two fingerprints alone."""
+    (tmp_path / measured.FILE).write_text('{"faithfulness": "small-1", "claims": "rules/9"}')
+    said = measured.settings_section({}, {"claims": tmp_path})
+    assert "| claims measured with: faithfulness | small-1 |" in said
+    assert "| claims measured with: versions | not recorded |" in said

@@ -168,6 +168,8 @@ def test_the_report_needs_scores_and_labels_alone(rows, tmp_path, capsys):
     assert "| the gold passage among them | 102 |" in said
     assert supported([row for row in rows if row.split == "test"]) in said
     assert (tmp_path / "REPORT.md").read_text(encoding="utf-8") == said
+    assert "| claims measured with | not recorded |" in said
+    assert "| seed of the bootstrap | 0 |" in said
     assert len(labels(tmp_path / "labels.jsonl")) == 300
 
 
