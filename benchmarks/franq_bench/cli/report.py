@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from franq_guard.cli.console import fail, say, tell, working
+
+if TYPE_CHECKING:
+    from franq_guard.report.tables import Table
+
+_PRINTED = ("summary", "significance", "one-change")
+"""The tables of the report that are printed, too, with that of all methods behind the first."""
 
 
 def report(
@@ -28,13 +35,15 @@ def report(
     """Tables and page of a benchmark again, the figures of all methods from its scores.jsonl.
 
     Ablations and further tables are those that the run stored, unless --fit makes them again.
+    Printed are the summary, all methods, FRANQ against the best other method, and what decides.
     """
     from franq_bench.cli.common import show_table
     from franq_bench.fits.refit import refitted
-    from franq_bench.tables.report import load, named, write_report
+    from franq_bench.tables.report import load, named, sections, write_report
     from franq_bench.tables.results import Results
     from franq_bench.tables.scores import Scores
-    from franq_bench.tables.summary import methods_table, summary_table
+    from franq_bench.tables.summary import methods_table
+    from franq_guard.report.tables import Table
 
     try:
         if fit:
@@ -44,6 +53,7 @@ def report(
                 scores.write(folder)
         with working("rendering"):
             loaded = load(folder, resamples=resamples)
+            made = list(sections(*loaded, resamples=resamples))
             files = write_report(
                 folder,
                 html=html,
@@ -51,15 +61,28 @@ def report(
                 with_text=text,
                 resamples=resamples,
                 loaded=loaded,
+                made=made,
             )
     except (OSError, ValueError) as error:
         fail(str(error))
-    results, _ = loaded
-    for table in named(results, summary_table(results), methods_table(results)):
+    blocks = [block for section in made for block in section.blocks if isinstance(block, Table)]
+    found = {table.name: table for table in blocks}
+    [methods] = named(loaded[0], methods_table(loaded[0]))
+    summary, *others = [found[name] for name in _PRINTED if name in found]
+    for table in (summary, methods, *others):
         tell(table.title)
-        show_table(table)
+        show_table(_flat(table))
     for file in files:
         say(f"wrote {file}")
+
+
+def _flat(table: Table) -> Table:
+    """The table with its headings as rows, which a terminal's table shows."""
+    from franq_guard.report.tables import is_heading
+
+    empty = ("",) * (len(table.columns) - 1)
+    rows = tuple((*row, *empty) if is_heading(row) else row for row in table.rows)
+    return replace(table, rows=rows, errors=())
 
 
 def merge(

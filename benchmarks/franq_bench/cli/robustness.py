@@ -19,16 +19,28 @@ def robustness(
     markdown: Annotated[Path | None, typer.Option(help="The tables as a Markdown file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, a table each.")] = False,
 ) -> None:
-    """Runs with different ``--retrieval`` side by side, refitted from their score matrices."""
+    """Runs with different ``--retrieval`` side by side, each refitted with its own signals."""
+    from franq_bench.fits.robustness import Setting
     from franq_bench.fits.robustness import robustness as side_by_side
+    from franq_bench.tables.findings import titles_shown
     from franq_bench.tables.results import Results
     from franq_bench.tables.scores import Scores
 
     with explained(), working("fitting"):
-        names = [str(Results.read(f).settings.get("retrieval", f.name)) for f in folders]
+        runs = [(folder, Results.read(folder)) for folder in folders]
+        names = [str(of.settings.get("retrieval", folder.name)) for folder, of in runs]
         if len(set(names)) < len(names):
             fail(f"runs of the same kind: {', '.join(names)}; give one of each --retrieval")
-        found = side_by_side(dict(zip(names, map(Scores.read, folders), strict=True)))
+        settings = [
+            Setting(
+                Scores.read(folder),
+                of.settings["signals"],
+                of.settings.get("threshold_faithful", 0.5),
+                any(titles_shown(of)),
+            )
+            for folder, of in runs
+        ]
+        found = side_by_side(dict(zip(names, settings, strict=True)))
     if not found:
         fail("no data set is in all of these runs")
     for table in found:

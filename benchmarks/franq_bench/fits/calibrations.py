@@ -1,19 +1,19 @@
-"""Ablations of FRANQ's calibration: T = 0.5, gold faithfulness, one fit for all data sets; ECE."""
+"""Ablations of FRANQ's calibration: T = 0.5, gold faithfulness, one fit for all data sets."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 from franq_bench.fits.fallback import Fell, fallback_note, fallback_of, fell_back
-from franq_bench.fits.fitted import SIGNALS, matrix
+from franq_bench.fits.fitted import FRANQ, SIGNALS, features_of, matrix
+from franq_bench.fits.paper_form import as_paper, as_paper_said
 from franq_bench.fits.variants import (
     Fit,
     Values,
-    fitted,
     fitted_on,
     franq,
     franq_model,
@@ -21,16 +21,15 @@ from franq_bench.fits.variants import (
     known,
     raw,
 )
+from franq_bench.tables.beside import CUT, NO_FALLBACK
 from franq_bench.tables.layout import figures_table, metric_columns, metric_figures
-from franq_bench.tables.method_names import order, title
-from franq_bench.tables.results import MEAN, metric_rows
+from franq_bench.tables.method_names import title
 from franq_bench.tables.scores import GOLD, Score, Scores
 from franq_guard.calibration.classifier import FranqClassifier
-from franq_guard.calibration.store import Calibration
 from franq_guard.metrics.measures import ece
 from franq_guard.report.tables import Column, Table
 
-__all__ = ["ece_table", "faithfulness_calibration", "has_gold", "pooled", "thresholded"]
+__all__ = ["faithfulness_calibration", "has_gold", "pooled", "thresholded"]
 
 _ERRORS = "± is a bootstrap standard error over test rows, with the fit held fixed."
 _FITTED = "Fitted on each data set's training rows; means over the data sets' test rows."
@@ -43,7 +42,7 @@ def thresholded(
     resamples: int = 200,
     log_space: bool = False,
 ) -> Table:
-    """Compare P_faithful as it is with P_faithful cut at T = 0.5, for all three calibrations.
+    """Compare P_faithful as it is with P_faithful cut at T = 0.5, for every calibration.
 
     Args:
         scores: raw methods, train and test rows.
@@ -51,13 +50,13 @@ def thresholded(
         resamples: of the bootstrap.
         log_space: the latter two are log-probabilities (the long form).
     """
-    variants: dict[str, Fit] = {}
-    for name in get_args(Calibration):
-        label = title(f"franq-{name}")
-        options: dict[str, Any] = {"calibration": name, "log_space": log_space}
-        variants[label] = franq(signals, **options)
-        variants[f"{label}, T = 0.5"] = franq(signals, hard_faithfulness=True, **options)
     bare = raw(scores)
+    variants: dict[str, Fit] = {}
+    for name, own in FRANQ.items():
+        options: dict[str, Any] = {**own, "log_space": log_space}
+        given = features_of(name, bare.rows, signals)
+        variants[title(name)] = franq(given, **options)
+        variants[f"{title(name)}{CUT}"] = franq(given, hard_faithfulness=True, **options)
     found = judged(bare, variants, resamples=resamples)
     fell = fallback_note({"": fell_back(bare, signals, log_space=log_space)})
     return figures_table(
@@ -66,7 +65,7 @@ def thresholded(
         metric_columns("variant"),
         metric_figures(found, found),
         note=f"With T, P_faithful enters the formula as 1 above 0.5 and 0 up to it. {_FITTED} "
-        f"{_ERRORS} {fell}",
+        f"{_ERRORS} {fell} {as_paper_said(signals, bare.rows)}",
     )
 
 
@@ -116,7 +115,8 @@ def faithfulness_calibration(
     """P_faithful calibrated to gold faithfulness against P_faithful as it is (condition FRANQ).
 
     One thing changes at a time: first, gold labels decide which rows count as faithful when the two
-    branches are fitted; then P_faithful is calibrated to the gold labels too.
+    branches are fitted; then P_faithful is calibrated to the gold labels too. Each stands twice:
+    with the fallback of condition-calibrated FRANQ, and by the paper's rule, without one.
 
     Args:
         scores: raw methods and, as :data:`~franq_bench.tables.scores.GOLD`, gold
@@ -131,18 +131,20 @@ def faithfulness_calibration(
     if not has_gold(scores):
         raise ValueError(f"no gold faithfulness: train and test rows need the score {GOLD!r}")
     rows = Scores(tuple(row for row in scores.rows if row.scores.get(GOLD) is not None))
-    models = {
-        "as it is": _Fitter(signals, log_space),
-        "as it is, branches by gold faithfulness": _Fitter(signals, log_space, gold=True),
-        "calibrated, branches by gold faithfulness": _Fitter(
-            signals, log_space, gold=True, calibrate=True
-        ),
-    }
+    papers = as_paper(signals, rows.rows)
+    models: dict[str, _Fitter] = {}
+    for rule, given, alone in (("", signals, False), (NO_FALLBACK, papers, True)):
+        own: Any = {"log_space": log_space, "alone": alone}
+        by_gold = "branches by gold faithfulness"
+        models[f"as it is{rule}"] = _Fitter(given, **own)
+        models[f"as it is, {by_gold}{rule}"] = _Fitter(given, **own, gold=True)
+        models[f"calibrated, {by_gold}{rule}"] = _Fitter(given, **own, gold=True, calibrate=True)
     variants = {name: model.values for name, model in models.items()}
     found = judged(rows, variants, resamples=resamples)
     fell = {
         f"branches by {'gold faithfulness' if model.gold else 'P_faithful'}": model.fell_back(rows)
         for model in models.values()
+        if not model.alone
     }
     figures = metric_figures(found, found)
     for name, model in models.items():
@@ -158,40 +160,15 @@ def faithfulness_calibration(
     )
 
 
-def ece_table(scores: Scores, *, signals: Sequence[str] = SIGNALS, resamples: int = 200) -> Table:
-    """Expected calibration error of every method with scores in [0, 1], by data set and mean.
-
-    Args:
-        scores: raw methods, train and test rows; fitted ones that are there are taken.
-        signals: P_faithful, UQ_faith and UQ_unfaith of those fitted here.
-        resamples: of the bootstrap.
-    """
-    whole = fitted(scores, signals)
-    found = {
-        (r.method, r.dataset): r.figure("ece") for r in metric_rows(whole, resamples=resamples)
-    }
-    shown = (*whole.datasets, MEAN)
-    figures = {m: [found[m, name] for name in shown] for m in order(whole.methods)}
-    return figures_table(
-        "ece-by-data-set",
-        "Expected calibration error of what lies in [0, 1]",
-        [Column("method"), *(Column(name, "lower") for name in shown)],
-        {m: own for m, own in figures.items() if any(value is not None for value, _ in own)},
-        families=True,
-        note="Ten equal bins, test rows. FRANQ and XGBoost are fitted on each data set's training "
-        "rows. Only they and the probabilities of the model are meant as P(true); the other "
-        f"methods are squashed into [0, 1]. {_ERRORS}",
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class _Fitter:
-    """Condition-calibrated FRANQ; ``gold``: branches by the rows' gold faithfulness."""
+    """Condition-calibrated FRANQ; ``gold``: branches by gold labels; ``alone``: no fallback."""
 
     signals: Sequence[str]
     log_space: bool
     gold: bool = False
     calibrate: bool = False
+    alone: bool = False
 
     def model(self, train: Sequence[Score]) -> FranqClassifier | None:
         return franq_model(
@@ -200,6 +177,7 @@ class _Fitter:
             faithful=matrix(train, [GOLD])[:, 0] if self.gold else None,
             log_space=self.log_space,
             calibrate_faithfulness=self.calibrate,
+            **({"min_per_class": 0} if self.alone else {}),
         )
 
     def fell_back(self, rows: Scores) -> Fell:

@@ -13,21 +13,19 @@ from typing import Any
 import numpy as np
 
 from franq_bench.fits.fitted import SIGNALS, classifier, matrix
-from franq_bench.tables.method_names import title
+from franq_bench.fits.paper_form import as_paper_said
+from franq_bench.tables.fallback_note import FALLBACK
+from franq_bench.tables.method_names import PRIMARY, title
 from franq_bench.tables.scores import Score, Scores
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.franq import FloatArray
 from franq_guard.report.tables import Cell, Column, Table
 
-__all__ = ["NAME", "Fell", "fallback_note", "fallback_of", "fallback_table", "fell_back"]
+__all__ = ["Fell", "fallback_note", "fallback_of", "fallback_table", "fell_back"]
 
 Fell = Mapping[str, Sequence[str]]
 """By data set: the branches ("faith", "unfaith") that take the global curve."""
 
-NAME = "fallback"
-"""The table's name, by which a report finds it."""
-
-_METHOD = "franq-condition"
 _BRANCHES = {"faith": "UQ_faith", "unfaith": "UQ_unfaith"}
 
 
@@ -45,7 +43,7 @@ def fallback_of(
     labels = np.array([row.is_true for row in train], int)
     if len(set(labels.tolist())) < 2:
         return ()
-    model = classifier(_METHOD, log_space=log_space, faithful_above=faithful_above)
+    model = classifier(PRIMARY, log_space=log_space, faithful_above=faithful_above)
     found: tuple[str, ...] = model.fit(matrix(train, signals), labels).fallback_
     return found
 
@@ -75,15 +73,12 @@ def fallback_note(variants: Mapping[str, Fell]) -> str:
     for name, fell in variants.items():
         alike.setdefault(_where(fell), []).append(name)
     if not any(alike):
-        return f"Fallback of {title(_METHOD)}: none (nowhere {rule})."
+        return f"Fallback of {title(PRIMARY)}: none (nowhere {rule})."
     said = [
         (where or "none") + (f" with {', '.join(names)}" if len(alike) > 1 else "")
         for where, names in alike.items()
     ]
-    return (
-        f"Fallback of {title(_METHOD)} to the curve of all rows ({rule}): {'; '.join(said)}. "
-        f"{title('franq-condition-alone')} is the paper's own rule."
-    )
+    return f"Fallback of {title(PRIMARY)} to the curve of all rows ({rule}): {'; '.join(said)}."
 
 
 def _where(fell: Fell) -> str:
@@ -120,11 +115,11 @@ def fallback_table(
         cells = [_cell(train, conditions[branch], branch in fell[name]) for branch in _BRANCHES]
         rows.append((name, *cells))
     return Table(
-        name=NAME,
-        title=f"{title(_METHOD)}: which curve each branch takes",
+        name=FALLBACK,
+        title=f"{title(PRIMARY)}: which curve each branch takes",
         columns=(Column("data set"), *(Column(label) for label in _BRANCHES.values())),
         rows=tuple(rows),
-        note=fallback_note({"": fell}),
+        note=f"{fallback_note({'': fell})} {as_paper_said(signals, scores.rows)}",
     )
 
 

@@ -1,8 +1,9 @@
 """The methods fitted on the training part: FRANQ, the logistic regression and XGBoost beside it.
 
 ``franq-condition`` takes the global curve where a condition has few labels (:mod:`.fallback` says
-where); ``franq-condition-alone`` is the paper's rule, which never does. ``franq-learned`` fits the
-same formula with a logistic function in each branch; ``logistic-franq`` adds the three signals up.
+where); ``franq-condition-alone`` is the paper's rule, which never does, with the signals in the
+form that the paper ran (:mod:`.paper_form`). ``franq-learned`` fits the same formula with a
+logistic function in each branch; ``logistic-franq`` adds the three signals up.
 """
 
 from __future__ import annotations
@@ -13,21 +14,23 @@ from typing import Any, get_args
 
 import numpy as np
 
-from franq_bench.fits.logistic import LearnedFranq, additive_logistic, learned_franq
+from franq_bench.fits.logistic import AdditiveLogistic, LearnedFranq
+from franq_bench.fits.paper_form import as_paper
 from franq_bench.fits.xgboost import xgboost_classifier
+from franq_bench.tables.method_names import AS_PAPER
 from franq_bench.tables.scores import MARKS, Score, Scores
 from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.calibration.store import Calibration
 from franq_guard.franq import FloatArray
 
-__all__ = ["FITTED", "SIGNALS", "fitted_scores", "with_fitted"]
+__all__ = ["FITTED", "SIGNALS", "features_of", "fitted_scores", "with_fitted"]
 
 SIGNALS = ("faithfulness", "semantic-entropy", "eigenvalues-entail")
 """FRANQ's P_faithful, UQ_faith and UQ_unfaith in the short form (arXiv 2505.21072, section 3)."""
 
 FRANQ: Mapping[str, dict[str, Any]] = {
     **{f"franq-{name}": {"calibration": name} for name in get_args(Calibration)},
-    "franq-condition-alone": {"calibration": "condition", "min_per_class": 0},
+    AS_PAPER: {"calibration": "condition", "min_per_class": 0},
 }
 """The options of :class:`FranqClassifier` by method."""
 
@@ -82,7 +85,7 @@ def fitted_scores(
     labels = np.array([row.is_true for row in train], int)
     if not test or len(set(labels.tolist())) < 2:
         return [None] * len(test)
-    names = signals if method != "xgboost-all" else sorted({*train[0].scores} - {*MARKS})
+    names = features_of(method, [*train, *test], signals)
     options: dict[str, Any] = {"log_space": log_space, "faithful_above": faithful_above}
     model = classifier(method, **options)
     # Of these methods it alone cross-validates.
@@ -90,6 +93,19 @@ def fitted_scores(
     fitted = model.fit(matrix(train, names), labels, **known)
     values = fitted.predict_proba(matrix(test, names))[:, 1]
     return [None if np.isnan(value) else float(value) for value in values]
+
+
+def features_of(method: str, rows: Sequence[Score], signals: Sequence[str]) -> Sequence[str]:
+    """What a method of :data:`FITTED` is fitted on: all methods, or three signals.
+
+    Args:
+        method: one of them.
+        rows: of the score matrix, training rows first.
+        signals: P_faithful, UQ_faith and UQ_unfaith of the run.
+    """
+    if method == "xgboost-all":
+        return sorted({*rows[0].scores} - {*MARKS, *FITTED})
+    return as_paper(signals, rows) if method == AS_PAPER else signals
 
 
 def matrix(rows: Iterable[Score], names: Sequence[str]) -> FloatArray:
@@ -110,8 +126,8 @@ def classifier(method: str, *, log_space: bool = False, faithful_above: float = 
             log_space=log_space, faithful_threshold=faithful_above, **FRANQ[method]
         )
     if method == "franq-learned":
-        return learned_franq(log_space=log_space)
-    return additive_logistic(log_space) if method == "logistic-franq" else xgboost_classifier()
+        return LearnedFranq(log_space)
+    return AdditiveLogistic(log_space) if method == "logistic-franq" else xgboost_classifier()
 
 
 def _number(value: float | None) -> float:

@@ -20,25 +20,16 @@ from sklearn.preprocessing import StandardScaler
 from franq_guard.calibration.mixture import FranqMixture
 from franq_guard.franq import FloatArray
 
-__all__ = ["AdditiveLogistic", "LearnedFranq", "additive_logistic", "learned_franq", "unbounded"]
+__all__ = ["AdditiveLogistic", "LearnedFranq", "additive_logistic", "unbounded"]
 
 _LEAST = 1e-12  # a confidence nearer to 0 or 1 counts as this one: its log-odds must be finite
 _LOWEST = -700.0  # log-probabilities below this one are all as good as impossible
 
 
-def learned_franq(*, log_space: bool = False) -> LearnedFranq:
-    """Learned FRANQ of three signals: P_faithful, UQ_faith, UQ_unfaith; may only rise with each."""
-    return LearnedFranq(log_space)
-
-
-def additive_logistic(log_space: bool = False) -> AdditiveLogistic:
-    """The logistic regression of the same three signals, without the formula."""
-    return AdditiveLogistic(log_space)
-
-
 class LearnedFranq:
     """:class:`~franq_guard.calibration.mixture.FranqMixture`, one signal in each branch.
 
+    P(true) may only rise with each of P_faithful, UQ_faith and UQ_unfaith.
     ``log_space``: UQ_faith and UQ_unfaith are log-probabilities instead of confidences in [0, 1].
     """
 
@@ -75,7 +66,7 @@ class LearnedFranq:
 
 
 class AdditiveLogistic:
-    """Ridge logistic regression on the standardised signals.
+    """Ridge logistic regression on the standardised signals, without the formula.
 
     ``log_space``: UQ_faith and UQ_unfaith are log-probabilities instead of confidences in [0, 1].
     """
@@ -112,6 +103,9 @@ class AdditiveLogistic:
         signals: Any = np.asarray(X, float)
         odds = unbounded(signals[:, :1], log_space=False)
         return np.column_stack([odds, unbounded(signals[:, 1:], self.log_space)])
+
+
+additive_logistic = AdditiveLogistic  # as the tables of claims by reading call it
 
 
 def _two_classes(features: FloatArray, labels: NDArray[Any]) -> bool:

@@ -6,11 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from franq_bench.fits.calibrations import (
-    faithfulness_calibration,
-    has_gold,
-    thresholded,
-)
+from franq_bench.fits.calibrations import faithfulness_calibration, has_gold, thresholded
 from franq_bench.fits.fallback import fallback_table
 from franq_bench.fits.first_tree import first_tree
 from franq_bench.fits.grid import uq_grid

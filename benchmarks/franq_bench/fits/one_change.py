@@ -1,7 +1,8 @@
 """What decides: FRANQ as the paper has it, then with one thing changed in each row.
 
-The paper's Semantic Entropy keeps the duplicates among the samples, as its library does: the first
-row has that form where it was measured, and ours, which counts each once, is one of the changes.
+The first row is the method ``franq-condition-alone``. The paper's Semantic Entropy keeps the
+duplicates among the samples, as its library does: that row has this form where it was measured, and
+ours, which counts each once, is one of the changes.
 
 Every row is fitted on each data set's own training rows and judged on its test rows, beside the
 first row on the same bootstrap resamples.
@@ -17,9 +18,11 @@ import numpy as np
 
 from franq_bench.fits.fallback import fallback_note, fell_back
 from franq_bench.fits.fitted import SIGNALS
+from franq_bench.fits.paper_form import as_paper, whose
 from franq_bench.fits.reciprocal import has_reciprocal, reciprocal
 from franq_bench.fits.variants import (
     Fit,
+    Values,
     fitted_on,
     franq,
     logarithm,
@@ -37,9 +40,7 @@ from franq_guard.report.tables import Cell, Column, Table
 
 __all__ = ["changes", "one_change"]
 
-_BASE = "as the paper has it: condition-calibrated, no fallback"
 _METRICS = ("prr", "pr_auc", "ece")
-_PAPERS = {"semantic-entropy": "semantic-entropy:lm-polygraph"}
 
 
 def one_change(
@@ -60,25 +61,21 @@ def one_change(
         samples: of each question (the short form).
 
     Returns:
-        One table; none where the paper's form cannot be fitted.
+        One table; none where the paper's rule cannot be fitted.
     """
     bare = raw(scores)
-    signals = _papers(signals, bare)
+    signals = as_paper(signals, bare.rows)
     variants = changes(bare, signals, log_space, samples)
     made = with_variants(bare, variants)
     rows = mean_rows(made)
-    if rows[_BASE].prr is None:
+    base = next(iter(variants))
+    if rows[base].prr is None:
         return []
     there = [name for name in variants if rows[name].prr is not None]
     means = drawn_means(made, resamples=resamples)
-    lines = [_line(name, rows, means) for name in there]
+    lines = [_line(name, base, rows, means) for name in there]
     fell = fallback_note({"": fell_back(bare, signals, log_space=log_space)})
     return [_table(lines, fell)]
-
-
-def _papers(signals: Sequence[str], scores: Scores) -> list[str]:
-    """The signals in the form that the paper ran, as far as it was measured."""
-    return [_PAPERS[s] if _PAPERS.get(s) in scores.methods else s for s in signals]
 
 
 def changes(
@@ -92,7 +89,8 @@ def changes(
     options: Any = {"log_space": log_space}
     alone: Any = {"min_per_class": 0, **options}
     there = set(scores.methods)
-    made: dict[str, Fit] = {_BASE: franq(signals, **alone)}
+    base = f"as {whose(signals)} has it: condition-calibrated, no fallback"
+    made: dict[str, Fit] = {base: franq(signals, **alone)}
     for method, words in (
         ("franq-condition", "calibration: the global curve where a condition has few labels"),
         ("franq-global", "calibration: one curve for all rows (global)"),
@@ -102,6 +100,7 @@ def changes(
         ("xgboost-franq", "no formula: trees of the three signals (XGBoost)"),
     ):
         made[words] = of_method(method, signals, log_space=log_space)
+    made["no uncertainty: P(faithful) alone"] = _unchanged(signals[0])
     if not log_space and any(map(has_reciprocal, signals)):
         in_use = f"exp(-SE), 1 - (V - 1) / {samples - 1}"
         made[f"calibration: none, and 1 / (1 + SE), 1 / V instead of {in_use}"] = _mapped(
@@ -151,6 +150,15 @@ def _other_signals(
     ]
 
 
+def _unchanged(method: str) -> Fit:
+    """A method's scores as they are: nothing is fitted."""
+
+    def of(_: Sequence[Score], test: Sequence[Score]) -> Values:
+        return [row.scores.get(method) for row in test]
+
+    return of
+
+
 def _logged(method: str, fit: Fit) -> Fit:
     """The variant with the method's confidences as log-probabilities, as the long form has them."""
 
@@ -183,18 +191,18 @@ def _mapped(samples: int, fit: Fit) -> Fit:
 
 
 def _line(
-    name: str, rows: Mapping[str, Row], means: Mapping[str, Mapping[str, Any]]
+    name: str, base: str, rows: Mapping[str, Row], means: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Cell, ...]:
     cells: list[Cell] = [name]
     for metric in _METRICS:
-        own, base = rows[name].figure(metric)[0], rows[_BASE].figure(metric)[0]
+        own, first = rows[name].figure(metric)[0], rows[base].figure(metric)[0]
         cells.append(own)
-        if own is None or base is None or name == _BASE:
+        if own is None or first is None or name == base:
             cells.append(None)
         else:
             drawn = means[metric]
-            spread = drawn[name] - drawn[_BASE] if drawn else np.empty(0)
-            cells.append(difference_with_interval(own - base, spread))
+            spread = drawn[name] - drawn[base] if drawn else np.empty(0)
+            cells.append(difference_with_interval(own - first, spread))
     return tuple(cells)
 
 
@@ -202,7 +210,7 @@ def _table(lines: Sequence[tuple[Cell, ...]], fell: str) -> Table:
     columns = [Column("what is changed")]
     for metric in _METRICS:
         columns.append(Column(METRIC_TITLES[metric], "lower" if metric == "ece" else "higher"))
-        columns.append(Column("change"))
+        columns.append(Column(f"change of {METRIC_TITLES[metric]}"))
     return Table(
         name="one-change",
         title="What decides: one thing changed at a time",

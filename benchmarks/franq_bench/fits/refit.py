@@ -13,13 +13,17 @@ from franq_bench.tables.summary import form_of
 
 __all__ = ["refitted"]
 
+_KEPT = ("claims", "p-faithful", "runtime", "unfaithful-")
+"""How the names of tables begin that need more than scores: runtime, texts, a run's own draw."""
+
 
 def refitted(results: Results, scores: Scores) -> tuple[Results, Scores]:
     """Refit FRANQ and XGBoost; recompute their figures and the ablations.
 
     Args:
         results: results of a benchmark, whose settings name the signals. Tables that cannot be
-            computed from scores (runtime, counts of claims) are kept.
+            computed from scores (runtime, counts of claims) are kept, other tables that no fit
+            makes are not.
         scores: the score matrix of the same run.
 
     Raises:
@@ -38,6 +42,10 @@ def refitted(results: Results, scores: Scores) -> tuple[Results, Scores]:
     else:
         made = short_form.ablation_tables(fitted, samples=samples, **options)
     tables = {table.name: table for table in made}
-    kept = tuple(table for table in results.tables if table.name not in tables)
+    kept = tuple(
+        table
+        for table in results.tables
+        if table.name not in tables and table.name.startswith(_KEPT)
+    )
     rows = tuple(metric_rows(fitted, seed=int(results.settings.get("seed", 0))))
     return replace(results, rows=rows, tables=(*tables.values(), *kept)), fitted

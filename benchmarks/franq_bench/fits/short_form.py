@@ -12,7 +12,6 @@ from typing import Any
 from franq_bench.fits.alone import calibrated_alone
 from franq_bench.fits.by_faithfulness import by_faithfulness, p_faithful_table
 from franq_bench.fits.calibrations import (
-    ece_table,
     faithfulness_calibration,
     has_gold,
     pooled,
@@ -25,15 +24,12 @@ from franq_bench.fits.fitted import SIGNALS
 from franq_bench.fits.grid import faithfulness_inputs, uq_grid
 from franq_bench.fits.held_out import held_out
 from franq_bench.fits.one_change import one_change
-from franq_bench.fits.robustness import robustness
 from franq_bench.fits.training_size import training_sizes
 from franq_bench.fits.variants import fitted
 from franq_bench.tables.scores import Scores
 from franq_guard.report.tables import Table
 
-__all__ = ["ablation_tables", "by_faithfulness", "calibrated_alone", "chosen_table", "ece_table",
-           "faithfulness_calibration", "faithfulness_inputs", "first_tree", "p_faithful_table",
-           "pooled", "robustness", "thresholded", "training_sizes", "uq_grid"]  # fmt: skip
+__all__ = ["ablation_tables"]
 
 
 def ablation_tables(
@@ -45,7 +41,7 @@ def ablation_tables(
     faithful_above: float = 0.5,
     samples: int = 10,
 ) -> list[Table]:
-    """Every ablation that applies to a score matrix; :func:`robustness` takes several of them.
+    """Every ablation that applies to a score matrix; :mod:`.robustness` takes several of them.
 
     Args:
         scores: raw methods, train and test rows; gold faithfulness where there is some.
@@ -80,8 +76,4 @@ def ablation_tables(
     tables += held_out(scores, whole, resamples=resamples)
     if len(scores.datasets) > 1:
         tables.append(pooled(scores, **options))
-    return [*tables, ece_table(whole, **options), *_trees(scores, signals)]
-
-
-def _trees(scores: Scores, signals: Sequence[str]) -> list[Table]:
-    return [first_tree(scores), first_tree(scores, features=signals)]
+    return [*tables, first_tree(scores), first_tree(scores, features=signals)]

@@ -11,6 +11,7 @@ import numpy as np
 
 from franq_bench.fits.fallback import fallback_of
 from franq_bench.fits.fitted import FITTED, SIGNALS, fitted_scores
+from franq_bench.fits.paper_form import as_paper_said
 from franq_bench.fits.variants import Values, mean_rows, raw
 from franq_bench.tables.layout import METRIC_TITLES, Figure, figures_table
 from franq_bench.tables.method_names import title
@@ -66,7 +67,8 @@ def training_sizes(
         _figures(bare, None, 0, fit)
     ]
     fell = _fallbacks(parts, [size for size in found if size.isdigit()], draws, signals, log_space)
-    return [_table(metric, found, draws, fell) for metric in _METRICS]
+    said = f"{fell} {as_paper_said(signals, bare.rows)}"
+    return [_table(metric, found, draws, said) for metric in _METRICS]
 
 
 def drawn(rows: Sequence[Score], size: int, seed: int) -> tuple[Score, ...]:
@@ -119,7 +121,7 @@ def _fallbacks(
     )
 
 
-def _table(metric: str, found: dict[str, list[dict[str, Row]]], draws: int, fell: str) -> Table:
+def _table(metric: str, found: dict[str, list[dict[str, Row]]], draws: int, said: str) -> Table:
     better: Literal["higher", "lower"] = "lower" if metric == "ece" else "higher"
     return figures_table(
         f"training-size-{metric.replace('_', '-')}",
@@ -129,7 +131,7 @@ def _table(metric: str, found: dict[str, list[dict[str, Row]]], draws: int, fell
         note=f"Means over the data sets' test rows and over {draws} draws of that many training "
         "rows per data set (the same for all methods; a draw of one class is drawn again); ± is "
         "the standard deviation over draws. All: every training row, once. FRANQ without "
-        f"calibration learns nothing from them. {fell}",
+        f"calibration learns nothing from them. {said}",
     )
 
 

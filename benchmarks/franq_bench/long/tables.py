@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Sequence
 
 from franq_bench.data.labelled_answers import LabelledAnswer
 from franq_bench.fits.long_form import SIGNALS
-from franq_bench.tables.method_names import family, order, title
-from franq_bench.tables.results import Row, metric_rows
+from franq_bench.tables.layout import METRIC_TITLES, figures_table
+from franq_bench.tables.method_names import order
+from franq_bench.tables.results import metric_rows
 from franq_bench.tables.scores import GOLD, Score, Scores
 from franq_guard.report.tables import Cell, Column, Table
 
-__all__ = ["UNFAITHFUL", "claims_table", "has_gold", "unfaithful_rows", "unfaithful_tables"]
+__all__ = ["UNFAITHFUL", "claims_table", "unfaithful_rows", "unfaithful_tables"]
 
 UNFAITHFUL = 0.5
 """Without a gold label, a claim with P(faithful) below this counts as unfaithful."""
@@ -61,52 +61,34 @@ def unfaithful_tables(
         kept = unfaithful_rows(rows)
         if len({row.is_true for row in kept}) < 2:
             continue
-        figures = {
-            row.method: row
+        found = {
+            row.method: [row.figure(metric) for metric in _SHOWN]
             for row in metric_rows(Scores(tuple(kept)), seed=seed)
             if row.dataset == name and row.pr_auc is not None
         }
-        by = "gold label" if has_gold(rows) else f"P(faithful) < {UNFAITHFUL:g}"
+        by = "gold label" if _all_gold(rows) else f"P(faithful) < {UNFAITHFUL:g}"
         false = sum(not row.is_true for row in kept)
-        yield _methods_table(
+        yield figures_table(
             f"unfaithful-{name}",
             f"{name}: unfaithful claims only ({by}), {members[0].target}",
-            figures,
-            f"{len(kept)} test claims, {false} of them not {_MEANS[members[0].target]}.",
+            [Column("method"), *(Column(METRIC_TITLES[metric], "higher") for metric in _SHOWN)],
+            {method: found[method] for method in order(found)},
+            families=True,
+            note=f"{len(kept)} test claims, {false} of them not {_MEANS[members[0].target]}.",
         )
 
 
 def unfaithful_rows(rows: Sequence[Score]) -> list[Score]:
     """The rows of unfaithful claims: by gold label where all rows have one, else by score."""
-    if has_gold(rows):
+    if _all_gold(rows):
         return [row for row in rows if not row.scores[GOLD]]
     known = [(row, row.scores.get(SIGNALS[0])) for row in rows]
     return [row for row, score in known if score is not None and score < UNFAITHFUL]
 
 
-def has_gold(rows: Sequence[Score]) -> bool:
+def _all_gold(rows: Sequence[Score]) -> bool:
     """Whether every row carries gold faithfulness."""
     return all(row.scores.get(GOLD) is not None for row in rows)
-
-
-def _methods_table(name: str, heading: str, figures: Mapping[str, Row], note: str) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    errors: list[tuple[Cell, ...]] = []
-    for group, methods in groupby(order(figures), family):
-        rows.append((group,))
-        errors.append((None,))
-        for method in methods:
-            pairs = [figures[method].figure(metric) for metric in _SHOWN]
-            rows.append((title(method), *(figure for figure, _ in pairs)))
-            errors.append((None, *(error for _, error in pairs)))
-    return Table(
-        name=name,
-        title=heading,
-        columns=(Column("method"), *(Column(t, "higher") for t in ("PR-AUC", "PRR", "ROC-AUC"))),
-        rows=tuple(rows),
-        errors=tuple(errors),
-        note=note,
-    )
 
 
 def _by_dataset(answers: Sequence[LabelledAnswer]) -> dict[str, list[LabelledAnswer]]:

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from franq_bench.fits.fitted import FITTED, FRANQ, SIGNALS, classifier, matrix
+from franq_bench.fits.fitted import FITTED, FRANQ, SIGNALS, classifier, features_of, matrix
 from franq_bench.fits.logistic import AdditiveLogistic, LearnedFranq
 from franq_bench.short.answers import Settings
 from franq_bench.short.prompts import answer_prompt, without_passages
 from franq_bench.short.statistics import NAMES
 from franq_bench.tables.method_names import title
-from franq_bench.tables.scores import MARKS, Score, Scores
+from franq_bench.tables.scores import Score, Scores
 from franq_guard.datasets.questions import Question
 from franq_guard.language_model.base import LanguageModel
 from franq_guard.records import Trace
@@ -141,8 +141,7 @@ def _fits(scores: Scores, signals: Sequence[str]) -> Mapping[str, _Fit]:
 
 
 def _fit(method: str, train: Sequence[Score], signals: Sequence[str]) -> _Fit:
-    every = sorted({*train[0].scores} - {*MARKS, *FITTED})
-    data = matrix(train, every if method == "xgboost-all" else signals)
+    data = matrix(train, features_of(method, train, signals))
     labels = np.array([row.is_true for row in train], int)
     start = process_time()
     fitted = classifier(method).fit(data, labels)

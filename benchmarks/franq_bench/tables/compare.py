@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 
 from franq_bench.tables.fallback_note import fallback_named, fallback_said
+from franq_bench.tables.layout import signed
 from franq_bench.tables.method_names import order, title
-from franq_bench.tables.resampling import METRICS, bootstrap, value
+from franq_bench.tables.resampling import METRICS, bootstrap, ends, value
 from franq_bench.tables.results import MEAN, Results
 from franq_bench.tables.scores import Scores
 from franq_bench.tables.summary import TITLES, settings_table
 from franq_guard.franq import FloatArray
 from franq_guard.report.sections import Section
-from franq_guard.report.tables import Cell, Column, Table, number
+from franq_guard.report.tables import Cell, Column, Table
 
 __all__ = ["Difference", "compare", "comparison_sections", "difference_text", "pair",
            "training_rows"]  # fmt: skip
@@ -139,10 +140,7 @@ def difference_text(row: Difference) -> str:
     """A difference with its interval, and a star if that excludes zero: +.05 [.01, .09] *."""
     if row.difference is None:
         return "-"
-    shown = number(row.difference)
-    text = shown if shown.startswith("-") or not float(shown) else f"+{shown}"
-    if row.low is not None and row.high is not None:
-        text += f" [{number(row.low)}, {number(row.high)}]{' *' if row.clear else ''}"
+    text = signed(row.difference, row.low, row.high)
     return text.replace(" ", "\u00a0")  # a cell of one line
 
 
@@ -166,9 +164,7 @@ class _Cell:
         who = (self.dataset, self.method, self.metric, self.n)
         if not self.known:
             return Difference(*who)
-        finite = self.drawn[np.isfinite(self.drawn)]
-        ends = np.percentile(finite, (2.5, 97.5)).tolist() if len(finite) > 1 else (None, None)
-        return Difference(*who, self.a, self.b, self.b - self.a, *ends)
+        return Difference(*who, self.a, self.b, self.b - self.a, *ends(self.drawn))
 
 
 def _of_dataset(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from franq_bench.tables.method_names import title
+from franq_bench.tables.method_names import PRIMARY, title
 from franq_bench.tables.results import Results
 from franq_guard.report.tables import Table
 
-__all__ = ["fallback_named", "fallback_said"]
+__all__ = ["FALLBACK", "fallback_named", "fallback_said"]
 
-_TABLE = "fallback"
+FALLBACK = "fallback"
+"""The name of the run's table that says which curve each branch takes."""
 _OWN_FITS = (
     "chosen-signals",
     "faithfulness-calibration",
@@ -23,12 +24,12 @@ _OWN_FITS = (
 )
 """How the names of tables begin that fit by themselves, on other rows, signals or labels: their
 notes name the fallback of these fits, and the run's would be false there."""
-_SHOWN = title("franq-condition").lower()
+_SHOWN = title(PRIMARY).lower()
 
 
 def fallback_said(results: Results) -> str:
     """What the run says of its fallback; empty: it has no such table."""
-    return next((made.note for made in results.tables if made.name == _TABLE), "")
+    return next((made.note for made in results.tables if made.name == FALLBACK), "")
 
 
 def fallback_named(table: Table, said: str) -> Table:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import median
 
-from franq_bench.tables.method_names import title
-from franq_bench.tables.results import Results, Row
-from franq_bench.tables.summary import PRIMARY, TITLES, form_of, of_all, ranked
+from franq_bench.tables.method_names import AS_PAPER, PRIMARY, title
+from franq_bench.tables.results import Results, Row, of_all, place
+from franq_bench.tables.summary import TITLES, form_of, ranked
 from franq_guard.report.sections import Banner
 from franq_guard.report.tables import number
 
@@ -59,18 +59,19 @@ def findings(results: Results) -> str:
 
 def _first(results: Results, metric: str, verb: str) -> str:
     rows = of_all(results)
-    places = [method for method, _ in ranked(rows, metric)]
-    if not places:
+    figures = dict(ranked(rows, metric))
+    if not figures:
         return ""
-    figures = {row.method: _figure(row, metric) for row in rows}
-    best = places[0]
-    said = f"{title(best)} {verb} ({TITLES[metric]} {figures[best]})"
-    if PRIMARY not in places:
-        return f"{said}."
-    if best == PRIMARY:
-        return f"{said}, first of {len(places)}."
-    place = f"number {places.index(PRIMARY) + 1} of {len(places)}"
-    return f"{said}; {title(PRIMARY)} is {place} ({figures[PRIMARY]})."
+    shown = {row.method: _figure(row, metric) for row in rows}
+    best, own = next(iter(figures)), (AS_PAPER, PRIMARY)
+    said = f"{title(best)} {verb} ({TITLES[metric]} {shown[best]})"
+    said += f", first of {len(figures)}" if best in own else ""
+    others = [
+        f"{title(m)}, is number {place(figures, m, metric)} of {len(figures)} ({shown[m]})"
+        for m in own
+        if m in figures and m != best
+    ]
+    return f"{'; '.join((said, *others))}."
 
 
 def _figure(row: Row, metric: str) -> str:

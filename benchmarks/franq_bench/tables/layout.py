@@ -7,9 +7,10 @@ from itertools import groupby
 
 from franq_bench.tables.method_names import family, title
 from franq_bench.tables.results import METRICS, Row
-from franq_guard.report.tables import Cell, Column, Table
+from franq_guard.report.tables import Cell, Column, Table, number
 
-__all__ = ["METRIC_TITLES", "Figure", "figures_table", "metric_columns", "metric_figures"]
+__all__ = ["METRIC_TITLES", "Figure", "figures_table", "interval", "metric_columns",
+           "metric_figures", "signed"]  # fmt: skip
 
 Figure = tuple[float | None, float | None]
 """A value and its error."""
@@ -59,3 +60,23 @@ def metric_columns(first: str) -> list[Column]:
 def metric_figures(rows: Mapping[str, Row], names: Iterable[str]) -> dict[str, list[Figure]]:
     """Every metric of some methods or variants, for :func:`metric_columns`."""
     return {name: [rows[name].figure(metric) for metric in METRICS] for name in names}
+
+
+def signed(difference: float, low: float | None, high: float | None) -> str:
+    """A difference with its 95 % interval, and a star where that leaves zero out.
+
+    What is shown as zero has no sign: its last digits differ between processors.
+
+    >>> signed(0.05, 0.01, 0.09), signed(-0.05, -0.1, 0.0), signed(-0.001, None, None)
+    ('+.05 [.01, .09] *', '-.05 [-.10, .00]', '.00')
+    """
+    shown = number(difference)
+    plus = "+" if difference > 0 and float(shown) else ""
+    ends = interval(low, high)
+    star = " *" if ends and low is not None and high is not None and low * high > 0 else ""
+    return f"{plus}{shown} {ends}{star}".strip()
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """An interval as text; empty where there is none."""
+    return "" if low is None or high is None else f"[{number(low)}, {number(high)}]"

@@ -7,9 +7,14 @@ from collections.abc import Iterable
 from franq_bench.tables.scores import BY_ALIAS, GOLD, TRAINED_ON
 from franq_guard.uncertainty.methods import methods
 
-__all__ = ["MAIN", "family", "main", "order", "title"]
+__all__ = ["AS_PAPER", "MAIN", "PRIMARY", "family", "main", "order", "title"]
 
-MAIN = ("franq-condition", "franq-none", "xgboost-all", "max-probability", "semantic-entropy",
+PRIMARY = "franq-condition"
+"""Condition-calibrated FRANQ as it is by default: with a fallback where labels are few."""
+AS_PAPER = "franq-condition-alone"
+"""Condition-calibrated FRANQ by the paper's rule: no fallback, and UQ_faith as the paper ran it."""
+
+MAIN = (PRIMARY, "franq-none", "xgboost-all", "max-probability", "semantic-entropy",
         "faithfulness")  # fmt: skip
 """The methods that curves are drawn for; as many as a plot has colours."""
 
@@ -32,8 +37,8 @@ _ADDED = {
     "xgboost-all": ("XGBoost (all features)", "xgboost"),
     "franq-none": ("FRANQ, no calibration", "franq"),
     "franq-global": ("FRANQ, calibrated", "franq"),
-    "franq-condition": ("FRANQ, condition-calibrated", "franq"),
-    "franq-condition-alone": ("FRANQ, condition-calibrated, without fallback", "franq"),
+    PRIMARY: ("FRANQ, condition-calibrated", "franq"),
+    AS_PAPER: ("FRANQ, condition-calibrated, as in the paper", "franq"),
     "franq-learned": ("FRANQ, learned", "franq"),
 }
 _MARKS = {

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from franq_bench.tables.method_names import order, title
-from franq_guard.report.tables import Column, Table
+from franq_bench.tables.layout import METRIC_TITLES
+from franq_bench.tables.method_names import AS_PAPER, PRIMARY, order, title
+from franq_guard.report.tables import Cell, Column, Table
 
-__all__ = ["SOURCE", "means", "paper_tables"]
+__all__ = ["LABELS", "OURS", "SOURCE", "as_run", "further", "means", "paper_tables", "placed"]
+
+_Of = TypeVar("_Of")
 
 SOURCE = "arXiv 2505.21072"
 NOTE = (
@@ -20,25 +24,66 @@ NOTE = (
     "of reference, not a target. Its text and its tables do not always agree on Mean and Max Token "
     "Entropy: the label is that of the table."
 )
-_METRICS = {"pr_auc": "PR-AUC", "prr": "PRR", "auroc": "ROC-AUC", "ece": "ECE"}
+_AS_RUN = {
+    PRIMARY: (AS_PAPER,),
+    "semantic-entropy": ("semantic-entropy:lm-polygraph",),
+    "ccp": ("ccp:lm-polygraph",),
+    "p-true": ("p-true:lm-polygraph-prompt", "p-true:lm-polygraph"),
+}
+"""Where ours differs: the methods that are what the paper ran, the best first. It has no fallback
+and its library's forms; of P(True) also its library's prompt."""
 
-_AS_LIBRARY = {name: f"{name}:lm-polygraph" for name in ("semantic-entropy", "ccp", "p-true")}
-"""The paper ran its library's form of these methods: its figures stand beside ours of that form."""
-
-_OF_FAITHFULNESS = {
+LABELS = {
     "Max Claim Prob.": "max-probability",
+    "Max Claim Probability": "max-probability",
+    "Max Sequence Prob.": "max-probability",
     "P(True)": "p-true",
     "Perplexity": "perplexity",
     "Mean Token Entropy": "mean-token-entropy",
+    "Max Token Entropy": "max-token-entropy",
     "CCP": "ccp",
+    "Lexical Similarity": "lexical-rougeL",
+    "Degree Matrix": "degree-entail",
+    "Sum of Eigenvalues": "eigenvalues-entail",
+    "Semantic Entropy": "semantic-entropy",
+    "SentenceSAR": "sentence-sar",
     "AlignScore": "faithfulness",
     "Parametric Knowledge": "parametric-knowledge",
+    "XGBoost (all UQ features)": "xgboost-all",
+    "XGBoost (FRANQ features)": "xgboost-franq",
+    "FRANQ no calibration": "franq-none",
+    "FRANQ (no calibration)": "franq-none",
+    "FRANQ calibrated": "franq-global",
+    "FRANQ (calibrated)": "franq-global",
+    "FRANQ condition-calibrated": PRIMARY,
+    "FRANQ (condition-calibrated)": PRIMARY,
 }
-"""Our names of the methods in the paper's table that has faithfulness as its target."""
+"""Our names of the methods in the paper's further tables."""
+
+OURS = tuple(dict.fromkeys(m for name in LABELS.values() for m in (*_AS_RUN.get(name, ()), name)))
+"""The methods of ours beside which a figure of the paper may stand."""
 
 
-def means(form: str, metric: str, target: str = "factuality") -> dict[str, dict[str, float]]:
-    """The paper's mean over its data sets: by model, by our name of the method.
+def as_run(name: str, there: Collection[str] = ()) -> str:
+    """The method of ours that is what the paper ran under a name: of several the first measured.
+
+    Args:
+        name: as in the paper's tables, by our name.
+        there: the methods that were measured.
+    """
+    ours = _AS_RUN.get(name, (name,))
+    return next((method for method in ours if method in there), ours[0])
+
+
+def placed(figures: Mapping[str, _Of], there: Collection[str] = ()) -> dict[str, _Of]:
+    """The paper's figures by the method of ours beside which they stand: see :func:`as_run`."""
+    return {as_run(name, there): figure for name, figure in figures.items()}
+
+
+def means(
+    form: str, metric: str, target: str = "factuality", there: Collection[str] = ()
+) -> dict[str, dict[str, float]]:
+    """The paper's mean over its data sets: by model, by the method of ours that it ran.
 
     The paper's own mean where it has a table of means; else the mean of its figures by data set.
 
@@ -46,21 +91,25 @@ def means(form: str, metric: str, target: str = "factuality") -> dict[str, dict[
         form: short or long.
         metric: pr_auc, prr, auroc or ece.
         target: factuality, or faithfulness (one table of the long form); of others it has nothing.
+        there: the methods that were measured, see :func:`as_run`.
     """
     of = {"factuality": _means, "faithfulness": _of_faithfulness}.get(target)
     found = of(form, metric) if of else {}
-    return {
-        model: {_AS_LIBRARY.get(name, name): value for name, value in figures.items()}
-        for model, figures in found.items()
-    }
+    return {model: placed(figures, there) for model, figures in found.items()}
+
+
+def further(name: str, form: str) -> dict[str, dict[str, Cell]]:
+    """One of the paper's further tables (Llama 3B): by the paper's label, by column."""
+    (table,) = (t for t in _read()["further"] if t["name"] == name and t["form"] in (form, "both"))
+    columns = table["columns"][1:]
+    return {row[0]: dict(zip(columns, row[1:], strict=True)) for row in table["rows"]}
 
 
 def _of_faithfulness(form: str, metric: str) -> dict[str, dict[str, float]]:
-    (table,) = (t for t in _read()["further"] if t["name"] == "faithfulness-target")
-    if form != table["form"] or _METRICS[metric] not in table["columns"]:
-        return {}
-    at = table["columns"].index(_METRICS[metric])
-    return {"Llama 3B": {_OF_FAITHFULNESS[row[0]]: row[at] for row in table["rows"]}}
+    column = METRIC_TITLES[metric]
+    rows: dict[str, Any] = further("faithfulness-target", form) if form == "long" else {}
+    found = {LABELS[label]: row[column] for label, row in rows.items() if column in row}
+    return {"Llama 3B": found} if found else {}
 
 
 def _means(form: str, metric: str) -> dict[str, dict[str, float]]:
@@ -81,9 +130,9 @@ def paper_tables(form: str) -> list[Table]:
 
 def _table(block: dict[str, Any]) -> Table:
     rows = block["rows"]
-    metrics = [name for name in next(iter(rows.values())) if name in _METRICS]
+    metrics = [name for name in next(iter(rows.values())) if name in METRIC_TITLES]
     columns = [
-        Column(f"{name} {_METRICS[metric]}", "lower" if metric == "ece" else "higher")
+        Column(f"{name} {METRIC_TITLES[metric]}", "lower" if metric == "ece" else "higher")
         for name in block["datasets"]
         for metric in metrics
     ]

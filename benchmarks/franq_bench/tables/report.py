@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from franq_bench.tables import paper
+from franq_bench.tables.beside import beside
 from franq_bench.tables.fallback_note import fallback_named, fallback_said
 from franq_bench.tables.findings import EXPLAINED, findings, heading, titles_shown, too_few
 from franq_bench.tables.method_names import main, title
@@ -29,6 +30,7 @@ from franq_bench.tables.summary import (
     main_table,
     settings_table,
     summary_table,
+    target_of,
     unmeasured,
 )
 from franq_guard.metrics.plots import rejection_plot, reliability_plot
@@ -66,6 +68,7 @@ def write_report(
     with_text: bool = True,
     resamples: int = 1000,
     loaded: tuple[Results, Scores] | None = None,
+    made: Sequence[Section] | None = None,
 ) -> tuple[Path, Path]:
     """Render a benchmark's folder again.
 
@@ -77,6 +80,7 @@ def write_report(
             folder never does: it may be published.
         resamples: of the bootstrap.
         loaded: what :func:`load` gave of the folder, where that was done already.
+        made: what :func:`sections` gave, likewise.
 
     Returns:
         The two files.
@@ -88,7 +92,7 @@ def write_report(
     page_file, text_file = html or folder / HTML, markdown_file or folder / MARKDOWN
     results, scores = loaded or load(folder, resamples=resamples)
     inside = page_file.resolve().is_relative_to(folder.resolve())
-    made = list(sections(results, scores, resamples=resamples))
+    made = list(made or sections(results, scores, resamples=resamples))
     text = list(_mistakes(scores, folder)) if with_text and inside else []
     # Halves of UTF-16 pairs cannot be encoded; models do write them.
     for file, content in (
@@ -134,7 +138,9 @@ def sections(results: Results, scores: Scores, *, resamples: int = 1000) -> Iter
     if curves:
         yield Section("Curves", curves)
     if results.tables:
-        yield Section("Ablations and further tables", named(results, *results.tables))
+        form, target = form_of(results), target_of(results)
+        tables = tuple(beside(table, form, target) for table in results.tables)
+        yield Section("Ablations and further tables", named(results, *tables))
     yield Section("The paper's own figures", tuple(paper.paper_tables(form_of(results))), True)
     yield Section(
         "Settings",

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from franq_guard.franq import FloatArray
 from franq_guard.metrics import measures as metrics
 
-__all__ = ["METRICS", "bootstrap", "standard_error", "value"]
+__all__ = ["METRICS", "bootstrap", "ends", "standard_error", "value"]
 
 METRICS = ("pr_auc", "prr", "auroc", "ece")
 """The metrics of a benchmark's tables; ``prr`` rejects at most one half."""
@@ -82,6 +82,16 @@ def standard_error(values: ArrayLike) -> float:
     every = np.asarray(values, float)
     finite = every[np.isfinite(every)]
     return float(finite.std(ddof=1)) if len(finite) > 1 else float("nan")
+
+
+def ends(values: ArrayLike) -> tuple[float, float] | tuple[None, None]:
+    """The ends of the 95 % interval of bootstrap values (B,); None with fewer than two but NaN."""
+    every = np.asarray(values, float)
+    finite = every[np.isfinite(every)]
+    if len(finite) < 2:
+        return None, None
+    low, high = np.percentile(finite, (2.5, 97.5)).tolist()
+    return low, high
 
 
 def _draws(

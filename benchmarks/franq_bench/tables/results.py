@@ -13,9 +13,11 @@ import numpy as np
 
 from franq_bench.tables.resampling import METRICS, bootstrap, standard_error, value
 from franq_bench.tables.scores import Score, Scores
+from franq_guard.franq import FloatArray
 from franq_guard.report.tables import Table
 
-__all__ = ["METRICS", "SCHEMA", "Dataset", "Results", "Row", "Score", "Scores", "metric_rows"]
+__all__ = ["METRICS", "SCHEMA", "Dataset", "Results", "Row", "Score", "Scores", "metric_rows",
+           "of_all", "place", "rounded"]  # fmt: skip
 
 SCHEMA = "franq.bench/1"
 FILE = "results.json"
@@ -127,6 +129,27 @@ class Results:
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False, indent=1)
         (folder / FILE).write_text(text + "\n", encoding="utf-8")
+
+
+def of_all(results: Results) -> list[Row]:
+    """The rows of the means over the data sets; where there is one data set, its own."""
+    only = results.datasets[0].name if len(results.datasets) == 1 else MEAN
+    return [row for row in results.rows if row.dataset == only]
+
+
+def place(figures: Mapping[str, float], method: str, metric: str) -> int:
+    """One more than the methods that are better: equal ones share a place."""
+    values = rounded(np.array([*figures.values()]), metric)
+    own = values[list(figures).index(method)]
+    return int((values > own).sum()) + 1
+
+
+def rounded(figures: FloatArray, metric: str) -> FloatArray:
+    """Figures by which methods are ordered, the higher the better.
+
+    Rounded: the last bit of a sum differs between processors and would order equal methods.
+    """
+    return np.round(-figures if metric == "ece" else figures, 9)
 
 
 def metric_rows(

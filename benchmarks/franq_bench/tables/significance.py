@@ -12,16 +12,16 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from franq_bench.tables.layout import METRIC_TITLES, interval, signed
 from franq_bench.tables.method_names import order, title
-from franq_bench.tables.resampling import METRICS, bootstrap
-from franq_bench.tables.results import MEAN, Results, Row
+from franq_bench.tables.resampling import METRICS, bootstrap, ends
+from franq_bench.tables.results import Results, Row, of_all, place, rounded
 from franq_bench.tables.scores import Scores
 from franq_guard.franq import FloatArray
 from franq_guard.report.tables import Cell, Column, Table, number
 
 __all__ = ["difference_with_interval", "drawn_means", "significance"]
 
-_NAMES = {"pr_auc": "PR-AUC", "prr": "PRR", "auroc": "ROC-AUC", "ece": "ECE"}
 _OWN = "franq-"
 
 
@@ -39,8 +39,7 @@ def significance(
     Returns:
         One table; none where there is no variant of FRANQ, or nothing to compare it with.
     """
-    only = results.datasets[0].name if len(results.datasets) == 1 else MEAN
-    rows = {row.method: row for row in results.rows if row.dataset == only}
+    rows = {row.method: row for row in of_all(results)}
     drawn = drawn_means(scores, resamples=resamples, seed=seed)
     lines = [line for metric in METRICS for line in _lines(metric, rows, drawn[metric])]
     if not lines:
@@ -75,17 +74,13 @@ def _lines(
 ) -> list[tuple[Cell, ...]]:
     """A heading that names the best other method, then a line for each variant of FRANQ."""
     figures = {m: value for m, row in rows.items() if (value := row.figure(metric)[0]) is not None}
-    sign = -1 if metric == "ece" else 1
     own = [method for method in order(figures) if method.startswith(_OWN)]
     others = [method for method in figures if method not in own]
     if not own or not others or not drawn:
         return []
-    best = max(others, key=lambda method: sign * figures[method])
-    ranks = _ranks({m: sign * drawn[m] for m in figures})
-    # Rounded: the last bit of a sum differs between processors and would order equal methods.
-    ranked = sorted(figures, key=lambda m: -sign * round(figures[m], 9))
-    place = {m: at for at, m in enumerate(ranked, 1)}
-    heading = f"{_NAMES[metric]}; best other: {title(best)}, {number(figures[best])}"
+    best = min(others, key=lambda method: place(figures, method, metric))
+    ranks = _ranks({m: drawn[m] for m in figures}, metric)
+    heading = f"{METRIC_TITLES[metric]}; best other: {title(best)}, {number(figures[best])}"
     lines: list[tuple[Cell, ...]] = [(heading,)]
     for method in own:
         gap = figures[method] - figures[best]
@@ -93,14 +88,14 @@ def _lines(
             title(method),
             figures[method],
             difference_with_interval(gap, drawn[method] - drawn[best]),
-            f"{place[method]} of {len(figures)} {_interval(ranks[method], digits=0)}".strip(),
+            f"{place(figures, method, metric)} of {len(figures)} {_whole(ranks[method])}".strip(),
         ))  # fmt: skip
     return lines
 
 
-def _ranks(drawn: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-    """In every resample: one more than the methods that are better; NaN where it is undefined."""
-    values = np.array(list(drawn.values()))
+def _ranks(drawn: Mapping[str, FloatArray], metric: str) -> dict[str, FloatArray]:
+    """The places in every resample; NaN where one is undefined."""
+    values = rounded(np.array(list(drawn.values())), metric)
     with np.errstate(invalid="ignore"):
         better = (values[None, :, :] > values[:, None, :]).sum(axis=1) + 1.0
     better[:, np.isnan(values).any(axis=0)] = math.nan
@@ -108,27 +103,13 @@ def _ranks(drawn: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
 
 
 def difference_with_interval(gap: float, drawn: FloatArray) -> str:
-    """A difference and the 95 % interval of its resamples (B,); a star where it excludes zero."""
-    low, high = _ends(drawn)
-    clear = " *" if math.isfinite(low) and low * high > 0 else ""
-    sign = "" if gap < 0 else "+"
-    return f"{sign}{number(gap)} {_interval(drawn)}{clear}".strip()
+    """A difference and the 95 % interval of its resamples (B,), as :func:`signed` has it."""
+    return signed(gap, *ends(drawn))
 
 
-def _interval(drawn: FloatArray, digits: int | None = None) -> str:
-    ends = _ends(drawn)
-    if not all(map(math.isfinite, ends)):
-        return ""
-    low, high = (number(end) if digits is None else f"{end:.{digits}f}" for end in ends)
-    return f"[{low}, {high}]"
-
-
-def _ends(drawn: FloatArray) -> tuple[float, float]:
-    finite = drawn[np.isfinite(drawn)]
-    if len(finite) < 2:
-        return math.nan, math.nan
-    low, high = np.percentile(finite, (2.5, 97.5)).tolist()
-    return low, high
+def _whole(ranks: FloatArray) -> str:
+    low, high = ends(ranks)
+    return "" if low is None or high is None else interval(round(low), round(high))
 
 
 def _table(lines: Sequence[tuple[Cell, ...]], resamples: int) -> Table:

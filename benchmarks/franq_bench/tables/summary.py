@@ -9,8 +9,8 @@ from typing import Any
 
 from franq_bench.tables import paper
 from franq_bench.tables.layout import figures_table, metric_columns, metric_figures
-from franq_bench.tables.method_names import family, order, title
-from franq_bench.tables.results import MEAN, METRICS, Results, Row
+from franq_bench.tables.method_names import AS_PAPER, PRIMARY, family, order, title
+from franq_bench.tables.results import MEAN, METRICS, Results, Row, of_all, place
 from franq_bench.tables.scores import Scores
 from franq_guard.report.tables import Cell, Column, Table, number
 
@@ -21,7 +21,6 @@ __all__ = [
     "form_of",
     "main_table",
     "methods_table",
-    "of_all",
     "ranked",
     "settings_table",
     "summary_table",
@@ -39,9 +38,9 @@ _NOTES = {
     "pr_auc": "False answers are the positive class: a random score gives the share of them.",
     "prr": "1: the false are rejected first; 0: no better than chance; below 0: worse.",
     "auroc": "A random score gives .50.",
-    "ece": "Ten equal bins; only scores within [0, 1]; lower is better.",
+    "ece": "Ten equal bins; only scores within [0, 1]; lower is better. Only the fitted methods "
+    "and the probabilities of the model are meant as P(true): the others are squashed into [0, 1].",
 }
-PRIMARY = "franq-condition"
 
 
 def form_of(results: Results) -> str:
@@ -64,7 +63,8 @@ def main_table(results: Results, metric: str) -> Table:
     found = {(row.dataset, row.method): row.figure(metric) for row in results.rows}
     names = [d.name for d in results.datasets]
     shown = names if len(names) == 1 else [*names, MEAN]
-    theirs = paper.means(form_of(results), metric, target_of(results))
+    there = {row.method for row in results.rows}
+    theirs = paper.means(form_of(results), metric, target_of(results), there)
     better: Any = "lower" if metric == "ece" else "higher"
     rows: list[tuple[Cell, ...]] = []
     errors: list[tuple[Cell, ...]] = []
@@ -95,27 +95,30 @@ _BESIDE = (
     f"± is a bootstrap standard error. The columns 'paper' are the means that {paper.SOURCE} "
     "reports for other models, data and judges: a frame of reference, not a target. It ran its "
     "library's forms of Semantic Entropy, Claim-Conditioned Probability and P(True): its figures "
-    "stand in the rows of those (lm-polygraph)."
+    f"stand in the rows of those (lm-polygraph), and in that of {title(AS_PAPER)}."
 )
 
 
 def summary_table(results: Results) -> Table:
-    """By metric, over the data sets: which method comes first, and where FRANQ stands."""
+    """By metric, over the data sets: which method comes first, and where FRANQ stands.
+
+    FRANQ stands twice: by the paper's rule, with its place in the paper, and as it is by default.
+    """
     form, target = form_of(results), target_of(results)
     rows: list[tuple[Cell, ...]] = []
     for metric in METRICS:
-        places = ranked(of_all(results), metric)
-        if places:
-            best, value = places[0]
-            place = {name: at for at, (name, _) in enumerate(places, 1)}
-            own = place.get(PRIMARY)
+        figures = dict(ranked(of_all(results), metric))
+        if figures:
+            best = next(iter(figures))
             rows.append((
                 TITLES[metric],
                 title(best),
-                value,
-                dict(places).get(PRIMARY),
-                "-" if own is None else f"{own} of {len(places)}",
+                figures[best],
+                figures.get(AS_PAPER),
+                _place(figures, AS_PAPER, metric),
                 _place_in_paper(form, metric, target),
+                figures.get(PRIMARY),
+                _place(figures, PRIMARY, metric),
             ))  # fmt: skip
     return Table(
         name="summary",
@@ -124,12 +127,15 @@ def summary_table(results: Results) -> Table:
             Column("metric"),
             Column("first"),
             Column("its mean"),
-            Column(title(PRIMARY)),
+            Column(title(AS_PAPER)),
             Column("its place"),
             Column("its place in the paper"),
+            Column(title(PRIMARY)),
+            Column("the place of that"),
         ),
         rows=tuple(rows),
-        note="Places by the mean alone; many differences are within a standard error. "
+        note="Places by the mean alone, one more than the methods that are better; many "
+        "differences are within a standard error. "
         f"The paper: {paper.SOURCE}, other models and data, its own set of methods.",
     )
 
@@ -187,20 +193,19 @@ def unmeasured(scores: Scores) -> str:
 
 
 def _place_in_paper(form: str, metric: str, target: str) -> str:
-    """Where the paper's primary method stands for each of its models; equal means share a place."""
-    places = []
-    for model, figures in paper.means(form, metric, target).items():
-        if (own := figures.get(PRIMARY)) is None:
-            continue  # with faithfulness as the target the paper has no FRANQ
-        ahead = [f for f in figures.values() if (f < own if metric == "ece" else f > own)]
-        places.append(f"{len(ahead) + 1} of {len(figures)} ({model})")
+    """Where the paper's primary method stands for each of its models."""
+    places = [
+        f"{_place(figures, AS_PAPER, metric)} ({model})"
+        for model, figures in paper.means(form, metric, target).items()
+        if AS_PAPER in figures  # with faithfulness as the target the paper has no FRANQ
+    ]
     return ", ".join(places) or "-"
 
 
-def of_all(results: Results) -> list[Row]:
-    """The rows of the means over the data sets; where there is one data set, its own."""
-    only = results.datasets[0].name if len(results.datasets) == 1 else MEAN
-    return [row for row in results.rows if row.dataset == only]
+def _place(figures: Mapping[str, float], method: str, metric: str) -> str:
+    """Such as "3 of 44"; "-" where the method has no figure."""
+    found = method in figures
+    return f"{place(figures, method, metric)} of {len(figures)}" if found else "-"
 
 
 def ranked(rows: Sequence[Row], metric: str) -> list[tuple[str, float]]:

@@ -65,25 +65,25 @@ def isotonic(x, y):
     return lambda value: float(np.interp(value, xs, ys))
 
 
-def branch(train, method, calibration, inside):
+def branch(train, method, calibration, inside, fewest):
     chosen = [r for r in train if inside(r)] if calibration == "condition" else train
     true = sum(r.is_true for r in chosen)
-    if min(true, len(chosen) - true) < 5:
+    if not chosen or min(true, len(chosen) - true) < fewest:
         chosen = train
     return isotonic([r.scores[method] for r in chosen], [float(r.is_true) for r in chosen])
 
 
 def franq_loop(
     train, test, *, faith=FAITH, unfaith=UNFAITH, calibration="condition", hard=False, gold=False,
-    calibrate=False,
+    calibrate=False, fewest=5,
 ):  # fmt: skip
     """P(true) = P(faithful) * UQ_faith + (1 - P(faithful)) * UQ_unfaith, as the paper writes it."""
     inside = (lambda r: r.scores["gold-faithful"] == 1) if gold else (lambda r: r.scores[P] > 0.5)
     weight = p_curve(train) if calibrate else float
     f = u = float
     if calibration != "none":
-        f = branch(train, faith, calibration, inside)
-        u = branch(train, unfaith, calibration, lambda r: not inside(r))
+        f = branch(train, faith, calibration, inside, fewest)
+        u = branch(train, unfaith, calibration, lambda r: not inside(r), fewest)
     found = []
     for r in test:
         p = weight(r.scores[P])

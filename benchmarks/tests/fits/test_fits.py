@@ -7,15 +7,10 @@ import numpy as np
 import pytest
 
 from franq_bench.fits.alone import calibrated_alone
+from franq_bench.fits.calibrations import faithfulness_calibration, pooled, thresholded
 from franq_bench.fits.chosen import chosen_signals, chosen_table
 from franq_bench.fits.fitted import with_fitted
-from franq_bench.fits.short_form import (
-    faithfulness_calibration,
-    faithfulness_inputs,
-    pooled,
-    thresholded,
-    uq_grid,
-)
+from franq_bench.fits.grid import faithfulness_inputs, uq_grid
 from franq_bench.fits.variants import raw
 from franq_bench.tables.scores import GOLD, Scores
 from franq_guard.metrics.measures import prr
@@ -175,11 +170,13 @@ def test_each_method_alone_by_loop():
 
 
 def test_thresholded_by_loop():
-    scores = random_scores()
+    scores = random_scores(train=18)
     table = thresholded(scores, resamples=20)
-    for calibration, shown in NAMES.items():
+    rules = {shown: {"calibration": name} for name, shown in NAMES.items()}
+    rules[f"{NAMES['condition']}, as in the paper"] = {"fewest": 0}
+    for shown, rule in rules.items():
         for hard, label in ((False, shown), (True, f"{shown}, T = 0.5")):
-            options = {"calibration": calibration, "hard": hard}
+            options = {**rule, "hard": hard}
             auc, roc = cells(table, "PR-AUC")[label], cells(table, "ROC-AUC")[label]
             assert auc == pytest.approx(mean_of(average_precision, scores, **options))
             assert roc == pytest.approx(mean_of(roc_auc, scores, **options))
@@ -234,8 +231,9 @@ def test_gold_faithfulness_by_loop():
         "calibrated, branches by gold faithfulness": {"gold": True, "calibrate": True},
     }
     for name, options in variants.items():
-        expected = mean_of(average_precision, scores, **options)
-        assert cells(table, "PR-AUC")[name] == pytest.approx(expected)
+        for rule, fewest in (("", 5), (", no fallback", 0)):
+            expected = mean_of(average_precision, scores, **options, fewest=fewest)
+            assert cells(table, "PR-AUC")[name + rule] == pytest.approx(expected)
     own, calibrated = [], []
     for name in scores.datasets:
         train, test = parts(scores, name)
@@ -243,7 +241,7 @@ def test_gold_faithfulness_by_loop():
         own.append(gap(gold, [r.scores[P] for r in test]))
         calibrated.append(gap(gold, [curve(r.scores[P]) for r in test]))
     gaps = list(cells(table, "ECE of P_faithful").values())
-    assert gaps == pytest.approx([np.mean(own), np.mean(own), np.mean(calibrated)])
+    assert gaps == pytest.approx(2 * [np.mean(own), np.mean(own), np.mean(calibrated)])
 
 
 def test_only_rows_with_gold_count_and_there_must_be_some():

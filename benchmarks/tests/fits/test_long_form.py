@@ -10,6 +10,7 @@ from franq_bench.fits.refit import refitted
 from franq_bench.tables.method_names import title
 from franq_bench.tables.results import MEAN, Dataset, Results, metric_rows
 from franq_bench.tables.scores import GOLD, Score, Scores
+from franq_guard.report.tables import Column, Table
 
 CONDITION = "franq-condition"
 
@@ -83,5 +84,9 @@ def test_refitting_gives_them_again(scores):
     settings = {"signals": list(SIGNALS), "form": "long", "seed": 0}
     rows = tuple(metric_rows(scores))
     sets = tuple(Dataset(name, n_train=40, n_test=40) for name in scores.datasets)
-    results = Results(settings, {}, sets, rows, tuple(ablation_tables(scores)))
+    made = tuple(ablation_tables(scores))
+    counted, other = (Table(name, "T", (Column("x"),), ()) for name in ("claims", "other"))
+    results = Results(settings, {}, sets, rows, (*made, counted))
     assert refitted(results, scores) == (results, scores)
+    # what no fit makes is not kept, but for counts and times
+    assert refitted(replace(results, tables=(other, *made, counted)), scores)[0] == results

@@ -8,8 +8,9 @@ import pytest
 
 from franq_bench.fits.fallback import fallback_of, fallback_table
 from franq_bench.fits.fitted import FITTED, SIGNALS, fitted_scores, with_fitted
-from franq_bench.fits.logistic import additive_logistic, learned_franq, unbounded
+from franq_bench.fits.logistic import AdditiveLogistic, LearnedFranq, unbounded
 from franq_bench.fits.one_change import changes, one_change
+from franq_bench.fits.paper_form import as_paper, as_paper_said, whose
 from franq_bench.fits.reciprocal import reciprocal, with_reciprocals
 from franq_bench.fits.variants import franq, judged
 from franq_bench.tables.fallback_note import fallback_named, fallback_said
@@ -20,6 +21,9 @@ from franq_guard.calibration.mixture import FranqMixture
 from franq_guard.uncertainty.methods import confidence
 
 from .ablation_data import FAITH, UNFAITH, P, random_scores
+
+LIBRARY = "semantic-entropy:lm-polygraph"
+LONG = (P, "max-probability", "parametric-knowledge")
 
 
 def made(counts, dataset="a", split="train"):
@@ -69,7 +73,7 @@ def test_every_table_with_condition_calibrated_franq_names_the_fallback():
     assert fallback_named(table, fallback_said(Results({}, {}, (), rows))) == table
 
 
-@pytest.mark.parametrize("make", [learned_franq, additive_logistic])
+@pytest.mark.parametrize("make", [LearnedFranq, AdditiveLogistic])
 def test_logistic_functions_rank_by_the_signals_and_leave_gaps_out(make):
     rng = np.random.default_rng(0)
     true = rng.random(300) < 0.5
@@ -173,14 +177,68 @@ def with_method(scores, method, made):
 
 
 def test_the_first_row_has_semantic_entropy_as_the_paper_ran_it():
-    library = "semantic-entropy:lm-polygraph"
-    scores = with_method(random_scores(train=30), library, lambda r: 1 - r.scores[FAITH])
+    scores = with_method(random_scores(train=30), LIBRARY, lambda r: 1 - r.scores[FAITH])
     [table] = one_change(scores, resamples=2)
-    expected = judged(scores, {"it": franq((P, library, UNFAITH), min_per_class=0)})["it"].prr
+    expected = judged(scores, {"it": franq((P, LIBRARY, UNFAITH), min_per_class=0)})["it"].prr
     figures = {row[0]: row[1] for row in table.rows}
     assert table.rows[0][1] == pytest.approx(expected)
     own = judged(scores, {"it": franq(min_per_class=0)})["it"].prr
     assert figures["UQ_faith: Semantic Entropy"] == pytest.approx(own) != expected
+    # the same row as in the main tables, whose other methods keep the signals of the run
+    fitted = {r.method: r.prr for r in metric_rows(with_fitted(scores)) if r.dataset == MEAN}
+    assert fitted["franq-condition-alone"] == table.rows[0][1]
+    assert fitted["franq-condition"] == pytest.approx(own)  # every condition has enough rows
+
+
+def test_p_faithful_alone_is_one_of_the_changes():
+    scores = random_scores(train=30)
+    [table] = one_change(scores, resamples=2)
+    figures = {row[0]: row[1:] for row in table.rows}
+    raw = {r.method: r for r in metric_rows(scores) if r.dataset == MEAN}[P]
+    alone = figures["no uncertainty: P(faithful) alone"]
+    assert (alone[0], alone[2], alone[4]) == (raw.prr, raw.pr_auc, raw.ece)
+
+
+@pytest.mark.parametrize(
+    ("signals", "taken", "who"),
+    [
+        ((P, FAITH, UNFAITH), (P, LIBRARY, UNFAITH), "the paper"),
+        ((P, "parametric-knowledge", UNFAITH), None, "the paper, for corrupted passages,"),
+        (LONG, None, "the paper"),
+        ((P, "max-token-entropy", UNFAITH), None, "this run"),
+        ((P, FAITH, "degree-entail"), None, "this run"),
+        (("max-nli", FAITH, UNFAITH), None, "this run"),
+    ],
+)
+def test_the_papers_signals_are_told_from_others(signals, taken, who):
+    scores = with_method(random_scores(train=9), LIBRARY, lambda r: r.scores[FAITH])
+    assert as_paper(signals, scores.rows) == (taken or signals)
+    assert whose(as_paper(signals, scores.rows)) == who
+    said = as_paper_said(signals, scores.rows)
+    assert said.startswith("FRANQ, condition-calibrated, as in the paper, has ")
+    assert ("not the paper's" in said) == (who == "this run")
+    assert ("Semantic Entropy (lm-polygraph)" in said) == (taken is not None)
+
+
+def test_the_librarys_form_is_taken_only_where_no_row_is_lost():
+    scores = random_scores(train=9)
+    signals = (P, FAITH, UNFAITH)
+    assert as_paper(signals, scores.rows) == signals
+    one_lacks = with_method(scores, LIBRARY, lambda r: None if r.id == "test3" else 0.5)
+    assert as_paper(signals, one_lacks.rows) == signals
+    both_lack = with_method(one_lacks, FAITH, lambda r: r.scores[LIBRARY])
+    assert as_paper(signals, both_lack.rows) == (P, LIBRARY, UNFAITH)
+
+
+def test_the_first_row_says_whose_signals_it_has():
+    scores = with_method(random_scores(train=30), LIBRARY, lambda r: r.scores[FAITH])
+    for signals, who in (
+        ((P, FAITH, UNFAITH), "the paper"),
+        ((P, "parametric-knowledge", UNFAITH), "the paper, for corrupted passages,"),
+        ((P, UNFAITH, FAITH), "this run"),
+    ):
+        [table] = one_change(scores, signals=signals, resamples=2)
+        assert table.rows[0][0] == f"as {who} has it: condition-calibrated, no fallback"
 
 
 def test_the_long_form_tries_other_signals_as_log_probabilities():

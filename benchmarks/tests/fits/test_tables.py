@@ -5,19 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from franq_bench.fits.by_faithfulness import by_faithfulness, p_faithful_table
+from franq_bench.fits.first_tree import first_tree
+from franq_bench.fits.fitted import FITTED, with_fitted
 from franq_bench.fits.held_out import held_out
-from franq_bench.fits.short_form import (
-    ablation_tables,
-    by_faithfulness,
-    ece_table,
-    first_tree,
-    p_faithful_table,
-    robustness,
-)
+from franq_bench.fits.robustness import Setting, robustness
+from franq_bench.fits.short_form import ablation_tables
 from franq_bench.fits.variants import raw
+from franq_bench.tables.method_names import title
+from franq_bench.tables.results import MEAN, metric_rows
 from franq_bench.tables.scores import GOLD, TRAINED_ON, Scores
 
-from .ablation_data import P, average_precision, cells, mean_of, random_scores, rows
+from .ablation_data import UNFAITH, P, average_precision, cells, mean_of, random_scores, rows
 
 
 def split_scores():
@@ -86,15 +85,6 @@ def test_histogram_with_gold_by_hand():
     assert set(cells(p_faithful_table(Scores(())), "rows").values()) == {0}
 
 
-def test_ece_by_hand():
-    train = rows("a", "train", [1, 0], perplexity=[0.5, 0.5], sar=[-9, -8])
-    test = rows("a", "test", [1, 0, 1, 0], perplexity=[0.9, 0.8, 0.4, 0.3], sar=[-9, -8, -7, -6])
-    table = ece_table(Scores((*train, *test)), resamples=0)
-    assert cells(table, "a")["Perplexity"] == pytest.approx((0.1 + 0.8 + 0.6 + 0.3) / 4)
-    assert cells(table, "mean") == cells(table, "a")
-    assert "SAR" not in cells(table, "a")  # not within [0, 1]
-
-
 def test_first_tree_of_one_telling_feature():
     true = [1, 0] * 20
     told = [0.9 if t else 0.2 for t in true]
@@ -126,8 +116,10 @@ def test_first_tree_says_where_missing_values_go():
 
 def test_settings_side_by_side():
     own, other = random_scores(["a", "b"]), random_scores(["b", "c"], seed=3)
-    by_prr, by_auc = robustness({"original": own, "shuffled": other}, resamples=10)
-    assert [c.title for c in by_auc.columns] == ["method", "original", "shuffled"]
+    both = {"original": Setting(own), "shuffled": Setting(other)}
+    by_prr, by_auc = robustness(both, resamples=10)
+    shown = ["method", "original", "shuffled", "paper: original", "paper: shuffled"]
+    assert [c.title for c in by_auc.columns] == shown
     label = "FRANQ, condition-calibrated, Parametric Knowledge as UQ_faith"
     for setting, scores in (("original", own), ("shuffled", other)):
         common = Scores(tuple(r for r in scores.rows if r.dataset == "b"))
@@ -139,15 +131,45 @@ def test_settings_side_by_side():
         test = [r for r in common.rows if r.split == "test"]
         expected = average_precision(test, [r.scores[P] for r in test])
         assert found["Faithfulness score"] == pytest.approx(expected)
+    # the paper's tables: FRANQ condition-calibrated .631 and .695, AlignScore's PRR .207 and .234
+    theirs = [cells(by_auc, name) for name in shown[3:]]
+    assert [of["FRANQ, condition-calibrated, as in the paper"] for of in theirs] == [0.631, 0.695]
+    assert [of["FRANQ, condition-calibrated"] for of in theirs] == [None, None]
+    assert cells(by_prr, "paper: original")["Faithfulness score"] == 0.207
+    assert cells(by_prr, "paper: shuffled")["Faithfulness score"] == 0.234
     assert "original: 40 training and 30 test rows, 10 of them true" in by_prr.note
     assert by_auc.errors[0][1] > 0
 
 
+def test_a_setting_has_the_figures_of_its_own_report():
+    scores = random_scores(["a", "b"], seed=5)
+    signals, above = (P, "parametric-knowledge", UNFAITH), 0.4
+    setting = Setting(scores, signals, above, titles_shown=True)
+    table, _ = robustness({"corrupted": setting, "other": Setting(scores)}, resamples=0)
+    fitted = with_fitted(scores, signals=signals, faithful_above=above)
+    expected = {r.method: r.prr for r in metric_rows(fitted, resamples=2) if r.dataset == MEAN}
+    found, other = cells(table, "corrupted"), cells(table, "other")
+    assert {m: found[title(m)] for m in FITTED} == {m: expected[m] for m in FITTED}
+    of_knowledge = found["FRANQ, condition-calibrated, Parametric Knowledge as UQ_faith"]
+    of_entropy = other["FRANQ, condition-calibrated, Semantic Entropy as UQ_faith"]
+    assert (of_knowledge, of_entropy) == (
+        found[title("franq-condition")],
+        other[title("franq-condition")],
+    )
+    assert found[title("franq-condition")] != other[title("franq-condition")]
+    assert (
+        "corrupted: 80 training and 60 test rows, 20 of them true; UQ_faith Parametric"
+        in table.note
+    )
+    assert "often are the answer, in: corrupted. There its rows" in table.note
+    assert "paper: other" not in [c.title for c in table.columns]  # the paper has no such setting
+
+
 def test_settings_without_a_common_data_set_or_method():
-    own = random_scores(["a"])
-    assert robustness({"original": own, "shuffled": random_scores(["c"])}) == []
+    own, other = Setting(random_scores(["a"])), Setting(random_scores(["c"]))
+    assert robustness({"original": own, "shuffled": other}) == []
     assert robustness({}) == []
-    bare = Scores(tuple(rows("a", "test", [1, 0, 1, 0], perplexity=[1, 0, 1, 0])))
+    bare = Setting(Scores(tuple(rows("a", "test", [1, 0, 1, 0], perplexity=[1, 0, 1, 0]))))
     assert [t.rows for t in robustness({"original": bare})] == [(), ()]
 
 
@@ -161,7 +183,7 @@ def test_every_table_of_a_matrix_with_gold():
         "thresholded",
         "faithfulness-calibration", "training-size-pr-auc", "training-size-prr",
         "training-size-ece", "p-faithful-above", "p-faithful-below", "p-faithful", "pooled",
-        "ece-by-data-set", "first-tree", "first-tree-of-signals",
+        "first-tree", "first-tree-of-signals",
     ]  # fmt: skip
     for table in tables:
         assert table.note

@@ -246,6 +246,24 @@ def test_runs_of_one_kind_are_not_put_side_by_side(folders):
     assert "runs of the same kind" in result.output
 
 
+def test_runs_side_by_side_keep_their_own_signals(folders, tmp_path):
+    results = Results.read(folders[1])
+    signals = ["faithfulness", "parametric-knowledge", "eigenvalues-entail"]
+    settings = {**results.settings, "retrieval": "corrupted", "signals": signals}
+    del settings["parametric_knowledge_prompt"]  # as runs had it that showed the titles there
+    replace(results, settings=settings).write(tmp_path)
+    Scores.read(folders[1]).write(tmp_path)
+    command = ["bench", "robustness", str(folders[1]), str(tmp_path), "--json"]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    tables = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [table["name"] for table in tables] == ["robustness-prr", "robustness-pr-auc"]
+    for table in tables:
+        assert "true; UQ_faith Semantic Entropy." in table["note"]
+        assert "true; UQ_faith Parametric Knowledge." in table["note"]
+        assert "the answer, in: corrupted." in table["note"]
+
+
 def test_statistics_survive_the_cache(folders, models, questions, plan):
     from franq_bench.short.generate import answers_of
     from franq_bench.short.statistics import statistics_of

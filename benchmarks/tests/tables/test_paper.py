@@ -10,13 +10,13 @@ from franq_bench.tables.scores import MARKS
     ("model", "name", "metric", "mean"),
     [
         # ROC-AUC: means of the tables by data set; the others stand in the table of means
-        ("Llama 3B", "franq-condition", "auroc", (0.748 + 0.763 + 0.821 + 0.877) / 4),
-        ("Falcon 3B", "franq-condition", "auroc", (0.668 + 0.781 + 0.695 + 0.776) / 4),
-        ("Llama 3B", "franq-condition", "pr_auc", 0.631),
-        ("Llama 3B", "franq-condition", "prr", 0.541),
+        ("Llama 3B", "franq-condition-alone", "auroc", (0.748 + 0.763 + 0.821 + 0.877) / 4),
+        ("Falcon 3B", "franq-condition-alone", "auroc", (0.668 + 0.781 + 0.695 + 0.776) / 4),
+        ("Llama 3B", "franq-condition-alone", "pr_auc", 0.631),
+        ("Llama 3B", "franq-condition-alone", "prr", 0.541),
         ("Llama 3B", "franq-global", "prr", 0.537),
         ("Llama 3B", "max-probability", "pr_auc", 0.558),
-        ("Falcon 3B", "franq-condition", "pr_auc", 0.711),
+        ("Falcon 3B", "franq-condition-alone", "pr_auc", 0.711),
         ("Falcon 3B", "franq-none", "prr", 0.345),
         ("Falcon 3B", "faithfulness", "prr", 0.372),
         ("Llama 8B", "mean-token-entropy", "pr_auc", 0.640),
@@ -48,29 +48,42 @@ def test_first_in_the_papers_means():
     }
     assert first.pop(("prr", "Gemma 12B")) == "xgboost-all"
     assert len(first) == 7
-    assert set(first.values()) == {"franq-condition"}
+    assert set(first.values()) == {"franq-condition-alone"}
     assert paper.means("short", "ece") == {
         "Llama 3B": pytest.approx(paper.means("short", "ece")["Llama 3B"])
     }
-    assert paper.means("short", "ece")["Llama 3B"]["franq-condition"] == 0.07
-    assert paper.means("long", "pr_auc")["Falcon 3B"]["franq-condition"] == 0.173
+    assert paper.means("short", "ece")["Llama 3B"]["franq-condition-alone"] == 0.07
+    assert paper.means("long", "pr_auc")["Falcon 3B"]["franq-condition-alone"] == 0.173
 
 
 def test_figures_stand_beside_the_form_that_the_paper_ran():
     short = paper.means("short", "prr")["Llama 3B"]
     assert (short["semantic-entropy:lm-polygraph"], short["ccp:lm-polygraph"]) == (0.525, 0.443)
-    assert paper.means("long", "prr")["Llama 3B"]["p-true:lm-polygraph"] == 0.207
-    for figures in (short, paper.means("long", "prr")["Llama 3B"]):
-        assert not {"semantic-entropy", "ccp", "p-true"} & set(figures)
+    of_prompt, of_form = "p-true:lm-polygraph-prompt", "p-true:lm-polygraph"
+    for there, name in (((of_form, of_prompt), of_prompt), ((of_form,), of_form), ((), of_prompt)):
+        long = paper.means("long", "prr", there=there)["Llama 3B"]
+        assert long[name] == 0.207
+        assert not {"ccp", "p-true", "franq-condition", of_form, of_prompt} - {name} & set(long)
+    assert not {"semantic-entropy", "ccp", "franq-condition"} & set(short)
 
 
 def test_another_target_has_other_figures():
     (found,) = paper.means("long", "prr", "faithfulness").values()
     assert (found["faithfulness"], found["parametric-knowledge"]) == (0.789, -0.704)
-    assert "franq-condition" not in found
+    assert not {"franq-condition", "franq-condition-alone"} & set(found)
     assert paper.means("long", "ece", "faithfulness") == {}
     assert paper.means("short", "prr", "faithfulness") == {}
     assert paper.means("long", "prr", "") == {}
+
+
+def test_every_label_of_the_papers_further_tables_has_a_name_of_ours():
+    names = {"spoiled", "runtime", "above", "below", "faithfulness-target", "thresholded"}
+    further = [t for t in paper._read()["further"] if t["name"] in names]
+    assert {t["name"] for t in further} == names
+    for table in further:
+        methods = {row[0].removesuffix(" T=0.5") for row in table["rows"]}
+        assert methods <= set(paper.LABELS), table["name"]
+    assert all(title(name) != name for name in paper.OURS)  # all are methods that we know
 
 
 def test_the_cut_at_one_half_stands_in_both_forms():

@@ -13,7 +13,7 @@ from franq_bench.tables.summary import main_table, summary_table, unmeasured
 from franq_guard.report.tables import Column, Table
 
 EVIL = "<script>alert(1)</script>\"'&amp;--><b>`|[x](javascript:1)\u202e\x00 Ünï 漢字"
-METHODS = ("max-probability", "semantic-entropy", "franq-none", "franq-condition")
+METHODS = ("max-probability", "semantic-entropy", "franq-none", "franq-condition-alone")
 
 
 def made(folder, *, text=EVIL, datasets=("nq", "one-class"), methods=METHODS):
@@ -174,15 +174,15 @@ def test_main_table_by_family_with_the_papers_means(tmp_path):
     assert [row[0] for row in table.rows] == [
         "Information-based", "Max Sequence/Claim Probability",
         "Sample diversity", "Semantic Entropy",
-        "FRANQ", "FRANQ, no calibration", "FRANQ, condition-calibrated",
+        "FRANQ", "FRANQ, no calibration", "FRANQ, condition-calibrated, as in the paper",
     ]  # fmt: skip
     own = {(r.dataset, r.method): r for r in results.rows}
     last = table.rows[-1]
-    assert last[1] == own["nq", "franq-condition"].pr_auc
+    assert last[1] == own["nq", "franq-condition-alone"].pr_auc
     assert last[2] is None  # no false answer there
     assert last[3] == last[1]
     assert last[4] == pytest.approx(0.631, abs=0.001)
-    assert table.errors[-1][1] == own["nq", "franq-condition"].pr_auc_se
+    assert table.errors[-1][1] == own["nq", "franq-condition-alone"].pr_auc_se
     assert "other models" in table.note
 
 
@@ -191,7 +191,11 @@ def test_summary_says_what_came_first_and_where_franq_stands():
         half = [{"id": str(i), "dataset": dataset, "split": "test"} for i in range(4)]
         truth = (0, 0, 1, 1)
         return [
-            row | {"is_true": t, "scores": {"perplexity": x, "franq-condition": y}}
+            row
+            | {
+                "is_true": t,
+                "scores": {"perplexity": x, "franq-condition-alone": y, "franq-condition": y},
+            }
             for row, t, x, y in zip(half, truth, a, b, strict=True)
         ]
 
@@ -199,10 +203,12 @@ def test_summary_says_what_came_first_and_where_franq_stands():
     results = Results({}, {}, (Dataset("nq", 0, 4),), tuple(metric_rows(data, resamples=5)))
     found = {row[0]: row[1:] for row in summary_table(results).rows}
     # AUROC of the second: three of four pairs right
-    assert found["ROC-AUC"][:4] == ("Perplexity", 1.0, 0.75, "2 of 2")
+    # both variants of FRANQ are equal: one method is better than each
+    assert found["ROC-AUC"][:4] == ("Perplexity", 1.0, 0.75, "2 of 3")
+    assert found["ROC-AUC"][5:] == (0.75, "2 of 3")
     # ECE: .1 .2 .2 .1 over 4 = .15; second: .1 .6 .6 .1 over 4 = .35
-    name, best, franq, place, _ = found["Expected calibration error"]
-    assert (name, place) == ("Perplexity", "2 of 2")
+    name, best, franq, place = found["Expected calibration error"][:4]
+    assert (name, place) == ("Perplexity", "2 of 3")
     assert (best, franq) == (pytest.approx(0.15), pytest.approx(0.35))
     # first by its table of means but for Gemma's PRR; ROC-AUC from its tables by data set
     assert found["PR-AUC"][4] == ", ".join(
