@@ -71,8 +71,8 @@ class Guard:
         deadline: seconds that checking an answer may take; after that its claims are
             ``unverified``, reason ``timeout``. The check runs in a thread of its own, which is
             abandoned if a call hangs. The time to load the models does not count.
-        strict: if the calibrator was fitted for another writer, source, model or method, all claims
-            are ``unverified`` (and :meth:`calibrator_of` raises); otherwise that is logged.
+        strict: if the calibrator was fitted for another writer, source, model, method or sampling,
+            claims are ``unverified`` (and :meth:`calibrator_of` raises); otherwise that is logged.
         evidence: whether to look for stretches of the passages that support or contradict a claim.
             Without them a check is faster; the labels are the same.
 
