@@ -41,6 +41,8 @@ from franq_guard.report.tables import Cell, Column, Table
 __all__ = ["changes", "one_change"]
 
 _METRICS = ("prr", "pr_auc", "ece")
+_OTHER_SPLITS = (0.3, 0.7)
+"""P(faithful) above which a claim counts as faithful, in place of 0.5."""
 
 
 def one_change(
@@ -107,6 +109,9 @@ def changes(
             samples, of_method("franq-none", signals)
         )
     made["P_faithful: cut at 0.5"] = franq(signals, hard_faithfulness=True, **alone)
+    for above in _OTHER_SPLITS:
+        split = franq(signals, faithful_threshold=above, **alone)
+        made[f"claims that count as faithful for the two curves: above {above}"] = split
     if "faithfulness-answer" in there:
         asked = ("faithfulness-answer", *signals[1:])
         made["P_faithful: of the answer alone"] = franq(asked, **alone)

@@ -257,3 +257,17 @@ def test_the_long_form_tries_other_signals_as_log_probabilities():
     whole = with_method(whole, P, lambda r: r.scores["max-nli"])
     asked = {"it": franq((P, FAITH, UNFAITH), min_per_class=0, log_space=True)}
     assert figures["P_faithful: Max NLI"] == pytest.approx(judged(whole, asked)["it"].prr)
+
+
+def test_another_split_moves_rows_from_one_curve_to_the_other():
+    # The 20 false rows of P(faithful) .4 are faithful above .3 alone. False rows lie up to
+    # UQ_faith .29 (.39 with them) and UQ_unfaith .39 (.49 with them), true ones from .70 and .60.
+    train = made({(0.4, 0): 20, (0.9, 1): 10, (0.9, 0): 10, (0.1, 1): 10, (0.1, 0): 10})
+    [row] = made({(0.4, 1): 1}, split="test")
+    test = [replace(row, scores={P: 0.4, FAITH: 0.45, UNFAITH: 0.45})]
+    variants = changes(Scores((*train, *test)), SIGNALS, log_space=False)
+    name = "claims that count as faithful for the two curves: above"
+    # .4 * (.45 - .39) / (.70 - .39) + .6 * (.45 - .39) / (.60 - .39)
+    assert variants[f"{name} 0.3"](train, test) == [pytest.approx(0.24885, abs=1e-5)]
+    # .4 * (.45 - .29) / (.70 - .29) + .6 * 0
+    assert variants[f"{name} 0.7"](train, test) == [pytest.approx(0.15610, abs=1e-5)]
