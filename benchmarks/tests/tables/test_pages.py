@@ -1,0 +1,87 @@
+"""The figures that pages quote are those of the committed runs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from franq_bench.tables.stored import table_of
+
+ROOT = Path(__file__).parents[3]
+RESULTS = ROOT / "benchmarks" / "results"
+RUNS = ("short", "long-form", "claims-factcheck-gpt")
+CHANGES = {
+    "nothing: as the paper has it": "as the paper has it: condition-calibrated, no fallback",
+    "the global curve where a condition has fewer than 5 true or false rows (our default)":
+        "calibration: the global curve where a condition has few labels",
+    'one curve for all rows ("calibrated")': "calibration: one curve for all rows (global)",
+    "no calibration": "calibration: none",
+    "no calibration, 1 / (1 + SE) and 1 / V as confidences":
+        "calibration: none, and 1 / (1 + SE), 1 / V instead of exp(-SE), 1 - (V - 1) / 9",
+    "learned: a logistic function in each branch":
+        "calibration: learned, a logistic function in each branch",
+    "no formula: the three signals added up (logistic regression)":
+        "no formula: the three signals added up (logistic regression)",
+    "no formula: trees (XGBoost)": "no formula: trees of the three signals (XGBoost)",
+    "no uncertainty: P(faithful) alone": "no uncertainty: P(faithful) alone",
+    "P(faithful) cut at .5": "P_faithful: cut at 0.5",
+    "a claim counts as faithful for the two curves above P(faithful) .3":
+        "claims that count as faithful for the two curves: above 0.3",
+    "the same above .7": "claims that count as faithful for the two curves: above 0.7",
+    "P(faithful) of the answer alone": "P_faithful: of the answer alone",
+    "P(faithful): Max NLI (the small model, entailment against contradiction, its best passage)":
+        "P_faithful: Max NLI",
+    "UQ_faith: Max Token Entropy": "UQ_faith: Max Token Entropy",
+    "UQ_faith: Semantic Entropy, equal samples counted once (our default)":
+        "UQ_faith: Semantic Entropy",
+    "UQ_faith: Parametric Knowledge": "UQ_faith: Parametric Knowledge",
+    "UQ_faith: Max NLI": "UQ_faith: Max NLI",
+    "UQ_faith: Claim-Conditioned Probability": "UQ_faith: Claim-Conditioned Probability",
+    "UQ_unfaith: Max Token Entropy": "UQ_unfaith: Max Token Entropy",
+    "UQ_unfaith: Max Claim Probability": "UQ_unfaith: Max Sequence/Claim Probability",
+    "UQ_unfaith: Parametric Knowledge": "UQ_unfaith: Parametric Knowledge",
+    "the training rows of all data sets for one fit":
+        "training rows: those of all data sets together",
+}  # fmt: skip
+"""Rows of the page's table, and of the runs' own."""
+
+
+def page_rows(page, heading):
+    """The rows below a heading, by their first cell."""
+    text = (ROOT / page).read_text(encoding="utf-8").split(heading)[1].split("\n#")[0]
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return {first: rest for first, *rest in cells}
+
+
+def shown(value):
+    """A figure as pages write it: .41, -.06."""
+    return f"{value:.2f}".replace("0.", ".", 1)
+
+
+@pytest.mark.parametrize(("place", "run"), list(enumerate(RUNS)))
+def test_what_decides(place, run):
+    table = table_of(RESULTS / run, "one-change")
+    made = {row[0]: (shown(row[1]), "*" in str(row[2] or "")) for row in table.rows}
+    quoted = page_rows("docs/what-decides.md", "## One thing at a time")
+    for words, name in CHANGES.items():
+        cell = quoted[words][place]
+        if name not in made or not re.match(r"-?\.\d", cell):
+            assert name not in made or cell in {"", "(as it is)"}, (words, run)
+            continue
+        assert (cell.rstrip(" *"), "*" in cell) == made[name], (words, run)
+
+
+def test_the_five_lines_of_the_front_page():
+    table = table_of(RESULTS / "short", "methods")
+    made = {row[0]: [shown(v) for v in row[1:] if v is not None] for row in table.rows}
+    quoted = page_rows("README.md", "## How good")
+    for words, name in {
+        "Max Token Entropy": "Max Token Entropy",
+        "Faithfulness score": "Faithfulness score",
+        "FRANQ, learned": "FRANQ, learned",
+        "FRANQ, condition-calibrated, as in the paper (no fallback)":
+            "FRANQ, condition-calibrated, as in the paper",
+        "FRANQ, no calibration": "FRANQ, no calibration",
+    }.items():  # fmt: skip
+        assert quoted[words] == made[name], words
