@@ -27,6 +27,8 @@ from franq_bench.fits.fallback import fallback_note
 from franq_bench.fits.fitted import matrix
 from franq_bench.fits.logistic import additive_logistic
 from franq_bench.long.supported import supported
+from franq_bench.tables.beside import MODEL
+from franq_bench.tables.paper import SOURCE, further
 from franq_bench.tables.resampling import bootstrap
 from franq_bench.tables.scores import BY_ALIAS, GOLD, Score, Scores, Split
 from franq_guard.calibration.classifier import FranqClassifier
@@ -70,6 +72,7 @@ LADDER: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "the same with lowest and mean probability without the passages": (_WITHOUT, _WITHOUT),
 }  # fmt: skip
 """Signals of UQ_faith and of UQ_unfaith, each pair compared on data sets left out of the fit."""
+_KAPPA: Final = "Cohen's kappa"
 _FOLDS: Final = 5
 _RESAMPLES: Final = 1000
 _SEED: Final = 0
@@ -310,11 +313,23 @@ def _who_read(read: Mapping[str, Label]) -> str:
         f"Claims of the bundled model (SmolLM2-135M). One reader labelled {len(read)}, a second "
         f"one {len(twice)} of them: equal on truth in {found['truth_equal']:.1%} (kappa "
         f"{found['truth_kappa']:.2f}), on faithfulness in {found['faith_equal']:.1%} (kappa "
-        f"{found['faith_kappa']:.2f}). Of {len(neither)} claims that no passage states or "
+        f"{found['faith_kappa']:.2f}); {_papers_agreement()}. "
+        f"Of {len(neither)} claims that no passage states or "
         f"contradicts {lucky} are true. So whoever goes by the passages alone, and reads them "
         f"without an error, flags {unsaid['T']:.0%} of the true claims and {unsaid['F']:.1%} of "
         "the false ones."
     )
+
+
+def _papers_agreement() -> str:
+    """The paper's figures of the same kind."""
+    found = further("agreement", "long")
+    claims = found["Factuality"]["claims"]
+    told = (
+        f"{label.lower()} {cells['accuracy']:.0%} (kappa {cells[_KAPPA]:.2f})"
+        for label, cells in found.items()
+    )
+    return f"in the paper ({SOURCE}; {claims:.0f} claims of {MODEL}) {', '.join(told)}"
 
 
 def _unsaid(read: Sequence[Label], truth: str) -> float:

@@ -162,6 +162,7 @@ def test_the_report_needs_scores_and_labels_alone(rows, tmp_path, capsys):
     assert "60 claims of answers to 20 questions" in said
     assert "One reader labelled 300, a second one 60 of them: equal on truth in 100.0%" in said
     assert "kappa 1.00" in said
+    assert "100 claims of Llama 3B) factuality 87% (kappa 0.55), faithfulness 78%" in said
     # here every true claim is stated, no false one
     assert "flags 0% of the true claims and 100.0% of the false ones" in said
     # 100 questions: 34 with the gold passage, three claims each
