@@ -32,9 +32,9 @@ from franq_guard.datasets.questions import Question, draw, gold_lost, read_quest
 from franq_guard.signals.request import Models
 from franq_guard.uncertainty.methods import find
 
-__all__ = ["Plan", "Retrieval", "run"]
+__all__ = ["Plan", "Retrieval", "first_of_each", "run"]
 
-_MEASURED = 3  # questions that runtime is measured on
+_MEASURED = 4  # questions of each data set that runtime is measured on
 Retrieval = Literal["original", "shuffled", "corrupted"]
 
 
@@ -172,6 +172,12 @@ def run(
     return results
 
 
+def first_of_each(questions: Sequence[Question], count: int) -> list[Question]:
+    """The first ``count`` questions of each data set."""
+    names = dict.fromkeys(question.dataset for question in questions)
+    return [q for name in names for q in [q for q in questions if q.dataset == name][:count]]
+
+
 def rows_known(plan: Plan, models: Models, questions: Drawn) -> dict[Row, Score]:
     """The rows that ``plan.known`` has of the plan's questions; none if it names no run.
 
@@ -220,7 +226,7 @@ def judged(
     scores = with_fitted(raw, signals=signals, faithful_above=above)
     options: dict[str, Any] = {"signals": signals, "faithful_above": above}
     tables = ablation_tables(scores, samples=plan.settings.samples, **options)
-    few = questions.train[:_MEASURED]
+    few = first_of_each(questions.train, _MEASURED)
     costs = (
         [runtime_table(few, models, scores, plan.settings, signals=signals)] if plan.runtime else []
     )

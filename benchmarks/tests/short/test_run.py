@@ -11,7 +11,7 @@ from franq_bench.fits.fitted import FITTED, with_fitted, without
 from franq_bench.short import generate
 from franq_bench.short import statistics as stage
 from franq_bench.short.matrix import confidences
-from franq_bench.short.run import drawn, run
+from franq_bench.short.run import drawn, first_of_each, run
 from franq_bench.short.runtime import runtime_table
 from franq_bench.short.statistics import NAMES
 from franq_bench.store.statistics import from_json, to_json
@@ -132,6 +132,13 @@ def test_questions_without_passages_get_them_from_a_pool(plan, questions, tmp_pa
     for question in found.train + found.test:
         city = question.question.split()[-1].strip("?")
         assert [city in p.text for p in question.passages] == [True]
+
+
+def test_costs_are_measured_on_questions_of_every_data_set(questions):
+    one, two, three, *_ = questions
+    mixed = [replace(one, dataset="b"), replace(two, dataset="a"), replace(three, dataset="b")]
+    assert [q.dataset for q in first_of_each(mixed, 1)] == ["b", "a"]
+    assert first_of_each(mixed, 2) == [mixed[0], mixed[2], mixed[1]]
 
 
 def test_what_methods_cost(folders, models, questions, plan):
