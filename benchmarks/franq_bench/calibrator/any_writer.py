@@ -25,7 +25,12 @@ from franq_bench.progress import Bar, Show
 from franq_bench.verdicts.answers import Asked, Kind, clapnq, refchecker
 from franq_bench.verdicts.rows import Row, rows_of
 from franq_bench.verdicts.short_answers import short_answers
-from franq_guard.calibration.promise import Promise, at_most_flagged, one_an_answer
+from franq_guard.calibration.promise import (
+    Promise,
+    PromiseRefusedError,
+    at_most_flagged,
+    one_an_answer,
+)
 from franq_guard.calibration.store import Calibrator, Knots
 from franq_guard.faithfulness.base import PassageScorer
 from franq_guard.faithfulness.small.model import SmallFaithfulness
@@ -100,7 +105,8 @@ def fit(
     )
     rules = [replace(rule, supported_from=cut, threshold=mixture(cut, u)) for cut in CUTS]
     drawn = [stated[i] for i in one_an_answer([r.group for r in stated], _names(stated))]
-    promise = at_most_flagged(_table(rules, drawn, u), alpha=ALPHA, delta=DELTA)
+    flagged = _table(rules, drawn, u)
+    promise = at_most_flagged(flagged, alpha=ALPHA, delta=DELTA)
     day = datetime.now(UTC).date().isoformat()
     return Calibrator(
         calibration="condition",
@@ -111,7 +117,12 @@ def fit(
         labels=rules[promise.rule],
         promise=_told(promise, rules[promise.rule].threshold, promised_on, day),
         name=f"any writer + small faithfulness model, {form} form",
-        figures={"uq_faith": u, "known_truth": _by_source(known)},
+        figures={
+            "uq_faith": u,
+            "known_truth": _by_source(known),
+            "uq_faith_without": _uq_faith_without(known),
+            "flagged_of_a_source_left_out": _flagged_left_out(flagged, drawn),
+        },
         fingerprint={**fingerprint, "n_train": len(known), "date": day, "sources": list(sources)},
     )
 
@@ -212,6 +223,47 @@ def _by_source(known: Sequence[Known]) -> dict[str, Any]:
         for name in names
         for own in [[k for k in known if k.source == name]]
     }
+
+
+def _uq_faith_without(known: Sequence[Known]) -> dict[str, float]:
+    """UQ_faith fitted without each source in turn."""
+    found = {}
+    for name in sorted({k.source for k in known}):
+        others = [k for k in known if k.source != name]
+        if others:
+            truth = np.array([k.is_true for k in others], float)
+            found[name] = uq_faith(truth, np.array([k.p_faithful for k in others], float))
+    return found
+
+
+def _flagged_left_out(
+    flagged: np.ndarray[Any, Any], rows: Sequence[Row]
+) -> dict[str, list[int] | None]:
+    """By source what a rule flags that was chosen without it: [flagged, number].
+
+    Args:
+        flagged: (rules, rows), in the order of the rules.
+        rows: the claims of the promise.
+
+    Returns:
+        None for a source without which there are too few claims to choose a rule.
+    """
+    sources = np.array([_source(row) for row in rows])
+    found: dict[str, list[int] | None] = {}
+    for name in sorted(set(sources)):
+        out = sources == name
+        try:
+            chosen = at_most_flagged(flagged[:, ~out], alpha=ALPHA, delta=DELTA).rule
+        except PromiseRefusedError:
+            found[name] = None
+        else:
+            found[name] = [int(flagged[chosen, out].sum()), int(out.sum())]
+    return found
+
+
+def _source(row: Row) -> str:
+    """The data that a claim is of; RefChecker's questions have no ids that tell."""
+    return "refchecker" if row.kind == "entailed" else row.group.partition("-")[0]
 
 
 def _share(known: Sequence[Known]) -> list[float]:

@@ -1,5 +1,7 @@
 """The calibrator for any writer: its one number, its cuts and its promise."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -89,6 +91,26 @@ def test_the_cut_for_passages_that_disagree_flags_one_stated_claim_in_a_hundred(
     other = [row("grounded", i, 0.9, 0.9, 0.4) for i in range(50)]
     other += [row("changed", i, 0.9, 0.9) for i in range(50)]
     assert any_writer._disagreement_cut([*stated, *other]) == any_writer._LEAST_CONFLICT
+
+
+def test_each_source_is_left_out_in_turn():
+    stated = [row("grounded", i, 0.1 if i < 2 else 0.9) for i in range(60)]
+    stated += [row("entailed", i + 100, 0.3 if i < 6 else 0.9) for i in range(30)]
+    stated = [replace(r, group=f"clapnq-{r.group}") if r.kind == "grounded" else r for r in stated]
+    found = made(stated).figures["flagged_of_a_source_left_out"]
+    # By 30 claims: no flag is allowed (0 of 30 give a bound of .074, 1 of .124), so the cut is .30
+    # at most, below which 2 of the others lie. By 60: 2 may be flagged (.087; 3: .108), so the cut
+    # is .90 at most, which flags the 6 claims of .3.
+    assert found == {"clapnq": [2, 60], "refchecker": [6, 30]}
+    known = [Known("a", True, 1.0)] * 9 + [Known("a", False, 1.0), Known("b", True, 1.0)]
+    # b alone is always right: the estimate is at its highest, .99
+    assert any_writer._uq_faith_without(known) == pytest.approx({"a": 0.99, "b": 0.9}, abs=0.001)
+
+
+def test_too_few_claims_without_a_source_give_no_figure():
+    stated = [row("grounded", i, 0.9) for i in range(60)] + [row("entailed", 99, 0.9)]
+    found = made([replace(r, group="clapnq-" + r.group) for r in stated])
+    assert found.figures["flagged_of_a_source_left_out"] == {"clapnq": None, "refchecker": [0, 1]}
 
 
 def test_what_is_stored_says_whom_it_is_for():
