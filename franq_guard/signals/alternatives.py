@@ -37,12 +37,14 @@ def alternatives(model: LanguageModel, nli: Nli, answers: Sequence[Answer]) -> l
     texts = [_texts(own, decode) for own in owns]
     blocks = [_blocks(answer, rows) for answer, rows in zip(answers, texts, strict=True)]
     flat = [row for of_answer in blocks for block in of_answer for row in block]
-    relations = alternative_relations(nli, flat, width=max(map(len, flat), default=1))
+    tables = [_logprobs(own) for own in owns]
+    # Not the longest of ``flat``: a token that no claim needs may have the most alternatives.
+    width = max((table.shape[1] for table in tables), default=1)
+    relations = alternative_relations(nli, flat, width=width)
     ends = np.cumsum([len(block) for of_answer in blocks for block in of_answer])
     parts = iter(np.split(relations, ends[:-1]))
     found = []
-    for answer, own, of_answer in zip(answers, owns, blocks, strict=True):
-        logprobs = _logprobs(own)
+    for answer, own, of_answer, logprobs in zip(answers, owns, blocks, tables, strict=True):
         alone, *in_claims = [next(parts)[:, : logprobs.shape[1]] for _ in of_answer]
         found.append(
             {

@@ -189,6 +189,21 @@ def test_function_words():
     assert function_words(pieces).tolist() == [True, False, False, True, True, False, True]
 
 
+def test_a_token_that_no_claim_needs_may_have_the_most_alternatives():
+    given = answer()
+    end = replace(given.tokens[-2], top=((1, -2.0), (2, -2.0), (3, -2.0)))  # the full stop
+    told = replace(given, tokens=(*given.tokens[:-2], end, given.tokens[-1]))
+    names = ["ccp", "ccp-fact-preference"]
+    claim = Claim("Paris is big", ((0, 12),))
+    of_few = measured(names, trace(), models(), claims=[claim], level="claim")
+    of_many = measured(names, trace(told), models(), claims=[claim], level="claim")
+    assert of_many.alternatives.shape == of_many.relations.shape == (5, 4)
+    assert of_many.claim_relations[0].shape == (3, 4)
+    for name in names:
+        few, many = (compute([name], s, level="claim")[name] for s in (of_few, of_many))
+        np.testing.assert_array_equal(few, many)
+
+
 def test_ccp_needs_the_text_of_alternatives():
     run = Models(FakeLanguageModel(), Nli())
     with pytest.raises(ValueError, match="tokenizer"):
