@@ -20,12 +20,16 @@ from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.lexicon import word_set
 
 _AGENTS = ("er", "or", "ist", "ian", "ant", "ess", "man", "eer", "yst", "ent", "yer")
-_PEOPLE = word_set(
+PEOPLE = word_set(
     "son daughter wife husband mother father brother sister friend friends child children people"
     " men women him them her king queen prince princess boy girl guy cousin uncle aunt parents"
     " family couple team band group members fans spouse partner rival rivals chief hero heroine"
     " character coach judge pope duke soldiers guests students children twins siblings"
+    " grandfather grandmother grandson granddaughter nephew niece stepson stepdaughter widow"
+    " girlfriend boyfriend fiancé fiancée bride heir pupil disciple ally lover person somebody"
+    " someone baby infant saint citizen native graduate genius bishop lady"
 )
+"""Nouns for persons that no ending shows."""
 
 _PLACING = frozenset({"to", "for", "from", "of", "on", "at", "in", "by"})
 _EXAMPLES = frozenset({"including", "such"})
@@ -235,5 +239,5 @@ def is_person(phrase: Sequence[Word]) -> bool:
     """Whether the phrase may name a person."""
     noun = head(phrase)
     return noun is not None and (
-        noun.is_name or noun.low in _PEOPLE or noun.low.removesuffix("s").endswith(_AGENTS)
+        noun.is_name or noun.low in PEOPLE or noun.low.removesuffix("s").endswith(_AGENTS)
     )

@@ -7,18 +7,15 @@ from dataclasses import replace
 
 from franq_guard.claims.blocks import Block
 from franq_guard.claims.rules.clause import Clause
-from franq_guard.claims.rules.finite_verb import find_verb, subject
+from franq_guard.claims.rules.finite_verb import find_verb
 from franq_guard.claims.rules.lexer import lex
 from franq_guard.claims.rules.list_doubts import COUNTS
 from franq_guard.claims.rules.mentions import Mentions
 from franq_guard.claims.rules.nonclaims import reason
 from franq_guard.claims.rules.render import plain, render
-from franq_guard.claims.rules.words import DETERMINERS, THIRD_PERSON
+from franq_guard.claims.rules.words import THIRD_PERSON
 from franq_guard.records import Claim
 
-_NAME = re.compile(
-    r"(?:\b[A-Z][\w’'\-]*\.?(?:\s+(?:of|the|de|van|von|da|la|and)\s+(?=[A-Z])|\s+|$)?)+"
-)
 _STEPS = re.compile(
     r"\b(?:steps|instructions)(?: below)?$|\b(?:follow|do) (?:this|these|the following)\b"
     r"|^(?:how )?to\b[^,]*$|^steps\b",
@@ -40,7 +37,6 @@ class Reader:
 
     def __init__(self, answer: str, question: str) -> None:
         self.question = question.strip()
-        self._antecedent = _topic(self.question)
         self._heading = ""
         self._lead = ""
         self._last = ""
@@ -87,15 +83,10 @@ class Reader:
             self._last = ""
 
     def passed(self, sentence: str) -> None:
-        """Read a sentence; if its subject is a name, a later pronoun may refer to it."""
+        """Read a sentence; a later pronoun may refer to its subject."""
         self._last, self.before = plain(sentence).strip(), sentence
         self.above, self.stated = self._last, self.stated or reason(sentence) is None
         self._mentions.passed(sentence)
-        words = tuple(lex(sentence[:400], 0, min(len(sentence), 400)))
-        found = subject(words)
-        named = found and any(x.is_name and x.low not in DETERMINERS for x in found)
-        if found and named and found[0].low not in THIRD_PERSON:
-            self._antecedent = plain(sentence[found[0].start : found[-1].end]).strip()
 
     def in_full(self, answer: str, start: int, clause: Clause) -> str | None:
         """The text of a clause of the sentence at ``start``, with names instead of pronouns.
@@ -105,23 +96,31 @@ class Reader:
         named = self._mentions.resolved(answer, start, clause)
         return None if named is None else render(answer, named)
 
+    def note(self, answer: str, start: int, clause: Clause) -> str | None:
+        """Whom or what the pronoun that is the subject of the clause means: "she: Ada Lovelace".
+
+        None if another subject, or if it is in doubt. A later pronoun mostly refers to a word of
+        the claim itself: "Most players are taller than their teammates".
+        """
+        return self._mentions.note(answer, start, clause)
+
     def one_of_several(self, sentence: str) -> bool:
         """Whether it is an item, no sentence, of a list that says how many: "two topics:"."""
         counted = any(x.low in COUNTS or x.is_number for x in lex(self._lead, 0, len(self._lead)))
         return counted and _is_fragment(sentence)
 
-    def place(self, claim: Claim) -> Claim:
-        """The claim with its context; for a list item that is no sentence, the list's lead-in."""
+    def place(self, claim: Claim, note: str | None = None) -> Claim:
+        """The claim with its context; for a list item that is no sentence, the list's lead-in.
+
+        ``note``: whom or what the claim's pronoun means.
+        """
         if self._lead and _is_fragment(claim.text) and not _STEPS.search(self._lead):
             return replace(claim, text=f"{self._lead}: {claim.text}", context=self._above() or None)
-        notes = []
-        pronoun = _pronoun(claim.text)
-        if pronoun and self._antecedent:
-            notes.append(f"{pronoun}: {self._antecedent}")
+        notes = [note] if note else []
         if self._lead:
             notes.append(f"list: {self._lead}")
         notes.extend(filter(None, [self._above()]))
-        if self.question and not notes and _is_fragment(claim.text):
+        if self.question and not notes and _is_answer(claim.text):
             notes.append(f"question: {self.question}")
         return replace(claim, context="; ".join(notes) or None)
 
@@ -129,23 +128,12 @@ class Reader:
         return f"heading: {self._heading}" if self._heading else ""
 
 
-def _pronoun(text: str) -> str | None:
-    """The pronoun that is the claim's subject or begins it: "It opened", "Their garden is open".
-
-    A later one mostly refers to a word of the claim itself: "Most players are taller than their
-    teammates".
-    """
-    words = tuple(lex(text[:200], 0, min(len(text), 200)))
-    first = (subject(words) or words)[:1]
-    return next((word.low for word in first if word.low in THIRD_PERSON), None)
-
-
 def _is_fragment(text: str) -> bool:
     words = lex(text[:200], 0, min(len(text), 200))
     return find_verb(words, 0, len(words)) is None
 
 
-def _topic(question: str) -> str:
-    """The last name in the question (after its first word)."""
-    names = [m.group().strip() for m in _NAME.finditer(question[:400]) if m.start() > 0]
-    return names[-1] if names else ""
+def _is_answer(text: str) -> bool:
+    """Whether it is no sentence, but the answer to a question: "1989." (not "His songs last.")."""
+    first = lex(text[:60], 0, min(len(text), 60))[:1]
+    return _is_fragment(text) and not (first and first[0].low in THIRD_PERSON)

@@ -9,6 +9,7 @@ from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.finite_verb import is_adverb, is_plural, subject_start
 from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.claims.rules.measures import one_amount
 
 OPENERS = w.POSSESSIVES | {"a", "an", "the", "one"}
 COUNTS = word_set("one two three four five six seven eight nine ten no more fewer")
@@ -85,7 +86,9 @@ def doubtful(
 
     ``cores``: the members, the last one without the words after it.
     """
-    if _mixed(members, cores) or _titles(frame, main, first, members):
+    if one_amount(members, cores) or _mixed(members, cores):
+        return True
+    if _titles(frame, main, first, members):
         return True
     if _gives_examples(frame, first):
         return False

@@ -73,12 +73,12 @@ class RuleSplitter:
     Text in other languages is split into sentences, each one claim.
     """
 
-    fingerprint = "rules/14"
+    fingerprint = "rules/15"
 
     def __init__(self, *, language: str = "en") -> None:
         self.language = language
         if language != "en":
-            self.fingerprint = f"rules/14:{language}"
+            self.fingerprint = f"rules/15:{language}"
 
     def split(self, answer: str, *, question: str = "") -> list[Claim]:
         """Claims of ``answer`` in order; see :class:`franq_guard.claims.ClaimSplitter`."""
@@ -233,7 +233,8 @@ class RuleSplitter:
                     spans = ((piece.span[0], spans[0][1]), *spans[1:])
                 full = reader.in_full(source, piece.begin, clause)
                 claim = Claim(render(source, clause), tuple(subtract(spans, hidden)), full=full)
-                yield reader.place(stated.clear(claim))
+                note = reader.note(source, piece.begin, clause)
+                yield reader.place(stated.clear(claim), note)
 
 
 @dataclass(frozen=True, slots=True)
