@@ -28,10 +28,12 @@ MEASURES = [
     "He served two years and six months in prison.",
     "The wait was one year, two months and three days.",
     "The talk lasted an hour and a half.",
+    "The clock is one hour and five minutes slow.",
     "She is ninety years and two days old.",
     # length and area
     "The pump is 2 m and 30 cm tall.",
     "The pump is 2m and 30cm tall.",
+    "The stock has 2 m and 3 m ropes.",
     "The plank is six feet and two inches.",
     "The lane is a mile and a quarter long.",
     "The tunnel is three kilometres and two hundred metres long.",

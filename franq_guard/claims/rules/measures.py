@@ -42,10 +42,6 @@ _HEDGES = word_set(
     "about around approximately roughly nearly almost over under just only exactly some another"
     " at least most up to more less than the a an first last next other further full whole"
 )
-_ENDS = word_set(
-    "long tall high wide deep thick broad old young away apart later earlier ago each more longer"
-    " shorter taller higher deeper wider further only now today total"
-)
 _JOINED = re.compile(r"[\d.,]+([^\W\d_]+|°)\Z")
 """A number and its unit in one word: "30cm"."""
 
@@ -75,13 +71,11 @@ def _is_amount(word: Word) -> bool:
 def _kinds(core: Sequence[Word], *, is_last: bool) -> frozenset[str]:
     """What "about two and a half metres" measures; empty if it is no number with its unit.
 
-    Only the last part of a measure has a word after its unit: "2 m and 30 cm tall".
+    Only the last part of a measure has words after its unit: "2 m and 30 cm tall".
     """
-    words = list(core)
-    while is_last and len(words) > 1 and words[-1].low in _ENDS:
-        words.pop()
-    found = _unit(words)
-    return found if _counted(words) else frozenset()
+    ends = range(1 if is_last else len(core), len(core) + 1)
+    parts = [core[:end] for end in ends]
+    return frozenset(kind for part in parts if _counted(part) for kind in _unit(part))
 
 
 def _unit(words: Sequence[Word]) -> frozenset[str]:

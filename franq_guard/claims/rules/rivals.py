@@ -30,6 +30,13 @@ _OFFICES = word_set(
     " shah lord champion winner creator inventor designer judge"
 )
 """Such a person belongs to a place or thing ("the mayor of York"), others mostly to a person."""
+_RELATED = word_set(
+    "son daughter child wife husband spouse partner mother father parent brother sister twin"
+    " sibling grandfather grandmother grandson granddaughter cousin uncle aunt nephew niece"
+    " stepson stepdaughter widow widower girlfriend boyfriend fiancé fiancée lover friend rival"
+    " enemy ally heir pupil student disciple follower teacher tutor mentor assistant servant"
+)
+"""What a person is to another one, so that any noun after "of" is a person: "the son of a smith"."""
 _AFTER_NAMES = frozenset({"there", "here", "yesterday", "ago", "alone"})
 
 
@@ -39,13 +46,17 @@ def rivals(words: Sequence[Word], lead: str, *, copular: bool) -> set[str]:
     ``lead`` is the word before the first one, ``copular``: it begins with what the subject is.
     """
     found: set[str] = set()
+    placed = -2  # where the comma after a place would be
     for k, run in _phrases(words):
         before = words[k - 1].low if k else ""
+        if before == "of" and k > 1 and words[k - 2].low.removesuffix("s") in _RELATED:
+            found.add("person")
         noun = _last(run)
         if noun.is_name and noun.low not in w.MONTHS:
             governor = words[k - 2] if k > 1 else None
             near = [lead, *(x.low for x in words[: max(0, k - 1)])][-3:]
-            place = _is_place(before, near)
+            place = _is_place(before, near) or (placed == k - 1 and _ends(words, k + len(run)))
+            placed = k + len(run) if place else -2
             if not place and not (before == "of" and _holds(governor, run, told=copular)):
                 found.add("person")
             if not copular:
@@ -76,6 +87,11 @@ def _is_place(preposition: str, before: Sequence[str]) -> bool:
         return before[-1] in _MOVED
     gained = preposition == "from" and not _GAINED.isdisjoint(before)
     return preposition in _PLACED and not gained
+
+
+def _ends(words: Sequence[Word], k: int) -> bool:
+    """Whether no word follows directly: the second name of "in Ulm, Germany, in 1879"."""
+    return k >= len(words) or not words[k].is_word
 
 
 def _holds(governor: Word | None, run: Sequence[Word], *, told: bool) -> bool:

@@ -29,6 +29,7 @@ _FEMALE_TITLES = word_set(
 _MALE_TITLES = word_set(
     "mr sir lord king prince emperor duke count earl baron brother father uncle pope monsieur"
 )
+_EITHER = word_set("the dr doctor prof professor president senator governor judge saint st")
 # First names that are hardly ever given to the other sex.
 _FEMALE_NAMES = word_set(
     "mary elizabeth anna anne ann emma emily sarah catherine katherine margaret susan helen alice"
@@ -44,7 +45,8 @@ _MALE_NAMES = word_set(
 
 def sex_of_name(name: str) -> Sex | None:
     """The sex that a title or first name shows: "Queen Mary", "Mrs. Holm"; None if none does."""
-    first = name.split()[0].strip(".,*_").lower() if name.strip() else ""
+    words = (word.strip(".,*_").lower() for word in name.split())
+    first = next((word for word in words if word not in _EITHER), "")
     if first in _FEMALE_TITLES | _FEMALE_NAMES:
         return "female"
     return "male" if first in _MALE_TITLES | _MALE_NAMES else None
