@@ -88,21 +88,16 @@ class Reader:
         self.above, self.stated = self._last, self.stated or reason(sentence) is None
         self._mentions.passed(sentence)
 
-    def in_full(self, answer: str, start: int, clause: Clause) -> str | None:
-        """The text of a clause of the sentence at ``start``, with names instead of pronouns.
+    def meant(self, answer: str, start: int, clause: Clause) -> tuple[str | None, str | None]:
+        """What a clause of the sentence at ``start`` says, with a name instead of its pronoun.
 
-        None if there is nothing to replace, or if a pronoun could mean more than one thing.
+        None if there is nothing to replace, or if the pronoun could mean more than one thing. And a
+        note, "she: Ada Lovelace", where nothing else can be meant by the pronoun that is the
+        subject. A later one mostly refers to a word of the claim itself: "Most players are taller
+        than their teammates".
         """
-        named = self._mentions.resolved(answer, start, clause)
-        return None if named is None else render(answer, named)
-
-    def note(self, answer: str, start: int, clause: Clause) -> str | None:
-        """Whom or what the pronoun that is the subject of the clause means: "she: Ada Lovelace".
-
-        None if another subject, or if it is in doubt. A later pronoun mostly refers to a word of
-        the claim itself: "Most players are taller than their teammates".
-        """
-        return self._mentions.note(answer, start, clause)
+        named, note = self._mentions.resolved(answer, start, clause)
+        return (None if named is None else render(answer, named)), note
 
     def one_of_several(self, sentence: str) -> bool:
         """Whether it is an item, no sentence, of a list that says how many: "two topics:"."""

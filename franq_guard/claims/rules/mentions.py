@@ -41,35 +41,32 @@ class Mentions:
         self._topic = after(self._topic, sentence)
         self._kinds = _kinds_after(self._kinds, sentence)
 
-    def resolved(self, answer: str, start: int, clause: Clause) -> Clause | None:
-        """The clause of the sentence at ``start`` with a name as its subject; None: not sure."""
+    def resolved(self, answer: str, start: int, clause: Clause) -> tuple[Clause | None, str | None]:
+        """The clause of the sentence at ``start`` with a name as its subject; None: not sure.
+
+        And a note of whom or what its pronoun means, "it: Dune"; None: in doubt. A name that may be
+        a person's or a thing's is enough for the note, which is too little for the claim's text:
+        "It" after "Kestrel Motors built small cars".
+        """
         frame = clause.frame
         place = self._subject(frame)
         if place is None:
-            return None
+            return None, None
         k, verb = place
+        named = self._named(frame, k, verb)
+        if named is not None:
+            noun = replace(frame[k + 1], text=named)
+            return Clause((*frame[:k], noun, *frame[k + 2 :]), clause.own), None
         found = self._meant(answer, start, frame, k, verb)
-        if found is not None and found[0].is_surely(found[1]):
-            end = "'s" if frame[k].low in _POSSESSIVE else ""
-            named = replace(frame[k], text=found[0].name + end)
-            return Clause((*frame[:k], named, *frame[k + 1 :]), clause.own)
-        name = self._named(frame, k, verb)
-        if name is None:
-            return None
-        return Clause((*frame[:k], replace(frame[k + 1], text=name), *frame[k + 2 :]), clause.own)
-
-    def note(self, answer: str, start: int, clause: Clause) -> str | None:
-        """The pronoun that is the clause's subject, and whom or what it means: "it: Dune".
-
-        None if that is in doubt. A name that may be a person's or a thing's is enough here, which
-        is too little for the claim's text: "It" after "Kestrel Motors built small cars".
-        """
-        place = self._subject(clause.frame)
-        found = place and self._meant(answer, start, clause.frame, *place)
-        if not (place and found):
-            return None
-        pronoun = clause.frame[place[0]].low
-        return f"{pronoun}: {found[0].name}" if found[0].is_likely(pronoun, found[1]) else None
+        if found is None:
+            return None, None
+        topic, wanted = found
+        low = frame[k].low
+        note = f"{low}: {topic.name}" if topic.is_likely(low, wanted) else None
+        if not topic.is_surely(wanted):
+            return None, note
+        name = replace(frame[k], text=topic.name + ("'s" if low in _POSSESSIVE else ""))
+        return Clause((*frame[:k], name, *frame[k + 1 :]), clause.own), note
 
     def _subject(self, frame: Sequence[Word]) -> tuple[int, int] | None:
         """Where the subject and the verb of a clause are, if the subject may be replaced."""

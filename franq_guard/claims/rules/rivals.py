@@ -36,7 +36,7 @@ _RELATED = word_set(
     " stepson stepdaughter widow widower girlfriend boyfriend fiancé fiancée lover friend rival"
     " enemy ally heir pupil student disciple follower teacher tutor mentor assistant servant"
 )
-"""What a person is to another one, so that any noun after "of" is a person: "the son of a smith"."""
+"""What a person is to another one: any noun after "of" is a person ("the son of a smith")."""
 _AFTER_NAMES = frozenset({"there", "here", "yesterday", "ago", "alone"})
 
 

@@ -231,9 +231,8 @@ class RuleSplitter:
                 spans = clause.spans()
                 if spans[0][0] == piece.begin:  # the conjunction before it is its own
                     spans = ((piece.span[0], spans[0][1]), *spans[1:])
-                full = reader.in_full(source, piece.begin, clause)
+                full, note = reader.meant(source, piece.begin, clause)
                 claim = Claim(render(source, clause), tuple(subtract(spans, hidden)), full=full)
-                note = reader.note(source, piece.begin, clause)
                 yield reader.place(stated.clear(claim), note)
 
 
