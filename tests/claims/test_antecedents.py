@@ -118,8 +118,3 @@ def test_a_question_names_the_antecedent_if_nothing_else_is_asked_about(
     question: str, answer: str, note: str | None
 ) -> None:
     assert last(answer, question).context == note
-
-
-def test_a_sentence_with_a_pronoun_is_no_answer_that_needs_its_question() -> None:
-    claim = last("His songs last.", "What is known of Ole Berg's songs?")
-    assert claim.context is None

@@ -13,7 +13,6 @@ from franq_guard.claims.rules.list_doubts import COUNTS
 from franq_guard.claims.rules.mentions import Mentions
 from franq_guard.claims.rules.nonclaims import reason
 from franq_guard.claims.rules.render import plain, render
-from franq_guard.claims.rules.words import THIRD_PERSON
 from franq_guard.records import Claim
 
 _STEPS = re.compile(
@@ -115,7 +114,7 @@ class Reader:
         if self._lead:
             notes.append(f"list: {self._lead}")
         notes.extend(filter(None, [self._above()]))
-        if self.question and not notes and _is_answer(claim.text):
+        if self.question and not notes and _is_fragment(claim.text):
             notes.append(f"question: {self.question}")
         return replace(claim, context="; ".join(notes) or None)
 
@@ -126,9 +125,3 @@ class Reader:
 def _is_fragment(text: str) -> bool:
     words = lex(text[:200], 0, min(len(text), 200))
     return find_verb(words, 0, len(words)) is None
-
-
-def _is_answer(text: str) -> bool:
-    """Whether it is no sentence, but the answer to a question: "1989." (not "His songs last.")."""
-    first = lex(text[:60], 0, min(len(text), 60))[:1]
-    return _is_fragment(text) and not (first and first[0].low in THIRD_PERSON)
