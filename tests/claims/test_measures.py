@@ -3,6 +3,8 @@
 import pytest
 
 from franq_guard.claims import RuleSplitter
+from franq_guard.claims.rules.lexer import lex
+from franq_guard.claims.rules.measures import one_amount
 
 
 def texts(answer: str) -> list[str]:
@@ -94,3 +96,9 @@ LISTS = [
 def test_a_list_of_things_is_cut(lead: str, members: list[str]) -> None:
     answer = f"{lead} {', '.join(members[:-1])} and {members[-1]}."
     assert texts(answer) == [f"{lead} {member}." for member in members]
+
+
+@pytest.mark.parametrize("marks", ['" "', "$ %", "° ′"])
+def test_marks_without_a_number_are_no_measure(marks: str) -> None:
+    words = lex(marks, 0, len(marks))
+    assert not one_amount([words, words], [words, words])

@@ -94,7 +94,7 @@ def _counted(words: Sequence[Word]) -> bool:
     signs = {x.low for x in words if not x.is_word}
     allowed = _HEDGES | _BEFORE_UNITS
     body = [x for x in words if x.is_word]
-    inner = body if body[-1].is_number else body[:-1]
+    inner = body if body and body[-1].is_number else body[:-1]
     counts = [x for x in inner if _is_amount(x) or x.low in {"a", "an", "few", "several"}]
     return (
         signs <= _UNITS.keys()
