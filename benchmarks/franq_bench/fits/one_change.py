@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from franq_bench.fits.fallback import fallback_note, fell_back
-from franq_bench.fits.fitted import SIGNALS
+from franq_bench.fits.fitted import SIGNALS, matrix
 from franq_bench.fits.paper_form import as_paper, whose
 from franq_bench.fits.reciprocal import has_reciprocal, reciprocal
 from franq_bench.fits.variants import (
@@ -25,12 +25,14 @@ from franq_bench.fits.variants import (
     Values,
     fitted_on,
     franq,
+    known,
     logarithm,
     mean_rows,
     of_method,
     raw,
     with_variants,
 )
+from franq_bench.fits.xgboost import xgboost_classifier
 from franq_bench.tables.layout import METRIC_TITLES
 from franq_bench.tables.method_names import title
 from franq_bench.tables.results import Row
@@ -43,6 +45,14 @@ __all__ = ["changes", "one_change"]
 _METRICS = ("prr", "pr_auc", "ece")
 _OTHER_SPLITS = (0.3, 0.7)
 """P(faithful) above which a claim counts as faithful, in place of 0.5."""
+
+_OTHER_TREES: Mapping[str, Mapping[str, Any]] = {
+    "50 of depth 2": {"n_estimators": 50, "max_depth": 2},
+    "XGBoost's own settings": dict.fromkeys(
+        ("n_estimators", "max_depth", "learning_rate", "subsample")
+    ),
+}
+"""Settings of XGBoost in place of ours; None is its own default (100 trees of depth 6, rate .3)."""
 
 
 def one_change(
@@ -102,6 +112,8 @@ def changes(
         ("xgboost-franq", "no formula: trees of the three signals (XGBoost)"),
     ):
         made[words] = of_method(method, signals, log_space=log_space)
+    for words, settings in _OTHER_TREES.items():
+        made[f"the same trees, {words}"] = _trees(signals, settings)
     made["no uncertainty: P(faithful) alone"] = _unchanged(signals[0])
     if not log_space and any(map(has_reciprocal, signals)):
         in_use = f"exp(-SE), 1 - (V - 1) / {samples - 1}"
@@ -153,6 +165,19 @@ def _other_signals(
         for at, method in sorted(wanted, key=lambda pair: pair[0])
         if method in there and signals[at] != method
     ]
+
+
+def _trees(signals: Sequence[str], settings: Mapping[str, Any]) -> Fit:
+    """XGBoost on the three signals with other settings than ours."""
+
+    def of(train: Sequence[Score], test: Sequence[Score]) -> Values:
+        labels = np.array([row.is_true for row in train], int)
+        if not test or len(set(labels.tolist())) < 2:
+            return [None] * len(test)
+        model = xgboost_classifier(**settings).fit(matrix(train, signals), labels)
+        return known(model.predict_proba(matrix(test, signals))[:, 1])
+
+    return of
 
 
 def _unchanged(method: str) -> Fit:

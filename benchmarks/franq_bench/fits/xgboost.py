@@ -7,12 +7,15 @@ from typing import Any
 __all__ = ["xgboost_classifier"]
 
 
-def xgboost_classifier() -> Any:
+def xgboost_classifier(**changed: Any) -> Any:
     """The XGBoost baseline: a scikit-learn classifier of (n, k) features, NaN allowed.
 
     Features are FRANQ's three signals or the uncertainties of every method
     (``franq_guard.uncertainty.methods.compute``). Shallow trees and few rounds, because labelled
     sets are small; one thread and a fixed seed, so that a table comes out the same again.
+
+    Args:
+        changed: settings of XGBoost in place of ours; None is its own default.
 
     Raises:
         ImportError: without the extra: ``pip install 'franq-guard[xgboost]'``.
@@ -23,12 +26,5 @@ def xgboost_classifier() -> Any:
         raise ImportError(
             "the XGBoost baseline needs: pip install 'franq-guard[xgboost]'"
         ) from error
-    return XGBClassifier(
-        n_estimators=100,
-        max_depth=3,
-        learning_rate=0.1,
-        subsample=0.8,
-        n_jobs=1,
-        random_state=0,
-        eval_metric="logloss",
-    )
+    ours = {"n_estimators": 100, "max_depth": 3, "learning_rate": 0.1, "subsample": 0.8}
+    return XGBClassifier(**{**ours, **changed}, n_jobs=1, random_state=0, eval_metric="logloss")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from franq_bench.fits.fallback import fallback_of, fallback_table
-from franq_bench.fits.fitted import FITTED, SIGNALS, fitted_scores, with_fitted
+from franq_bench.fits.fitted import FITTED, SIGNALS, fitted_scores, matrix, with_fitted
 from franq_bench.fits.logistic import AdditiveLogistic, LearnedFranq, unbounded
 from franq_bench.fits.one_change import changes, one_change
 from franq_bench.fits.paper_form import as_paper, as_paper_said, whose
@@ -169,6 +169,31 @@ def test_one_change_compares_with_the_papers_form():
     assert learned[1].startswith("+" if gap > 0 else "-")
     assert "[" in learned[1]
     assert one_change(Scores(tuple(r for r in scores.rows if not r.is_true))) == []
+
+
+def test_trees_with_other_settings_are_xgboost_itself():
+    from xgboost import XGBClassifier
+
+    scores = random_scores(train=30)
+    [table] = one_change(scores, resamples=20)
+    figures = {row[0]: row[1] for row in table.rows}
+    names = list(figures)
+    first = names.index("the same trees, 50 of depth 2")
+    assert names[first : first + 2] == [
+        "the same trees, 50 of depth 2", "the same trees, XGBoost's own settings",
+    ]  # fmt: skip
+    judged_alone = []
+    for name in scores.datasets:
+        train, test = (scores.part(name, split).rows for split in ("train", "test"))
+        labels = [row.is_true for row in train]
+        own = XGBClassifier(random_state=0, n_jobs=1).fit(matrix(train, SIGNALS), labels)
+        told = own.predict_proba(matrix(test, SIGNALS))[:, 1]
+        judged_alone += [
+            replace(r, scores={"max-nli": float(v)}) for r, v in zip(test, told, strict=True)
+        ]
+    rows = metric_rows(Scores(tuple(judged_alone)), resamples=2)
+    row = next(r for r in rows if r.dataset == MEAN)
+    assert figures["the same trees, XGBoost's own settings"] == pytest.approx(row.prr)
 
 
 def with_method(scores, method, made):
