@@ -292,12 +292,30 @@ def test_a_method_by_name_or_a_calibrator_asks_for_the_likelihoods():
     assert told.likelihoods == "server"
 
 
-def test_without_a_calibrator_for_the_faithfulness_model_it_is_said(caplog):
+def test_without_a_calibrator_for_the_faithfulness_model_it_is_said(caplog, monkeypatch):
+    for_another = replace(for_any(), fingerprint={**for_any().fingerprint, "faithfulness": "other"})
+    monkeypatch.setattr(defaults, "shipped", lambda: (fitted(faithfulness="other"), for_another))
     result = guard_of(language_model=Unread()).check_trace(trace())
     assert result.calibrator == "uncalibrated evidence"
-    assert "no calibrator fits" in caplog.text
+    assert "no calibrator fits the faithfulness model: P(true) is uncalibrated" in caplog.text
+    assert "--calibrator FILE (in Python: franq=)" in caplog.text
     # P(faithful) 1: .95 by the stated numbers
     assert result.verdicts[0].p_true == pytest.approx(0.95)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        # the one for any writer uses no methods: the nearest is the model's own
+        ({"uq_faith": "perplexity"}, "the uncertainty methods:"),
+        ({"uq_faith": "sar", "form": "short"}, "the uncertainty methods in the short form:"),
+    ],
+)
+@pytest.mark.usefixtures("shipped")
+def test_what_a_calibrator_does_not_fit_is_said_in_words(caplog, options, told):
+    guard_of(**options).check_trace(trace(written()))
+    assert f"no calibrator fits {told} P(true) is uncalibrated" in caplog.text
+    assert "{" not in caplog.text
 
 
 MIXED = {

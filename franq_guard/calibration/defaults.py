@@ -27,6 +27,19 @@ _OF_SAMPLES = (
     ". --samples and --temperature set the samples (n_samples= and temperature= of a Guard)"
 )
 
+_IN_WORDS = {
+    "faithfulness": "the faithfulness model",
+    "claims": "the claim splitter",
+    "writer": "the model that wrote the answer",
+    "source": "the source of the log-probabilities",
+    "language model": "the language model that reads answers",
+    "methods": "the uncertainty methods",
+    "samples": "the samples",
+    "prompt": "the prompt",
+    "form": "the form of the answer",
+}
+"""What a mismatch is about, by the word that it begins with; see :meth:`.Calibrator.check`."""
+
 __all__ = ["choose", "shipped", "shipped_for"]
 
 
@@ -76,11 +89,22 @@ def choose(
             return calibrator
     _log.warning(
         "no calibrator fits %s: P(true) is uncalibrated. Fit one on labelled answers with "
-        "`franq calibrate` and pass it as franq=",
-        used,
+        "`franq calibrate` and the same settings, and give it with --calibrator FILE (in Python: "
+        "franq=)",
+        _unfit(used, named=named),
     )
     form: Form = "short" if setting["form"] == "short" else "long"
     return Calibrator.uncalibrated(form=form) if named else Calibrator.evidence(form=form)
+
+
+def _unfit(used: Mapping[str, str], *, named: bool) -> str:
+    """In words, what the nearest shipped calibrator was not fitted for."""
+    own_form = [c for c in shipped() if c.form == used["form"]]
+    near = [c.check(**used) for c in own_form if not (named and c.evidence_only)]
+    if not near:
+        return f"{_IN_WORDS['methods']} in the {used['form']} form" if named else _IN_WORDS["form"]
+    told = [_IN_WORDS[mismatch.partition(":")[0]] for mismatch in min(near, key=len)]
+    return " and ".join(filter(None, (", ".join(told[:-1]), told[-1])))
 
 
 def _generality(calibrator: Calibrator) -> tuple[bool, bool]:
