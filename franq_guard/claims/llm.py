@@ -31,7 +31,8 @@ class FallbackReport:
     (exception or timeout of the model), "refusal", "broken_json", "missing" (no claim for a
     sentence), "invented" (a claim that the answer does not state), "uncovered" (a rule-based claim
     was added because the model's claims left it out). ``low_aligned``: claims that have the span of
-    their whole sentence because their words were not found.
+    their whole sentence because their words were not found. ``error``: the text of the model's
+    first exception.
     """
 
     calls: int = 0
@@ -39,6 +40,7 @@ class FallbackReport:
     by_rules: int = 0
     causes: Mapping[str, int] | None = None
     low_aligned: int = 0
+    error: str = ""
 
 
 class LLMSplitter:
@@ -98,10 +100,14 @@ class _Run:
         self._index = Index(answer)
         self._calls = self._low = self._by_rules = 0
         self._causes: Counter[str] = Counter()
+        self._error = ""
 
     def report(self, sentences: int) -> FallbackReport:
         """The counts so far."""
-        return FallbackReport(self._calls, sentences, self._by_rules, dict(self._causes), self._low)
+        causes = dict(self._causes)
+        return FallbackReport(
+            self._calls, sentences, self._by_rules, causes, self._low, self._error
+        )
 
     def claims(self, group: Sequence[Unit]) -> list[Claim]:
         """The claims of some sentences: from the model, or from the rules if it fails."""
@@ -122,6 +128,7 @@ class _Run:
         try:
             reply = self._ask(prompt)
         except Exception as error:  # a live chain must not break, whatever a backend raises
+            self._error = self._error or str(error) or type(error).__name__
             raise NoReplyError("error", repr(error)) from error
         if isinstance(reply, str) and "{" not in reply and _refuses(reply):
             raise NoReplyError("refusal", reply[:80])

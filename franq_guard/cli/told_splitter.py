@@ -34,8 +34,9 @@ class ToldSplitter(LLMSplitter):
         causes = [cause for cause in _NO_REPLY if (report.causes or {}).get(cause)]
         if causes and not self._told:
             self._told = True
+            told = [f"error: {report.error}" if cause == "error" else cause for cause in causes]
             say(
                 "warning: the model of --claims gave no usable reply "
-                f"({', '.join(causes)}): the rules split in its place"
+                f"({', '.join(told)}): the rules split in its place"
             )
         return claims

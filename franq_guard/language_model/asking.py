@@ -88,7 +88,7 @@ class _Chat:
                 return self._once(request)
             except _Busy as busy:
                 if not left:
-                    raise NoAnswerError(f"{self.url} is busy: {busy}") from None
+                    raise NoAnswerError(f"{self.url} {busy}") from None
                 self.sleep(busy.wait)
         raise NoAnswerError("a request needs at least one try")
 
@@ -107,17 +107,19 @@ class _Chat:
                 timeout=self.timeout,
             )
         except http.ConnectError as error:
-            raise _Busy(str(error), 1.0) from None
+            raise _Busy(f"cannot be reached: {error}", 1.0) from None
         except http.HTTPError as error:
             raise NoAnswerError(f"{type(error).__name__}: {error}") from None
         if answer.status_code in _BUSY:
-            raise _Busy(f"status {answer.status_code}", _wait(answer.headers))
+            raise _Busy(f"is busy: status {answer.status_code}", _wait(answer.headers))
         if answer.status_code != 200:
             raise NoAnswerError(f"{self.url} answered with status {answer.status_code}")
         return _content(answer)
 
 
 class _Busy(Exception):
+    """Worth another try after ``wait`` seconds; ``why`` goes on from the server's address."""
+
     def __init__(self, why: str, wait: float) -> None:
         super().__init__(why)
         self.wait = wait

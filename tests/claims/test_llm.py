@@ -85,6 +85,7 @@ def test_a_failed_request_gives_the_rules_claims(reply, cause):
     assert claims == RuleSplitter().split(ANSWER, question="Who was she?")
     assert report.by_rules == 2
     assert report.causes == {cause: 1}
+    assert report.error == (str(reply) if cause == "error" else "")
 
 
 def test_a_sentence_without_claims_gets_the_rules_claims():

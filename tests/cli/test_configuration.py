@@ -239,7 +239,7 @@ def test_a_model_that_splits_nothing_is_said_once(monkeypatch, capsys):
     ]  # fmt: skip
     splitter.split("Bob left.")
     said = " ".join(capsys.readouterr().err.split())
-    assert said.count("gave no usable reply (error): the rules split in its place") == 1
+    assert said.count("gave no usable reply (error: no route): the rules split in its place") == 1
     assert (splitter.sentences, splitter.by_rules) == (3, 3)
 
 
