@@ -21,10 +21,13 @@ from franq_guard.calibration.classifier import FranqClassifier
 from franq_guard.franq import FloatArray
 from franq_guard.report.tables import Cell, Column, Table
 
-__all__ = ["Fell", "fallback_note", "fallback_of", "fallback_table", "fell_back"]
+__all__ = ["UNFITTED", "Fell", "fallback_note", "fallback_of", "fallback_table", "fell_back"]
+
+UNFITTED = ("unfitted",)
+"""Stands where nothing can be fitted: all training rows have one label."""
 
 Fell = Mapping[str, Sequence[str]]
-"""By data set: the branches ("faith", "unfaith") that take the global curve."""
+"""By data set: the branches ("faith", "unfaith") that take the global curve, or UNFITTED."""
 
 _BRANCHES = {"faith": "UQ_faith", "unfaith": "UQ_unfaith"}
 
@@ -38,11 +41,11 @@ def fallback_of(
 ) -> tuple[str, ...]:
     """The branches ("faith", "unfaith") that take the global curve when fitted on these rows.
 
-    Empty also where nothing can be fitted: all rows have the same label.
+    It is :data:`UNFITTED` where nothing can be fitted: all rows have the same label.
     """
     labels = np.array([row.is_true for row in train], int)
     if len(set(labels.tolist())) < 2:
-        return ()
+        return UNFITTED
     model = classifier(PRIMARY, log_space=log_space, faithful_above=faithful_above)
     found: tuple[str, ...] = model.fit(matrix(train, signals), labels).fallback_
     return found
@@ -69,6 +72,22 @@ def fallback_note(variants: Mapping[str, Fell]) -> str:
     """
     fewest = FranqClassifier().min_per_class
     rule = f"fewer than {fewest} true or {fewest} false training rows in the condition"
+    apart = [_unfitted(fell) for fell in variants.values()]
+    unfitted = list(dict.fromkeys(name for names in apart for name in names))
+    fitted = {name: fell for name, fell in variants.items() if len(_unfitted(fell)) < len(fell)}
+    said = [_fallback(fitted, rule)] if fitted or not unfitted else []
+    if unfitted:
+        subject = "Not" if said else f"{title(PRIMARY)}: not"
+        said.append(f"{subject} fitted on {', '.join(unfitted)}: all training rows have one label.")
+    return " ".join(said)
+
+
+def _unfitted(fell: Fell) -> list[str]:
+    return [name for name, branches in fell.items() if tuple(branches) == UNFITTED]
+
+
+def _fallback(variants: Mapping[str, Fell], rule: str) -> str:
+    """Which of the variants that are fitted anywhere fell back, and where."""
     alike: dict[str, list[str]] = {}
     for name, fell in variants.items():
         alike.setdefault(_where(fell), []).append(name)
@@ -82,10 +101,14 @@ def fallback_note(variants: Mapping[str, Fell]) -> str:
 
 
 def _where(fell: Fell) -> str:
-    """Such as "UQ_faith on a (1 of 2) and UQ_unfaith on a, b (2 of 2)"; empty: nowhere."""
+    """Such as "UQ_faith on a (1 of 2) and UQ_unfaith on a, b (2 of 2)"; empty: nowhere.
+
+    Counted are the data sets that are fitted.
+    """
     found = {branch: [name for name in fell if branch in fell[name]] for branch in _BRANCHES}
+    fits = len(fell) - len(_unfitted(fell))
     return " and ".join(
-        f"{label} on {', '.join(found[branch])} ({len(found[branch])} of {len(fell)})"
+        f"{label} on {', '.join(found[branch])} ({len(found[branch])} of {fits})"
         for branch, label in _BRANCHES.items()
         if found[branch]
     )
@@ -112,22 +135,29 @@ def fallback_table(
         train = scores.part(name, "train").rows
         data = matrix(train, signals) if train else np.empty((0, 3))
         conditions = {b: _in_condition(data, b, faithful_above) for b in _BRANCHES}
-        cells = [_cell(train, conditions[branch], branch in fell[name]) for branch in _BRANCHES]
+        cells = [_cell(train, conditions[b], _curve(b, fell[name])) for b in _BRANCHES]
         rows.append((name, *cells))
+    said = as_paper_said(signals, scores.rows, faithful_above=faithful_above)
     return Table(
         name=FALLBACK,
         title=f"{title(PRIMARY)}: which curve each branch takes",
         columns=(Column("data set"), *(Column(label) for label in _BRANCHES.values())),
         rows=tuple(rows),
-        note=f"{fallback_note({'': fell})} {as_paper_said(signals, scores.rows)}",
+        note=f"{fallback_note({'': fell})} {said}",
     )
 
 
-def _cell(train: Sequence[Score], chosen: FloatArray, fell: bool) -> str:
+def _curve(branch: str, fell: Sequence[str]) -> str:
+    """Which curve a branch takes."""
+    if tuple(fell) == UNFITTED:
+        return "not fitted"
+    return "global" if branch in fell else "own"
+
+
+def _cell(train: Sequence[Score], chosen: FloatArray, curve: str) -> str:
     """Such as "own: 12 true, 40 false" or "global: 3 true, 20 false"."""
     true = sum(row.is_true for row, there in zip(train, chosen, strict=True) if there)
-    counts = f"{true} true, {int(chosen.sum()) - true} false"
-    return f"{'global' if fell else 'own'}: {counts}"
+    return f"{curve}: {true} true, {int(chosen.sum()) - true} false"
 
 
 def _in_condition(data: FloatArray, branch: str, faithful_above: float) -> FloatArray:

@@ -45,13 +45,57 @@ def whose(signals: Sequence[str]) -> str:
     return _PAPERS.get(tuple(signals), "this run")
 
 
-def as_paper_said(signals: Sequence[str], rows: Iterable[Score]) -> str:
-    """What the row :data:`~franq_bench.tables.method_names.AS_PAPER` is in a run, in a sentence."""
-    taken = as_paper(signals, rows)
+def as_paper_said(
+    signals: Sequence[str], rows: Iterable[Score], *, faithful_above: float = 0.5
+) -> str:
+    """What the row :data:`~franq_bench.tables.method_names.AS_PAPER` is in a run, in words.
+
+    Args:
+        signals: P_faithful, UQ_faith and UQ_unfaith.
+        rows: of the score matrix; a condition without any training row is named.
+        faithful_above: P_faithful above which a row counts as faithful.
+    """
+    given = list(rows)
+    taken = as_paper(signals, given)
+    empty = _empty_said(taken, given, faithful_above)
+    rule = "no fallback where a condition has rows" if empty else "no fallback"
     if taken not in _PAPERS:
         return (
-            f"{title(AS_PAPER)}, has the paper's rule, no fallback, but this run's signals, which "
-            "are not the paper's."
+            f"{title(AS_PAPER)}, has the paper's rule, {rule}, but this run's signals, which "
+            f"are not the paper's.{empty}"
         )
-    form = f" and the paper's form of UQ_faith, {title(_LIBRARY)}" if _LIBRARY in taken else ""
-    return f"{title(AS_PAPER)}, has no fallback{form}."
+    also = ", and" if empty else " and"
+    form = f"{also} the paper's form of UQ_faith, {title(_LIBRARY)}" if _LIBRARY in taken else ""
+    return f"{title(AS_PAPER)}, has {rule}{form}.{empty}"
+
+
+def _empty_said(signals: Sequence[str], rows: Sequence[Score], faithful_above: float) -> str:
+    """Where it has no row to fit a branch on, and so takes the curve of all; empty: nowhere.
+
+    A row counts where both P_faithful and the branch's signal were measured.
+    """
+    train: dict[str, list[Score]] = {}
+    for row in rows:
+        if row.split == "train":
+            train.setdefault(row.dataset, []).append(row)
+    # Where all rows have one label nothing is fitted.
+    fits = {name: own for name, own in train.items() if len({row.is_true for row in own}) > 1}
+    said = []
+    for faithful, branch, kind, signal in (
+        (True, "UQ_faith", "faithful", signals[1]),
+        (False, "UQ_unfaith", "unfaithful", signals[2]),
+    ):
+        names = [
+            name
+            for name, own in fits.items()
+            if not any(
+                (p > faithful_above) is faithful
+                for row in own
+                if (p := row.scores.get(signals[0])) is not None
+                and row.scores.get(signal) is not None
+            )
+        ]
+        if names:
+            have = "has" if len(names) == 1 else "have"
+            said.append(f"{branch} on {', '.join(names)}, which {have} no {kind} training row")
+    return f" It takes the curve of all rows for {' and for '.join(said)}." if said else ""

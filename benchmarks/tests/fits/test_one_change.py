@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from franq_bench.fits.fallback import fallback_of, fallback_table
+from franq_bench.fits.fallback import UNFITTED, fallback_of, fallback_table
 from franq_bench.fits.fitted import FITTED, SIGNALS, fitted_scores, matrix, with_fitted
 from franq_bench.fits.logistic import AdditiveLogistic, LearnedFranq, unbounded
 from franq_bench.fits.one_change import changes, one_change
@@ -46,7 +46,23 @@ def test_fallback_is_named_with_its_counts():
     assert "UQ_unfaith on" not in table.note
     enough = made(dict.fromkeys([(0.9, 1), (0.9, 0), (0.1, 1), (0.1, 0)], 9))
     assert "none" in fallback_table(Scores(tuple(enough))).note
-    assert fallback_of(made({(0.9, 1): 20})) == ()  # one class: nothing is fitted
+
+
+def test_what_is_not_fitted_is_not_called_without_fallback():
+    one_label = made({(0.9, 1): 20, (0.1, 1): 3})
+    assert fallback_of(one_label) == UNFITTED
+    alone = fallback_table(Scores(tuple(one_label)))
+    assert alone.rows == (("a", "not fitted: 20 true, 0 false", "not fitted: 3 true, 0 false"),)
+    why = "not fitted on a: all training rows have one label."
+    assert alone.note.startswith(f"FRANQ, condition-calibrated: {why}")
+    assert "Fallback" not in alone.note
+    # two others are fitted: one has 4 false faithful rows, one too few
+    others = [
+        *made({(0.9, 1): 20, (0.9, 0): 4, (0.1, 1): 5, (0.1, 0): 6}, "b"),
+        *made(dict.fromkeys([(0.9, 1), (0.9, 0), (0.1, 1), (0.1, 0)], 9), "c"),
+    ]
+    both = fallback_table(Scores((*one_label, *others)))
+    assert f"UQ_faith on b (1 of 2). N{why[1:]}" in both.note
 
 
 def test_the_papers_rule_uses_the_condition_however_few_its_rows_are():
@@ -243,6 +259,28 @@ def test_the_papers_signals_are_told_from_others(signals, taken, who):
     assert said.startswith("FRANQ, condition-calibrated, as in the paper, has ")
     assert ("not the paper's" in said) == (who == "this run")
     assert ("Semantic Entropy (lm-polygraph)" in said) == (taken is not None)
+
+
+def test_the_papers_rule_names_conditions_without_any_row():
+    enough = made({(0.9, 1): 6, (0.9, 0): 6, (0.1, 1): 6, (0.1, 0): 6}, "a")
+    low = made({(0.49, 1): 6, (0.49, 0): 6}, "b")  # nowhere above .5
+    one_label = made({(0.1, 1): 6}, "c")  # not fitted at all
+    whole = Scores((*enough, *low, *one_label))
+    rows = with_method(whole, LIBRARY, lambda r: r.scores[FAITH]).rows
+    assert as_paper_said((P, FAITH, UNFAITH), rows).endswith(
+        ", as in the paper, has no fallback where a condition has rows, and the paper's form of "
+        "UQ_faith, Semantic Entropy (lm-polygraph). It takes the curve of all rows for UQ_faith "
+        "on b, which has no faithful training row."
+    )
+    said = as_paper_said((P, FAITH, UNFAITH), rows[: len(enough)])
+    assert said.endswith("has no fallback and the paper's form of UQ_faith, Semantic Entropy "
+                         "(lm-polygraph).")  # fmt: skip
+    # with .4 as the threshold b's rows are all faithful
+    said = fallback_table(Scores((*enough, *low)), faithful_above=0.4).note
+    assert said.endswith("all rows for UQ_unfaith on b, which has no unfaithful training row.")
+    own = as_paper_said((P, UNFAITH, FAITH), low)
+    assert "no fallback where a condition has rows, but this run's signals" in own
+    assert own.endswith("UQ_faith on b, which has no faithful training row.")
 
 
 def test_the_librarys_form_is_taken_only_where_no_row_is_lost():
