@@ -21,6 +21,7 @@ from franq_bench.cli.common import (
     show_results,
 )
 from franq_bench.cli.engines import AddressOption, Engine, EngineOption, WorkersOption, checked
+from franq_bench.cli.grades import tell_grades
 from franq_bench.cli.set_up import Asking, in_short_form, said
 from franq_bench.cli.workers import side_by_side
 from franq_guard.cli.configuration import Configuration
@@ -91,6 +92,7 @@ def short(
     from franq_bench.short.run import Plan
 
     existing([*data, *([pool] if pool else [])])
+    chosen = _read_with(retrieval, chosen)
     plan = Plan(
         data=tuple(data),
         train=train,
@@ -113,6 +115,16 @@ def short(
         say(f"part {shard} is done; when all are, the same command without --shard makes tables")
         return
     show_results(results, out, as_json)
+    tell_grades(results, out)
+
+
+def _read_with(retrieval: Spoiled, chosen: Configuration) -> Configuration:
+    """The settings that a run with these passages reads; who rewrites, only where some are."""
+    if retrieval is Spoiled.corrupted:
+        return chosen
+    if chosen.rewrite != "rules":
+        say("not read by this run: rewrite (give --retrieval corrupted)")
+    return replace(chosen, rewrite="rules", unread=chosen.unread | {"rewrite"})
 
 
 @dataclass(frozen=True, slots=True)

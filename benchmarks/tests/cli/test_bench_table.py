@@ -137,3 +137,15 @@ def test_what_a_command_does_not_read_of_the_table_is_said(run):
     assert "not read by this command: min_per_class, bench.prompts, bench.limit of" in said
     assert made.plan.train == 4
     assert "bench" not in made.plan.more["configuration"]
+
+
+def test_who_rewrites_is_read_where_passages_are_falsified(run):
+    told = "not read by this run: rewrite (give --retrieval corrupted)"
+    result, (made, *_) = run("short", "rewrite = 'llm'\n")
+    assert told in " ".join(result.stderr.split())
+    assert made.chosen.rewrite == "rules"
+    assert "rewrite" not in made.plan.more["configuration"]
+    result, (made, *_) = run("short", "rewrite = 'llm'\n", "--retrieval", "corrupted")
+    assert "not read" not in result.stderr
+    assert made.plan.more["configuration"]["rewrite"] == "llm"
+    assert "not read" not in run("short", "")[0].stderr
