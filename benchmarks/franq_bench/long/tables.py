@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from franq_bench.data.labelled_answers import LabelledAnswer
+from franq_bench.fits.fallback import fallback_note, fell_back
 from franq_bench.fits.long_form import SIGNALS
+from franq_bench.fits.paper_form import as_paper_said
 from franq_bench.tables.layout import METRIC_TITLES, figures_table
-from franq_bench.tables.method_names import order
+from franq_bench.tables.method_names import AS_PAPER, PRIMARY, order
 from franq_bench.tables.results import metric_rows
 from franq_bench.tables.scores import GOLD, Score, Scores
 from franq_guard.report.tables import Cell, Column, Table
 
-__all__ = ["UNFAITHFUL", "claims_table", "unfaithful_rows", "unfaithful_tables"]
+__all__ = ["UNFAITHFUL", "claims_table", "unfaithful_of", "unfaithful_rows",
+           "unfaithful_tables"]  # fmt: skip
 
 UNFAITHFUL = 0.5
 """Without a gold label, a claim with P(faithful) below this counts as unfaithful."""
@@ -51,12 +54,32 @@ def claims_table(answers: Sequence[LabelledAnswer], scores: Scores) -> Table:
 def unfaithful_tables(
     answers: Sequence[LabelledAnswer], scores: Scores, *, seed: int = 0
 ) -> Iterator[Table]:
+    """:func:`unfaithful_of` the answers' data sets."""
+    targets = {answer.dataset: answer.target for answer in answers}
+    yield from unfaithful_of(targets, scores, seed=seed)
+
+
+def unfaithful_of(
+    targets: Mapping[str, str],
+    scores: Scores,
+    *,
+    seed: int = 0,
+    signals: Sequence[str] | None = None,
+    faithful_above: float = 0.5,
+) -> Iterator[Table]:
     """Every method on the unfaithful test claims of each data set that has true and false ones.
 
     Faithful claims are left out: by the gold label if every test claim of the data set has one in
     addition to the label that is predicted, else if P(faithful) is at least :data:`UNFAITHFUL`.
+
+    Args:
+        targets: what a true claim is (factuality or faithfulness), by data set.
+        scores: the matrix, with the fitted methods.
+        seed: of the bootstrap.
+        signals: of the fits, for the note on their fallback; None: it says nothing of it.
+        faithful_above: of the fits.
     """
-    for name, members in _by_dataset(answers).items():
+    for name, target in targets.items():
         rows = scores.part(name).rows
         kept = unfaithful_rows(rows)
         if len({row.is_true for row in kept}) < 2:
@@ -68,14 +91,30 @@ def unfaithful_tables(
         }
         by = "gold label" if _all_gold(rows) else f"P(faithful) < {UNFAITHFUL:g}"
         false = sum(not row.is_true for row in kept)
+        note = f"{len(kept)} test claims, {false} of them not {_MEANS[target]}."
+        own = Scores(tuple(row for row in scores.rows if row.dataset == name))
+        fits = _fits_said(own, found, signals, faithful_above) if signals else ""
         yield figures_table(
             f"unfaithful-{name}",
-            f"{name}: unfaithful claims only ({by}), {members[0].target}",
+            f"{name}: unfaithful claims only ({by}), {target}",
             [Column("method"), *(Column(METRIC_TITLES[metric], "higher") for metric in _SHOWN)],
             {method: found[method] for method in order(found)},
             families=True,
-            note=f"{len(kept)} test claims, {false} of them not {_MEANS[members[0].target]}.",
+            note=f"{note} {fits}".strip(),
         )
+
+
+def _fits_said(
+    own: Scores, shown: Collection[str], signals: Sequence[str], faithful_above: float
+) -> str:
+    """What the rows shown of condition-calibrated FRANQ are, fitted on one data set's claims."""
+    said = []
+    if PRIMARY in shown:
+        fell = fell_back(own, signals, log_space=True, faithful_above=faithful_above)
+        said.append(fallback_note({"": fell}))
+    if AS_PAPER in shown:
+        said.append(as_paper_said(signals, own.rows, faithful_above=faithful_above))
+    return " ".join(said)
 
 
 def unfaithful_rows(rows: Sequence[Score]) -> list[Score]:

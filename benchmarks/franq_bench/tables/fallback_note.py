@@ -25,6 +25,8 @@ _OWN_FITS = (
 """How the names of tables begin that fit by themselves, on other rows, signals or labels: their
 notes name the fallback of these fits, and the run's would be false there."""
 _SHOWN = title(PRIMARY).lower()
+_NAMED = (f"Fallback of {title(PRIMARY)}", f"{title(PRIMARY)}: not fitted")
+"""One of these is in a note that names the fallback of its own fits."""
 
 
 def fallback_said(results: Results) -> str:
@@ -35,6 +37,8 @@ def fallback_said(results: Results) -> str:
 def fallback_named(table: Table, said: str) -> Table:
     """The table, its note ending with ``said`` where it shows the run's condition-calibrated FRANQ.
 
+    A note that already names a fallback stays as it is.
+
     Args:
         table: of a report.
         said: see :func:`fallback_said`.
@@ -43,7 +47,7 @@ def fallback_named(table: Table, said: str) -> Table:
     shown += [str(cell) for row in table.rows for cell in row[:1]]
     if (
         table.name.startswith(_OWN_FITS)
-        or said in table.note
+        or any(words in table.note for words in _NAMED)
         or not any(_SHOWN in text.lower() for text in shown)
     ):
         return table

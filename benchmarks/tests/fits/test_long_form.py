@@ -4,9 +4,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from franq_bench.fits.fitted import with_fitted
+from franq_bench.fits.fitted import FITTED, with_fitted
 from franq_bench.fits.long_form import GRID, LOGARITHMS, LOWEST, SIGNALS, ablation_tables
 from franq_bench.fits.refit import refitted
+from franq_bench.tables.fallback_note import fallback_named
 from franq_bench.tables.method_names import title
 from franq_bench.tables.results import MEAN, Dataset, Results, metric_rows
 from franq_bench.tables.scores import GOLD, Score, Scores
@@ -90,3 +91,31 @@ def test_refitting_gives_them_again(scores):
     assert refitted(results, scores) == (results, scores)
     # what no fit makes is not kept, but for counts and times
     assert refitted(replace(results, tables=(other, *made, counted)), scores)[0] == results
+
+
+def test_refitting_gives_the_unfaithful_claims_every_fitted_row(scores):
+    """The stored table lacks all rows; of the two data sets "two" has 3 false faithful claims."""
+    false = iter(range(99))
+    rows = [
+        row
+        for row in scores.rows
+        if (row.dataset, row.split, row.is_true) != ("two", "train", False)
+        or row.scores[SIGNALS[0]] <= 0.5
+        or next(false) < 3
+    ]
+    stored = [Table(f"unfaithful-{name}", "T", (Column("method"),), ()) for name in ("one", "two")]
+    counted = Table("claims", "T", (Column("x"),), ())
+    settings = {"signals": list(SIGNALS), "form": "long", "seed": 0,
+                "target": "one: factuality; two: faithfulness"}  # fmt: skip
+    given = Results(settings, {}, (), (), (stored[0], counted, stored[1]))
+    made = refitted(given, Scores(tuple(rows)))[0].tables[-3:]
+    assert [table.name for table in made] == ["unfaithful-one", "claims", "unfaithful-two"]
+    for table in (made[0], made[2]):
+        assert {title(method) for method in FITTED} <= {row[0] for row in table.rows}
+    assert "(gold label), factuality" in made[0].title
+    assert f"Fallback of {title(CONDITION)}: none" in made[0].note
+    assert "two" not in made[0].note
+    assert "not entailed by the passages" in made[2].note
+    assert "UQ_faith on two (1 of 1)" in made[2].note
+    said = f"Fallback of {title(CONDITION)}: of all data sets together."
+    assert [fallback_named(table, said) for table in made] == list(made)
