@@ -222,7 +222,10 @@ def test_a_run_by_one_settings_file(plan, tmp_path, monkeypatch):
     assert all(row.is_true for row in Scores.read(tmp_path / "out").rows)  # the judge says so
     assert sum(said["passages_rewritten"].values()) >= 4  # a passage of each question
     assert said["passages_rewritten"]["changed"] >= 1
+    same = said["answers_graded_as_by_alias"]["same"]
     assert sum(said["answers_graded_as_by_alias"].values()) == 4
+    assert f"the grader agrees with the aliases on {same} of 4 answers" in done.stderr
+    assert "all training answers are graded true" in done.stderr
     assert {"http://judge#j", "http://writer#w"} == set(asked)
     asked.clear()
     again = CliRunner().invoke(app, command)
