@@ -40,8 +40,10 @@ BENCH = {
     "dtype": "str",
 }
 """The settings of a file's table ``[bench]``: options of ``franq bench``, and their kinds."""
-_NO_SETTINGS = frozenset({"bench", "unread"})
+_NO_SETTINGS = frozenset({"bench", "unread", "threshold_file"})
 """Fields that are no setting of a guard."""
+_TABLES = ("long", "short", "bench")
+_KINDS = {"str": "text", "int": "a whole number", "float": "a number", "bool": "true or false"}
 
 _PACKAGES = ("franq-guard", "torch", "transformers", "numpy", "scikit-learn")
 _CALIBRATIONS = ("none", "global", "condition", "learned")
@@ -58,6 +60,7 @@ class Configuration:
         bench: the file's table ``[bench]``, by :data:`BENCH`; the benchmark's commands take their
             options from it and record these themselves.
         unread: the settings that the command has no use for; they are not recorded.
+        threshold_file: the file that ``threshold_faithful`` stands in; None: it is an option.
 
     Raises:
         ValueError: for a value that cannot be.
@@ -81,6 +84,7 @@ class Configuration:
     rewrite: str = "rules"
     bench: Mapping[str, Any] = field(default_factory=dict, compare=False)
     unread: frozenset[str] = field(default=frozenset(), compare=False)
+    threshold_file: Path | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for key, allowed in (("form", ("long", "short", "auto")), ("calibration", _CALIBRATIONS)):
@@ -91,6 +95,11 @@ class Configuration:
             value = getattr(self, key)
             if value not in (plain, "llm") and not value.startswith("llm:"):
                 raise ValueError(f"{key} must be {plain}, llm or llm:WHERE, not {value!r}")
+            if value == "llm:":
+                raise ValueError(
+                    f"{key}: write where the model is after llm: (a folder, a .gguf file or "
+                    "URL#NAME), or llm alone for the language model in use"
+                )
         if not 0 < self.faithful_above < 1:
             raise ValueError("threshold_faithful must lie between 0 and 1")
         if self.min_per_class < 0:
@@ -217,7 +226,7 @@ class Configuration:
                 "calibrate`, with the same settings, and name it with --calibrator"
             )
         if self.threshold_faithful is not None:
-            say("warning: --threshold-faithful has no effect on the shipped calibrators")
+            say(f"warning: {self._threshold} has no effect on the shipped calibrators")
         return None
 
     def _own_cut(self, fitted: Calibrator) -> Calibrator:
@@ -227,9 +236,18 @@ class Configuration:
             return fitted
         said = f"the calibrator {fitted.name!r} was fitted with --threshold-faithful {own:g}"
         if self.strict:
-            raise ValueError(f"{said}, not {chosen:g}: leave the option out, or fit it again")
+            raise ValueError(
+                f"{said}, not {chosen:g}: leave out {self._threshold}, or fit it again"
+            )
         say(f"warning: {said}; with {chosen:g} it promises nothing")
         return replace(_cut(fitted, chosen), promise=None)
+
+    @property
+    def _threshold(self) -> str:
+        """Where ``threshold_faithful`` is set, for a message."""
+        if self.threshold_file is None:
+            return "the option --threshold-faithful"
+        return f"threshold_faithful in {self.threshold_file}"
 
     def splitter(self, ask_own: Any) -> ClaimSplitter | None:
         """The splitter; None for the rules. ``ask_own`` returns the guard's model as a function."""
@@ -271,6 +289,8 @@ def configured(
             if named:
                 say(f"not read by this command: {', '.join(named)} of {file}")
         left_out = frozenset({*unread, *elsewhere})
+        if start.threshold_faithful is not None and given.get("threshold_faithful") is None:
+            start = replace(start, threshold_file=file)
         usual = {key: getattr(Configuration(), key) for key in left_out}
         kept = {key: value for key, value in given.items() if value is not None}
         chosen = replace(start, **{**usual, **kept}, unread=left_out)
@@ -356,8 +376,9 @@ def _checked(values: Any, kinds: Mapping[str, str], table: str | None = None) ->
     for key, value in values.items():
         if key not in kinds:
             place = f" in [{table}]" if table else ""
-            raise ValueError(f"unknown setting {key!r}{place}; known: {', '.join(kinds)}")
+            more = "" if table else f"; and the tables {', '.join(f'[{t}]' for t in _TABLES)}"
+            raise ValueError(f"unknown setting {key!r}{place}; known: {', '.join(kinds)}{more}")
         wanted: Any = {"bool": bool, "int": int, "float": (int, float)}.get(kinds[key], str)
         if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
-            raise ValueError(f"{key} must be {kinds[key]}, not {value!r}")
+            raise ValueError(f"{key} must be {_KINDS[kinds[key]]}, not {value!r}")
     return dict(values)

@@ -9,7 +9,7 @@ import typer
 
 from franq_guard import Calibrator, Guard
 from franq_guard.calibration.curves import Logistic
-from franq_guard.cli.configuration import Configuration
+from franq_guard.cli.configuration import Configuration, configured
 from franq_guard.cli.options import guard_from
 from franq_guard.label_rule import LabelRule
 from franq_guard.policy import Policy
@@ -79,22 +79,25 @@ def test_config_prints_what_is_in_force_as_a_file(command, tmp_path):
     ("text", "message"),
     [
         ("colour = 1", "unknown setting 'colour'; known: faithfulness"),
+        ("policy = 'block'", "grader, rewrite; and the tables [long], [short], [bench]"),
+        ("form = 3", "form must be text, not 3"),
+        ("claims = 'llm:'", "claims: write where the model is after llm:"),
         ("form = 'medium'", "form must be one of long, short, auto"),
         ("calibration = 'other'", "calibration must be one of none, global, condition, learned"),
         ("[short]\ncolour = 1", "unknown setting 'colour'"),
         ("short = 1", "short is a table: [short], and settings below it"),
         ("[bench]\ncolour = 1", "unknown setting 'colour' in [bench]; known: train, test,"),
-        ("[bench]\nheld_out = 1", "held_out must be bool, not 1"),
+        ("[bench]\nheld_out = 1", "held_out must be true or false, not 1"),
         ("grader = 'gpt'", "grader must be alias, llm or llm:WHERE"),
         ("claims = 'gpt'", "claims must be rules, llm or llm:WHERE"),
-        ("strict = 1", "strict must be bool"),
-        ("min_per_class = 0.5", "min_per_class must be int"),
+        ("strict = 1", "strict must be true or false, not 1"),
+        ("min_per_class = 0.5", "min_per_class must be a whole number, not 0.5"),
         ("samples = 1", "samples must be 2 or more"),
         ("temperature = 0", "temperature must be a number above 0"),
         ("min_per_class = -1", "min_per_class must be 0 or more"),
         ("unread = 'claims'", "unknown setting 'unread'"),
         ("form = 'auto'\n[short]\nuq_faith = 'sar'", "leave out [short], or give --form long"),
-        ("threshold_faithful = true", "threshold_faithful must be float"),
+        ("threshold_faithful = true", "threshold_faithful must be a number"),
         ("threshold_faithful = 1.0", "between 0 and 1"),
         ("form = ", "Invalid value"),
     ],
@@ -197,7 +200,15 @@ def test_another_threshold_than_the_calibrators_voids_its_promise(tmp_path, caps
     assert "at most" not in said
     with pytest.raises(typer.Exit):
         guard(threshold_faithful=0.5, strict=True)
-    assert "0.75, not 0.5: leave the option out" in " ".join(capsys.readouterr().err.split())
+    told = "0.75, not 0.5: leave out the option --threshold-faithful, or fit it again"
+    assert told in " ".join(capsys.readouterr().err.split())
+    settings = tmp_path / "mine.toml"
+    settings.write_text("threshold_faithful = 0.5\nstrict = true\n")
+    fitted = Calibrator.load(file)
+    with pytest.raises(ValueError, match=r"leave out threshold_faithful in .*mine\.toml, or fit"):
+        configured(settings).options(fitted)
+    with pytest.raises(ValueError, match="leave out the option --threshold-faithful, or fit"):
+        configured(settings, threshold_faithful=0.6).options(fitted)
 
 
 def test_a_threshold_that_changes_nothing_is_said(capsys):

@@ -117,7 +117,7 @@ def test_the_sizes_of_own_answers_are_in_the_file(run, monkeypatch):
             "[bench]\ncolour = 1",
             "unknown setting 'colour' in [bench]; known: train, test, passages",
         ),
-        ("[bench]\ntrain = 'many'", "train must be int, not 'many'"),
+        ("[bench]\ntrain = 'many'", "train must be a whole number, not 'many'"),
         ("[bench]\ntrain = -1", "Invalid value for '--train'"),
         ("[bench]\nretrieval = 'lost'", "Invalid value for '--retrieval'"),
         ("bench = 3", "bench is a table: [bench], and settings below it"),
