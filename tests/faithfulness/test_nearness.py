@@ -34,6 +34,14 @@ def test_each_text_is_embedded_once_while_there_is_room(near):
     assert asked == [["a", "b"], ["c"], ["a"]]
 
 
+def test_what_is_forgotten_is_embedded_again(near):
+    nearness, asked = near
+    nearness.best([("a", ["b"])])
+    nearness.forget()
+    assert nearness.best([("a", ["b"])]) == pytest.approx([0.6])
+    assert asked == [["a", "b"], ["a", "b"]]
+
+
 def test_nothing_asked_is_nothing_embedded(near):
     nearness, asked = near
     assert nearness.best([]) == []

@@ -17,10 +17,13 @@ from franq_bench.short.statistics import NAMES
 from franq_bench.store.statistics import from_json, to_json
 from franq_bench.tables.results import Results, metric_rows
 from franq_bench.tables.scores import Score, Scores
+from franq_guard.calibration.defaults import shipped
 from franq_guard.cli.app import app
 from franq_guard.cli.console import quiet
+from franq_guard.faithfulness.small.tokens import tokens
 from franq_guard.franq import franq
 from franq_guard.language_model.asking import Asked
+from franq_guard.testing import FakeFaithfulness
 from franq_guard.uncertainty.methods import compute, find
 
 
@@ -146,7 +149,25 @@ def test_what_methods_cost(folders, models, questions, plan):
     rows = {row[0]: row[1:] for row in table.rows}
     assert rows["Max Sequence/Claim Probability"][0] < 0.2  # captured with the answer
     assert rows["Semantic Entropy"][0] > rows["Max Sequence/Claim Probability"][0]
-    assert len(rows) == 8 + len(FITTED)
+    assert len(rows) == 9 + len(FITTED)
+    assert "each method measured alone." in table.note
+
+
+def test_nothing_is_remembered_from_one_cost_to_the_next(folders, models, questions, plan):
+    """Measured are eight methods, Sum of Eigenvalues, FRANQ's three signals, and all: eleven."""
+    found = []
+
+    class Remembering(FakeFaithfulness):
+        def forget(self):
+            found.append((tokens.cache_info().currsize, shipped.cache_info().currsize))
+            tokens("Oslo is in Norway.")
+
+    shipped()
+    tokens("Oslo is in Norway.")
+    judge = replace(models, faithfulness=Remembering())
+    runtime_table(questions[:1], judge, Scores.read(folders[1]), plan.settings)
+    # texts are forgotten each time, what is loaded once is kept
+    assert found == [(0, 1)] * 11
 
 
 def test_the_command(folders, plan, tmp_path):

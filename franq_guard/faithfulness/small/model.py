@@ -124,8 +124,10 @@ class SmallFaithfulness:
         return self._fingerprint
 
     def forget(self) -> None:
-        """Empty the cache of pairs, for measurements."""
+        """Empty the caches of pairs and of embeddings, for measurements."""
         self._reader.forget()
+        if self._nearness is not None:
+            self._nearness.forget()
 
     def score(self, contexts: Sequence[str], claims: Sequence[str]) -> list[float]:
         """Return P(faithful) in [0, 1] of each (context, claim) pair.

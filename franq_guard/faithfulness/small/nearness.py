@@ -30,6 +30,11 @@ class Nearness:
         self._cache: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._lock = threading.Lock()
 
+    def forget(self) -> None:
+        """Empty the cache."""
+        with self._lock:
+            self._cache.clear()
+
     def best(self, asked: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
         """Return, for each (text, others), the highest cosine of the text with one of the others.
 
