@@ -113,6 +113,23 @@ def test_tables_name_their_source():
     assert long[3].errors[row][1:] == (0.005, 0.022)
 
 
+def test_the_papers_figures_are_marked_as_they_are_printed():
+    """PR-AUC .631 is the highest mean; .628 and .629 would look the same with two decimals."""
+    means = paper.paper_tables("short")[0]
+    column = [c.title for c in means.columns].index("mean PR-AUC")
+    shown = {row[0]: row[column] for row in means.shown()}
+    marked = {means.shown()[row][column]: mark for (row, at), mark in means.marks().items()
+              if at == column}  # fmt: skip
+    figures = sorted((f for f in shown.values() if f.startswith(".")), reverse=True)
+    assert figures[:3] == [".631", ".629", ".628"]
+    assert marked == {".631": "best", ".629": "second"}
+    assert "**.631** ±.007" in means.markdown()
+    ece = next(t for t in paper.paper_tables("short") if "calibration" in t.title)
+    assert ".07" in {row[1] for row in ece.shown()}  # printed with two decimals
+    cut = next(t for t in paper.paper_tables("long") if t.name == "paper-long-faithfulness-target")
+    assert "-.704" in {cell for row in cut.shown() for cell in row}
+
+
 def test_order_and_families():
     names = ["franq-condition", "own", "p-true", "xgboost-all", "max-probability", "faithfulness"]
     assert order(names) == [
