@@ -147,8 +147,10 @@ def _deciding(guard: Guard) -> dict[str, str]:
     setting = choice.setting(reads=choice.reads(Generation("")))
     shipped = choice.franq is None and not choice.named
     own = components_of(calibrator) if shipped or calibrator.evidence_only else None
-    methods = (own or choice.components).methods
-    return {**setting, "methods": methods, "calibrator": calibrator.name}
+    used = own or choice.components
+    if calibrator.evidence_only or not used.compare_samples:
+        setting.pop("samples", None)  # no method draws any
+    return {**setting, "methods": used.methods, "calibrator": calibrator.name}
 
 
 def _checked(

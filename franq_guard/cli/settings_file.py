@@ -57,6 +57,8 @@ def _said(
     chosen: Configuration, fingerprint: Mapping[str, str], more: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
     settings = {**chosen.recorded(), **more}
+    if "samples" not in fingerprint:  # no method draws any
+        settings = {k: v for k, v in settings.items() if k not in ("samples", "temperature")}
     if chosen.calibrator is not None:  # the file may be another one under the same name
         settings["calibrator_sha256"] = sha256(Path(chosen.calibrator).read_bytes()).hexdigest()
     return {"settings": settings, "fingerprint": dict(fingerprint)}

@@ -39,6 +39,35 @@ def test_samples_are_drawn_as_the_settings_say(command, monkeypatch, tmp_path, r
     assert asked[2:] == [(10, 0.5)]  # what the configuration starts from is what the guard does
 
 
+def test_samples_are_recorded_where_a_method_draws_them(command, monkeypatch, tmp_path, row):
+    monkeypatch.setattr(
+        "franq_guard.language_model.transformers.smollm2.load_bundled",
+        lambda: FakeLanguageModel(),
+    )
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(json.dumps(row))
+
+    def recorded(name, *words):
+        out = tmp_path / name
+        # With --strict it is no default guard, so that it takes the fake faithfulness model.
+        words = ("--form", "short", "--samples", 3, "--strict", *words)
+        assert command("check", rows, "--out", out, *words).exit_code == 0
+        return json.loads((tmp_path / f"{name}.settings.json").read_text())
+
+    passages_alone = recorded("usual.jsonl")
+    assert passages_alone["fingerprint"]["methods"] == "evidence + prior"
+    assert "samples" not in passages_alone["fingerprint"]
+    assert not {"samples", "temperature"} & set(passages_alone["settings"])
+    assert not {"samples", "temperature"} & set(
+        recorded("other.jsonl", "--uq-faith", "perplexity", "--uq-unfaith", "perplexity")[
+            "settings"
+        ]
+    )
+    drawn = recorded("drawn.jsonl", "--uq-faith", "discrete-semantic-entropy")
+    assert drawn["fingerprint"]["samples"] == "3 at temperature 0.5"
+    assert (drawn["settings"]["samples"], drawn["settings"]["temperature"]) == (3, 0.5)
+
+
 def test_a_calibrator_knows_its_samples(command, monkeypatch, tmp_path, row):
     monkeypatch.setattr(
         "franq_guard.language_model.transformers.smollm2.load_bundled",
