@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from franq_guard.cli.configuration import Configuration, versions
 from franq_guard.cli.options import ModelOption
 from franq_guard.cli.set_up import with_set_up
+
+if TYPE_CHECKING:
+    from franq_guard.calibration.store import Calibrator
+    from franq_guard.signals.components import Components
 
 
 @with_set_up
@@ -18,6 +24,73 @@ def config(
 ) -> None:
     """Print the settings that check and calibrate would use, as TOML, and the versions."""
     chosen = replace(chosen, language_model=language_model or chosen.language_model)
-    typer.echo(chosen.toml(), nl=False)
+    typer.echo(chosen.toml(_usual(chosen)), nl=False)
     for package, version in versions().items():
         typer.echo(f"# {package} {version}")
+
+
+def _usual(chosen: Configuration) -> dict[str, str]:
+    """What is used in the place of the methods and the calibrator that are not set."""
+    calibrator = {"calibrator": f"({_calibrator(chosen)})"}
+    if chosen.form == "auto":
+        return calibrator
+    used, whose = _used(chosen), _whose(chosen)
+    named = {"uq_faith": used.uq_faith, "uq_unfaith": used.uq_unfaith}
+    return calibrator | {key: f'"{name}"  ({whose})' for key, name in named.items()}
+
+
+def _used(chosen: Configuration) -> Components:
+    """The methods that are set, and the defaults of the form for those that are not."""
+    from franq_guard.signals.components import components
+
+    form: Any = chosen.form
+    return components(form, chosen.uq_faith, chosen.uq_unfaith)
+
+
+def _whose(chosen: Configuration) -> str:
+    """Which commands use the default methods."""
+    given = _given(chosen)
+    if given is not None and given.evidence_only:
+        return "default of franq calibrate; franq check reads none: the calibrator uses none"
+    if _by_name(chosen) or chosen.calibrator or chosen.calibration:
+        return "default"
+    return "default of franq calibrate; franq check: see calibrator"
+
+
+def _calibrator(chosen: Configuration) -> str:
+    """What ``franq check`` uses without a calibrator of the user's."""
+    if chosen.calibration == "none":
+        return "none: the formula without a calibrator"
+    if chosen.calibration:
+        return "franq check needs one"
+    if (chosen.faithfulness, chosen.nli, chosen.claims) != ("small", None, "rules"):
+        alone = "" if _by_name(chosen) else "the passages alone decide, and "
+        return f"none shipped for these models: {alone}P(true) is uncalibrated"
+    from franq_guard.calibration.defaults import shipped
+
+    fit = [c for c in shipped() if chosen.form in ("auto", c.form)]
+    if _by_name(chosen):
+        fit = [c for c in fit if c.fingerprint["methods"] == _used(chosen).methods]
+    if not fit:
+        return "none shipped for these methods: P(true) is uncalibrated"
+    return "shipped: " + "; ".join(f"{c.name}, methods {_methods(c)}" for c in fit)
+
+
+def _methods(calibrator: Calibrator) -> str:
+    return "none" if calibrator.evidence_only else str(calibrator.fingerprint["methods"])
+
+
+def _by_name(chosen: Configuration) -> bool:
+    return bool(chosen.uq_faith or chosen.uq_unfaith)
+
+
+def _given(chosen: Configuration) -> Calibrator | None:
+    """The user's calibrator; None where none is named, or its file is none."""
+    if chosen.calibrator is None:
+        return None
+    from franq_guard.calibration.store import Calibrator
+
+    try:
+        return Calibrator.load(Path(chosen.calibrator))
+    except (OSError, ValueError):  # said by the commands that use it
+        return None

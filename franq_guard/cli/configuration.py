@@ -142,10 +142,14 @@ class Configuration:
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from None
 
-    def toml(self) -> str:
-        """As a file for ``--config``; a setting without a value is a comment."""
+    def toml(self, usual: Mapping[str, str] | None = None) -> str:
+        """As a file for ``--config``; a setting without a value is a comment.
+
+        Args:
+            usual: by setting, what stands in that comment after the equals sign.
+        """
         plain = {key: value for key, value in asdict(self).items() if key not in _NO_SETTINGS}
-        lines = [*map(_line, plain, plain.values())]
+        lines = [_line(key, value, (usual or {}).get(key)) for key, value in plain.items()]
         if self.bench:
             lines += ["", "[bench]", *map(_line, self.bench, self.bench.values())]
         return "\n".join(lines) + "\n"
@@ -359,8 +363,10 @@ def _refuse_with_auto(named: Collection[str]) -> None:
         )
 
 
-def _line(key: str, value: Any) -> str:
-    return f"# {key} =" if value is None else f"{key} = {json.dumps(value, ensure_ascii=False)}"
+def _line(key: str, value: Any, usual: str | None = None) -> str:
+    if value is None:
+        return f"# {key} = {usual}" if usual else f"# {key} ="
+    return f"{key} = {json.dumps(value, ensure_ascii=False)}"
 
 
 def _kinds() -> dict[str, str]:

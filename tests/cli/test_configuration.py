@@ -113,6 +113,42 @@ def test_a_wrong_file_is_named_with_the_reason(command, tmp_path, text, message)
     assert command("config", "--config", tmp_path / "none.toml").exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], '# uq_faith = "max-probability"  (default of franq calibrate; franq check: see'),
+        ([], "# calibrator = (shipped: any writer + small faithfulness model, long form, methods"),
+        (["--form", "short"], '# uq_unfaith = "eigenvalues-entail"  (default of franq calibrate'),
+        (["--form", "short"], "any writer + small faithfulness model, short form, methods none;"),
+        (["--form", "auto"], "# uq_faith =\n"),
+        (["--uq-faith", "ccp"], '# uq_unfaith = "parametric-knowledge"  (default)'),
+        (["--uq-faith", "ccp"], "none shipped for these methods: P(true) is uncalibrated"),
+        (
+            ["--uq-faith", "max-token-entropy", "--uq-unfaith", "max-token-entropy"],
+            "# calibrator = (shipped: smollm2 + small faithfulness model, long form, methods max",
+        ),
+        (["--claims", "llm"], "none shipped for these models: the passages alone decide, and P"),
+        (["--calibration", "none"], "# calibrator = (none: the formula without a calibrator)"),
+        (["--calibration", "global"], "# calibrator = (franq check needs one)"),
+    ],
+)
+def test_config_says_what_is_used_where_nothing_is_set(command, words, told):
+    printed = command("config", *words).stdout
+    assert told in printed
+    unset = {"uq_faith", "uq_unfaith", "calibrator"} - {w[2:].replace("-", "_") for w in words}
+    assert not unset & set(tomllib.loads(printed))  # comments
+
+
+def test_config_says_where_a_calibrator_uses_no_methods(command, tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text(f"calibrator = '{tmp_path / 'mine.json'}'\n")
+    assert '"max-probability"  (default)\n' in command("config", "--config", file).stdout
+    Calibrator.evidence().save(tmp_path / "mine.json")
+    assert "franq check reads none: the calibrator uses none" in (
+        command("config", "--config", file).stdout
+    )
+
+
 def test_config_prints_the_table_of_the_benchmark(command, tmp_path):
     file, again = tmp_path / "mine.toml", tmp_path / "again.toml"
     file.write_text("seed = 1\n")
