@@ -15,6 +15,7 @@ from franq_guard.faithfulness.base import FaithfulnessModel, PassageNli
 from franq_guard.franq import FloatArray
 from franq_guard.records import Claim, Evidence, Passage, Span, Trace
 from franq_guard.signals.nli_pairs import Nli, pooled_nli
+from franq_guard.signals.siblings import are_siblings
 
 __all__ = ["Stance", "stances"]
 
@@ -74,7 +75,7 @@ def stances(
     ]
     tables = _tables(model, nli, read, texts)
     names = [_antecedent(claim) for claim in claims] if claims else [None] * len(texts)
-    denied = list(map(_contradictions, tables, traces, shown, names))
+    denied = list(map(_contradictions, tables, traces, shown, texts, names))
     found = list(map(_stance, tables, denied))
     if not evidence:
         return found
@@ -99,18 +100,24 @@ def _tables(
 
 
 def _contradictions(
-    table: FloatArray, trace: Trace, shown: Sequence[int], name: str | None
+    table: FloatArray, trace: Trace, shown: Sequence[int], text: str, name: str | None
 ) -> FloatArray:
-    """P(contradiction) of each passage (k,); 0 for one that tells of something else.
+    """P(contradiction) of each passage (k,); 0 for one on something else than what states the text.
 
     "It is made in Rome." contradicts a passage on another thing that is made in Paris. So if a
-    passage with the name that "it" stands for states the claim, those without it do not count.
+    passage with the name that "it" stands for states the claim, those without it do not count; nor
+    do those on a sibling of the thing that the passage is about which states it most.
     """
-    if name is None or not len(table):
+    read = [trace.passages[i] for i in shown]
+    states = table[:, 0] > _RATHER
+    if not states.any():
         return table[:, 2]
-    named = np.array([_names(trace.passages[i], name) for i in shown])
-    stated = named & (table[:, 0] > _RATHER)
-    return np.where(named | ~stated.any(), table[:, 2], 0.0)
+    best = read[int(table[:, 0].argmax())]
+    named = np.array([name is None or _names(passage, name) for passage in read])
+    apart = ~named & (named & states).any()
+    for i in np.flatnonzero(~states & (table[:, 2] >= _WORTH_READING)):
+        apart[i] |= are_siblings(text, best, read[i])
+    return np.where(apart, 0.0, table[:, 2])
 
 
 def _antecedent(claim: Claim) -> str | None:

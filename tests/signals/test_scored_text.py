@@ -126,8 +126,8 @@ KETTLES = (
         ("It is made in Hammerdal.", "it: The Korvane K7", None, 0.95),
         ("It is made in Brelstad.", None, None, 0.95),
         ("It is made in Brelstad.", "list: The Korvane K7", None, 0.95),
-        # Read with its name, the claim is about the K7, and the model is to see that itself.
-        ("It is made in Brelstad.", "it: The Korvane K7", "The K7 is made in Brelstad.", 0.95),
+        # Read with its name, the claim is about the K7, of which the D3 is a sibling.
+        ("It is made in Brelstad.", "it: The Korvane K7", "The K7 is made in Brelstad.", 0),
     ],
 )
 def test_a_passage_on_another_thing_does_not_contradict(text, context, full, contradiction):

