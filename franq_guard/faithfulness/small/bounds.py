@@ -13,6 +13,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from franq_guard.faithfulness.small.numerals import folded
 from franq_guard.faithfulness.small.units import UNIT_PATTERN, unit_of
 from franq_guard.faithfulness.small.values import Amount, amounts
 from franq_guard.faithfulness.small.words import (
@@ -25,7 +26,8 @@ from franq_guard.faithfulness.small.words import (
 )
 
 _BOUND: Final = re.compile(
-    r"\b(?:(?P<less>less than|fewer than|under|below)|(?P<more>more than|over|above)"
+    r"\b(?:(?:(?P<just>just|slightly|a little)\s)?"
+    r"(?:(?P<less>less than|fewer than|under|below)|(?P<more>more than|over|above))"
     r"|(?P<least>at least)|(?P<near>nearly|almost)"
     r"|(?P<about>about|around|roughly|approximately|some))\s"
     rf"(?P<one>an?\s(?P<unit>{UNIT_PATTERN}))?",
@@ -57,6 +59,7 @@ _GOES_ON: Final = re.compile(
 _MOST: Final = 0.5
 """A sentence without more of the claim's content words may be of something else."""
 _DIRECTION: Final = word_set("by to from")
+_HAS: Final = word_set("has have had is are was were")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _TOKEN: Final = re.compile(r"\w+")
 _END: Final = re.compile(r"[.!?:;](?=\s|$)|\n")
@@ -65,13 +68,21 @@ _END: Final = re.compile(r"[.!?:;](?=\s|$)|\n")
 class _Place(NamedTuple):
     """Where a number stands: after which content word, and whether something rose "by" or "to" it.
 
-    ``near`` are the words between the two.
+    ``near`` are the words between the two. The word is "" after "it has", "there are" and the like.
     """
 
     word: str
     direction: str
     near: frozenset[str]
     opens: bool
+
+
+class _Stated(NamedTuple):
+    """An amount of a text, and whether a plain statement says it."""
+
+    amount: Amount
+    place: _Place | None
+    plain: bool
 
 
 class _Bound(NamedTuple):
@@ -99,12 +110,11 @@ def exact(claim: str, text: str) -> str:
         rest = claim[: bound.start] + claim[bound.end :]
         if place is None or place.opens or place.near & _BOUNDED or not _plain(rest, bound.start):
             continue
-        key = place.word, place.direction, bound.kind
-        found = _stated(text).get(key, ())
-        if len({amount.number for amount, _ in found}) != 1 or not all(ok for _, ok in found):
+        found = _of_the_same(bound, place, text)
+        if len({one.amount.number for one in found}) != 1 or not all(one.plain for one in found):
             continue
-        amount = found[0][0]
-        sentence = text[slice(*_sentence(text, amount.start))]
+        amount = found[0].amount
+        sentence = _said(found[0], text)
         alike = _alike(rest[slice(*_sentence(rest, bound.start))], sentence)
         if alike and _holds(bound, amount) and not _stands(claim[bound.start : bound.end], text):
             said = text[amount.start : amount.end]
@@ -134,38 +144,62 @@ def _years(claim: str) -> Iterator[_Bound]:
 
 def _holds(bound: _Bound, amount: Amount) -> bool:
     number, limit, said = amount.number, bound.limit, bound.match.groupdict()
+    close = not said.get("just") or _rounds(number, limit, bound.kind)
     if said["less"]:
-        return number < limit
+        return number < limit and close
     if said["more"]:
-        return number > limit
+        return number > limit and close
     if said.get("decade"):
         return limit <= number <= limit + 9
     if said["least"]:
         return number > limit
     below = number < limit or not said["near"]
-    return below and number != limit and abs(number - limit) <= min(number / 20, _half(number))
+    return below and number != limit and _rounds(number, limit, bound.kind)
+
+
+def _rounds(number: Decimal, limit: Decimal, kind: str) -> bool:
+    """Whether the limit is the number in round, and at most 5 % away.
+
+    "About 400" may be 412, since its last digit counts hundreds; "about 650" may be 640, of which
+    it keeps all but the last digit. A year is never rounded to hundreds.
+    """
+    half = _half(number) if kind == "year" else max(_half(number), _half(limit) / 10)
+    return abs(number - limit) <= min(number / 20, half)
 
 
 def _half(number: Decimal) -> Decimal:
-    """Half of what the last digit but one counts: 312 may be 310, 310 may be 300."""
+    """Half of what the last digit but one counts, zeros at the end left out: of 312 it is 5."""
     exponent = number.normalize().as_tuple().exponent
     return Decimal(5).scaleb(int(exponent))
 
 
 @lru_cache(maxsize=256)
-def _stated(text: str) -> dict[tuple[str, str, str], tuple[tuple[Amount, bool], ...]]:
-    """The amounts of a text by where they stand, each with whether it is plainly stated."""
-    found: dict[tuple[str, str, str], tuple[tuple[Amount, bool], ...]] = {}
+def _stated(text: str) -> tuple[_Stated, ...]:
+    """The amounts of a text, each with where it stands and whether it is plainly stated."""
+    found: list[_Stated] = []
     for amount in amounts(text):
         place = _place(text, amount.start)
-        if place is not None:
-            plain = not place.near & _BOUNDED and not _GOES_ON.match(text, amount.end)
-            plain = plain and _plain(text, amount.start)
-            if amount.kind == "year":
-                plain = plain and "in" in place.near
-            key = place.word, place.direction, amount.kind
-            found[key] = (*found.get(key, ()), (amount, plain))
-    return found
+        plain = place is not None and not place.near & _BOUNDED
+        plain = plain and not _GOES_ON.match(text, amount.end) and _plain(text, amount.start)
+        if place and amount.kind == "year":
+            dated = "on" in place.near and any(map(calendar_word, place.near))
+            plain = plain and ("in" in place.near or dated)
+        found.append(_Stated(amount, place, plain))
+    return tuple(found)
+
+
+def _of_the_same(bound: _Bound, place: _Place, text: str) -> list[_Stated]:
+    """The amounts of a text that may be the claim's: of that kind, after the same word.
+
+    Where "it" has or "there are" so many, the word before says nothing; then the only amount of
+    such things is meant.
+    """
+    of_kind = [one for one in _stated(text) if one.amount.kind == bound.kind]
+    after = [one for one in of_kind if one.place and one.place[:2] == place[:2]]
+    if after or not bound.kind.startswith("of ") or not place.near & _HAS:
+        return after
+    only = len(of_kind) == 1 and of_kind[0].place
+    return of_kind if only and only.near & _HAS and "" in (only.word, place.word) else []
 
 
 def _stands(bound: str, text: str) -> bool:
@@ -177,7 +211,7 @@ def _stands(bound: str, text: str) -> bool:
 def _alike(claim: str, sentence: str) -> bool:
     """Whether a sentence has most of a claim's content words, and all of its names and numbers."""
     known = set(map(stem, words(sentence)))
-    own = {word for word in _TOKEN.findall(claim) if word.lower() not in STOPWORDS}
+    own = {word for word in _TOKEN.findall(folded(claim).text) if word.lower() not in STOPWORDS}
     missing = {word for word in own if stem(word.lower()) not in known}
     named = any(word != word.lower() or not word.isalpha() for word in missing)
     return not named and len(missing) <= _MOST * len(own)
@@ -192,6 +226,14 @@ def _sentence(text: str, at: int) -> tuple[int, int]:
     return _start(text, at), end.start() if end else len(text)
 
 
+def _said(stated: _Stated, text: str) -> str:
+    """The sentence of an amount; with the one before if only that says of what it is."""
+    start, end = _sentence(text, stated.amount.start)
+    if stated.place and not stated.place.word and start:
+        start = _start(text, start - 1)
+    return text[start:end]
+
+
 def _start(text: str, at: int) -> int:
     """Where the sentence of a place begins."""
     return max((match.end() for match in _END.finditer(text, 0, at)), default=0)
@@ -202,8 +244,8 @@ def _place(text: str, at: int) -> _Place | None:
     near: list[str] = []
     while said and (said[-1] in STOPWORDS | _BOUNDED | {"than"} or calendar_word(said[-1])):
         near.append(said.pop())
-    if not said:
-        return None
     direction = next((word for word in near if word in _DIRECTION), "")
+    if not said:
+        return _Place("", direction, frozenset(near), opens=False) if _HAS & set(near) else None
     opens = len(said) == 1 or said[-1].endswith("ing")  # "orders over 50 euros", a case
     return _Place(stem(said[-1]), direction, frozenset(near), opens)

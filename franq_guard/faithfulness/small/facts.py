@@ -11,6 +11,9 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Final
 
+from franq_guard.faithfulness.small.numerals import CARDINALS as CARDINALS
+from franq_guard.faithfulness.small.numerals import FULL_TENS
+from franq_guard.faithfulness.small.numerals import SPELLED as SPELLED
 from franq_guard.faithfulness.small.words import STOPWORDS, stem, words
 
 FACTS: Final = (
@@ -22,23 +25,6 @@ FACTS: Final = (
 
 _NEAR: Final = 8
 
-
-def _counted(names_in_order: str, first: int, step: int = 1) -> dict[str, int]:
-    return {name: first + step * i for i, name in enumerate(names_in_order.split())}
-
-
-_TENS: Final = _counted("twenty thirty forty fifty sixty seventy eighty ninety", 20, 10)
-FULL_TENS: Final = frozenset(str(tens) for tens in _TENS.values())
-#: Without "one", "first" and "second", which are rarely used as numbers.
-CARDINALS: Final = {
-    **_counted("two three four five six seven eight nine ten eleven twelve thirteen fourteen", 2),
-    **_counted("fifteen sixteen seventeen eighteen nineteen", 15),
-    **_TENS,
-}
-SPELLED: Final = {
-    **CARDINALS,
-    **_counted("third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth", 3),
-}
 ORDINAL_END: Final = re.compile(r"(?<=\d)(?:st|nd|rd|th)$")
 _NAME: Final = re.compile(
     r"\b[A-Z][\w’'-]*[a-z][\w’'-]*(?: (?:[A-Z]\.|[A-Z][\w’'-]*[a-z][\w’'-]*))*"

@@ -23,7 +23,13 @@ from franq_guard.faithfulness.small.tokens import (
     measured,
     tokens,
 )
-from franq_guard.faithfulness.small.words import SHORT_NAMES, calendar_word, stem, word_set
+from franq_guard.faithfulness.small.words import (
+    MONTHS,
+    SHORT_NAMES,
+    calendar_word,
+    stem,
+    word_set,
+)
 
 REPLACED: Final = (
     "number_replaced",  # where the claim has a number or its unit, the sentence has another one
@@ -187,8 +193,13 @@ class _Gap:
         return any(token.kind == "few" or token.text not in everywhere for token in here)
 
     def is_only(self, kinds: Sequence[Kind]) -> bool:
-        """Whether words of these kinds, and no others, are on both sides."""
+        """Whether words of these kinds, and no others, are on both sides.
+
+        The day beside a month ("3 June" for "July") belongs to that name.
+        """
         sides = (self.claim, self.sentence)
+        if "name" in kinds:
+            sides = (_without_days(self.claim), _without_days(self.sentence))
         return all(side and all(token.kind in kinds for token in side) for side in sides)
 
     def other_number(self, lacking: Counter[str], extra: Counter[str]) -> bool:
@@ -249,6 +260,10 @@ def _alike(a: str, b: str) -> bool:
 
 def _has(tokens: Tokens, kind: Kind) -> bool:
     return any(token.kind == kind for token in tokens)
+
+
+def _without_days(tokens: Tokens) -> Tokens:
+    return tuple(t for t in tokens if t.kind != "number" or t.of.unit not in MONTHS)
 
 
 def _negates(tokens: Tokens) -> bool | None:

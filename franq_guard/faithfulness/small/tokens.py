@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
-from franq_guard.faithfulness.small.facts import FULL_TENS, ORDINAL_END, SPELLED
+from franq_guard.faithfulness.small.facts import ORDINAL_END
+from franq_guard.faithfulness.small.numerals import FULL_TENS, SPELLED, folded
 from franq_guard.faithfulness.small.units import (
     CURRENCY_PATTERN,
     RATE_PATTERN,
@@ -123,7 +124,7 @@ def _read(text: str) -> list[Token]:
     found: list[Token] = []
     before = -2  # end of the previous one
     measure = 0  # end of the latest number with its unit
-    text = _ABBREVIATION.sub("", text)
+    text = _ABBREVIATION.sub("", folded(text).text)
     for match in _WORD.finditer(text):
         word, start = match.group(), match.start()
         if text[match.end() : match.end() + 2] in _NOT:  # isn't, can't

@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from franq_guard.faithfulness.small.facts import CARDINALS
+from franq_guard.faithfulness.small.numerals import CARDINAL_PATTERN, CARDINALS, folded
 from franq_guard.faithfulness.small.units import (
     CURRENCY_PATTERN,
     RATE_PATTERN,
@@ -66,9 +66,7 @@ _DIGITS: Final = (
     rf"(?P<whole>{_WHOLE})(?P<part>[.,]\d+)?"
     r"(?![.,:/–-]?\d)"  # no date, time, score, range or version
 )
-_TENS: Final = "|".join(word for word in CARDINALS if word.endswith("ty"))
-_CARDINAL: Final = rf"(?:(?:{_TENS})[ -])?(?:one|{'|'.join(CARDINALS)})"
-_SPELLED: Final = rf"(?P<word>\b(?i:{_CARDINAL})\b)(?:\s?\(\d+\))?"  # thirty-six (36)
+_SPELLED: Final = rf"(?P<word>\b(?i:{CARDINAL_PATTERN})\b)(?:\s?\(\d+\))?"  # thirty-six (36)
 _NUMBER: Final = re.compile(
     rf"(?<![\w.,:/–-])(?:{_DIGITS}|{_SPELLED})"
     rf"(?:[{_BLANKS}-]?(?P<power>thousand|million|billion|trillion|bn|k)\b"
@@ -85,9 +83,11 @@ _LEAST: Final = 10  # a smaller number in words is no count often enough
 _AND_HALF: Final = re.compile(r"\s+and\s+(?:a|one)\s+(?:half|quarter)\b", re.IGNORECASE)
 _AND: Final = re.compile(r",?\s?(?:and\s)?")
 
-_DOZENS: Final = re.compile(rf"\b(?:(?P<count>an?|half an?|{_CARDINAL}) )dozen\b", re.IGNORECASE)
+_DOZENS: Final = re.compile(
+    rf"\b(?:(?P<count>an?|half an?|{CARDINAL_PATTERN}) )dozen\b", re.IGNORECASE
+)
 _PART_OF_UNIT: Final = re.compile(
-    rf"\b(?:(?P<count>an?|\d+|{_CARDINAL}) (?:(?P<before>\w+) )?and a half"
+    rf"\b(?:(?P<count>an?|\d+|{CARDINAL_PATTERN}) (?:(?P<before>\w+) )?and a half"
     r"|(?P<part>half|a quarter of|three quarters of) an?)"
     rf"(?: (?P<unit>{UNIT_PATTERN}))?",
     re.IGNORECASE,
@@ -122,8 +122,11 @@ _ORDINALS: Final = ("first", "second", "third", "fourth")
 
 def read(text: str) -> Iterator[Found]:
     """The values of a text, a number with a unit also without it; some overlap."""
+    digits = folded(text)
     for reader in (dates, _numbers, _measures_in_words, _shares, _clock_times, _quarters):
-        yield from reader(text)
+        for found in reader(digits.text):
+            start, end = digits.original(found.start, found.end)
+            yield found._replace(start=start, end=end)
 
 
 def dates(text: str) -> Iterator[Found]:
@@ -162,6 +165,13 @@ def _numbers(text: str) -> Iterator[Found]:
 
 def amounts(text: str) -> Iterator[Amount]:
     """The numbers of a text of which it is known what they are of, none of them twice."""
+    digits = folded(text)
+    for found in _amounts(digits.text):
+        start, end = digits.original(found.start, found.end)
+        yield found._replace(start=start, end=end)
+
+
+def _amounts(text: str) -> Iterator[Amount]:
     matches = list(_NUMBER.finditer(text))
     joined = _joined(text, matches)
     for match in matches:

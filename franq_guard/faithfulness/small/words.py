@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from franq_guard.faithfulness.small.numerals import folded
+
 _WORD: Final = re.compile(r"\w+(?:[.,]\d+)*")
 
 
@@ -24,8 +26,12 @@ NEGATIONS: Final = word_set("not no never none nobody nothing neither nor withou
 
 
 def words(text: str) -> list[str]:
-    """Return the lower-case words and numbers of `text`, thousands separators removed."""
-    return [w.replace(",", "") if w[0].isdigit() else w for w in _WORD.findall(text.lower())]
+    """Return the lower-case words and numbers of `text`.
+
+    Thousands separators are removed, and numbers in words from one hundred up are in digits.
+    """
+    found = _WORD.findall(folded(text).text.lower())
+    return [w.replace(",", "") if w[0].isdigit() else w for w in found]
 
 
 def stem(word: str) -> str:

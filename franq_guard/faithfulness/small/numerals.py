@@ -1,0 +1,189 @@
+"""Finds numbers in words from one hundred up, and writes them in digits.
+
+Only what surely is one number is read: "hundreds of people", "several thousand", "nineteen
+eighty-four" and names such as "Six Hundred Lakes" are left alone, and so is a number below one
+hundred, which every reader of words knows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from franq_guard.records import Span
+
+
+def _counted(names_in_order: str, first: int, step: int = 1) -> dict[str, int]:
+    return {name: first + step * i for i, name in enumerate(names_in_order.split())}
+
+
+_TENS: Final = _counted("twenty thirty forty fifty sixty seventy eighty ninety", 20, 10)
+FULL_TENS: Final = frozenset(str(tens) for tens in _TENS.values())
+#: Without "one", "first" and "second", which are rarely used as numbers.
+CARDINALS: Final = {
+    **_counted("two three four five six seven eight nine ten eleven twelve thirteen fourteen", 2),
+    **_counted("fifteen sixteen seventeen eighteen nineteen", 15),
+    **_TENS,
+}
+SPELLED: Final = {
+    **CARDINALS,
+    **_counted("third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth", 3),
+}
+CARDINAL_PATTERN: Final = rf"(?:(?:{'|'.join(_TENS)})[ -])?(?:one|{'|'.join(CARDINALS)})"
+"""A number from one to ninety-nine in words, as a regular expression."""
+
+_LARGE_ORDINALS: Final = {
+    **_counted("thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth", 13),
+    **{f"{tens.removesuffix('y')}ieth": number for tens, number in _TENS.items()},
+}
+_ORDINALS: Final = {
+    "first": 1,
+    "second": 2,
+    **{word: number for word, number in SPELLED.items() if word not in CARDINALS},
+    **_LARGE_ORDINALS,
+}
+_VALUES: Final = {"a": 1, "an": 1, "one": 1, **CARDINALS, **_ORDINALS}
+_ENDS: Final = {"first": "st", "second": "nd", "third": "rd"}
+_SCALES: Final = {"trillion": 10**12, "billion": 10**9, "million": 10**6, "thousand": 1000}
+_ANY: Final = re.compile(rf"hundred|{'|'.join(_SCALES)}", re.IGNORECASE)
+
+_GAP: Final = "[ \u00a0\u202f-]"
+_AND: Final = f"{_GAP}and{_GAP}"
+_SMALL: Final = rf"{CARDINAL_PATTERN}\b"
+_TEN: Final = rf"(?:{'|'.join(_TENS)}){_GAP}"
+_ORDINAL: Final = rf"(?:{_TEN})?(?:{'|'.join(_ORDINALS)})\b"
+# Without "and": "a hundred third-party tools" are not the 103rd ones.
+_LARGE_ORDINAL: Final = rf"(?:{_TEN}(?:{'|'.join(_ORDINALS)})|{'|'.join(_LARGE_ORDINALS)})\b"
+_PART: Final = (  # half a million, two and a half million, a million and a half
+    rf"(?:(?P<part>half|(?:a|one){_GAP}quarter(?:{_GAP}of)?|three{_GAP}quarters{_GAP}of){_GAP}an?"
+    rf"|(?P<with_half>{_SMALL}){_AND}(?:a|one){_GAP}half){_GAP}(?P<of>{_ANY.pattern})\b"
+    rf"|(?:an?|one){_GAP}(?P<one>{'|'.join(_SCALES)}){_AND}(?:a|one){_GAP}half\b"
+)
+
+
+def _pattern(join: str, ordinal: str) -> re.Pattern[str]:
+    """A number whose parts are joined so; it may end in such an ordinal."""
+    group = rf"(?:(?:an?|{_SMALL}){_GAP}hundred\b(?:{join}{_SMALL})?|{_SMALL}|an?\b)"
+    scaled = "".join(rf"(?:(?:,?{join})?(?P<{scale}>{group}){_GAP}{scale}\b)?" for scale in _SCALES)
+    return re.compile(
+        rf"(?<![\w-])(?=(?:an?|half|one|{'|'.join(CARDINALS)})\b)(?:{_PART}"
+        rf"|(?<!half of )(?<!third of )(?<!fifth of )(?<!tenth of ){scaled}"
+        rf"(?:(?:,?{_GAP})?(?P<hundred>an?|{_SMALL}){_GAP}hundred\b)?"
+        rf"(?P<rest>{join}(?:{_LARGE_ORDINAL}|{_SMALL})|{ordinal})?"
+        rf"(?!{_GAP}(?:{_ANY.pattern}|dozen)(?:th|s|ths)?\b))",
+        re.IGNORECASE,
+    )
+
+
+_NUMBER: Final = _pattern(rf"{_GAP}(?:and{_GAP})?", rf"{_AND}{_ORDINAL}")
+_LIMIT: Final = _pattern(_GAP, rf"{_GAP}{_LARGE_ORDINAL}")
+_BETWEEN: Final = re.compile(r"\bbetween\s$", re.IGNORECASE)  # two follow: "one hundred and ten"
+_BRACKET: Final = re.compile(
+    r"(?P<unit>\s(?:per\s)?[a-z]+)?\s?\((?P<digits>\d[\d,]*)(?(unit)|\))", re.IGNORECASE
+)
+_LONGEST: Final = len("between ") + 1
+
+
+class Folded(NamedTuple):
+    """A text with its numbers in digits.
+
+    ``places`` has where each number stands in ``text``, then where it stands in the original.
+    """
+
+    text: str
+    places: tuple[tuple[Span, Span], ...] = ()
+
+    def original(self, start: int, end: int) -> Span:
+        """Return the span of the original text; one that cuts through a number has all of it."""
+        return self._back(start, 0), self._back(end, 1)
+
+    def _back(self, at: int, side: int) -> int:
+        shift = 0
+        for folded, original in self.places:
+            if at <= folded[0]:
+                break
+            if at < folded[1]:
+                return original[side]
+            shift = original[1] - folded[1]
+        return at + shift
+
+
+@lru_cache(maxsize=4096)
+def folded(text: str) -> Folded:
+    """Return a text with each number in words from one hundred up in digits.
+
+    "Six hundred and forty" is 640, "three hundred and fifty thousand" is 350 thousand, "half a
+    million" is 0.5 million; "nine thousand" stays. So does a number whose digits and unit follow:
+    "one hundred and fifty per cent (150%)".
+    """
+    if not _ANY.search(text):
+        return Folded(text)
+    written: list[str] = []
+    places: list[tuple[Span, Span]] = []
+    done = length = 0
+    for (start, end), number in _found(text):
+        written += text[done:start], number
+        length += start - done
+        places.append(((length, length + len(number)), (start, end)))
+        length += len(number)
+        done = end
+    return Folded("".join((*written, text[done:])), tuple(places)) if places else Folded(text)
+
+
+def _found(text: str) -> Iterator[tuple[Span, str]]:
+    """Where the numbers of a text stand, and each in digits, from left to right."""
+    at = 0
+    while match := _NUMBER.search(text, at):
+        start = match.start()
+        if _BETWEEN.search(text, max(0, start - _LONGEST), start):
+            match = _LIMIT.match(text, start) or match
+        at = max(match.end(), start + 1)
+        part = match["part"] or match["with_half"] or match["one"]
+        span, number = _with_part(match) if part else _whole(match)
+        bracket = _BRACKET.match(text, span[1])
+        same = bracket is not None and bracket["digits"].replace(",", "") == number
+        if bracket and same:
+            if not bracket["unit"]:
+                yield (start, bracket.end()), number
+        elif number and _is_plain(match.group()):
+            yield span, number
+
+
+def _is_plain(written: str) -> bool:
+    """Whether no word is capitalised, as in a name; the first one may begin a sentence."""
+    return written[1:].islower() or not written[1:]
+
+
+def _with_part(match: re.Match[str]) -> tuple[Span, str]:
+    whole = 1 if match["one"] else _below_thousand(match["with_half"] or "")
+    quarters = {"a": 25, "o": 25, "t": 75}.get((match["part"] or "half")[0].lower(), 50)
+    scale = (match["of"] or match["one"]).lower()
+    if scale == "hundred":
+        return match.span(), str(100 * whole + quarters)
+    return match.span(), f"{whole}.{quarters}".removesuffix("0") + f" {scale}"
+
+
+def _whole(match: re.Match[str]) -> tuple[Span, str]:
+    """The part of a number that is written in digits, and these; "" where none is."""
+    large = {scale: _below_thousand(match[scale]) for scale in _SCALES if match[scale]}
+    hundreds, rest = match["hundred"], match["rest"]
+    if not large and not hundreds:
+        return match.span(), ""
+    if len(large) == 1 and not hundreds and not rest:
+        (scale, count), said = *large.items(), match.group().lower()
+        if count > 1 or scale != "thousand":
+            known = count < 100 and not said.startswith(("a", "one"))  # nine thousand
+            return match.span(scale), "" if known else str(count)
+    number = sum(count * _SCALES[scale] for scale, count in large.items())
+    number += 100 * _below_thousand(hundreds or "") + _below_thousand(rest or "")
+    last = match.group().lower().replace("-", " ").split()[-1]
+    return match.span(), f"{number}{_ENDS.get(last, 'th')}" if last in _ORDINALS else str(number)
+
+
+def _below_thousand(written: str) -> int:
+    number = 0
+    for word in re.findall("[a-z]+", written.lower()):
+        number = 100 * number if word == "hundred" else number + _VALUES.get(word, 0)
+    return number
