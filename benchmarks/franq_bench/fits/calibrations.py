@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from franq_bench.fits.fallback import Fell, fallback_note, fallback_of, fell_back
+from franq_bench.fits.fallback import UNFITTED, Fell, fallback_note, fallback_of, fell_back
 from franq_bench.fits.fitted import FRANQ, SIGNALS, features_of, matrix
 from franq_bench.fits.paper_form import as_paper, as_paper_said
 from franq_bench.fits.variants import (
@@ -182,7 +182,7 @@ class _Fitter:
 
     def fell_back(self, rows: Scores) -> Fell:
         made = {name: self.model(rows.part(name, "train").rows) for name in rows.datasets}
-        return {name: model.fallback_ if model else () for name, model in made.items()}
+        return {name: model.fallback_ if model else UNFITTED for name, model in made.items()}
 
     def values(self, train: Sequence[Score], test: Sequence[Score]) -> Values:
         model = self.model(train)

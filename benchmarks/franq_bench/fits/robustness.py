@@ -131,7 +131,8 @@ def _said(name: str, setting: Setting) -> str:
     }
     return (
         f"{name}: {train} training and {len(test)} test rows, {sum(test)} of them true; UQ_faith "
-        f"{title(setting.signals[1])}. {fallback_note(fell)} {as_paper_said(setting.signals, rows)}"
+        f"{title(setting.signals[1])}. {fallback_note(fell)} "
+        f"{as_paper_said(setting.signals, rows, faithful_above=above)}"
     )
 
 

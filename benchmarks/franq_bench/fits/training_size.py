@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from franq_bench.fits.fallback import fallback_of
+from franq_bench.fits.fallback import UNFITTED, fallback_of
 from franq_bench.fits.fitted import FITTED, SIGNALS, fitted_scores
 from franq_bench.fits.paper_form import as_paper_said
 from franq_bench.fits.variants import Values, mean_rows, raw
@@ -113,6 +113,7 @@ def _fallbacks(
             for seed in range(1 if size == "all" else draws)
         ]
         fell = [fallback_of(rows, signals, log_space=log_space) for rows in chosen]
+        fell = [one for one in fell if one != UNFITTED]
         faith, unfaith = (sum(branch in one for one in fell) for branch in ("faith", "unfaith"))
         said.append(f"{size}: {faith} and {unfaith} of {len(fell)}")
     return (

@@ -14,7 +14,7 @@ from franq_bench.fits.fitted import with_fitted
 from franq_bench.fits.long_form import LOGARITHMS, SIGNALS, ablation_tables
 from franq_bench.long.matrix import score_rows, splits
 from franq_bench.long.statistics import statistics_of
-from franq_bench.long.tables import claims_table, unfaithful_tables
+from franq_bench.long.tables import claims_table, unfaithful_of
 from franq_bench.progress import Bar
 from franq_bench.store.cache import Cache
 from franq_bench.tables.results import Dataset, Results, metric_rows
@@ -133,7 +133,13 @@ def run(
             tables=(
                 *ablation_tables(scores, signals=plan.signals, faithful_above=above),
                 claims_table(chosen, scores),
-                *unfaithful_tables(usable, scores, seed=plan.seed),
+                *unfaithful_of(
+                    {answer.dataset: answer.target for answer in usable},
+                    scores,
+                    seed=plan.seed,
+                    signals=plan.signals,
+                    faithful_above=above,
+                ),
                 p_faithful_table(scores),
             ),
         )

@@ -14,8 +14,7 @@ from franq_bench.tables.results import metric_rows
 from franq_bench.tables.scores import GOLD, Score, Scores
 from franq_guard.report.tables import Cell, Column, Table
 
-__all__ = ["UNFAITHFUL", "claims_table", "unfaithful_of", "unfaithful_rows",
-           "unfaithful_tables"]  # fmt: skip
+__all__ = ["UNFAITHFUL", "claims_table", "unfaithful_of", "unfaithful_rows"]
 
 UNFAITHFUL = 0.5
 """Without a gold label, a claim with P(faithful) below this counts as unfaithful."""
@@ -49,14 +48,6 @@ def claims_table(answers: Sequence[LabelledAnswer], scores: Scores) -> Table:
         rows=tuple(rows),
         note="Claims whose words were not found in their answer have no tokens: they are left out.",
     )
-
-
-def unfaithful_tables(
-    answers: Sequence[LabelledAnswer], scores: Scores, *, seed: int = 0
-) -> Iterator[Table]:
-    """:func:`unfaithful_of` the answers' data sets."""
-    targets = {answer.dataset: answer.target for answer in answers}
-    yield from unfaithful_of(targets, scores, seed=seed)
 
 
 def unfaithful_of(
