@@ -42,7 +42,7 @@ _DURING: Final = ("over ", "under ")
 _TIMES: Final = ("time", "days", "months")
 # A text with such a word may state a limit, a case or a sum, and these follow from no other one.
 _NOT_PLAIN: Final = re.compile(
-    r"\b(?:must|needs?|needed|requir\w+|should|shall|may|might|can|could|would|will|minimum|maximum"
+    r"\b(?:must|needs?|needed|requir\w+|should|shall|may(?!,?\s\d)|might|can|could|would|will|minimum|maximum"
     r"|limit\w*|allow\w*|permit\w*|eligib\w+|if|when|whenever|unless|only|who|which|that|whose"
     rf"|every|each|any|all|both|total|until|since|than|or|{'|'.join(NEGATIONS)})\b|\?|n[’']t\b",
     re.IGNORECASE,
@@ -247,5 +247,6 @@ def _place(text: str, at: int) -> _Place | None:
     direction = next((word for word in near if word in _DIRECTION), "")
     if not said:
         return _Place("", direction, frozenset(near), opens=False) if _HAS & set(near) else None
-    opens = len(said) == 1 or said[-1].endswith("ing")  # "orders over 50 euros", a case
+    case = len(said) == 1 and not _HAS & set(near)  # "orders over 50 euros"
+    opens = case or said[-1].endswith("ing")
     return _Place(stem(said[-1]), direction, frozenset(near), opens)

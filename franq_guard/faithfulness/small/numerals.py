@@ -1,8 +1,8 @@
 """Finds numbers in words from one hundred up, and writes them in digits.
 
 Only what surely is one number is read: "hundreds of people", "several thousand", "nineteen
-eighty-four" and names such as "Six Hundred Lakes" are left alone, and so is a number below one
-hundred, which every reader of words knows.
+eighty-four" and names such as "Six Hundred Lakes" are left alone. Of those below one hundred only
+"forty-one" and the like are, since "one" alone is rarely a number; every reader knows the others.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ _ORDINALS: Final = {
 _VALUES: Final = {"a": 1, "an": 1, "one": 1, **CARDINALS, **_ORDINALS}
 _ENDS: Final = {"first": "st", "second": "nd", "third": "rd"}
 _SCALES: Final = {"trillion": 10**12, "billion": 10**9, "million": 10**6, "thousand": 1000}
-_ANY: Final = re.compile(rf"hundred|{'|'.join(_SCALES)}", re.IGNORECASE)
+_ANY: Final = f"hundred|{'|'.join(_SCALES)}"
+_WORTH_READING: Final = re.compile(rf"{_ANY}|ty-(?:one|first)", re.IGNORECASE)
 
 _GAP: Final = "[ \u00a0\u202f-]"
 _AND: Final = f"{_GAP}and{_GAP}"
@@ -56,9 +57,11 @@ _TEN: Final = rf"(?:{'|'.join(_TENS)}){_GAP}"
 _ORDINAL: Final = rf"(?:{_TEN})?(?:{'|'.join(_ORDINALS)})\b"
 # Without "and": "a hundred third-party tools" are not the 103rd ones.
 _LARGE_ORDINAL: Final = rf"(?:{_TEN}(?:{'|'.join(_ORDINALS)})|{'|'.join(_LARGE_ORDINALS)})\b"
+_NO_MORE: Final = rf"(?!{_GAP}(?:{_ANY}|dozen)(?:th|s|ths)?\b)"
+_AND_ONE: Final = rf"(?P<small>(?:{'|'.join(_TENS)})-(?:one|first))\b{_NO_MORE}"
 _PART: Final = (  # half a million, two and a half million, a million and a half
     rf"(?:(?P<part>half|(?:a|one){_GAP}quarter(?:{_GAP}of)?|three{_GAP}quarters{_GAP}of){_GAP}an?"
-    rf"|(?P<with_half>{_SMALL}){_AND}(?:a|one){_GAP}half){_GAP}(?P<of>{_ANY.pattern})\b"
+    rf"|(?P<with_half>{_SMALL}){_AND}(?:a|one){_GAP}half){_GAP}(?P<of>{_ANY})\b"
     rf"|(?:an?|one){_GAP}(?P<one>{'|'.join(_SCALES)}){_AND}(?:a|one){_GAP}half\b"
 )
 
@@ -68,11 +71,11 @@ def _pattern(join: str, ordinal: str) -> re.Pattern[str]:
     group = rf"(?:(?:an?|{_SMALL}){_GAP}hundred\b(?:{join}{_SMALL})?|{_SMALL}|an?\b)"
     scaled = "".join(rf"(?:(?:,?{join})?(?P<{scale}>{group}){_GAP}{scale}\b)?" for scale in _SCALES)
     return re.compile(
-        rf"(?<![\w-])(?=(?:an?|half|one|{'|'.join(CARDINALS)})\b)(?:{_PART}"
+        rf"(?<![\w-])(?=(?:an?|half|one|{'|'.join(CARDINALS)})\b)(?:{_AND_ONE}|{_PART}"
         rf"|(?<!half of )(?<!third of )(?<!fifth of )(?<!tenth of ){scaled}"
         rf"(?:(?:,?{_GAP})?(?P<hundred>an?|{_SMALL}){_GAP}hundred\b)?"
         rf"(?P<rest>{join}(?:{_LARGE_ORDINAL}|{_SMALL})|{ordinal})?"
-        rf"(?!{_GAP}(?:{_ANY.pattern}|dozen)(?:th|s|ths)?\b))",
+        rf"{_NO_MORE})",
         re.IGNORECASE,
     )
 
@@ -112,13 +115,13 @@ class Folded(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def folded(text: str) -> Folded:
-    """Return a text with each number in words from one hundred up in digits.
+    """Return a text with its numbers in words from one hundred up in digits.
 
     "Six hundred and forty" is 640, "three hundred and fifty thousand" is 350 thousand, "half a
-    million" is 0.5 million; "nine thousand" stays. So does a number whose digits and unit follow:
-    "one hundred and fifty per cent (150%)".
+    million" is 0.5 million, "forty-one" is 41. "Nine thousand" stays, and so does a number whose
+    digits and unit follow: "one hundred and fifty per cent (150%)".
     """
-    if not _ANY.search(text):
+    if not _WORTH_READING.search(text):
         return Folded(text)
     written: list[str] = []
     places: list[tuple[Span, Span]] = []
@@ -168,13 +171,13 @@ def _with_part(match: re.Match[str]) -> tuple[Span, str]:
 def _whole(match: re.Match[str]) -> tuple[Span, str]:
     """The part of a number that is written in digits, and these; "" where none is."""
     large = {scale: _below_thousand(match[scale]) for scale in _SCALES if match[scale]}
-    hundreds, rest = match["hundred"], match["rest"]
-    if not large and not hundreds:
+    hundreds, rest = match["hundred"], match["rest"] or match["small"]
+    if not large and not hundreds and not rest:
         return match.span(), ""
     if len(large) == 1 and not hundreds and not rest:
-        (scale, count), said = *large.items(), match.group().lower()
+        scale, count = next(iter(large.items()))
         if count > 1 or scale != "thousand":
-            known = count < 100 and not said.startswith(("a", "one"))  # nine thousand
+            known = count < 100 and (count % 10 != 1 or count == 11)  # nine thousand
             return match.span(scale), "" if known else str(count)
     number = sum(count * _SCALES[scale] for scale, count in large.items())
     number += 100 * _below_thousand(hundreds or "") + _below_thousand(rest or "")
