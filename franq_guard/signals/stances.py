@@ -37,9 +37,10 @@ class Stance:
     """Whether the passages state or contradict one claim, each passage read by itself.
 
     ``entailment`` and ``contradiction`` are the highest of all passages; ``max_nli`` is the highest
-    e / (e + c) of a passage. All are in [0, 1], None if nothing was retrieved or the model has no
-    three NLI classes. ``against`` is the sentence that contradicts the claim most, its score
-    P(contradiction); None if no passage has a noticeable P(contradiction).
+    e / (e + c) of a passage. Passages on another thing do not contradict. All are in [0, 1], None
+    if nothing was retrieved or the model has no three NLI classes. ``against`` is the sentence that
+    contradicts the claim most, its score P(contradiction); None if no passage has a noticeable
+    P(contradiction).
     """
 
     entailment: float | None = None
