@@ -30,6 +30,10 @@ TRAIL = (
     "The Brenn trail measures 17 km and climbs 640 m. About 90 hikers walked it yesterday. The old "
     "hut sleeps 12 guests; the new hut sleeps 40 guests. It took the record holder 95 minutes."
 )
+ARCHIVE = (
+    "The Ostby archive holds 63,380 letters. The hall measures 412 metres. The catalogue lists "
+    "2,912 maps. The vault opened on 19 May 1934. Kvistad lies by a river. It has 587 inhabitants."
+)
 
 RIGHT = [
     (PUMP, "The pump weighs less than 20 kg.", "14.5 kg"),
@@ -62,6 +66,16 @@ RIGHT = [
     (TRAIL, "The trail measures less than 20 km.", "17 km"),
     (TRAIL, "The trail climbs over 600 m.", "640 m"),
     (TRAIL, "The trail climbs roughly 650 m.", "640 m"),
+    (ARCHIVE, "The Ostby archive holds about 63,000 letters.", "63,380 letters"),
+    (ARCHIVE, "The Ostby archive holds about sixty-three thousand letters.", "63,380 letters"),
+    (ARCHIVE, "The Ostby archive holds some 63,400 letters.", "63,380 letters"),
+    (ARCHIVE, "The hall measures about 400 metres.", "412 metres"),
+    (ARCHIVE, "The hall measures just over 400 metres.", "412 metres"),
+    (ARCHIVE, "The catalogue lists nearly 3,000 maps.", "2,912 maps"),
+    (ARCHIVE, "The vault opened in the 1930s.", "in 1934"),
+    (ARCHIVE, "The vault opened before 1940.", "in 1934"),
+    (ARCHIVE, "Kvistad has about 600 inhabitants.", "587 inhabitants"),
+    (ARCHIVE, "It has fewer than 600 inhabitants.", "587 inhabitants"),
 ]
 WRONG = [
     (PUMP, "The pump weighs less than 10 kg."),
@@ -96,6 +110,16 @@ WRONG = [
     (RULES, "A badge costs less than 10 euros."),
     (TRAIL, "The record holder took over 90 minutes."),
     (TRAIL, "The hut sleeps over 30 guests."),  # one of two does
+    (ARCHIVE, "The Ostby archive holds about 60,000 letters."),  # 5.3 % off
+    (ARCHIVE, "The Ostby archive holds nearly 63,000 letters."),  # it holds more
+    (ARCHIVE, "The hall measures about 430 metres."),  # 412 is not 430 in round tens
+    (ARCHIVE, "The hall measures just over 300 metres."),
+    (ARCHIVE, "The hall measures just under 500 metres."),
+    (ARCHIVE, "The catalogue lists nearly 2,900 maps."),
+    (ARCHIVE, "The vault opened in the 1940s."),
+    (ARCHIVE, "The vault opened around 1900."),
+    (ARCHIVE, "Kvistad has about 500 inhabitants."),
+    (ARCHIVE, "Sundby has about 600 inhabitants."),
 ]
 
 
@@ -140,5 +164,5 @@ def test_the_model_reads_the_passages_number() -> None:
     model = SmallFaithfulness.bundled(dtype="float32")
     right = model.score([p for p, *_ in RIGHT], [claim for _, claim, _ in RIGHT])
     wrong = model.score([p for p, _ in WRONG], [claim for _, claim in WRONG])
-    assert sum(p > 0.5 for p in right) >= 27
+    assert sum(p > 0.5 for p in right) >= 37
     assert sum(p > 0.5 for p in wrong) <= 3

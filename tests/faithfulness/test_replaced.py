@@ -53,6 +53,29 @@ def test_a_name_in_the_place_of_another(claim, told):
     assert (value("name_replaced", claim) > 0) == told
 
 
+PIER = "The Vik pier opened on 3 June 1958."
+FERRY = "The ferry stopped in July 1957."
+BURNT = "The mill burned down on May 9, 1971."
+
+
+@pytest.mark.parametrize(
+    ("claim", "times"),
+    [
+        ("The Vik pier opened in July 1958.", 2),  # a month that stands elsewhere
+        ("The Vik pier opened in April 1958.", 2),
+        ("The Vik pier opened on 7 July 1958.", 2),
+        ("The mill burned down in July 1971.", 2),
+        ("The Vik pier opened in June 1958.", 0),
+        ("The Vik pier opened on June 3rd, 1958.", 0),
+        ("The mill burned down in May 1971.", 0),
+        ("The Vik pier opened in 1958.", 0),
+    ],
+)
+def test_a_month_in_the_place_of_a_day_of_another(claim, times):
+    found = value("name_replaced", claim, (PIER, FERRY, BURNT))
+    assert (found > 0, found > 1) == (times > 0, times > 1)
+
+
 LONG = (
     "The Ilm rises in the hills of Dorr, north of the village of Felde.",
     "It then flows past the mills of Harrow and ends in Sorn county at the town of Keld.",
