@@ -23,6 +23,9 @@ CHANGES = {
     "no formula: the three signals added up (logistic regression)":
         "no formula: the three signals added up (logistic regression)",
     "no formula: trees (XGBoost)": "no formula: trees of the three signals (XGBoost)",
+    "the same trees, 50 of depth 2": "the same trees, 50 of depth 2",
+    "the same trees, XGBoost's own settings (100 of depth 6)":
+        "the same trees, XGBoost's own settings",
     "no uncertainty: P(faithful) alone": "no uncertainty: P(faithful) alone",
     "P(faithful) cut at .5": "P_faithful: cut at 0.5",
     "a claim counts as faithful for the two curves above P(faithful) .3":
