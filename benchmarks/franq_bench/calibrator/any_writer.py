@@ -42,7 +42,7 @@ from franq_guard.records import Form
 
 PRIOR: Final = 0.5
 #: Largest share of stated claims that may be flagged. With .05 the highest allowed cut is .02,
-#: which catches one changed claim in five; with .1 it is .28, which catches five in six (on the
+#: which catches one changed claim in five; with .1 it is .30, which catches four in five (on the
 #: fitting fold).
 ALPHA: Final = 0.1
 DELTA: Final = 0.1
