@@ -215,7 +215,7 @@ def test_the_terminal_shows_the_note_of_a_table(capfd):
 
 
 def test_commands_name_the_fallback_below_their_tables():
-    fell = str(RESULTS / "claims-refchecker-nq")
+    fell = str(RESULTS / "long-form")
     for args in (
         ["compare", fell, fell],
         ["bench", "report", fell, "--html", "/dev/null", "--markdown", "/dev/null"],
@@ -223,7 +223,7 @@ def test_commands_name_the_fallback_below_their_tables():
         done = CliRunner().invoke(app, [*args, "--resamples", "2"])
         assert done.exit_code == 0, done.output
         printed = " ".join(done.output.split())
-        assert "UQ_unfaith on refchecker-nq (1 of 1)" in printed
+        assert "UQ_unfaith on squad1.1 (XQuAD-en) (1 of 2)" in printed
     # the last one: `franq bench report` prints these two as well, headings between rows included
     assert "FRANQ minus the best other method, and its rank" in printed
     assert "PRR; best other: " in printed
