@@ -40,6 +40,7 @@ def test_the_shipped_guard_is_no_worse_than_it_was():
     pytest.importorskip("torch")
     found = list(judged(Guard.offline(), FILE))
     flagged = [sum(c.flagged for c in found if c.stated is stated) for stated in (True, False)]
-    # 30 and 68 when this was written; a few may move with the processor's rounding
-    assert flagged[0] <= 33
-    assert flagged[1] >= 65
+    # 34 and 80 at the shipped cut of .30 (27 and 71 at .24, so the two move together); a few may
+    # move with the processor's rounding
+    assert flagged[0] <= 37
+    assert flagged[1] >= 77
