@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules.words import DETERMINERS, FINITE_AUXILIARIES, PREPOSITIONS
 from franq_guard.claims.sentences import sentences
-from franq_guard.faithfulness.small.facts import CARDINALS
+from franq_guard.faithfulness.small.numerals import CARDINALS
 from franq_guard.faithfulness.small.tokens import known, tokens
 from franq_guard.faithfulness.small.words import calendar_word
 from franq_guard.records import Passage

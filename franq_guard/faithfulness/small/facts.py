@@ -11,9 +11,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Final
 
-from franq_guard.faithfulness.small.numerals import CARDINALS as CARDINALS
-from franq_guard.faithfulness.small.numerals import FULL_TENS
-from franq_guard.faithfulness.small.numerals import SPELLED as SPELLED
+from franq_guard.faithfulness.small.numerals import FULL_TENS, SPELLED
 from franq_guard.faithfulness.small.words import STOPWORDS, stem, words
 
 FACTS: Final = (

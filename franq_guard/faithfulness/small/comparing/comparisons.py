@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 from franq_guard.faithfulness.small.comparing.grid import Token
 from franq_guard.faithfulness.small.comparing.quantities import Quantity, amount_at
 from franq_guard.faithfulness.small.comparing.scales import COUNTING, DEGREES, Degree
-from franq_guard.faithfulness.small.facts import CARDINALS, SPELLED
+from franq_guard.faithfulness.small.numerals import CARDINALS, SPELLED
 from franq_guard.faithfulness.small.words import word_set
 
 _ORDINALS: Final = {"second": 2} | {

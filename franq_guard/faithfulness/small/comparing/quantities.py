@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from franq_guard.faithfulness.small.facts import CARDINALS
+from franq_guard.faithfulness.small.numerals import CARDINALS
 from franq_guard.faithfulness.small.units import (
     CURRENCIES,
     CURRENCY_PATTERN,

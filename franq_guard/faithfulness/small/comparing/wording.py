@@ -10,7 +10,7 @@ from typing import Final
 from franq_guard.faithfulness.small.comparing.comparisons import Comparison
 from franq_guard.faithfulness.small.comparing.grid import Column, Grid, Thing, Token, split
 from franq_guard.faithfulness.small.comparing.scales import ALIKE, VERBS, cut
-from franq_guard.faithfulness.small.facts import CARDINALS
+from franq_guard.faithfulness.small.numerals import CARDINALS
 from franq_guard.faithfulness.small.units import unit_of
 from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, stem, word_set, words
 
