@@ -78,9 +78,10 @@ class Embedder:
     A text is cut at 256 tokens, as in the published model.
 
     Args:
-        dtype: of the matrix products. "bfloat16" halves their time on processors that support it
-            and changes the values of SAR by about a hundredth of their spread. "auto" uses it only
-            on those processors.
+        dtype: of the matrix products. "bfloat16" takes a third of their time on processors that
+            support it, moves a cosine by .002 at most (measured on 60 passages of the demo), and
+            the values of SAR by about a hundredth of their spread. "auto" uses it only on those
+            processors.
         batch_tokens: how many tokens, padding included, are in one forward pass.
     """
 

@@ -115,8 +115,8 @@ class SmallFaithfulness:
         network, blend, digest = storage.load(weights or storage.FOLDER)
         if chosen_dtype(dtype) == "bfloat16":
             network = network.to(torch.bfloat16)
-        name = f"small-{digest[:16]}"
-        return cls(network, load_minilm()[1], blend, name=name, embed=Embedder())
+        embed = Embedder(dtype=dtype)
+        return cls(network, load_minilm()[1], blend, name=f"small-{digest[:16]}", embed=embed)
 
     @property
     def fingerprint(self) -> str:
