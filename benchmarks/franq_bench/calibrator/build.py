@@ -10,14 +10,14 @@ share-alike or permissive.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from franq_bench.calibrator.label import gradable, label_claims, matchable
-from franq_bench.data.folds import Folds
+from franq_bench.data.folds import Fold, Folds
 from franq_bench.progress import Bar, Show
 from franq_guard.calibration.fit import fit_calibrator
 from franq_guard.calibration.store import Calibrator
@@ -48,9 +48,14 @@ class Question:
 
 
 def questions(
-    folder: Path, *, limit: int, seed: int, files: Sequence[str] = FILES
+    folder: Path,
+    *,
+    limit: int,
+    seed: int,
+    files: Sequence[str] = FILES,
+    of: Collection[Fold] = ("fitting",),
 ) -> list[Question]:
-    """Draw ``limit`` questions of the fitting fold, the same number from each file.
+    """Draw ``limit`` questions of some folds, the same number from each file.
 
     Of files other than :data:`LONG` only the questions are kept whose answers can be graded by
     :mod:`franq_bench.calibrator.label`.
@@ -64,7 +69,7 @@ def questions(
         rows = [
             row
             for row in json_rows(folder / name)
-            if row["gold_kind"] == "annotated" and row["answers"] and folds.of(row) == "fitting"
+            if row["gold_kind"] == "annotated" and row["answers"] and folds.of(row) in of
         ]
         rows = [row for row in rows if name in LONG or gradable(row["answers"])]
         rng = random.Random(f"{seed}/{name}")  # noqa: S311  (a reproducible shuffle)

@@ -2,23 +2,25 @@
 
 `python -m franq_bench.calibrator.own_short --data DATA --out benchmarks/results/own-short`
 
-Questions of the fitting fold, three passages each, the gold one among them for 60 %: those of
-:func:`.build.questions`. The prompt is that of ``franq bench short``; the gold aliases grade.
+Three passages each, the gold one among them for 60 %: those of :func:`.build.questions`. Questions
+of the folds "fitting" and "thresholds" are the part "train" of the rows, those of the test fold the
+part "test". The prompt is that of ``franq bench short``; the gold aliases grade.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from franq_bench.calibrator import measured
 from franq_bench.calibrator.build import Question, answer, questions
+from franq_bench.data.folds import Fold
 from franq_bench.progress import Bar
 from franq_bench.short.prompts import answer_prompt
-from franq_bench.tables.scores import Score, Scores
+from franq_bench.tables.scores import Score, Scores, Split
 from franq_guard.cli.console import bar, say
 from franq_guard.datasets.generations import GenerationStore
 from franq_guard.datasets.grading import grade_by_alias
@@ -36,6 +38,10 @@ __all__ = ["SIGNALS", "rows"]
 SIGNALS: Final = ("mean-token-entropy", "max-token-entropy", "perplexity")
 """Measured beside P(faithful): those that come with the answer and do not depend on its length."""
 MAX_NEW_TOKENS: Final = 32
+_FOLDS: Final[Mapping[Split, Collection[Fold]]] = {
+    "train": ("fitting", "thresholds"),
+    "test": ("test",),
+}
 
 
 def rows(folder: Path, *, limit: int, seed: int, cache: Path, progress: Bar) -> Scores:
@@ -43,31 +49,38 @@ def rows(folder: Path, *, limit: int, seed: int, cache: Path, progress: Bar) -> 
 
     Args:
         folder: with the data files.
-        limit: number of questions.
+        limit: number of questions of each part.
         seed: of the draw.
         cache: file with answers of earlier runs; it will contain text of the data.
         progress: shows the progress of each stage.
     """
     guard = Guard.offline(form="short")
-    asked = questions(folder, limit=limit, seed=seed)
-    with progress("answering") as show:
+    store = GenerationStore(cache)
+    found: list[Score] = []
+    for part, folds in _FOLDS.items():
+        asked = questions(folder, limit=limit, seed=seed, of=folds)
+        found += _rows_of(part, asked, guard, store, progress)
+    return Scores(tuple(found))
+
+
+def _rows_of(
+    part: Split, asked: Sequence[Question], guard: Guard, store: GenerationStore, progress: Bar
+) -> Iterator[Score]:
+    with progress(f"answering {part}") as show:
         tell: Callable[[int], None] = lambda done: show(done, len(asked))  # noqa: E731
-        store = GenerationStore(cache)
         made = answer(
             guard, asked, store, tell, prompt=_short_prompt, max_new_tokens=MAX_NEW_TOKENS
         )
     traces = [replace(t, generation=first_line(t.generation)) for t in made]
-    with progress("checking") as show:
+    with progress(f"checking {part}") as show:
         checked = list(guard.check_many(traces, progress=lambda done: show(done, len(asked))))
-    found = []
     for question, trace, result in zip(asked, traces, checked, strict=True):
         grade = grade_by_alias(question.text, trace.generation.text, question.answers)
         p_faithful = result.verdicts[0].p_faithful
         if grade in ("correct", "incorrect") and p_faithful is not None:
             scores = {"faithfulness": p_faithful, **_signals(trace)}
             name = question.id.split("-")[0]
-            found.append(Score(question.id, name, "train", grade == "correct", scores))
-    return Scores(tuple(found))
+            yield Score(question.id, name, part, grade == "correct", scores)
 
 
 def _short_prompt(question: Question) -> Prompt:
@@ -90,7 +103,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Short answers of the bundled model, measured.")
     parser.add_argument("--data", type=Path, required=True, help="folder with the data files")
     parser.add_argument("--out", type=Path, required=True, help="folder for scores.jsonl")
-    parser.add_argument("--limit", type=int, default=600, help="questions to draw")
+    parser.add_argument("--limit", type=int, default=1000, help="questions of each part")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--cache", type=Path, default=None, help="answers are kept in this file")
     asked = parser.parse_args(arguments)

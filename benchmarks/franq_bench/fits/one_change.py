@@ -39,12 +39,16 @@ from franq_bench.tables.results import Row
 from franq_bench.tables.scores import Score, Scores
 from franq_bench.tables.significance import difference_with_interval, drawn_means
 from franq_guard.report.tables import Cell, Column, Table
+from franq_guard.signals.components import OWN
 
 __all__ = ["changes", "one_change"]
 
 _METRICS = ("prr", "pr_auc", "ece")
 _OTHER_SPLITS = (0.3, 0.7)
 """P(faithful) above which a claim counts as faithful, in place of 0.5."""
+
+_OWN = OWN.uq_faith
+"""What the calibrator shipped for long answers of the bundled model weighs, in both branches."""
 
 _OTHER_TREES: Mapping[str, Mapping[str, Any]] = {
     "50 of depth 2": {"n_estimators": 50, "max_depth": 2},
@@ -115,6 +119,9 @@ def changes(
     for words, settings in _OTHER_TREES.items():
         made[f"the same trees, {words}"] = _trees(signals, settings)
     made["no uncertainty: P(faithful) alone"] = _unchanged(signals[0])
+    if not log_space and _OWN in there:
+        words = f"calibration: learned, and both uncertainties {title(_OWN)}"
+        made[words] = of_method("franq-learned", (signals[0], _OWN, _OWN))
     if not log_space and any(map(has_reciprocal, signals)):
         in_use = f"exp(-SE), 1 - (V - 1) / {samples - 1}"
         made[f"calibration: none, and 1 / (1 + SE), 1 / V instead of {in_use}"] = _mapped(

@@ -28,12 +28,15 @@ def test_the_signals_are_means_and_extremes_over_the_tokens():
 
 
 def test_a_row_for_every_attempted_question(monkeypatch, tmp_path):
-    monkeypatch.setattr(own_short, "questions", lambda *_, **__: ASKED)
+    def drawn(*_, of, **__):
+        return ASKED[1:] if "test" in of else ASKED[:1]
+
+    monkeypatch.setattr(own_short, "questions", drawn)
     cache = tmp_path / "answers.jsonl"
     options = {"limit": 2, "seed": 0, "cache": cache, "progress": quiet}
     found = own_short.rows(tmp_path, **options)
-    assert {row.id for row in found.rows} <= {"nq-1", "squad-2"}
-    assert {row.dataset for row in found.rows} <= {"nq", "squad"}
+    parts = {("nq-1", "nq", "train"), ("squad-2", "squad", "test")}
+    assert {(row.id, row.dataset, row.split) for row in found.rows} <= parts
     for row in found.rows:
         assert set(row.scores) == {"faithfulness", *own_short.SIGNALS}
         assert all(0 <= value <= 1 for value in row.scores.values())

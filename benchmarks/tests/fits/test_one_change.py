@@ -168,6 +168,23 @@ def test_franq_of_the_reciprocals_is_the_row_of_the_other_mapping():
     assert not any("1 / V" in name for name in changes(mapped, **options, log_space=False))
 
 
+def test_learned_franq_of_the_shipped_signal_weighs_it_in_both_branches():
+    bare = random_scores(train=30)
+    assert not any("Max Token Entropy" in name for name in changes(bare, SIGNALS, log_space=False))
+    uncertainty = SIGNALS[1]
+    scores = Scores(
+        tuple(
+            replace(r, scores={**r.scores, "max-token-entropy": r.scores[uncertainty]})
+            for r in bare.rows
+        )
+    )
+    train, test = scores.part("a", "train").rows, scores.part("a", "test").rows
+    changed = changes(scores, SIGNALS, log_space=False)
+    (label,) = [name for name in changed if name.startswith("calibration: learned, and both")]
+    twice = (SIGNALS[0], uncertainty, uncertainty)
+    assert changed[label](train, test) == fitted_scores("franq-learned", train, test, twice)
+
+
 def test_one_change_compares_with_the_papers_form():
     scores = random_scores(train=30)
     [table] = one_change(scores, resamples=20)
