@@ -154,8 +154,13 @@ def test_the_report_needs_scores_and_labels_alone(rows, tmp_path, capsys):
     ]  # fmt: skip
     text = "\n".join(map(json.dumps, read))
     (tmp_path / "labels.jsonl").write_text(text, encoding="utf-8")
+    assert main([str(tmp_path), "--out", str(tmp_path / "new" / "place")]) == 0
+    assert not (tmp_path / "REPORT.md").exists()
+    elsewhere = (tmp_path / "new" / "place" / "REPORT.md").read_text(encoding="utf-8")
+    assert elsewhere == capsys.readouterr().out
     assert main([str(tmp_path)]) == 0
     said = capsys.readouterr().out
+    assert said == elsewhere
     assert "240 claims of answers to 80 questions" in said
     # the alias label of every tenth claim is turned round
     assert "The gold aliases label 60 of them, 10% of these wrongly." in said
