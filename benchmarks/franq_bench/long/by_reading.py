@@ -26,7 +26,7 @@ from franq_bench.calibrator.own_writer import Shares, shares
 from franq_bench.data.read_claims import Label, agreement, labels
 from franq_bench.fits.fallback import fallback_note
 from franq_bench.fits.fitted import matrix
-from franq_bench.fits.logistic import additive_logistic
+from franq_bench.fits.logistic import AdditiveLogistic
 from franq_bench.long.supported import supported
 from franq_bench.tables.beside import MODEL
 from franq_bench.tables.paper import SOURCE, further
@@ -161,7 +161,7 @@ def _unbounded(rows: Sequence[Score], names: Sequence[str]) -> FloatArray:
 
 def _added(x: FloatArray, truth: FloatArray, _: NDArray[Any]) -> Any:
     # As they are: learned FRANQ gets the same columns, so that the formula alone differs.
-    return additive_logistic(log_space=True).fit(x, truth)
+    return AdditiveLogistic(log_space=True).fit(x, truth)
 
 
 def _isotonic(calibration: Calibration) -> _Fit:
