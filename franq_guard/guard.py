@@ -120,7 +120,7 @@ class Guard:
             language_model=None if language_model is None else Lazy(language_model),
             claims=self.claims,
             franq=franq,
-            components=components("long" if form == "auto" else form, uq_faith, uq_unfaith),
+            components=components("long" if form == "auto" else form, uq_faith, uq_unfaith, franq),
             named=bool(uq_faith or uq_unfaith),
             form=form,
             n_samples=n_samples,
@@ -175,7 +175,7 @@ class Guard:
 
     @property
     def components(self) -> Components:
-        """The two uncertainty methods, unless a shipped calibrator brings its own."""
+        """The two uncertainty methods by name or of ``franq``; a shipped one brings its own."""
         return self.choice.components
 
     def warm(self) -> Self:

@@ -13,7 +13,7 @@ from franq_guard.calibration.curves import Logistic
 from franq_guard.claims import RuleSplitter
 from franq_guard.records import Evidence
 from franq_guard.rows import trace_from_dict
-from franq_guard.signals.components import EVIDENCE
+from franq_guard.signals.components import DEFAULTS, EVIDENCE, Components
 from franq_guard.signals.components import OWN as OWN_METHODS
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
@@ -324,25 +324,61 @@ MIXED = {
     "prompt": (fitted(prompt="rag/other"), written()),
     "faithfulness": (fitted(faithfulness="other"), written()),
     "claims": (fitted(claims="other"), written()),
-    "methods": (fitted(methods="perplexity + ccp"), written()),
+    "methods": (fitted(methods="perplexity + ccp"), written()),  # see BY_NAME
     "language model": (fitted(language_model="other"), written()),
 }
+
+
+BY_NAME = {"uq_faith": "max-probability", "uq_unfaith": "parametric-knowledge"}
+"""Given beside a calibrator of other methods; without them it brings its own."""
 
 
 @pytest.mark.parametrize("what", MIXED)
 def test_calibrators_mixed_up_by_hand_are_warned_of_or_refused(what, caplog):
     calibrator, generation = MIXED[what]
     caplog.set_level(logging.WARNING)
-    guard = guard_of(franq=calibrator)
+    named = BY_NAME if what == "methods" else {}
+    guard = guard_of(franq=calibrator, **named)
     for _ in range(2):
         assert guard.check_trace(trace(generation)).calibrator == "own"
     told = [record.message for record in caplog.records]
     assert [message.split(":")[1].strip() for message in told] == [what]
-    strict = guard_of(franq=calibrator, strict=True)
+    strict = guard_of(franq=calibrator, strict=True, **named)
     with pytest.raises(ValueError, match=f"{what}: fitted for"):
         strict.calibrator_of(trace(generation))
     (verdict,) = strict.check_trace(trace(generation)).verdicts
     assert (verdict.label, verdict.reason) == ("unverified", "error")
+
+
+def test_a_calibrator_brings_the_methods_that_it_was_fitted_for(caplog):
+    own = fitted(methods="perplexity + max-token-entropy")
+    half = len(TEXT) // 2
+    tokens = (Token(1, 0, half, -1.0, 1.0), Token(2, half, len(TEXT), -3.0, 3.0))
+    answer = replace(written(), tokens=tokens)
+    guard = guard_of(franq=own, strict=True)
+    (found,) = guard.check_trace(trace(answer)).verdicts
+    # the mean of the log-probabilities, and the largest entropy
+    assert (found.raw["uq_faith"], found.raw["uq_unfaith"]) == (-2.0, -3.0)
+    assert (found.uq_faith, found.uq_unfaith) == pytest.approx((0.8, 0.7))  # by the line of knots
+    assert guard.fingerprint["methods"] == own.fingerprint["methods"]
+    assert guard.uncalibrated().fingerprint == guard.fingerprint  # for `franq calibrate --check`
+    assert caplog.text == ""
+    # one by name: the other one is still the calibrator's
+    guard = guard_of(franq=own, uq_faith="max-probability")
+    assert guard.components == Components("max-probability", "max-token-entropy")
+    assert guard.check_trace(trace(answer)).verdicts[0].raw["uq_faith"] == -4.0  # their sum
+    assert "used with 'max-probability + max-token-entropy'" in caplog.text
+
+
+@pytest.mark.parametrize("made", [for_any(), Calibrator.uncalibrated()], ids=lambda c: c.name)
+def test_a_calibrator_that_names_no_methods_leaves_those_of_the_form(made):
+    assert guard_of(franq=made).components == DEFAULTS["long"]
+
+
+def test_a_calibrator_for_methods_that_there_are_not_is_refused_at_once():
+    for methods, told in (("own + ccp", "no method 'own'"), ("sar + sar", "'sar' does not apply")):
+        with pytest.raises(ValueError, match=told):
+            guard_of(franq=fitted(methods=methods))
 
 
 def test_a_calibrator_that_fits_is_taken_without_a_word(caplog):

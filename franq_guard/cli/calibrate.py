@@ -254,7 +254,7 @@ def _check(calibrator: Path, given: LabelledFile, as_json: bool) -> None:
         fail(f"cannot read {calibrator}: {error.strerror}")
     except ValueError as error:
         fail(str(error))
-    guard = guard_from(chosen=_measuring(given.chosen))
+    guard = guard_from(calibrator=calibrator, chosen=_measuring(given.chosen))  # for its methods
     _refuse_other_set_up(calibrator, fitted, guard, given.chosen)
     traces, broken = given.traces()
     try:

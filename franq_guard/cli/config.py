@@ -40,18 +40,22 @@ def _usual(chosen: Configuration) -> dict[str, str]:
 
 
 def _used(chosen: Configuration) -> Components:
-    """The methods that are set, and the defaults of the form for those that are not."""
+    """The methods that are set; for those that are not, the calibrator's or the form's."""
     from franq_guard.signals.components import components
 
     form: Any = chosen.form
-    return components(form, chosen.uq_faith, chosen.uq_unfaith)
+    return components(form, chosen.uq_faith, chosen.uq_unfaith, _given(chosen))
 
 
 def _whose(chosen: Configuration) -> str:
-    """Which commands use the default methods."""
+    """Whose methods these are, and which commands use them."""
+    from franq_guard.signals.components import components_of
+
     given = _given(chosen)
     if given is not None and given.evidence_only:
         return "default of franq calibrate; franq check reads none: the calibrator uses none"
+    if given is not None and components_of(given) is not None:
+        return "of the calibrator; franq calibrate: the paper's"
     if _by_name(chosen) or chosen.calibrator or chosen.calibration:
         return "default"
     return "default of franq calibrate; franq check: see calibrator"
@@ -85,12 +89,13 @@ def _by_name(chosen: Configuration) -> bool:
 
 
 def _given(chosen: Configuration) -> Calibrator | None:
-    """The user's calibrator; None where none is named, or its file is none."""
+    """The user's calibrator; None where none is named, or its file is none for this form."""
     if chosen.calibrator is None:
         return None
     from franq_guard.calibration.store import Calibrator
 
     try:
-        return Calibrator.load(Path(chosen.calibrator))
+        found = Calibrator.load(Path(chosen.calibrator))
     except (OSError, ValueError):  # said by the commands that use it
         return None
+    return found if found.form == chosen.form else None

@@ -71,8 +71,8 @@ UqFaithOption = Annotated[
     str | None,
     typer.Option(
         "--uq-faith",
-        help="Method of UQ_faith, see franq methods. Default: a shipped calibrator's; with one of "
-        "yours, or to fit one, the paper's.",
+        help="Method of UQ_faith, see franq methods. Default: what the calibrator was fitted for; "
+        "to fit one, the paper's.",
     ),
 ]
 UqUnfaithOption = Annotated[

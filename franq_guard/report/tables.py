@@ -8,24 +8,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
 from franq_guard.report.text import safe
 
-__all__ = ["Cell", "Column", "Mark", "Table", "is_heading", "number", "plain"]
+__all__ = ["Better", "Cell", "Column", "Mark", "Table", "is_heading", "number", "plain"]
 
 Cell = str | float | None
 Better = Literal["higher", "lower"]
 Mark = Literal["best", "second"]
+_DECIMALS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column; its best numbers are marked where ``better`` says which way is better."""
+    """A column; its best numbers are marked where ``better`` says which way is better.
+
+    ``decimals``: of numbers below 10, as :func:`number` has them.
+    """
 
     title: str
     better: Better | None = None
+    decimals: int = _DECIMALS
 
     def __post_init__(self) -> None:
         if not isinstance(self.title, str):
@@ -35,6 +40,16 @@ class Column:
                 f"column {self.title!r}: better must be 'higher', 'lower' or null, "
                 f"not {self.better!r}"
             )
+        if type(self.decimals) is not int or not 0 < self.decimals < 10:
+            raise ValueError(
+                f"column {self.title!r}: decimals must be a whole number from 1 to 9, "
+                f"not {self.decimals!r}"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The column as JSON; the usual number of decimals is left out."""
+        own = {} if self.decimals == _DECIMALS else {"decimals": self.decimals}
+        return {"title": self.title, "better": self.better} | own
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +101,7 @@ class Table:
             "name": self.name,
             "title": self.title,
             "note": self.note,
-            "columns": [{"title": c.title, "better": c.better} for c in self.columns],
+            "columns": [column.to_dict() for column in self.columns],
             "rows": [list(row) for row in self.rows],
         } | ({"errors": [list(row) for row in self.errors]} if self.errors else {})
 
@@ -111,19 +126,19 @@ class Table:
             name=name,
             title=data["title"],
             note=data.get("note", ""),
-            columns=tuple(Column(c["title"], c.get("better")) for c in columns),
+            columns=tuple(Column(**{key: c[key] for key in _COLUMN if key in c}) for c in columns),
             rows=tuple(tuple(row) for row in rows),
             errors=tuple(tuple(row) for row in errors),
         )
 
     def shown(self) -> list[list[str]]:
         """The cells as text."""
-        return [[cell if isinstance(cell, str) else number(cell) for cell in r] for r in self.rows]
+        return [[self._text(cell, at) for at, cell in enumerate(row)] for row in self.rows]
 
     def error(self, row: int, column: int) -> str:
         """A cell's standard error as text, empty where there is none."""
         found = self.errors[row][column] if self.errors else None
-        return "" if found is None or isinstance(found, str) else number(found)
+        return "" if found is None or isinstance(found, str) else self._text(found, column)
 
     def marks(self) -> dict[tuple[int, int], Mark]:
         """By (row, column): the best and second best numbers of each column, as they are shown.
@@ -135,7 +150,7 @@ class Table:
             if column.better is None:
                 continue
             values = {
-                i: float(number(cell))
+                i: float(number(cell, column.decimals))
                 for i, row in enumerate(self.rows)
                 if not is_heading(row) and isinstance(cell := row[at], int | float)
             }
@@ -202,6 +217,9 @@ class Table:
                 cells.append(f"<td{self._right(at)}>{start}{safe(cell)}{end}{small}</td>")
             yield f"<tr>{''.join(cells)}</tr>"
 
+    def _text(self, cell: Cell, column: int) -> str:
+        return cell if isinstance(cell, str) else number(cell, self.columns[column].decimals)
+
     def _right(self, column: int) -> str:
         return ' class="n"' if self.is_numeric(column) else ""
 
@@ -230,29 +248,34 @@ def is_heading(row: Sequence[object]) -> bool:
     return len(row) == 1 and isinstance(row[0], str)
 
 
-def number(value: float | None) -> str:
+def number(value: float | None, decimals: int = _DECIMALS) -> str:
     """A number as papers write it: whole ones as they are, .53, -.07, 1.00, 12.3, 1234.
+
+    ``decimals``: of a number below 10; from 10 on it has one, from 100 on none.
 
     >>> number(0.534), number(-0.07), number(-0.001), number(1.0), number(300), number(None)
     ('.53', '-.07', '.00', '1.00', '300', '-')
+    >>> number(0.534, 3), number(12.34, 3)
+    ('.534', '12.3')
     """
     if value is None:
         return "-"
     if isinstance(value, int):
         return str(value)
     text = (
-        f"{value:.2f}"
+        f"{value:.{decimals}f}"
         if abs(value) < 10
         else f"{value:.1f}"
         if abs(value) < 100
         else f"{value:.0f}"
     )
     if not float(text):
-        return ".00"
+        return "." + "0" * decimals
     sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
     return sign + (digits[1:] if digits.startswith("0.") else digits)
 
 
+_COLUMN = tuple(field.name for field in fields(Column))
 _WRAPS: dict[Mark | None, str] = {"best": "**", "second": "_"}
 _TAGS: dict[Mark | None, tuple[str, str]] = {"best": ("<b>", "</b>"), "second": ("<u>", "</u>")}
 _ARROWS: dict[Better | None, str] = {"higher": "\u00a0↑", "lower": "\u00a0↓"}

@@ -34,7 +34,8 @@ class Choice:
         language_model: None: only log-probabilities that come with an answer are used.
         claims: the splitter in use.
         franq: the user's calibrator, used for every answer; None: a shipped one is chosen.
-        components: the two uncertainty methods, unless a shipped calibrator brings its own.
+        components: the two uncertainty methods: those by name, else those that ``franq`` was fitted
+            for; a shipped calibrator brings its own.
         named: whether the user chose the methods by name.
         form: ``long``, ``short`` or ``auto``.
         n_samples: how many samples are drawn for a method that compares samples.

@@ -90,13 +90,19 @@ def components_of(calibrator: Calibrator) -> Components | None:
     return Components(*named) if len(named) == 2 else None
 
 
-def components(form: Form, uq_faith: str | None, uq_unfaith: str | None) -> Components:
-    """The two methods of a form; None stands for the form's default.
+def components(
+    form: Form, uq_faith: str | None, uq_unfaith: str | None, fitted: Calibrator | None = None
+) -> Components:
+    """The two methods of a form; None stands for what ``fitted`` was fitted for.
+
+    Without ``fitted``, or where it names no methods or only the passages, None stands for the
+    form's default.
 
     Raises:
         ValueError: for an unknown name, or a method that cannot be computed at the form's level.
     """
-    default = DEFAULTS[form]
+    own = None if fitted is None or fitted.evidence_only else components_of(fitted)
+    default = own or DEFAULTS[form]
     chosen = Components(uq_faith or default.uq_faith, uq_unfaith or default.uq_unfaith)
     for name in chosen.names:
         if level_of(form) not in find(name).levels:

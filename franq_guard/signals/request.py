@@ -99,7 +99,10 @@ class Request:
 
     @property
     def stated(self) -> list[str]:
-        """The texts that the passages may entail: the claims, or the question with the answer."""
+        """The texts that the passages may entail: the claims, or the question with the answer.
+
+        Claims are as they are written, as in the paper, not in full.
+        """
         if self.level == "claim":
             return [claim.text for claim in self.claims]
         return [f"{self.trace.question} {self.trace.generation.text}"]

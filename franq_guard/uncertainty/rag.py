@@ -30,5 +30,7 @@ def max_nli_uncertainty(entailment: ArrayLike) -> float:
     """Max NLI: 1 - max_i P(passage i entails the claim), in [0, 1]; arXiv 2505.21072.
 
     ``entailment`` (k,): for each passage by itself, from a three-way NLI model. No passages: 1.
+    As in the paper, the claim is read as it is written, not in full (with the names that its
+    pronouns stand for), which is what the guard reads for P(faithful) and the labels.
     """
     return 1.0 - float(np.max(np.asarray(entailment, float), initial=0.0))

@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -147,6 +148,22 @@ def test_config_says_where_a_calibrator_uses_no_methods(command, tmp_path):
     assert "franq check reads none: the calibrator uses none" in (
         command("config", "--config", file).stdout
     )
+
+
+def test_config_says_which_methods_come_with_a_calibrator(command, tmp_path):
+    file, mine = tmp_path / "mine.toml", tmp_path / "mine.json"
+    file.write_text(f"calibrator = '{mine}'\n")
+    made = replace(Calibrator.uncalibrated(), fingerprint={"methods": "perplexity + ccp"})
+    made.save(mine)
+    printed = command("config", "--config", file).stdout
+    for key, name in (("uq_faith", "perplexity"), ("uq_unfaith", "ccp")):
+        assert (
+            f'# {key} = "{name}"  (of the calibrator; franq calibrate: the paper\'s)\n' in printed
+        )
+    # one by name, and a calibrator of another form: the commands that use it refuse that
+    assert '"ccp"  (of the c' in command("config", "--config", file, "--uq-faith", "pmi").stdout
+    printed = command("config", "--config", file, "--form", "short").stdout
+    assert '# uq_faith = "semantic-entropy"  (default)\n' in printed
 
 
 def test_config_prints_the_table_of_the_benchmark(command, tmp_path):
@@ -385,7 +402,7 @@ def test_calibrate_fits_for_the_form_and_models_chosen(command, monkeypatch, tmp
     file, out = tmp_path / "rows.jsonl", tmp_path / "mine.json"
     file.write_text("\n".join(_labelled(24)))
     words = ["--faithfulness", "alignscore-base", "--form", form, "--threshold-faithful", "0.6"]
-    method = "discrete-semantic-entropy" if form == "short" else "max-probability"
+    method = "discrete-semantic-entropy" if form == "short" else "perplexity"
     result = command("calibrate", file, "--out", out, *words, "--uq-faith", method)
     assert result.exit_code == 0, result.stderr
     fitted = Calibrator.load(out)
@@ -396,13 +413,15 @@ def test_calibrate_fits_for_the_form_and_models_chosen(command, monkeypatch, tmp
     assert fitted.fingerprint.get("samples") == (None if form == "long" else "any")
     assert "only 12 claims of the rarer label" in " ".join(result.stderr.split())
     assert (tmp_path / "mine.json.settings.json").is_file()
-    guard = guard_from(
-        calibrator=out,
-        chosen=Configuration(
-            faithfulness="alignscore-base", form=form, uq_faith=method, strict=True
-        ),
-    )
-    assert guard.calibrator.name == "mine"  # strict: it fits this set-up
+    for named in (method, None):  # without a name the methods are the calibrator's
+        chosen = Configuration(
+            faithfulness="alignscore-base", form=form, uq_faith=named, strict=True
+        )
+        guard = guard_from(calibrator=out, chosen=chosen)
+        assert guard.calibrator.name == "mine"  # strict: it fits this set-up
+        assert guard.components.uq_faith == method
+    held = command("calibrate", file, "--check", out, *words)  # brings its methods here, too
+    assert held.exit_code == 0, held.stderr
     assert command("calibrate", file, "--out", out, "--form", "auto").exit_code == 2
 
 

@@ -93,6 +93,21 @@ def test_numbers_as_in_papers(value, text):
     assert number(value) == text
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0704, ".070"),
+        (-0.0704, "-.070"),
+        (0.0004, ".000"),
+        (1.0, "1.000"),
+        (12.34, "12.3"),
+        (7, "7"),
+    ],
+)
+def test_numbers_with_three_decimals(value, text):
+    assert number(value, 3) == text
+
+
 @given(st.floats(-9.9, 9.9))
 def test_numbers_read_back(value):
     assert abs(float(number(value)) - value) <= 0.005 + 1e-12
@@ -113,6 +128,8 @@ GOOD = TABLE.to_dict()
         ({"columns": [{"better": "higher"}]}, "every column needs a title"),
         ({"columns": [{"title": "a", "better": "more"}]}, "'higher', 'lower' or null"),
         ({"columns": [{"title": 3}]}, "title must be text"),
+        ({"columns": [{"title": "a", "decimals": 0}]}, "decimals must be a whole number from 1"),
+        ({"columns": [{"title": "a", "decimals": "3"}]}, "decimals must be a whole number from 1"),
         ({"title": None}, "title must be text"),
     ],
 )
@@ -138,3 +155,33 @@ def test_errors_stand_beside_their_numbers():
     assert Table.from_dict(table.to_dict()) == table
     with pytest.raises(ValueError, match="shape of the rows"):
         Table("t", "t", (Column("a"),), ((1,),), errors=((1, 2),))
+
+
+def test_decimals_of_a_column():
+    table = Table(
+        "t",
+        "t",
+        (Column("m"), Column("a", "higher"), Column("b", "higher", decimals=3)),
+        (("x", 0.5012, 0.5012), ("y", 0.4991, 0.4991), ("z", 0.3, 0.3), ("n", -0.0001, 300)),
+        errors=((None, 0.0342, 0.0342), *((None, None, None),) * 3),
+    )
+    assert table.shown() == [
+        ["x", ".50", ".501"],
+        ["y", ".50", ".499"],
+        ["z", ".30", ".300"],
+        ["n", ".00", "300"],
+    ]
+    # a: .50 twice, then .30; b: 300, then .501
+    assert table.marks() == {
+        (0, 1): "best",
+        (1, 1): "best",
+        (2, 1): "second",
+        (3, 2): "best",
+        (0, 2): "second",
+    }
+    assert "| x | **.50** ±.03 | _.501_ ±.034 |" in table.markdown()
+    assert table.to_dict()["columns"][1:] == [
+        {"title": "a", "better": "higher"},
+        {"title": "b", "better": "higher", "decimals": 3},
+    ]
+    assert Table.from_dict(json.loads(json.dumps(table.to_dict()))) == table

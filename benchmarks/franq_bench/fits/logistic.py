@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from franq_guard.calibration.mixture import FranqMixture
 from franq_guard.franq import FloatArray
 
-__all__ = ["AdditiveLogistic", "LearnedFranq", "additive_logistic", "unbounded"]
+__all__ = ["AdditiveLogistic", "LearnedFranq", "unbounded"]
 
 _LEAST = 1e-12  # a confidence nearer to 0 or 1 counts as this one: its log-odds must be finite
 _LOWEST = -700.0  # log-probabilities below this one are all as good as impossible
@@ -103,9 +103,6 @@ class AdditiveLogistic:
         signals: Any = np.asarray(X, float)
         odds = unbounded(signals[:, :1], log_space=False)
         return np.column_stack([odds, unbounded(signals[:, 1:], self.log_space)])
-
-
-additive_logistic = AdditiveLogistic  # as the tables of claims by reading call it
 
 
 def _two_classes(features: FloatArray, labels: NDArray[Any]) -> bool:

@@ -5,7 +5,8 @@
 The folder holds `labels.jsonl`, what each reader said of a claim, and `scores.jsonl`, the signals
 of the claims on whose truth they agree (:mod:`franq_bench.calibrator.own_long` makes both). What is
 fitted is fitted on the rows of the part "train": for these, over questions left out in turn; once
-more on all of them for those of the part "test". No model is loaded.
+more on all of them for those of the part "test". No model is loaded. The report is printed and
+written as REPORT.md beside the scores, or to the folder of `--out`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from franq_bench.calibrator.own_writer import Shares, shares
 from franq_bench.data.read_claims import Label, agreement, labels
 from franq_bench.fits.fallback import fallback_note
 from franq_bench.fits.fitted import matrix
-from franq_bench.fits.logistic import additive_logistic
+from franq_bench.fits.logistic import AdditiveLogistic
 from franq_bench.long.supported import supported
 from franq_bench.tables.beside import MODEL
 from franq_bench.tables.paper import SOURCE, further
@@ -160,7 +161,7 @@ def _unbounded(rows: Sequence[Score], names: Sequence[str]) -> FloatArray:
 
 def _added(x: FloatArray, truth: FloatArray, _: NDArray[Any]) -> Any:
     # As they are: learned FRANQ gets the same columns, so that the formula alone differs.
-    return additive_logistic(log_space=True).fit(x, truth)
+    return AdditiveLogistic(log_space=True).fit(x, truth)
 
 
 def _isotonic(calibration: Calibration) -> _Fit:
@@ -357,13 +358,18 @@ def main(arguments: list[str] | None = None) -> int:
     """Compare, and write REPORT.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="with labels.jsonl and scores.jsonl")
-    folder = parser.parse_args(arguments).folder
+    parser.add_argument(
+        "--out", type=Path, help="folder whose REPORT.md is replaced; default: that of the scores"
+    )
+    given = parser.parse_args(arguments)
+    folder, out = given.folder, given.out or given.folder
     for name in ("labels.jsonl", "scores.jsonl"):
         if not (folder / name).exists():
             parser.error(f"{folder} has no {name}: franq_bench.calibrator.own_long makes it")
     text = report(labels(folder / "labels.jsonl"), Scores.read(folder).rows)
     text += f"\n{_settings(folder)}"
-    (folder / "REPORT.md").write_text(text, encoding="utf-8")
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "REPORT.md").write_text(text, encoding="utf-8")
     sys.stdout.write(text)
     return 0
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from franq_bench.tables.layout import METRIC_TITLES
 from franq_bench.tables.method_names import title
-from franq_bench.tables.paper import LABELS, OURS, SOURCE, as_run, further, means
+from franq_bench.tables.paper import LABELS, OURS, SOURCE, as_run, further, means, printed
 from franq_guard.report.tables import Cell, Column, Table, is_heading
 
 __all__ = ["CUT", "NO_FALLBACK", "beside", "beside_spoiled"]
@@ -87,7 +87,11 @@ def beside(table: Table, form: str, target: str = "factuality") -> Table:
         _first(label, firsts, paper.ours): [row[f"{paper.before}{name}"] for name in paper.columns]
         for label, row in further(paper.name, form).items()
     }
-    columns = [Column(f"paper: {name}", paper.better) for name in paper.columns]
+    cells = zip(*found.values(), strict=True)
+    columns = [
+        printed(f"paper: {name}", of, paper.better)
+        for name, of in zip(paper.columns, cells, strict=True)
+    ]
     return _with(table, columns, found, paper.said)
 
 
@@ -109,7 +113,10 @@ def beside_spoiled(table: Table, metric: str) -> Table:
         if "original" in every:
             every["original"] = of_original[as_run(LABELS[label], _methods(firsts))]
         found[_first(label, firsts)] = [*every.values()]
-    columns = [Column(f"paper: {setting}", "higher") for setting in settings]
+    cells = zip(*found.values(), strict=True)
+    columns = [
+        printed(f"paper: {name}", of, "higher") for name, of in zip(settings, cells, strict=True)
+    ]
     return _with(table, columns, found, _OTHERS)
 
 

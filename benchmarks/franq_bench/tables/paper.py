@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, TypeVar
@@ -12,9 +12,10 @@ import numpy as np
 
 from franq_bench.tables.layout import METRIC_TITLES
 from franq_bench.tables.method_names import AS_PAPER, PRIMARY, order, title
-from franq_guard.report.tables import Cell, Column, Mark, Table, is_heading, number
+from franq_guard.report.tables import Better, Cell, Column, Table
 
-__all__ = ["LABELS", "OURS", "SOURCE", "as_run", "further", "means", "paper_tables", "placed"]
+__all__ = ["LABELS", "OURS", "SOURCE", "as_run", "further", "means", "paper_tables", "placed",
+           "printed"]  # fmt: skip
 
 _Of = TypeVar("_Of")
 
@@ -131,19 +132,23 @@ def paper_tables(form: str) -> list[Table]:
 def _table(block: dict[str, Any]) -> Table:
     rows = block["rows"]
     metrics = [name for name in next(iter(rows.values())) if name in METRIC_TITLES]
+    at = range(len(block["datasets"]))
     columns = [
-        Column(f"{name} {METRIC_TITLES[metric]}", "lower" if metric == "ece" else "higher")
-        for name in block["datasets"]
+        printed(
+            f"{block['datasets'][i]} {METRIC_TITLES[metric]}",
+            [row[metric][i] for row in rows.values()],
+            "lower" if metric == "ece" else "higher",
+        )
+        for i in at
         for metric in metrics
     ]
-    at = range(len(block["datasets"]))
 
     def figures(name: str, end: str = "") -> tuple[float | None, ...]:
         values = rows[name]
         return tuple(values[f"{m}{end}"][i] if f"{m}{end}" in values else None
                      for i in at for m in metrics)  # fmt: skip
 
-    return _Printed(
+    return Table(
         name=_slug(f"paper {block['form']} {block['table']} {block['model']}"),
         title=f"The paper, {block['table']}: {block['model']}",
         columns=(Column("method"), *columns),
@@ -153,37 +158,10 @@ def _table(block: dict[str, Any]) -> Table:
     )
 
 
-class _Printed(Table):
-    """A table of the paper with the decimals that are printed there; marks go by these figures."""
-
-    __slots__ = ()
-
-    def shown(self) -> list[list[str]]:
-        return [[self._text(cell, at) for at, cell in enumerate(row)] for row in self.rows]
-
-    def error(self, row: int, column: int) -> str:
-        found = self.errors[row][column] if self.errors else None
-        return "" if found is None else self._text(found, column)
-
-    def marks(self) -> dict[tuple[int, int], Mark]:
-        whole = tuple(  # in thousandths: whole numbers are marked as they are
-            tuple(round(cell * 1000) if isinstance(cell, float) else cell for cell in row)
-            for row in self.rows
-        )
-        return Table(self.name, self.title, self.columns, whole).marks()
-
-    def _text(self, cell: Cell, column: int) -> str:
-        """Such as .631; .07 in a column that is printed with two decimals; 180."""
-        if isinstance(cell, str):
-            return cell
-        if cell is None or abs(cell) >= 10 or not self._has_thousandths(column):
-            return number(cell)
-        sign, digits = ("-", f"{-cell:.3f}") if cell < 0 else ("", f"{cell:.3f}")
-        return sign + digits.removeprefix("0")
-
-    def _has_thousandths(self, column: int) -> bool:
-        cells = [row[column] for row in self.rows if not is_heading(row)]
-        return any(isinstance(cell, float) and round(cell, 2) != cell for cell in cells)
+def printed(name: str, cells: Iterable[Cell], better: Better | None = None) -> Column:
+    """A column of the paper's figures with its decimals: three, or two where no figure has more."""
+    more = any(isinstance(cell, float) and round(cell, 2) != cell for cell in cells)
+    return Column(name, better, decimals=3 if more else 2)
 
 
 def _slug(words: str) -> str:
@@ -192,10 +170,11 @@ def _slug(words: str) -> str:
 
 def _further(table: dict[str, Any], form: str) -> Table:
     """A table as it stands in the paper, with its own names of methods."""
-    return _Printed(
+    cells = zip(*table["rows"], strict=True)
+    return Table(
         name=f"paper-{form}-{table['name']}",
         title=f"The paper: {table['title']}",
-        columns=tuple(Column(name) for name in table["columns"]),
+        columns=tuple(map(printed, table["columns"], cells)),
         rows=tuple(tuple(row) for row in table["rows"]),
         note=NOTE,
     )

@@ -83,7 +83,7 @@ def main_table(results: Results, metric: str) -> Table:
         columns=(
             Column("method"),
             *(Column(name, better) for name in shown),
-            *(Column(f"paper: {model}", better) for model in theirs),
+            *(paper.printed(f"paper: {m}", of.values(), better) for m, of in theirs.items()),
         ),
         rows=tuple(rows),
         errors=tuple(errors),

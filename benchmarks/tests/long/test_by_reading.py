@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from franq_bench.data.read_claims import Label, agreement, digest_of, labels
-from franq_bench.fits.logistic import additive_logistic
+from franq_bench.fits.logistic import AdditiveLogistic
 from franq_bench.long.by_reading import (
     ALONE,
     LADDER,
@@ -102,7 +102,7 @@ def test_what_the_formula_adds_is_said_with_its_interval(rows):
     x[:, 3:] = np.log(x[:, 3:] / (1 - x[:, 3:]))  # contradiction, entailment
     truth = np.array([row.is_true for row in rows], int)
     # the additive model of the other reports, on the columns that the formula gets
-    want = additive_logistic(log_space=True).fit(x[~test], truth[~test]).predict_proba(x[test])
+    want = AdditiveLogistic(log_space=True).fit(x[~test], truth[~test]).predict_proba(x[test])
     found = {name: values[test] for name, values, _ in compared(rows)}
     np.testing.assert_allclose(found["additive logistic"], want[:, 1])
     gap = auroc(truth[test], found["FRANQ, learned: four signals"])
@@ -154,8 +154,13 @@ def test_the_report_needs_scores_and_labels_alone(rows, tmp_path, capsys):
     ]  # fmt: skip
     text = "\n".join(map(json.dumps, read))
     (tmp_path / "labels.jsonl").write_text(text, encoding="utf-8")
+    assert main([str(tmp_path), "--out", str(tmp_path / "new" / "place")]) == 0
+    assert not (tmp_path / "REPORT.md").exists()
+    elsewhere = (tmp_path / "new" / "place" / "REPORT.md").read_text(encoding="utf-8")
+    assert elsewhere == capsys.readouterr().out
     assert main([str(tmp_path)]) == 0
     said = capsys.readouterr().out
+    assert said == elsewhere
     assert "240 claims of answers to 80 questions" in said
     # the alias label of every tenth claim is turned round
     assert "The gold aliases label 60 of them, 10% of these wrongly." in said

@@ -33,6 +33,7 @@ def test_answers_by_p_faithful():
         expected = dict(zip(map(title, methods), (first, none, ccp, last, none), strict=True))
         assert found(table) == expected
         assert table.rows[0] == ("A family",)
+        assert table.shown()[1][1:] == [".50", *(f"{x:.3f}"[1:] for x in first)]  # as printed there
         assert table.errors[1] == (None, 0.1, None, None, None)
         assert table.note.startswith(
             "Note. The columns 'paper' are arXiv 2505.21072's for Llama 3B"

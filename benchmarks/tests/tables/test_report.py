@@ -182,6 +182,9 @@ def test_main_table_by_family_with_the_papers_means(tmp_path):
     assert last[2] is None  # no false answer there
     assert last[3] == last[1]
     assert last[4] == pytest.approx(0.631, abs=0.001)
+    # the paper's figures have three decimals, as it prints them
+    assert table.shown()[-1][4] == ".631"
+    assert [column.decimals for column in table.columns] == [2, 2, 2, 2, 3, 3, 3, 3]
     assert table.errors[-1][1] == own["nq", "franq-condition-alone"].pr_auc_se
     assert "other models" in table.note
 
