@@ -12,12 +12,15 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from difflib import SequenceMatcher
+from itertools import takewhile
 from typing import Final
 
 from franq_guard.faithfulness.small.opposites import opposed, opposite_key
 from franq_guard.faithfulness.small.tokens import (
     Kind,
+    Known,
     Measures,
+    Token,
     Tokens,
     known,
     measured,
@@ -50,6 +53,12 @@ _REACH: Final = 3
 """In a longer difference, how many words next to the matching ones are compared."""
 _SOME: Final = frozenset(map(stem, word_set("somebody someone something everybody everyone")))
 """Words that a negation may stand in the place of: "Nobody came."."""
+_REFUSING: Final = frozenset(
+    map(stem, word_set("unable fail failed failing refuse refused refusing decline declined"))
+)
+"""Words that negate the verb after them: "failed to open" is "did not open"."""
+_RUN: Final = 3
+"""So many matching words before the claim's last name show that it is in another one's place."""
 _ASKS: Final = re.compile(r"\?|^\W*(?:who|whom|whose|what|when|where|which|why|how)\b[^,]*$", re.I)
 """A question, which states nothing and has another word order; an answer may follow it."""
 
@@ -71,7 +80,7 @@ def replaced(claim: str, sentences: Sequence[str], context: str) -> list[float]:
     other_unit = best.other_unit
     signs = (
         max(best.other_number(everywhere.measures), other_unit),
-        best.other_name(everywhere.words),
+        best.other_name(everywhere),
         best.opposed or best.negated,
         bool(best.here.numbers.keys() - everywhere.measures.keys())
         or (other_unit > 0 and _other_unit(best.here.measures, everywhere.measures)),
@@ -96,7 +105,12 @@ class _Pair:
         self.here, self.there = _Side(claim), _Side(sentence)
         own, other = ([token.text for token in side] for side in (claim, sentence))
         steps = SequenceMatcher(None, own, other, autojunk=False).get_opcodes()
-        self.gaps = [_Gap(claim, sentence, *step[1:]) for step in steps if step[0] != "equal"]
+        runs = [0, *(b - a if kind == "equal" else 0 for kind, a, b, _, _ in steps)]
+        self.gaps = [
+            _Gap(claim, sentence, run, *step[1:])
+            for run, step in zip(runs, steps, strict=False)
+            if step[0] != "equal"
+        ]
         facts = {token.text for token in claim if token.kind in ("number", "name")}
         missing = facts - self.there.words
         missing |= {token.text for token in claim if opposite_key(token.text) in opposites}
@@ -108,15 +122,18 @@ class _Pair:
             own.of for side in beside for own, other in side if not own.of.agrees(other.of)
         }
         missing |= {token.text for token in claim if token.of in self.units} - self.there.words
-        idle = missing | _SOME
+        idle = missing | _SOME | _REFUSING
         rest = [t for t in claim if t.kind not in ("negation", "few") and t.text not in idle]
-        self.share = _mean(token.text in self.there.words for token in rest)
+        share = _mean(token.text in self.there.words for token in rest)
+        subject = _named_subject(self.gaps)
+        self.share = _mean(t.text in self.there.words for t in rest if t.text not in subject)
         aligned = sum(step[2] - step[1] for step in steps if step[0] == "equal")
-        self.fit = self.share + aligned / max(1, len(claim))
+        self.fit = share + aligned / max(1, len(claim))
 
     def other_number(self, everywhere: Measures) -> int:
         own, other = self.here.numbers, self.there.numbers
-        found = [gap for gap in self.gaps if gap.other_number(own - other, other - own)]
+        numbers = own - other, other - own
+        found = [gap for gap in self.gaps if gap.other_number(*numbers, self.there.words)]
         if self._alone(gap.is_only(("number", "few")) for gap in found):
             return 2
         return int(any(gap.tight or gap.has_new(("number", "few"), everywhere) for gap in found))
@@ -127,11 +144,13 @@ class _Pair:
             return 0
         return 2 if self._alone(self.units) else 1
 
-    def other_name(self, everywhere: Collection[str]) -> int:
+    def other_name(self, everywhere: Known) -> int:
         found = [gap for gap in self.gaps if gap.other_name(self.here.words, self.there.words)]
         if self._alone(gap.is_only(("name", "opening")) for gap in found):
             return 2
-        return int(any(gap.has_new(("name",), everywhere) for gap in found))
+        if self._alone(gap.only_names(self.here.words, everywhere.names) for gap in self.gaps):
+            return 2
+        return int(any(gap.has_new(("name",), everywhere.words) for gap in found))
 
     @property
     def opposed(self) -> int:
@@ -158,8 +177,11 @@ class _Pair:
 class _Gap:
     """Words of claim and sentence that differ, between two matching words or at an end."""
 
-    def __init__(self, claim: Tokens, sentence: Tokens, a: int, b: int, c: int, d: int) -> None:
+    def __init__(
+        self, claim: Tokens, sentence: Tokens, run: int, a: int, b: int, c: int, d: int
+    ) -> None:
         self.claim, self.sentence = claim[a:b], sentence[c:d]
+        self.run = run  # how many matching words are before it
         self.before = a > 0 and c > 0
         self.after = b < len(claim) and d < len(sentence)
         longest = max(len(self.claim), len(self.sentence))
@@ -176,13 +198,59 @@ class _Gap:
     @property
     def negates(self) -> bool:
         """Whether only one of the two texts is negated here."""
-        return self.tight and _has(self.claim, "negation") != _has(self.sentence, "negation")
+        own, other = (_has(side, "negation") for side in (self.claim, self.sentence))
+        rest = self.sentence if own else self.claim
+        refused = any(token.text in _REFUSING for token in rest)  # was unable to, could not
+        return self.tight and own != other and not refused
 
     @property
     def only_negates(self) -> bool:
-        """Whether a negation is all that differs here; also at the beginning: "Nobody came."."""
-        own, other = map(_negates, (self.claim, self.sentence))
+        """Whether a negation is all that differs here; also at the beginning: "Nobody came.".
+
+        There the subject may have another name: "The mill did not stop", "It stopped". Of labelled
+        pairs 11 unsupported ones have such a subject before a negation and one supported. Where
+        the claim leaves out words of the sentence, the last of them may be a negation of what
+        follows (41 and 2): "opened in May but did not close", "opened and closed".
+        """
+        if self.before and self.after and not self.claim:
+            return self.sentence[-1].kind == "negation" or _negates(self.sentence) is True
+        sides = (self.claim, self.sentence)
+        if not self.before and all(len(_without_subject(side)) < len(side) for side in sides):
+            sides = (_without_subject(self.claim), _without_subject(self.sentence))
+        own, other = map(_negates, sides)
         return self.after and {own, other} == {True, False}
+
+    def only_names(self, here: frozenset[str], names: Collection[str]) -> bool:
+        """Whether other names, and nothing else, are on both sides, though they stand elsewhere.
+
+        Of labelled pairs that have nearly all of the claim's words 55 unsupported ones and one
+        supported have such names between matching words (and no name that :meth:`other_name` tells
+        alone), 22 and 2 at the beginning, where words must be names surely, and 6 and none at the
+        claim's end after three matching words.
+
+        Args:
+            here: the words of the claim.
+            names: words that surely are names somewhere in the context.
+        """
+        own, other = _without_days(self.claim), _without_days(self.sentence)
+        if self.before and not self.after:
+            near = _texts(other[:_ALIKE])
+            other = tuple(takewhile(_may_be_name, other))
+            if self.run < _RUN or here & set(_texts(other[:1])) or _same_name(_texts(own), near):
+                return False
+            if set(_texts(own)) & set(_texts(self.sentence)):
+                return False
+        elif self.before and not self.tight:
+            return False
+        every = own + other
+        if not all(map(_may_be_name, every)):
+            return False
+        if not self.before and not all(t.kind == "name" or t.text in names for t in every):
+            return False
+        mine, theirs = _texts(own), _texts(other)
+        return bool(
+            mine and theirs and not set(mine) & set(theirs) and not _same_name(mine, theirs)
+        )
 
     def has_new(self, kinds: Sequence[Kind], everywhere: Collection[str]) -> bool:
         """Whether a word of the claim here stands nowhere in the context.
@@ -202,11 +270,21 @@ class _Gap:
             sides = (_without_days(self.claim), _without_days(self.sentence))
         return all(side and all(token.kind in kinds for token in side) for side in sides)
 
-    def other_number(self, lacking: Counter[str], extra: Counter[str]) -> bool:
-        """Whether a number missing in the sentence replaces one that is missing in the claim."""
+    def other_number(
+        self, lacking: Counter[str], extra: Counter[str], there: Collection[str]
+    ) -> bool:
+        """Whether a number missing in the sentence replaces one that is missing in the claim.
+
+        A word such as "first" that the sentence has elsewhere, too, is missing only if it is
+        between matching words: of labelled pairs 6 unsupported and 3 supported ones have it at the
+        beginning or end, as "was first described" is told as "was the first to describe".
+        """
         return any(
             (_counts(own, lacking) and (_counts(other, extra) or _has(other, "few")))
-            or (_has(own, "few") and _counts(other, extra))
+            or (
+                any(t.kind == "few" and (self.tight or t.text not in there) for t in own)
+                and _counts(other, extra)
+            )
             for own, other in self.places()
         )
 
@@ -223,6 +301,18 @@ class _Gap:
         mine = [t.text for t in own if t.kind == "name" and (single or t.text not in there)]
         theirs = [t.text for t in other if t.kind in ("name", "opening") and t.text not in here]
         return bool(mine and theirs) and not _same_name(mine, theirs)
+
+
+def _named_subject(gaps: Sequence[_Gap]) -> frozenset[str]:
+    """The first words of a claim that may be the name of what the sentence begins with as "it"."""
+    first = gaps[:1] if gaps and not gaps[0].before else []
+    return frozenset(
+        token.text
+        for gap in first
+        if _has(gap.sentence, "pronoun")
+        for token in gap.claim
+        if token.kind == "opening"
+    )
 
 
 def _other_unit(own: Measures, others: Measures) -> bool:
@@ -266,11 +356,26 @@ def _without_days(tokens: Tokens) -> Tokens:
     return tuple(t for t in tokens if t.kind != "number" or t.of.unit not in MONTHS)
 
 
+def _may_be_name(token: Token) -> bool:
+    return token.kind in ("name", "opening")
+
+
+def _without_subject(tokens: Tokens) -> Tokens:
+    return tuple(t for t in tokens if t.kind != "pronoun" and not _may_be_name(t))
+
+
+def _texts(tokens: Tokens) -> list[str]:
+    return [token.text for token in tokens]
+
+
 def _negates(tokens: Tokens) -> bool | None:
-    """True of negations, False of no word or such as "somebody", None if there are other words."""
-    if any(token.kind != "negation" and token.text not in _SOME for token in tokens):
-        return None
-    return _has(tokens, "negation")
+    """True of negations, False of no word or such as "somebody", None if there are other words.
+
+    A word such as "unable" alone negates, too: in three unsupported labelled pairs, in none else.
+    """
+    negating = [token.kind == "negation" or token.text in _REFUSING for token in tokens]
+    others = (token.text for token, no in zip(tokens, negating, strict=True) if not no)
+    return any(negating) if _SOME.issuperset(others) else None
 
 
 def _counts(tokens: Tokens, numbers: Counter[str]) -> bool:
