@@ -305,7 +305,7 @@ def test_a_sentence_replaces_nothing_of_itself(text):
     assert replaced(text, (text,), text) == [0] * len(REPLACED)
 
 
-def test_a_fact_that_is_all_that_differs_counts_twice():
+def test_a_fact_that_is_all_that_differs_counts_more():
     sentence = ("In Brenn they sold nine loaves at the market to Tomas Birk in 2003.",)
     claims = {
         "In Brenn they sold four loaves at the market.": 2,
@@ -323,7 +323,7 @@ def test_a_fact_that_is_all_that_differs_counts_twice():
     for claim, times in units.items():
         assert value("number_replaced", claim, ("The stove weighs 14 kg.",)) == times, claim
     names = {
-        "In Brenn they sold nine loaves at the market to Otto Lind in 2003.": 2,
+        "In Brenn they sold nine loaves at the market to Otto Lind in 2003.": 3,
         "In Brenn they sold nine loaves to Otto Lind in 2003.": 1,  # nor is the market there
     }
     for claim, times in names.items():
@@ -346,7 +346,7 @@ def test_two_names_are_not_the_same_by_one_word_of_them():
     sentence = ("The first flight was led by Christiaan Barlow in May.",)
     assert (
         value("name_replaced", "The first flight was led by Christopher Maro in May.", sentence)
-        == 2
+        == 3
     )
     assert (
         value("name_replaced", "The first flight was led by Christian Barlow in May.", sentence)
