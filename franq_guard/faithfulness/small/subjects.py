@@ -27,7 +27,7 @@ _MOST: Final = 3
 """At most so many little words are between a name and its verb: "will have to"."""
 
 Place = tuple[str, ...]
-"""The stem of the verb, or of another word after a name, and the little words before it."""
+"""The stem of the verb, or of another word after a name, the little words before it, and "by"."""
 
 
 def other_subject(claim: str, sentence: str, known: Collection[str]) -> bool:
@@ -87,4 +87,5 @@ def _place(words: Sequence[str]) -> Place | None:
     rest = words[len(little) :]
     if not rest or not rest[0].isalpha() or not rest[0].islower() or rest[0] in NEGATIONS:
         return None
-    return stem(rest[0]), *(word for word in little if word not in _IDLE)
+    passive = [word for word in rest[1:2] if word == "by"]  # fees that Ada paid, fees paid by Ada
+    return stem(rest[0]), *(word for word in little if word not in _IDLE), *passive
