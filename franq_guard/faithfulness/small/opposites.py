@@ -118,8 +118,8 @@ strengthen strengthened / weaken weakened
 support supported / oppose opposed opposition
 encourage encouraged / discourage discouraged
 agree agreed agreement / disagree disagreed disagreement
-confirm confirmed / deny denied
-admit admitted / deny denied
+confirm confirmed / deny denies denied
+admit admitted / deny denies denied
 appear appeared / disappear disappeared vanish vanished
 hire hired / fire fired dismiss dismissed
 build built construct constructed / demolish demolished destroy destroyed
@@ -160,6 +160,8 @@ praise praised / criticise criticised criticize criticized pan panned condemn co
 complete completed / cancel cancelled canceled abandon abandoned
 few / many most
 able / unable
+black / white
+same identical / different
 """
 """One pair a line: any word before the stroke is the opposite of any word after it."""
 _PREFIXES: Final = ("un", "in", "im", "ir", "il", "dis", "non")

@@ -98,17 +98,22 @@ def tokens(text: str) -> Tokens:
 
 
 class Known(NamedTuple):
-    """What a text has: its content words, and its numbers, also words that rarely are a count."""
+    """What a text has: its content words, and its numbers, also words that rarely are a count.
+
+    ``names`` are the words that have a capital inside a sentence.
+    """
 
     words: frozenset[str]
     measures: Measures
+    names: frozenset[str]
 
 
 @lru_cache(maxsize=256)
 def known(text: str) -> Known:
     """Return the words and numbers of a text, which is read once."""
     found = _read(text)
-    return Known(frozenset(token.text for token in found), measured(found))
+    names = frozenset(token.text for token in found if token.kind == "name")
+    return Known(frozenset(token.text for token in found), measured(found), names)
 
 
 def measured(tokens: Iterable[Token]) -> Measures:
