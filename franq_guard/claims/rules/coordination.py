@@ -20,6 +20,7 @@ from franq_guard.claims.rules.doubts import (
     no_clause,
     no_verb,
     open_event,
+    open_list,
     purpose,
     says_who,
     second_subject,
@@ -187,6 +188,7 @@ def _in_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     return (
         in_a_list(frame, main, k, body)
         or listed_form(frame, main, k, body)
+        or open_list(frame, main, k)
         or second_subject(frame, main, k)
     )
 

@@ -19,6 +19,7 @@ from franq_guard.claims.rules.doubts import (
     in_a_list,
     infinitive,
     noun_list,
+    open_list,
     two_modifiers,
     two_participles,
 )
@@ -32,6 +33,7 @@ from franq_guard.claims.rules.finite_verb import (
 )
 from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.claims.rules.list_doubts import ATTRIBUTIVE
 from franq_guard.claims.rules.standing import closed
 
 _NOT_FREE = (w.SUBORDINATORS | w.CONTRASTS | w.COLLECTIVE | w.DEALT_OUT) - {"as"} | word_set(
@@ -59,13 +61,17 @@ def joined(clause: Clause) -> list[Clause]:
         if that is not None:
             left, right = clause.cut(k, frame[:that], skip=body - k)
             return [*joined(left), right]
-        if two_modifiers(frame, k, body) or noun_list(frame, main, k, body):
+        if _listed(frame, main, k, body) or two_modifiers(frame, k, body):
             return [clause]
         if _predicate(frame, main, k, body) or _mirrored(frame, main, k, body):
             left, right = clause.cut(k, frame[:k])
             return [*joined(left), right]
         return [clause]
     return [clause]
+
+
+def _listed(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
+    return noun_list(frame, main, k, body) or open_list(frame, main, k)
 
 
 def _incomplete(frame: Sequence[Word], k: int) -> bool:
@@ -124,7 +130,8 @@ def _predicate(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
         return is_past_tense(word) and after.low != "by" and after.is_word and sure
     placed = after.low in w.PREPOSITIONS - {"of"} | {"to"} or opens_noun_phrase(after)
     if frame[main].low in verbs.THIRD_PERSON_FORMS | {"is", "has", "does"}:
-        return word.low in verbs.THIRD_PERSON_FORMS and placed
+        sure = placed or (word.low not in ATTRIBUTIVE and after.is_word and after.low != "of")
+        return word.low in verbs.THIRD_PERSON_FORMS and sure
     if infinitive(frame, main, body) or frame[main].low in w.AUXILIARIES:
         return False
     return word.low in verbs.BASE_FORMS and placed and has_object(frame, j)
@@ -133,7 +140,8 @@ def _predicate(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
 def _series(frame: Sequence[Word], main: int, k: int) -> bool:
     """Whether a verb follows a comma alone: "He trained, kept a diet | and ran"."""
     after = [frame[after_adverbs(frame, j + 1)] for j in range(main, k) if frame[j].is_comma]
-    return any(is_past_tense(x) and x.low not in w.AUXILIARIES for x in after)
+    forms = verbs.BASE_FORMS if frame[main].low in verbs.BASE_FORMS else frozenset()
+    return any(x.low in forms or (is_past_tense(x) and x.low not in w.AUXILIARIES) for x in after)
 
 
 def _mirrored(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
