@@ -43,6 +43,8 @@ def test_the_last_noun_of_a_list_is_no_verb(start, things):
         "The shop sells coats, hats and handles orders by post.",
         "Ann holds, moves and guides the boat.",
         "To cancel, log in, open Settings and choose Cancel plan.",
+        "Members can borrow tools, book rooms and attend talks.",
+        "Remove the lid, clean the fan and replace the filter each month.",
         # a form that is base and past after "to" or another verb's modal
         "The firm plans to close stores and cut 500 jobs.",
         "He claimed the tunnel could flood the town and hurt trade.",

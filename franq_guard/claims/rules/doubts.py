@@ -97,17 +97,22 @@ def open_list(frame: Sequence[Word], main: int, k: int) -> bool:
         return False
     inside = frame[last + 1 : k]
     alone = len(inside) == 1 or (len(inside) < 4 and is_plural(frame[last - 1]))
-    return alone and _is_bare(inside)
+    return (alone or _acts(inside)) and _is_bare(inside)
+
+
+def _acts(words: Sequence[Word]) -> bool:
+    """Whether it is a verb and its object that was not cut off: "lower the heat"."""
+    form = words[0].low in verbs.BASE_FORMS | verbs.THIRD_PERSON_FORMS
+    return form and len(words) > 1 and opens_noun_phrase(words[1])
 
 
 def _is_bare(words: Sequence[Word]) -> bool:
-    """Whether these are words such as "tents" or "old maps": no name, number, adverb or verb."""
+    """Whether these are words such as "tents" or "old maps": not after a name, number or adverb."""
     first = words[0]
     formed = verbs.is_ed_form(first.low) or first.low in verbs.PARTICIPLES | verbs.GERUNDS.keys()
     opened = opens_noun_phrase(first) or is_adverb(first) or first.low in _NO_NOUN | w.OPENERS
-    if formed or opened or (len(words) > 1 and first.low in verbs.FINITE_FORMS):
-        return False
-    return all(x.is_word and x.low not in w.COORDINATORS | {"or"} for x in words)
+    joined = any(not x.is_word or x.low in w.COORDINATORS | {"or"} for x in words)
+    return not (formed or opened or joined)
 
 
 def between(frame: Sequence[Word], k: int) -> bool:

@@ -97,7 +97,11 @@ def _without_object(frame: Sequence[Word], k: int) -> bool:
 
 def _verb(frame: Sequence[Word], k: int) -> int | None:
     main = main_verb(frame, subject_start(frame))
-    return main if main is not None else verb_before(frame, k)
+    if main is not None:
+        return main
+    main = verb_before(frame, k)
+    # "Remove the lid, clean the fan and ...": an earlier verb was not found
+    return None if main is None or frame[main - 1].is_comma else main
 
 
 def _free(frame: Sequence[Word], main: int, k: int) -> bool:
@@ -130,7 +134,11 @@ def _predicate(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
         return is_past_tense(word) and after.low != "by" and after.is_word and sure
     placed = after.low in w.PREPOSITIONS - {"of"} | {"to"} or opens_noun_phrase(after)
     if frame[main].low in verbs.THIRD_PERSON_FORMS | {"is", "has", "does"}:
-        sure = placed or (word.low not in ATTRIBUTIVE and after.is_word and after.low != "of")
+        described = frame[j + 2].low in w.PREPOSITIONS | {
+            "to"
+        }  # "the issues and challenges common to"
+        alone = after.is_word and after.low != "of" and not described
+        sure = placed or (alone and word.low not in ATTRIBUTIVE)
         return word.low in verbs.THIRD_PERSON_FORMS and sure
     if infinitive(frame, main, body) or frame[main].low in w.AUXILIARIES:
         return False
@@ -140,8 +148,7 @@ def _predicate(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
 def _series(frame: Sequence[Word], main: int, k: int) -> bool:
     """Whether a verb follows a comma alone: "He trained, kept a diet | and ran"."""
     after = [frame[after_adverbs(frame, j + 1)] for j in range(main, k) if frame[j].is_comma]
-    forms = verbs.BASE_FORMS if frame[main].low in verbs.BASE_FORMS else frozenset()
-    return any(x.low in forms or (is_past_tense(x) and x.low not in w.AUXILIARIES) for x in after)
+    return any(is_past_tense(x) and x.low not in w.AUXILIARIES for x in after)
 
 
 def _mirrored(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
