@@ -26,6 +26,8 @@ _MADE = word_set(
     "built constructed assembled woven created produced formed cooked brewed prepared derived"
     " distilled developed crafted"
 )
+_LETTING = word_set("let lets make makes made help helps helped")
+"""Someone acts after these: "helps guests find bars and shops"."""
 ATTRIBUTIVE = words("attributive_plurals")
 """Plural nouns, forms of verbs as well, that may describe the noun after them."""
 _TITLES = word_set(
@@ -269,3 +271,8 @@ def _of_another_noun(
     verbal = all(x.low in forms or verbs.is_ed_form(x.low) for x in inner)
     described = frame[main].low in w.BE and len(inner) == 1  # "is responsible for A and B"
     return not (verbal or described)
+
+
+def lets_act(governor: Word, member: Sequence[Word]) -> bool:
+    """Whether a verb of someone else is in the first member: "lets users post jobs and ads"."""
+    return governor.low in _LETTING and any(x.low in verbs.BASE_FORMS for x in member[1:])

@@ -17,6 +17,7 @@ from franq_guard.claims.rules.list_doubts import (
     attached,
     doubtful,
     explained,
+    lets_act,
     one_place,
 )
 from franq_guard.claims.rules.professions import is_profession
@@ -28,8 +29,6 @@ _NO_MEMBER = w.SUBORDINATORS | word_set(
     " particularly mainly mostly usually often notably also only plus"
 )
 _PARTS = word_set("most many some all none several few both each")
-_LETTING = word_set("let lets make makes made help helps helped")
-"""Someone acts after these: "helps guests find bars and shops"."""
 _CREATE = frozenset({"write", "wrote", "published", "directed", "authored", "painted", "composed"})
 _NOT_STATED = word_set(
     "not n't never no neither nor without only if unless whether rather instead except than because"
@@ -83,7 +82,7 @@ def safe(frame: Sequence[Word], main: int, first: int, members: Sequence[Sequenc
         or explained(members)
         or attached(frame, main, first, members)
         or one_place(frame, first)
-        or _lets_act(frame[first - 1], members[0])
+        or lets_act(frame[first - 1], members[0])
     ):
         return False
     if frame[first - 1].text == ":" and not is_plural(frame[first - 2]):
@@ -349,20 +348,12 @@ def _past_form(member: Sequence[Word]) -> bool:
 
 
 def _with_object(member: Sequence[Word]) -> bool:
-    """Whether a member may be a verb and its object: "sends alerts and displays maps".
-
-    A plural noun seldom describes the noun after it; what follows may be "written by her", too.
-    """
+    """Whether a member may be a verb and its object: "displays maps", not "plays by her"."""
     words = core(member)
     form = words[0].low in verbs.THIRD_PERSON_FORMS and not words[0].is_name
     if len(words) < 2 or not form or not words[1].is_word:
         return False
     return not (describes(words[1]) or is_adverb(words[1]) or words[1].low in verbs.GERUNDS)
-
-
-def _lets_act(governor: Word, member: Sequence[Word]) -> bool:
-    """Whether a verb of someone else is in the first member: "lets users post jobs and ads"."""
-    return governor.low in _LETTING and any(x.low in verbs.BASE_FORMS for x in member[1:])
 
 
 def _professions(cores: Sequence[Sequence[Word]]) -> bool:
