@@ -9,7 +9,6 @@ from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.doubts import (
-    ambiguous_noun,
     bare_predicate,
     between,
     both,
@@ -38,6 +37,7 @@ from franq_guard.claims.rules.finite_verb import (
 )
 from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.claims.rules.nouns_or_verbs import ambiguous_noun, open_list
 from franq_guard.claims.rules.predicates import (
     another_voice,
     base_predicate,
@@ -184,11 +184,8 @@ def _own_subject(frame: Sequence[Word], j: int, k: int) -> bool:
 
 
 def _in_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
-    return (
-        in_a_list(frame, main, k, body)
-        or listed_form(frame, main, k, body)
-        or second_subject(frame, main, k)
-    )
+    listed = in_a_list(frame, main, k, body) or listed_form(frame, main, k, body)
+    return listed or open_list(frame, main, k) or second_subject(frame, main, k)
 
 
 def _holds_together(frame: Sequence[Word], main: int, k: int, body: int) -> bool:

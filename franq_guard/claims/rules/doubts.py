@@ -26,7 +26,6 @@ _CAUSING = word_set(
     "made make makes left leave leaves kept keep keeps found find finds rendered render renders"
     " considered consider considers got get gets had have has saw see sees"
 )
-_UNITS = word_set("kg g w kw mw v kv hz bar l ml cm mm nm db mb gb")
 _PERIODS = frozenset({"hour", "day", "week", "month", "year", "time"})
 _POSSIBLE = frozenset({"can", "could", "will", "would"})
 _PERFECT = frozenset({"has", "have", "had"})
@@ -72,15 +71,6 @@ def second_subject(frame: Sequence[Word], main: int, k: int) -> bool:
     return find_verb(frame[j + 1 : k], 0, k - j - 1, loose=True) is None
 
 
-def noun_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
-    """Whether the verb after "and" may be the last noun of a list: "goals, rules and plans"."""
-    last = next((j for j in range(k - 1, main, -1) if frame[j].is_comma), None)
-    if last is None or frame[body].low not in verbs.PLURAL_NOUN_TOO | verbs.NOUNS_TOO:
-        return False
-    inside = frame[last + 1 : k]
-    return len(inside) < 5 and find_verb(inside, 0, len(inside), loose=True) is None
-
-
 def between(frame: Sequence[Word], k: int) -> bool:
     """Whether "and" at ``k`` may belong to a "between": "the line between Ulm and the sea"."""
     last = max((j for j in range(k) if frame[j].low == "between"), default=None)
@@ -97,36 +87,6 @@ def both(frame: Sequence[Word], j: int) -> bool:
         is_finite(frame, j + 1, loose=True)
         or frame[j + 1].low in verbs.PARTICIPLES | verbs.BASE_FORMS
     )
-
-
-def ambiguous_noun(frame: Sequence[Word], k: int, verb: int) -> bool:
-    """Whether the verb may be a noun in a list: "the pricing and benefits"."""
-    low = frame[verb].low
-    after = frame[verb + 1] if verb + 1 < len(frame) else None
-    if after is not None and all(x.low.endswith("ing") for x in (frame[k - 1], after)):
-        return True  # "birds chirping and leaves rustling"
-    if (
-        low == "lasts"
-        or low not in verbs.PLURAL_NOUN_TOO | verbs.NOUNS_TOO
-        or is_past_tense(frame[verb])
-    ):
-        return False
-    if after is None or after.low == "of" or not (after.is_word or after.text in "$€£"):
-        return True
-    if after.low == "that" and is_plural(frame[k - 1]) and low not in w.COMPLEMENT_VERBS:
-        return True  # "creates goals and rules that help"
-    if is_plural(frame[k - 1]) and low in verbs.PLURAL_NOUN_TOO and not opens_noun_phrase(after):
-        return True  # "the typical issues and challenges common to it"
-    comma = frame[k].is_comma or frame[k - 1].is_comma
-    noun = is_plural(frame[k - 1]) or (comma and not _after_measure(frame, k))
-    return after.low in w.PREPOSITIONS and noun and low in verbs.PLURAL_NOUN_TOO
-
-
-def _after_measure(frame: Sequence[Word], k: int) -> bool:
-    """Whether a lone measure ends before ``k``: "draws 1.2 kW, and runs on 230 V"."""
-    end = k - frame[k - 1].is_comma
-    listed = any(x.is_comma for x in frame[:end])  # "has 12 V, 2 kg, and plugs for all"
-    return not listed and frame[end - 1].low in _UNITS and frame[end - 2].is_number
 
 
 def has_object(frame: Sequence[Word], k: int) -> bool:

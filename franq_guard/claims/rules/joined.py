@@ -18,7 +18,6 @@ from franq_guard.claims.rules.doubts import (
     has_object,
     in_a_list,
     infinitive,
-    noun_list,
     two_modifiers,
     two_participles,
 )
@@ -32,6 +31,8 @@ from franq_guard.claims.rules.finite_verb import (
 )
 from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.claims.rules.list_doubts import ATTRIBUTIVE
+from franq_guard.claims.rules.nouns_or_verbs import noun_list, open_list
 from franq_guard.claims.rules.standing import closed
 
 _NOT_FREE = (w.SUBORDINATORS | w.CONTRASTS | w.COLLECTIVE | w.DEALT_OUT) - {"as"} | word_set(
@@ -59,13 +60,17 @@ def joined(clause: Clause) -> list[Clause]:
         if that is not None:
             left, right = clause.cut(k, frame[:that], skip=body - k)
             return [*joined(left), right]
-        if two_modifiers(frame, k, body) or noun_list(frame, main, k, body):
+        if _listed(frame, main, k, body) or two_modifiers(frame, k, body):
             return [clause]
         if _predicate(frame, main, k, body) or _mirrored(frame, main, k, body):
             left, right = clause.cut(k, frame[:k])
             return [*joined(left), right]
         return [clause]
     return [clause]
+
+
+def _listed(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
+    return noun_list(frame, main, k, body) or open_list(frame, main, k)
 
 
 def _incomplete(frame: Sequence[Word], k: int) -> bool:
@@ -91,7 +96,11 @@ def _without_object(frame: Sequence[Word], k: int) -> bool:
 
 def _verb(frame: Sequence[Word], k: int) -> int | None:
     main = main_verb(frame, subject_start(frame))
-    return main if main is not None else verb_before(frame, k)
+    if main is not None:
+        return main
+    main = verb_before(frame, k)
+    # "Remove the lid, clean the fan and ...": an earlier verb was not found
+    return None if main is None or frame[main - 1].is_comma else main
 
 
 def _free(frame: Sequence[Word], main: int, k: int) -> bool:
@@ -124,7 +133,12 @@ def _predicate(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
         return is_past_tense(word) and after.low != "by" and after.is_word and sure
     placed = after.low in w.PREPOSITIONS - {"of"} | {"to"} or opens_noun_phrase(after)
     if frame[main].low in verbs.THIRD_PERSON_FORMS | {"is", "has", "does"}:
-        return word.low in verbs.THIRD_PERSON_FORMS and placed
+        described = frame[j + 2].low in w.PREPOSITIONS | {
+            "to"
+        }  # "the issues and challenges common to"
+        alone = after.is_word and after.low != "of" and not described
+        sure = placed or (alone and word.low not in ATTRIBUTIVE)
+        return word.low in verbs.THIRD_PERSON_FORMS and sure
     if infinitive(frame, main, body) or frame[main].low in w.AUXILIARIES:
         return False
     return word.low in verbs.BASE_FORMS and placed and has_object(frame, j)

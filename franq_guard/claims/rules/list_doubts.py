@@ -8,7 +8,7 @@ from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.finite_verb import is_adverb, is_plural, subject_start
 from franq_guard.claims.rules.lexer import Word
-from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.claims.rules.lexicon import word_set, words
 from franq_guard.claims.rules.measures import one_amount
 
 OPENERS = w.POSSESSIVES | {"a", "an", "the", "one"}
@@ -26,6 +26,10 @@ _MADE = word_set(
     "built constructed assembled woven created produced formed cooked brewed prepared derived"
     " distilled developed crafted"
 )
+_LETTING = word_set("let lets make makes made help helps helped")
+"""Someone acts after these: "helps guests find bars and shops"."""
+ATTRIBUTIVE = words("attributive_plurals")
+"""Plural nouns, forms of verbs as well, that may describe the noun after them."""
 _TITLES = word_set(
     "king queen emperor empress president chairman ceo duke prince pope lord sir captain general"
     " colonel minister director governor senator professor doctor secretary chief"
@@ -267,3 +271,8 @@ def _of_another_noun(
     verbal = all(x.low in forms or verbs.is_ed_form(x.low) for x in inner)
     described = frame[main].low in w.BE and len(inner) == 1  # "is responsible for A and B"
     return not (verbal or described)
+
+
+def lets_act(governor: Word, member: Sequence[Word]) -> bool:
+    """Whether a verb of someone else is in the first member: "lets users post jobs and ads"."""
+    return governor.low in _LETTING and any(x.low in verbs.BASE_FORMS for x in member[1:])

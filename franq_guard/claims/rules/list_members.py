@@ -17,6 +17,7 @@ from franq_guard.claims.rules.list_doubts import (
     attached,
     doubtful,
     explained,
+    lets_act,
     one_place,
 )
 from franq_guard.claims.rules.professions import is_profession
@@ -81,6 +82,7 @@ def safe(frame: Sequence[Word], main: int, first: int, members: Sequence[Sequenc
         or explained(members)
         or attached(frame, main, first, members)
         or one_place(frame, first)
+        or lets_act(frame[first - 1], members[0])
     ):
         return False
     if frame[first - 1].text == ":" and not is_plural(frame[first - 2]):
@@ -314,7 +316,7 @@ def _fit(members: Sequence[Sequence[Word]]) -> bool:
         return False
     if any(x.low in w.COORDINATORS and not x.shielded for m in members for x in m):
         return False
-    if any(map(_past_form, members[1:])):
+    if any(map(_past_form, members[1:])) or any(map(_with_object, members)):
         return False
     return not any(x.low in _NO_MEMBER or _verbal(x, len(members)) for x in heads)
 
@@ -343,6 +345,15 @@ def _verbal(word: Word, count: int) -> bool:
 def _past_form(member: Sequence[Word]) -> bool:
     """Whether a member may begin with a verb: "posed with a tiger, fed geese, and ..."."""
     return len(member) > 1 and member[0].low in verbs.SHARED_PASTS | w.NAMING
+
+
+def _with_object(member: Sequence[Word]) -> bool:
+    """Whether a member may be a verb and its object: "displays maps", not "plays by her"."""
+    words = core(member)
+    form = words[0].low in verbs.THIRD_PERSON_FORMS and not words[0].is_name
+    if len(words) < 2 or not form or not words[1].is_word:
+        return False
+    return not (describes(words[1]) or is_adverb(words[1]) or words[1].low in verbs.GERUNDS)
 
 
 def _professions(cores: Sequence[Sequence[Word]]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
@@ -72,10 +73,21 @@ def carried_words(
         return None
     if _noun_or_verb(frame, main, k) or _described_as(frame, main, k):
         return None
+    if _base_or_past(frame, main, k):
+        modal = base_predicate(frame, main, body)
+        return None if modal is None else (*shared, *modal)
     if same_tense(frame, main, k) or is_finite(frame, k):
         return shared
     modal = base_predicate(frame, main, body)
     return None if modal is None else (*shared, *modal)
+
+
+def _base_or_past(frame: Sequence[Word], main: int, k: int) -> bool:
+    """Whether a form that is base and past may go on a modal or "to": "will raise X and cut Y"."""
+    return frame[k].low in verbs.UNCHANGED and any(
+        not x.is_name and (x.low in w.MODALS or (x.low == "to" and after.low in verbs.BASE_FORMS))
+        for x, after in pairwise(frame[main:k])
+    )
 
 
 def _noun_or_verb(frame: Sequence[Word], main: int, k: int) -> bool:

@@ -42,13 +42,15 @@ _BASE = words("verbs") | NOUNS_TOO
 BASE_FORMS = _BASE | _FORMS.keys()
 PLAIN_BASE_FORMS = BASE_FORMS - NOUNS_TOO - {row[1] for row in _FORMS.values()}
 THIRD_PERSON_FORMS = frozenset(map(_third_person, BASE_FORMS))
-PLURAL_NOUN_TOO = frozenset(map(_third_person, NOUNS_TOO))
+PLURAL_NOUN_TOO = frozenset(map(_third_person, NOUNS_TOO)) | {"leaves"}
 """Third-person forms that are plural nouns as well: works, covers."""
 REGULAR_PASTS = frozenset(map(_regular_past, _BASE - _FORMS.keys()))
 PURE_PASTS = frozenset(r[1] for r in _FORMS.values() if r[1] not in (r[0], r[2]))
 """Past forms that are never participles: wrote, became, began."""
 SHARED_PASTS = frozenset(r[1] for r in _FORMS.values() if r[1] == r[2])
 """Past forms that are participles too: built, led, won."""
+UNCHANGED = frozenset(r[1] for r in _FORMS.values() if r[0] == r[1])
+"""Past forms that are the base form as well: cut, cost, set."""
 PARTICIPLES = frozenset(r[2] for r in _FORMS.values()) | REGULAR_PASTS | {"born"}
 FINITE_FORMS = BASE_FORMS | THIRD_PERSON_FORMS | REGULAR_PASTS | PURE_PASTS | SHARED_PASTS
 INTRANSITIVE_PASTS = words("verbs_intransitive")
