@@ -3,7 +3,7 @@
 The passages and claims are our own and name nothing real, so that no model knows them by heart. The
 counts are of the guard's labels, at the shipped cuts, and hold it to what it can do today. It does
 not reach what is wanted: it flags 12 of the 60 free paraphrases, and of 30 changed relations
-("bought" for "was bought by") it finds 8. ``pytest -s`` prints the counts.
+("bought" for "was bought by") it finds 12. ``pytest -s`` prints the counts.
 """
 
 import json
@@ -70,7 +70,7 @@ def test_no_copied_sentence_is_flagged_and_few_paraphrases_are(flagged):
 @pytest.mark.parametrize(
     ("change", "count"),
     # of 42, 15, 19, 14 and 30
-    [("number", 41), ("date", 13), ("negation", 11), ("name", 3), ("relation", 8)],
+    [("number", 41), ("date", 13), ("negation", 14), ("name", 7), ("relation", 12)],
 )
 def test_as_many_changed_claims_are_flagged_as_the_page_says(flagged, change, count):
     assert flagged[change] >= count - ROOM

@@ -382,6 +382,8 @@ def test_a_negation_of_what_the_claim_leaves_out_or_names(claim, sentence, times
         ("She sold Harrow mill in May.", "She sold Brenn mill in May, and Harrow in June.", 3),
         ("Ada Vale led the choir.", "Otto Lind led the choir, with Ada Vale at the organ.", 3),
         ("Ada Vale led the choir.", "Otto Lind and Ada Vale led the choir.", 0),
+        # "Characters" is a noun here, and "character" no verb that both have.
+        ("Ada Vale character on Grey Bay.", "Grey Bay characters: Ada Vale is the owner.", 0),
         # On Monday nobody leads: a day is no subject.
         ("The choir met Ada Vale on Monday.", "The choir on Monday met Ada Vale.", 0),
     ],

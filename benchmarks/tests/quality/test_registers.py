@@ -40,7 +40,7 @@ def test_the_shipped_guard_is_no_worse_than_it_was():
     pytest.importorskip("torch")
     found = list(judged(Guard.offline(), FILE))
     flagged = [sum(c.flagged for c in found if c.stated is stated) for stated in (True, False)]
-    # 34 and 80 at the shipped cut of .30 (27 and 71 at .24, so the two move together), 35 and 79 on
-    # another processor: five claims have a P(faithful) within .0015 of the cut
+    # 35 and 85 at the shipped cut of .30; a lower cut flags fewer of both, and another processor
+    # may move each by a few: five claims have a P(faithful) within .0015 of the cut
     assert flagged[0] <= 37
-    assert flagged[1] >= 77
+    assert flagged[1] >= 82
