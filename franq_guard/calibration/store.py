@@ -119,6 +119,8 @@ class Calibrator:
                 "writer": "any",
                 "source": "any",
                 "language_model": "none",
+                "faithfulness": "any",
+                "claims": "any",
                 "methods": EVIDENCE_METHODS,
                 "form": form,
             },

@@ -228,3 +228,10 @@ def test_a_file_of_before_there_was_a_cut_for_disagreement_has_none():
     data["labels"]["disagreement"] = "high"
     with pytest.raises(ValueError, match="disagreement"):
         Calibrator.from_json(json.dumps(data))
+
+
+def test_fixed_numbers_for_the_passages_alone_were_fitted_to_no_models():
+    plain = Calibrator.evidence()
+    used = {"faithfulness": "mine", "claims": "by hand", "language_model": "llm", "writer": "w"}
+    assert plain.check(**used, source="captured", form="long") == []
+    assert len(plain.check(**used, form="short")) == 1
