@@ -10,7 +10,7 @@ share-alike or permissive.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -53,7 +53,7 @@ def questions(
     limit: int,
     seed: int,
     files: Sequence[str] = FILES,
-    of: Collection[Fold] = ("fitting",),
+    of: tuple[Fold, ...] = ("fitting",),
 ) -> list[Question]:
     """Draw ``limit`` questions of some folds, the same number from each file.
 

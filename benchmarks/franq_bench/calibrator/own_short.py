@@ -10,7 +10,7 @@ part "test". The prompt is that of ``franq bench short``; the gold aliases grade
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -38,7 +38,7 @@ __all__ = ["SIGNALS", "rows"]
 SIGNALS: Final = ("mean-token-entropy", "max-token-entropy", "perplexity")
 """Measured beside P(faithful): those that come with the answer and do not depend on its length."""
 MAX_NEW_TOKENS: Final = 32
-_FOLDS: Final[Mapping[Split, Collection[Fold]]] = {
+_FOLDS: Final[Mapping[Split, tuple[Fold, ...]]] = {
     "train": ("fitting", "thresholds"),
     "test": ("test",),
 }
