@@ -368,6 +368,13 @@ def test_two_names_are_not_the_same_by_one_word_of_them():
         ("The pump started during the test.", "The pump failed to start during the test.", 2),
         ("The crew can mend the pump.", "The crew was unable to mend the pump.", 2),
         ("The crew could not mend the pump.", "The crew was unable to mend the pump.", 0),
+        # An adjective negates nothing.
+        (
+            "The leaders of the coup fled in 1990.",
+            "The leaders of the failed coup fled in 1990.",
+            0,
+        ),
+        ("The town built a school.", "The declining town built a school.", 0),
         # "All" is no subject that a name may stand for.
         ("None of the rooms has a bath.", "All rooms are old; none has a bath.", 0),
     ],
@@ -385,7 +392,17 @@ def test_a_negation_of_what_the_claim_leaves_out_or_names(claim, sentence, times
         # "Characters" is a noun here, and "character" no verb that both have.
         ("Ada Vale character on Grey Bay.", "Grey Bay characters: Ada Vale is the owner.", 0),
         # On Monday nobody leads: a day is no subject.
-        ("The choir met Ada Vale on Monday.", "The choir on Monday met Ada Vale.", 0),
+        ("Ada Vale led the choir.", "Each week on Monday led the choir Ada Vale.", 0),
+        # What little words join to a name is of the same subject.
+        ("Otto Lind led the choir.", "Otto Lind from Brenn led the choir.", 0),
+        ("The hall opened in 1903.", "The hall in Brenn opened in 1903.", 0),
+        ("The Brenn Museum opened in 1903.", "The Brenn Museum in Harrow opened in 1903.", 0),
+        # Of a passive the subject is another one.
+        (
+            "The fees that Ada Vale paid were high.",
+            "The fees in Brenn paid by Ada Vale were high.",
+            0,
+        ),
     ],
 )
 def test_a_name_in_the_place_of_another_though_it_stands_elsewhere(claim, sentence, times):

@@ -36,6 +36,7 @@ def test_a_row_for_every_attempted_question(monkeypatch, tmp_path):
     options = {"limit": 2, "seed": 0, "cache": cache, "progress": quiet}
     found = own_short.rows(tmp_path, **options)
     parts = {("nq-1", "nq", "train"), ("squad-2", "squad", "test")}
+    assert found.rows
     assert {(row.id, row.dataset, row.split) for row in found.rows} <= parts
     for row in found.rows:
         assert set(row.scores) == {"faithfulness", *own_short.SIGNALS}

@@ -133,9 +133,8 @@ def _predicate(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
         return is_past_tense(word) and after.low != "by" and after.is_word and sure
     placed = after.low in w.PREPOSITIONS - {"of"} | {"to"} or opens_noun_phrase(after)
     if frame[main].low in verbs.THIRD_PERSON_FORMS | {"is", "has", "does"}:
-        described = frame[j + 2].low in w.PREPOSITIONS | {
-            "to"
-        }  # "the issues and challenges common to"
+        # "the issues and challenges common to"
+        described = frame[j + 2].low in w.PREPOSITIONS | {"to"}
         alone = after.is_word and after.low != "of" and not described
         sure = placed or (alone and word.low not in ATTRIBUTIVE)
         return word.low in verbs.THIRD_PERSON_FORMS and sure

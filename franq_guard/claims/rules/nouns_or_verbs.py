@@ -94,7 +94,7 @@ def ambiguous_noun(frame: Sequence[Word], k: int, verb: int) -> bool:
 
 
 def _after_time(frame: Sequence[Word], k: int) -> bool:
-    """Whether a time ends before ``k``, to which no noun is joined: "in six minutes and cools"."""
+    """Whether a counted time ends before ``k``, which no noun joins: "in six minutes and cools"."""
     time = frame[k - 1].low.removesuffix("s") in _PERIODS and is_plural(frame[k - 2])
     return time and frame[k - 3].low in {"in", "within", "after", "every"}
 

@@ -23,10 +23,6 @@ _SUBJECT: Final = 4
 """At most so many words name what a sentence has as "it"."""
 SOME: Final = frozenset(map(stem, word_set("somebody someone something everybody everyone")))
 """Words that a negation may stand in the place of: "Nobody came."."""
-REFUSING: Final = frozenset(
-    map(stem, word_set("unable fail failed failing refuse refused refusing decline declined"))
-)
-"""Words that negate the verb after them: "failed to open" is "did not open"."""
 
 
 class Gap:
@@ -74,9 +70,7 @@ class Gap:
     def negates(self) -> bool:
         """Whether only one of the two texts is negated here."""
         own, other = (_has(side, "negation") for side in (self.claim, self.sentence))
-        rest = self.sentence if own else self.claim
-        refused = any(token.text in REFUSING for token in rest)  # was unable to, could not
-        return self.tight and own != other and not refused
+        return self.tight and own != other
 
     @property
     def only_negates(self) -> bool:
@@ -84,9 +78,8 @@ class Gap:
 
         There the subject may have another name: "The old mill did not stop", "It stopped". Of
         labelled pairs 21 unsupported ones have such a subject before a negation and 2 supported
-        ones. Where
-        the claim leaves out words of the sentence, the last of them may be a negation of what
-        follows (41 and 2): "opened in May but did not close", "opened and closed".
+        ones. Where the claim leaves out words of the sentence, the last of them may be a negation
+        of what follows (41 and 2): "opened in May but did not close", "opened and closed".
         """
         if self.before and self.after and not self.claim:
             return self.sentence[-1].kind == "negation" or _negates(self.sentence) is True
@@ -205,13 +198,10 @@ def _texts(tokens: Tokens) -> list[str]:
 
 
 def _negates(tokens: Tokens) -> bool | None:
-    """True of negations, False of no word or such as "somebody", None if there are other words.
-
-    A word such as "unable" alone negates, too: in three unsupported labelled pairs, in none else.
-    """
-    negating = [token.kind == "negation" or token.text in REFUSING for token in tokens]
-    others = (token.text for token, no in zip(tokens, negating, strict=True) if not no)
-    return any(negating) if SOME.issuperset(others) else None
+    """True of negations, False of no word or such as "somebody", None if there are other words."""
+    if any(token.kind != "negation" and token.text not in SOME for token in tokens):
+        return None
+    return _has(tokens, "negation")
 
 
 def _counts(tokens: Tokens, numbers: Counter[str]) -> bool:

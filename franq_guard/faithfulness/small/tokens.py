@@ -68,6 +68,8 @@ _WORD: Final = re.compile(r"\w+(?:[.,]\d+)*")
 _OPENS: Final = re.compile(r"(?:^|[.!?:]\s+)$")
 _ABBREVIATION: Final = re.compile(r" ?\([A-Z]{2,6}\)")
 _NOT: Final = ("'t", "’t")
+_REFUSING: Final = word_set("unable fails failed refuses refused declines declined")
+"""Before "to" they negate a verb."""
 _PRONOUNS: Final = word_set("he she it they")
 _FEW: Final = {"one": "1", "first": "1", "second": "2"}
 _YEARS: Final = re.compile(r"(?<=\d0)s$")
@@ -100,7 +102,7 @@ def tokens(text: str) -> Tokens:
 class Known(NamedTuple):
     """What a text has: its content words, and its numbers, also words that rarely are a count.
 
-    ``names`` are the words that have a capital inside a sentence.
+    ``names``: the words that have a capital inside a sentence.
     """
 
     words: frozenset[str]
@@ -110,7 +112,7 @@ class Known(NamedTuple):
 
 @lru_cache(maxsize=256)
 def known(text: str) -> Known:
-    """Return the words and numbers of a text, which is read once."""
+    """Return the words, numbers and names of a text, which is read once."""
     found = _read(text)
     names = frozenset(token.text for token in found if token.kind == "name")
     return Known(frozenset(token.text for token in found), measured(found), names)
@@ -132,7 +134,8 @@ def _read(text: str) -> list[Token]:
     text = _ABBREVIATION.sub("", folded(text).text)
     for match in _WORD.finditer(text):
         word, start = match.group(), match.start()
-        if text[match.end() : match.end() + 2] in _NOT:  # isn't, can't
+        refused = word in _REFUSING and text.startswith(" to ", match.end())
+        if refused or text[match.end() : match.end() + 2] in _NOT:  # failed to, isn't, can't
             found.append(Token("not", "negation"))
             continue
         opens = bool(_OPENS.search(text[max(0, start - 4) : start]))
