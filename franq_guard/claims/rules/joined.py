@@ -31,8 +31,7 @@ from franq_guard.claims.rules.finite_verb import (
 )
 from franq_guard.claims.rules.lexer import Word
 from franq_guard.claims.rules.lexicon import word_set
-from franq_guard.claims.rules.list_doubts import ATTRIBUTIVE
-from franq_guard.claims.rules.nouns_or_verbs import noun_list, open_list
+from franq_guard.claims.rules.nouns_or_verbs import ATTRIBUTIVE, noun_list, open_list
 from franq_guard.claims.rules.standing import closed
 
 _NOT_FREE = (w.SUBORDINATORS | w.CONTRASTS | w.COLLECTIVE | w.DEALT_OUT) - {"as"} | word_set(

@@ -8,7 +8,7 @@ from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.finite_verb import is_adverb, is_plural, subject_start
 from franq_guard.claims.rules.lexer import Word
-from franq_guard.claims.rules.lexicon import word_set, words
+from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.rules.measures import one_amount
 
 OPENERS = w.POSSESSIVES | {"a", "an", "the", "one"}
@@ -28,8 +28,6 @@ _MADE = word_set(
 )
 _LETTING = word_set("let lets make makes made help helps helped")
 """Someone acts after these: "helps guests find bars and shops"."""
-ATTRIBUTIVE = words("attributive_plurals")
-"""Plural nouns, forms of verbs as well, that may describe the noun after them."""
 _TITLES = word_set(
     "king queen emperor empress president chairman ceo duke prince pope lord sir captain general"
     " colonel minister director governor senator professor doctor secretary chief"

@@ -17,9 +17,10 @@ from franq_guard.claims.rules.finite_verb import (
     opens_noun_phrase,
 )
 from franq_guard.claims.rules.lexer import Word
-from franq_guard.claims.rules.lexicon import word_set
-from franq_guard.claims.rules.list_doubts import ATTRIBUTIVE
+from franq_guard.claims.rules.lexicon import word_set, words
 
+ATTRIBUTIVE = words("attributive_plurals")
+"""Plural nouns, forms of verbs as well, that may describe the noun after them."""
 _UNITS = word_set("kg g w kw mw v kv hz bar l ml cm mm nm db mb gb")
 _PERIODS = word_set(
     "second minute hour day night morning evening week weekend month year season spring summer"

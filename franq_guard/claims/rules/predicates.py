@@ -73,10 +73,7 @@ def carried_words(
         return None
     if _noun_or_verb(frame, main, k) or _described_as(frame, main, k):
         return None
-    if _base_or_past(frame, main, k):
-        modal = base_predicate(frame, main, body)
-        return None if modal is None else (*shared, *modal)
-    if same_tense(frame, main, k) or is_finite(frame, k):
+    if not _base_or_past(frame, main, k) and (same_tense(frame, main, k) or is_finite(frame, k)):
         return shared
     modal = base_predicate(frame, main, body)
     return None if modal is None else (*shared, *modal)
