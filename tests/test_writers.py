@@ -550,3 +550,8 @@ def test_a_splitter_that_fails_breaks_nothing_in_any_form(form):
     result = guard_of(claims=Broken(), form=form).check_trace(trace())
     wanted = "ok" if form == "short" else "unverified"  # the short form splits nothing
     assert (result.status, result.original) == (wanted, TEXT)
+
+
+def test_a_calibrator_of_methods_that_there_are_not_is_refused_by_its_name():
+    with pytest.raises(ValueError, match="with calibrator own: no method 'guess'"):
+        guard_of(franq=fitted(methods="guess + ccp"))

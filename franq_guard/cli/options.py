@@ -134,7 +134,10 @@ def guard_from(
 def _loaded(calibrator: Path | None) -> Calibrator | None:
     from franq_guard.calibration.store import Calibrator
 
-    return Calibrator.load(calibrator) if calibrator else None
+    try:
+        return Calibrator.load(calibrator) if calibrator else None
+    except OSError as error:
+        raise ValueError(f"cannot read {calibrator}: {error.strerror}") from error
 
 
 def _policy(

@@ -104,10 +104,19 @@ def components(
     own = None if fitted is None or fitted.evidence_only else components_of(fitted)
     default = own or DEFAULTS[form]
     chosen = Components(uq_faith or default.uq_faith, uq_unfaith or default.uq_unfaith)
+    try:
+        _check_level(chosen, form)
+    except ValueError as error:
+        if fitted is None or own is None:
+            raise
+        raise ValueError(f"with calibrator {fitted.name}: {error}") from None
+    return chosen
+
+
+def _check_level(chosen: Components, form: Form) -> None:
     for name in chosen.names:
         if level_of(form) not in find(name).levels:
             raise ValueError(f"{name!r} does not apply to {form}-form answers; see `franq methods`")
-    return chosen
 
 
 def level_of(form: Form) -> Level:

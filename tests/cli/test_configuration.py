@@ -166,6 +166,14 @@ def test_config_says_which_methods_come_with_a_calibrator(command, tmp_path):
     assert '# uq_faith = "semantic-entropy"  (default)\n' in printed
 
 
+def test_a_calibrator_file_that_is_not_there_is_named(command, tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"question": "Who?", "passages": ["Ada."], "answer": "Ada."}\n')
+    result = command("check", rows, "--calibrator", tmp_path / "mine.json")
+    assert result.exit_code == 2
+    assert "mine.json: No such file" in " ".join(result.stderr.split())
+
+
 def test_config_prints_the_table_of_the_benchmark(command, tmp_path):
     file, again = tmp_path / "mine.toml", tmp_path / "again.toml"
     file.write_text("seed = 1\n")
