@@ -80,7 +80,7 @@ def stances(
     found = list(map(_stance, tables, denied))
     if not evidence:
         return found
-    against = _against(nli, traces, texts, list(map(_contradicting, denied, shown)))
+    against = _against(model, nli, traces, texts, list(map(_contradicting, denied, shown)))
     return [replace(one, against=stretch) for one, stretch in zip(found, against, strict=True)]
 
 
@@ -153,7 +153,11 @@ def _contradicting(denied: FloatArray, shown: Sequence[int]) -> int | None:
 
 
 def _against(
-    nli: Nli, traces: Sequence[Trace], texts: Sequence[str], passages: Sequence[int | None]
+    model: FaithfulnessModel,
+    nli: Nli,
+    traces: Sequence[Trace],
+    texts: Sequence[str],
+    passages: Sequence[int | None],
 ) -> list[Evidence | None]:
     """The sentence of each claim's passage that contradicts it most."""
     spans = [
@@ -166,7 +170,8 @@ def _against(
         if i is not None
         for a, b in of_text
     ]
-    rows = iter(pooled_nli(nli, pairs)[:, 2].tolist())
+    tables = _tables(model, nli, [[sentence] for sentence, _ in pairs], [text for _, text in pairs])
+    rows = (float(table[0, 2]) for table in tables)
     return [
         max((Evidence(i, a, b, next(rows)) for a, b in of_text), key=lambda e: e.score).quoted(
             trace.passages

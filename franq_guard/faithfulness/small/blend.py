@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -60,9 +61,31 @@ class Blend:
         score = inputs @ np.asarray(self.weights) + self.intercept
         return np.asarray(1 / (1 + np.exp(-np.clip(score, -50, 50))), dtype=np.float64)
 
-    def classes(self, logits: Floats) -> Floats:
-        """Return the probabilities (n, 3) of logits (n, 3)."""
+    def against(self, changed: Sequence[float]) -> float:
+        """Return the log-odds by which a fact that is all that differs refutes a claim, else 0.
+
+        The same fact takes as much from P(faithful), which is where the weights come from: they
+        were fitted on the fitting fold. Of 68 pairs there that have one (FM2, FEVER symmetric,
+        MNLI, SNLI, written) 66 are contradictions and 2 neutral; the mean of -log P of their
+        classes falls from .57 to .18, as with the best constant (3.5). On 75 of the training fold
+        (73 contradictions, 2 entailed) it falls from .59 to .13.
+
+        Args:
+            changed: `REPLACED` of the claim; values above 1 are of what alone differs.
+        """
+        weights = self.weights[-len(REPLACED) :]
+        signs = zip(weights, changed, strict=True)
+        return max((-weight * value for weight, value in signs if value > 1), default=0.0)
+
+    def classes(self, logits: Floats, against: Floats) -> Floats:
+        """Return the probabilities (n, 3) of logits (n, 3).
+
+        Args:
+            logits: the encoder's.
+            against: log-odds (n,) that are added to the contradiction's.
+        """
         scaled = logits / self.temperature
+        scaled[:, 2] += against
         grown = np.exp(scaled - scaled.max(axis=1, keepdims=True))
         return np.asarray(grown / grown.sum(axis=1, keepdims=True), dtype=np.float64)
 

@@ -7,7 +7,7 @@ its sentences. `weights/MODEL_CARD.md` describes the training data, the results 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -32,7 +32,7 @@ from franq_guard.faithfulness.small.facts import facts
 from franq_guard.faithfulness.small.features import features
 from franq_guard.faithfulness.small.nearness import Embed, Nearness
 from franq_guard.faithfulness.small.reading import Logits, PairReader
-from franq_guard.faithfulness.small.replaced import replaced
+from franq_guard.faithfulness.small.replaced import best_match, replaced
 from franq_guard.faithfulness.small.spelling import SPELLING, as_written
 from franq_guard.faithfulness.small.tables.cells import misplaced
 from franq_guard.faithfulness.small.tables.rows import written_out
@@ -168,16 +168,7 @@ class SmallFaithfulness:
             claims: as many as `contexts`.
         """
         _check(contexts, claims)
-        cut = {context: Cut.of(context) for context in dict.fromkeys(map(tuple, contexts))}
-        cuts = [cut[tuple(context)] for context in contexts]
-        spelled = [as_written(claim, c.whole) for claim, c in zip(claims, cuts, strict=True)]
-        parts = {claim: claim_pieces(claim) for claim in dict.fromkeys(spelled)}
-        asked = [
-            (index, part, _evidence(part, context))
-            for index, (context, claim) in enumerate(zip(cuts, spelled, strict=True))
-            for part in parts[claim]
-            if context.chunks
-        ]
+        asked = _asked(contexts, claims)
         read = [worth_reading(part, context.chunks) for _, part, context in asked]
         near = [nearest(part, context.sentences) for _, part, context in asked]
         wanted = [
@@ -199,8 +190,9 @@ class SmallFaithfulness:
     def nli(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Floats:
         """Return probabilities (n, 3) of entailment, neutral and contradiction.
 
-        The hypothesis is read whole. A long premise is read in chunks, and the least neutral chunk
-        determines the result. A blank premise is neutral.
+        The encoder's alone; :meth:`nli_passages` also looks for facts that differ. The hypothesis
+        is read whole. A long premise is read in chunks, and the least neutral chunk determines the
+        result. A blank premise is neutral.
 
         Raises:
             ValueError: a hypothesis is blank, or the lengths differ.
@@ -209,16 +201,19 @@ class SmallFaithfulness:
         cut = {premise: chunk_texts(premise) for premise in dict.fromkeys(premises)}
         pairs = [(p, as_written(h, p)) for p, h in zip(premises, hypotheses, strict=True)]
         logits = self._reader.logits([(h, chunk) for p, h in pairs for chunk in cut[p]])
-        rows = [self._classes([logits[h, chunk] for chunk in cut[p]]) for p, h in pairs]
+        rows = [self._classes([(logits[h, chunk], 0.0) for chunk in cut[p]]) for p, h in pairs]
         return np.array(rows, dtype=np.float64).reshape(len(pairs), 3)
 
     def nli_passages(
         self, passages: Sequence[Sequence[Passage | str]], hypotheses: Sequence[str]
     ) -> list[Floats]:
-        """Return :meth:`nli` of each hypothesis given each of its passages, (k, 3).
+        """Return the three classes of each hypothesis given each of its passages, (k, 3).
 
-        A passage that shares few words with the hypothesis, compared with another one of the same
-        hypothesis, is not read and counts as neutral.
+        As :meth:`nli`, but a passage that shares few words with the hypothesis, compared with
+        another one of the same hypothesis, is not read and counts as neutral; and where a fact is
+        all that differs from the sentence that is nearest in all passages (:mod:`.replaced`), that
+        sentence's chunk contradicts the hypothesis by the blend's weight of this fact
+        (:meth:`.Blend.against`).
 
         Raises:
             ValueError: a hypothesis is blank, or the lengths differ.
@@ -235,23 +230,43 @@ class SmallFaithfulness:
             _of(chunks, worth_reading(hypothesis, [chunk for _, chunk in chunks]))
             for hypothesis, chunks in zip(spelled, placed, strict=True)
         ]
-        pairs = list(zip(spelled, texts, read, strict=True))
-        logits = self._reader.logits([(h, chunk) for h, _, of in pairs for _, chunk in of])
+        refuted = self._refuted(texts, hypotheses)
+        pairs = list(zip(spelled, texts, read, refuted, strict=True))
+        logits = self._reader.logits([(h, chunk) for h, _, of, _ in pairs for _, chunk in of])
         return [
             np.array(
                 [
-                    self._classes([logits[h, chunk] for at, chunk in of if at == place])
+                    self._classes(
+                        [(logits[h, chunk], _against(chunk, by)) for at, chunk in of if at == place]
+                    )
                     for place in range(len(of_one))
                 ]
             ).reshape(len(of_one), 3)
-            for h, of_one, of in pairs
+            for h, of_one, of, by in pairs
         ]
 
-    def _classes(self, logits: Sequence[Logits]) -> Floats:
-        """The probabilities (3,) of the least neutral chunk; neutral if there is none."""
-        if not logits:
+    def _refuted(self, contexts: Sequence[Texts], claims: Sequence[str]) -> list[dict[str, float]]:
+        """The sentences that differ from each claim in one fact alone, with its log-odds."""
+        found: list[dict[str, float]] = [{} for _ in claims]
+        for index, part, context in _asked(contexts, claims):
+            near = _of(context.sentences, nearest(part, context.sentences))
+            told = [sentence for sentence in near if sentence not in context.rows]
+            against = self._blend.against(replaced(part, told, context.whole))
+            sentence = best_match(part, told)
+            if against and sentence:
+                found[index][sentence] = against
+        return found
+
+    def _classes(self, chunks: Sequence[tuple[Logits, float]]) -> Floats:
+        """The probabilities (3,) of the least neutral chunk; neutral if there is none.
+
+        Args:
+            chunks: of each its logits, and what is added to that of contradiction.
+        """
+        if not chunks:
             return np.array([0.0, 1.0, 0.0])
-        classes = self._blend.classes(np.array(logits))
+        logits, against = zip(*chunks, strict=True)
+        classes = self._blend.classes(np.array(logits), np.array(against))
         return np.asarray(classes[classes[:, 1].argmin()], dtype=np.float64)
 
     def evidence(
@@ -286,6 +301,25 @@ class SmallFaithfulness:
 
     def _cosines(self, asked: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
         return [0.0] * len(asked) if self._nearness is None else self._nearness.best(asked)
+
+
+def _asked(contexts: Sequence[Texts], claims: Sequence[str]) -> list[tuple[int, str, Cut]]:
+    """The pieces of each claim: its index, the piece, and what it is read beside, if anything."""
+    cut = {context: Cut.of(context) for context in dict.fromkeys(map(tuple, contexts))}
+    cuts = [cut[tuple(context)] for context in contexts]
+    spelled = [as_written(claim, c.whole) for claim, c in zip(claims, cuts, strict=True)]
+    parts = {claim: claim_pieces(claim) for claim in dict.fromkeys(spelled)}
+    return [
+        (index, part, _evidence(part, context))
+        for index, (context, claim) in enumerate(zip(cuts, spelled, strict=True))
+        for part in parts[claim]
+        if context.chunks
+    ]
+
+
+def _against(chunk: str, refuted: Mapping[str, float]) -> float:
+    """What is added to the chunk's logit of contradiction, if it has one of these sentences."""
+    return max((value for sentence, value in refuted.items() if sentence in chunk), default=0.0)
 
 
 def _inputs(

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Final
 
 from franq_guard.faithfulness.small.gaps import SOME, Gap
@@ -46,11 +47,9 @@ def replaced(claim: str, sentences: Sequence[str], context: str) -> list[float]:
         sentences: those of the context nearest to the claim; the best match is compared.
         context: the whole text that may support the claim.
     """
-    own = tuple(token for token in tokens(claim) if token.kind != "pronoun")
-    pairs = [_Pair(own, claim, sentence) for sentence in sentences]
-    if not own or not pairs or _ASKS.search(claim):
+    best = _best(claim, tuple(sentences))
+    if best is None:
         return [0.0] * len(REPLACED)
-    best = max(pairs, key=lambda pair: pair.fit)
     everywhere = known(context)
     other_unit = best.other_unit
     signs = (
@@ -61,6 +60,20 @@ def replaced(claim: str, sentences: Sequence[str], context: str) -> list[float]:
         or (other_unit > 0 and _other_unit(best.here.measures, everywhere.measures)),
     )
     return [best.share * sign for sign in signs]
+
+
+def best_match(claim: str, sentences: Sequence[str]) -> str | None:
+    """The sentence that :func:`replaced` compares a claim with; None if it compares none."""
+    best = _best(claim, tuple(sentences))
+    return None if best is None else best.texts[1]
+
+
+@lru_cache(maxsize=1024)  # a score and the three classes of a claim need the same alignment
+def _best(claim: str, sentences: tuple[str, ...]) -> _Pair | None:
+    own = tuple(token for token in tokens(claim) if token.kind != "pronoun")
+    if not own or not sentences or _ASKS.search(claim):
+        return None
+    return max((_Pair(own, claim, sentence) for sentence in sentences), key=lambda pair: pair.fit)
 
 
 class _Side:
