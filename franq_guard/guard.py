@@ -50,7 +50,7 @@ class Guard:
     An answer captured from a model that a calibrator is shipped for is judged by the passages and
     that model's own log-probabilities, which come with the answer. Any other answer is judged by
     the passages alone. No language model runs for either, unless ``franq`` or a method by name asks
-    for log-probabilities. A guard is thread-safe and keeps no state of a check.
+    for what did not come with the answer. A guard is thread-safe and keeps no state of a check.
 
     Args:
         language_model: gives log-probabilities with and without the passages; a
