@@ -432,6 +432,26 @@ def test_what_comes_with_the_answer_is_still_of_the_writer_that_a_calibrator_is_
     assert caplog.text == ""
 
 
+@pytest.mark.parametrize("made", [for_any(), Calibrator.evidence()], ids=lambda c: c.name)
+def test_methods_beside_a_calibrator_of_the_passages_alone_are_warned_of_or_refused(made, caplog):
+    named = {"franq": made, "uq_faith": "perplexity", "language_model": refuse}
+    guard = guard_of(**named)
+    for generation in (written(), written(writer="other"), written(source="none")):
+        assert guard.check_trace(trace(generation)).calibrator == made.name
+    (told,) = [record.message for record in caplog.records]  # once
+    assert "these are not measured: 'perplexity + parametric-knowledge'" in told
+    assert "leave out the methods (--uq-faith, --uq-unfaith" in told
+    assert "Fit one for this set-up with `franq calibrate`" in told
+    strict = guard_of(**named, strict=True)
+    with pytest.raises(ValueError, match=f"calibrator {made.name}: methods: .* 'perplexity"):
+        strict.calibrator_of(trace(written()))
+    (verdict,) = strict.check_trace(trace(written())).verdicts
+    assert (verdict.label, verdict.reason) == ("unverified", "error")
+    caplog.clear()
+    assert guard_of(franq=made, strict=True).check_trace(trace(written())).status == "ok"
+    assert caplog.text == ""
+
+
 @pytest.mark.parametrize("made", [for_any(), Calibrator.uncalibrated()], ids=lambda c: c.name)
 def test_a_calibrator_that_names_no_methods_leaves_those_of_the_form(made):
     assert guard_of(franq=made).components == DEFAULTS["long"]
