@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Literal, Self, Unpack
 
-from franq_guard.basics.deadline import Abandonable
+from franq_guard.basics.deadline import STREAMS, Abandonable
 from franq_guard.basics.grouping import in_groups
 from franq_guard.calibration.store import Calibrator
 from franq_guard.claims import ClaimSplitter, RuleSplitter
@@ -50,7 +50,7 @@ class Guard:
     An answer captured from a model that a calibrator is shipped for is judged by the passages and
     that model's own log-probabilities, which come with the answer. Any other answer is judged by
     the passages alone. No language model runs for either, unless ``franq`` or a method by name asks
-    for log-probabilities. A guard is thread-safe and keeps no state of a check.
+    for what did not come with the answer. A guard is thread-safe and keeps no state of a check.
 
     Args:
         language_model: gives log-probabilities with and without the passages; a
@@ -129,7 +129,8 @@ class Guard:
             evidence=evidence,
         )
         self._forms: dict[Form, Guard] = {}
-        self._lock, self._steps = threading.RLock(), Abandonable()
+        self._steps, self.streams = Abandonable(), Abandonable(STREAMS)
+        self._lock = threading.RLock()
 
     @classmethod
     def offline(
@@ -185,12 +186,12 @@ class Guard:
         return self
 
     def __getstate__(self) -> dict[str, object]:
-        """For pickle and deepcopy: everything but the locks, which a copy creates anew."""
-        return {k: v for k, v in vars(self).items() if k not in ("_lock", "_steps")}
+        """For pickle and deepcopy: everything but the lock, which a copy creates anew."""
+        return {k: v for k, v in vars(self).items() if k != "_lock"}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         vars(self).update(state)
-        self._lock, self._steps = threading.RLock(), Abandonable()
+        self._lock = threading.RLock()
 
     @property
     def calibrator(self) -> Calibrator:
@@ -241,8 +242,7 @@ class Guard:
     def _with(self, choice: Choice) -> Self:
         """A guard of the same class and settings with another choice of calibrator and models."""
         other = copy(self)
-        other.choice, other.form = choice, choice.form
-        other._forms, other._steps = {}, self._steps
+        other.choice, other.form, other._forms = choice, choice.form, {}
         return other
 
     def check(self, question: str, passages: Sequence[str | Passage], answer: str) -> GuardedAnswer:

@@ -3,6 +3,7 @@
 import threading
 from concurrent.futures import Future
 from contextvars import ContextVar
+from copy import deepcopy
 
 import pytest
 
@@ -121,9 +122,8 @@ def test_a_step_that_ends_just_after_its_time_is_not_abandoned(monkeypatch):
         steps.run(lambda: 1 / 0, 30)
 
 
-def test_hanging_calls_do_not_fill_the_process_with_threads(monkeypatch):
-    monkeypatch.setattr(deadline, "_MOST", 3)
-    go, steps, ended = threading.Event(), Abandonable(), []
+def test_hanging_calls_do_not_fill_the_process_with_threads():
+    go, steps, ended = threading.Event(), Abandonable(most=3), []
 
     def hang():
         go.wait(30)
@@ -132,7 +132,7 @@ def test_hanging_calls_do_not_fill_the_process_with_threads(monkeypatch):
     for _ in range(3):
         with pytest.raises(DeadlineExceeded, match="abandoned"):
             steps.run(hang, 0.01)
-    with pytest.raises(DeadlineExceeded, match="3 checks"):
+    with pytest.raises(DeadlineExceeded, match="3 abandoned checks"):
         steps.run(lambda: 1, 30)
     hung = [t for t in threading.enumerate() if t.name == "franq-check"]
     go.set()
@@ -140,6 +140,35 @@ def test_hanging_calls_do_not_fill_the_process_with_threads(monkeypatch):
         thread.join(30)
     assert len(ended) == 3
     assert steps.run(lambda: 1, 30) == 1
+
+
+def at_once(do, parts):
+    """Call ``do`` with each part, in threads that begin together."""
+    together = threading.Barrier(len(parts))
+
+    def begin(part):
+        together.wait(30)
+        do(part)
+
+    threads = [threading.Thread(target=begin, args=(part,)) for part in parts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+
+
+def test_steps_left_by_many_threads_at_once_are_counted_until_they_return():
+    steps, left = Abandonable(most=100), [Future() for _ in range(100)]
+    parts = [left[i::10] for i in range(10)]
+    steps.admit()
+    at_once(lambda part: [steps.leave(step) for step in part], parts)
+    with pytest.raises(DeadlineExceeded, match="100 abandoned checks"):
+        steps.admit()
+    deepcopy(steps).admit()  # a copy has left nothing
+    at_once(lambda part: [step.set_result(None) for step in part], parts)
+    assert not steps.leave(left[0])  # it has returned
+    assert all(steps.leave(Future()) for _ in range(99))
+    steps.admit()  # so none is counted any more but these 99
 
 
 def test_a_long_stage_ends_between_its_batches():

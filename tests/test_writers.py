@@ -13,6 +13,7 @@ from franq_guard.calibration.curves import Logistic
 from franq_guard.claims import RuleSplitter
 from franq_guard.records import Evidence
 from franq_guard.rows import trace_from_dict
+from franq_guard.signals.choice import Choice
 from franq_guard.signals.components import DEFAULTS, EVIDENCE, Components
 from franq_guard.signals.components import OWN as OWN_METHODS
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
@@ -170,6 +171,7 @@ def test_methods_by_name_go_before_those_of_the_writers_calibrator(monkeypatch):
     monkeypatch.setattr(defaults, "shipped", lambda: (for_any(), of_the_answer()))
     by_name = {"uq_faith": OWN_METHODS.uq_faith, "uq_unfaith": OWN_METHODS.uq_unfaith}
     assert guard_of(**by_name).check_trace(trace(written())).calibrator == "own long"
+    assert guard_of(**by_name, language_model=refuse).check_trace(trace(written())).status == "ok"
     other = guard_of(uq_faith="perplexity").check_trace(trace(written()))
     assert other.calibrator == "uncalibrated"
 
@@ -368,6 +370,86 @@ def test_a_calibrator_brings_the_methods_that_it_was_fitted_for(caplog):
     assert guard.components == Components("max-probability", "max-token-entropy")
     assert guard.check_trace(trace(answer)).verdicts[0].raw["uq_faith"] == -4.0  # their sum
     assert "used with 'max-probability + max-token-entropy'" in caplog.text
+
+
+ENTROPY, SURE = "max-token-entropy", "max-probability"
+NEEDED = {  # the value if the answer, one token of log-probability -2 and entropy 3, brings it
+    "entropies, captured": (f"{ENTROPY} + {ENTROPY}", "captured", 1, -3.0),
+    "another pair, captured": (f"perplexity + {ENTROPY}", "captured", 1, -2.0),
+    "what the passages say": ("faithfulness + faithfulness", "none", -1, 0.0),  # P(faithful) 1
+    "what a server told": (f"{SURE} + {SURE}", "server", -1, -2.0),
+    # tokens without ids are not the model's own
+    "entropies without ids": (f"{ENTROPY} + {ENTROPY}", "captured", -1, None),
+    "another pair without ids": ("perplexity + perplexity", "server", -1, None),
+    "what the model would say alone": (f"{SURE} + parametric-knowledge", "captured", 1, None),
+}
+
+
+@pytest.mark.parametrize(("methods", "source", "id", "value"), NEEDED.values(), ids=NEEDED)
+def test_ones_own_calibrator_loads_no_model_for_what_comes_with_the_answer(
+    methods, source, id, value, caplog, monkeypatch
+):
+    token = replace(written().tokens[0], id=id, logprob=-2.0, entropy=3.0)
+    answer = trace(replace(written(source=source), tokens=(token,)))
+    own = fitted(methods=methods, source=source)
+    loaded = []
+    guard = guard_of(
+        franq=own, language_model=lambda: loaded.append(1) or FakeLanguageModel(), strict=True
+    )
+    found = guard.check_trace(answer)
+    assert caplog.text == ""
+    assert bool(loaded) is (value is None)
+    if value is not None:
+        assert found.verdicts[0].raw["uq_faith"] == value
+    monkeypatch.setattr(Choice, "reads", lambda self, answer: True)
+    assert found.verdicts == guard_of(franq=own).check_trace(answer).verdicts
+
+
+def test_an_answer_that_lacks_something_is_read_and_the_next_one_is_not(caplog):
+    own = fitted(methods=OWN_METHODS.methods, language_model="another", prompt="rag/another")
+    lacking = replace(written(), tokens=(replace(written().tokens[0], entropy=None),))
+    guard = guard_of(franq=own, strict=True)
+    # who reads matters only where something is read
+    results = list(guard.check_many([trace(written()), trace(lacking), trace(written())]))
+    assert [result.status for result in results] == ["ok", "unverified", "ok"]
+    assert "language model: fitted for 'another'" in caplog.text
+    unread = guard_of(franq=own, strict=True, language_model=None)
+    assert unread.check_trace(trace(written())).status == "ok"
+
+
+def test_what_comes_with_the_answer_is_still_of_the_writer_that_a_calibrator_is_for(caplog):
+    for told, answer in (
+        ("writer: fitted for", written(writer="other")),
+        ("source: fitted for", written(source="server")),
+    ):
+        caplog.clear()
+        own = fitted(methods=OWN_METHODS.methods)
+        guard_of(franq=own, language_model=refuse).check_trace(trace(answer))
+        assert told in caplog.text
+    anyones = fitted(methods=OWN_METHODS.methods, writer="any")
+    caplog.clear()
+    assert guard_of(franq=anyones, strict=True).check_trace(trace(written())).status == "ok"
+    assert caplog.text == ""
+
+
+@pytest.mark.parametrize("made", [for_any(), Calibrator.evidence()], ids=lambda c: c.name)
+def test_methods_beside_a_calibrator_of_the_passages_alone_are_warned_of_or_refused(made, caplog):
+    named = {"franq": made, "uq_faith": "perplexity", "language_model": refuse}
+    guard = guard_of(**named)
+    for generation in (written(), written(writer="other"), written(source="none")):
+        assert guard.check_trace(trace(generation)).calibrator == made.name
+    (told,) = [record.message for record in caplog.records]  # once
+    assert "these are not measured: 'perplexity + parametric-knowledge'" in told
+    assert "leave out the methods (--uq-faith, --uq-unfaith" in told
+    assert "Fit one for this set-up with `franq calibrate`" in told
+    strict = guard_of(**named, strict=True)
+    with pytest.raises(ValueError, match=f"calibrator {made.name}: methods: .* 'perplexity"):
+        strict.calibrator_of(trace(written()))
+    (verdict,) = strict.check_trace(trace(written())).verdicts
+    assert (verdict.label, verdict.reason) == ("unverified", "error")
+    caplog.clear()
+    assert guard_of(franq=made, strict=True).check_trace(trace(written())).status == "ok"
+    assert caplog.text == ""
 
 
 @pytest.mark.parametrize("made", [for_any(), Calibrator.uncalibrated()], ids=lambda c: c.name)

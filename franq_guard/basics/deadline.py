@@ -13,14 +13,17 @@ from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from math import inf
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
-__all__ = ["Abandonable", "DeadlineExceeded", "between_batches", "until"]
+__all__ = ["STREAMS", "Abandonable", "DeadlineExceeded", "between_batches", "until"]
 
 R = TypeVar("R")
 _MOST = 32
 """How many abandoned threads may run at the same time. Without a limit, a model that hangs forever
 would fill the process with threads."""
+STREAMS = 128
+"""How many threads of closed streams may still run: more, since a stream may be closed (by a reader
+who leaves) while its check is well within its time."""
 
 _ends: ContextVar[float] = ContextVar("franq_deadline", default=inf)
 
@@ -53,12 +56,19 @@ class Abandonable:
     """Runs steps that may hang, each in a thread of its own; thread-safe.
 
     An abandoned step runs on in its thread until it returns, and its result is dropped. The threads
-    are daemons: they do not keep the process alive.
+    are daemons: they do not keep the process alive. A copy starts with no abandoned steps.
+
+    Args:
+        most: how many abandoned steps may run at the same time.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = _MOST) -> None:
+        self._most = most
         self._lock = threading.RLock()  # an abandoned step may return while it is being counted
         self._left = 0
+
+    def __reduce__(self) -> tuple[type[Abandonable], tuple[int]]:
+        return type(self), (self._most,)
 
     def run(self, step: Callable[[], R], seconds: float) -> R:
         """Return or raise what ``step()`` does; it runs with the caller's context variables.
@@ -67,9 +77,7 @@ class Abandonable:
             DeadlineExceeded: if the step takes longer than ``seconds``, or if too many abandoned
                 steps are still running.
         """
-        with self._lock:
-            if self._left >= _MOST:
-                raise DeadlineExceeded(f"{self._left} checks past their deadline still run")
+        self.admit()
         made: Future[R] = Future()
         work = threading.Thread(
             target=self._work,
@@ -81,18 +89,35 @@ class Abandonable:
         try:
             return made.result(seconds)
         except BaseException as error:
-            with self._lock:
-                if made.done():
-                    if isinstance(error, TimeoutError):  # the step's own, or it ended since
-                        return made.result()
-                    raise
-                self._left += 1
-                made.add_done_callback(self._came_back)
-            if isinstance(error, TimeoutError):
+            timeout = isinstance(error, TimeoutError)
+            if not self.leave(made):
+                if timeout:  # the step's own, or it ended since
+                    return made.result()
+                raise
+            if timeout:
                 raise DeadlineExceeded(
                     f"{seconds:.3g} s have passed; the check was abandoned"
                 ) from None
             raise
+
+    def admit(self) -> None:
+        """Refuse another step while too many abandoned ones still run.
+
+        Raises:
+            DeadlineExceeded: if so.
+        """
+        with self._lock:
+            if self._left >= self._most:
+                raise DeadlineExceeded(f"{self._left} abandoned checks still run")
+
+    def leave(self, step: Future[Any]) -> bool:
+        """Count a step that nobody waits for until it returns; False if it has returned."""
+        with self._lock:
+            if step.done():
+                return False
+            self._left += 1
+            step.add_done_callback(self._came_back)
+            return True
 
     def _came_back(self, _: object) -> None:
         with self._lock:

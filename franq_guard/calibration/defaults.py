@@ -27,6 +27,12 @@ _OF_SAMPLES = (
     ". --samples and --temperature set the samples (n_samples= and temperature= of a Guard)"
 )
 
+_PASSAGES_ALONE = "methods: fitted for the passages alone, so these are not measured: "
+_WITHOUT_METHODS = (
+    ". For the passages alone leave out the methods (--uq-faith, --uq-unfaith; uq_faith= and "
+    "uq_unfaith= of a Guard)"
+)
+
 _IN_WORDS = {
     "faithfulness": "the faithfulness model",
     "claims": "the claim splitter",
@@ -70,7 +76,8 @@ def choose(
     """The calibrator for an answer: the given one, a shipped one that fits, or none.
 
     Args:
-        given: the user's calibrator; if it was fitted for something else, a warning is logged.
+        given: the user's calibrator; if it was fitted for something else, or uses the passages
+            alone though methods were named, a warning is logged.
         setting: ``language_model``, ``faithfulness``, ``claims``, ``methods``, ``prompt``, ``form``
             and ``samples`` in use.
         source: where the answer's log-probabilities come from.
@@ -79,11 +86,14 @@ def choose(
         strict: raise an error, instead of warning, if the given calibrator does not match.
 
     Raises:
-        ValueError: with ``strict``, if the given calibrator was fitted for something else.
+        ValueError: with ``strict``, instead of that warning.
     """
     used = {**setting, "source": source, "writer": writer or "unknown"}
     if given is not None:
-        return _given(given, given.check(**used), strict=strict)
+        mismatches = given.check(**used)
+        if named and given.evidence_only:  # it accepts any methods that are not asked for by name
+            mismatches.append(f"{_PASSAGES_ALONE}{used['methods']!r}")
+        return _given(given, mismatches, strict=strict)
     for calibrator in sorted(shipped(), key=_generality):
         if not (named and calibrator.evidence_only) and not calibrator.check(**used):
             return calibrator
@@ -123,4 +133,5 @@ def _given(given: Calibrator, mismatches: list[str], *, strict: bool) -> Calibra
 
 def _remedy(told: str) -> str:
     """What to do about these mismatches, as one text."""
-    return _REMEDY + (_OF_SAMPLES if "samples: " in told else "")
+    more = _WITHOUT_METHODS if _PASSAGES_ALONE in told else ""
+    return _REMEDY + more + (_OF_SAMPLES if "samples: " in told else "")

@@ -7,7 +7,8 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from franq_guard.claims.rules.lexicon import lines, word_set
+from franq_guard.basics.words import word_set
+from franq_guard.claims.rules.lexicon import lines
 from franq_guard.claims.rules.verbs import BASE_OF
 from franq_guard.claims.rules.words import (
     ADVERBS,

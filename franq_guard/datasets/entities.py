@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules.words import (
     DETERMINERS,
     OPENERS,

@@ -32,7 +32,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Literal, Protocol
 
-from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules.words import AUXILIARIES, PREPOSITIONS
 from franq_guard.datasets.comparable_words import Word, texts, words
 from franq_guard.datasets.refusals import refuses

@@ -55,7 +55,9 @@ class Choice:
     strict: bool
     evidence: bool = True
     temperature: float = TEMPERATURE
-    _chosen: dict[tuple[Source, str | None], Calibrator] = field(init=False, default_factory=dict)
+    _chosen: dict[tuple[Source, str | None, bool], Calibrator] = field(
+        init=False, default_factory=dict
+    )
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def __getstate__(self) -> dict[str, object]:
@@ -69,14 +71,17 @@ class Choice:
     def reads(self, answer: Generation) -> bool:
         """Whether the language model may be needed for an answer; loads nothing.
 
-        It is needed if the user's calibrator or methods require it. It may be needed if a
-        calibrator is shipped for the answer's writer that uses more than what came with the answer:
-        whether that writer is the model in use is known only once it is loaded.
+        It is needed if the user's calibrator or methods use more than what came with the answer. It
+        may be needed if a calibrator that does so is shipped for the answer's writer: whether that
+        writer is the model in use is known only once it is loaded.
         """
-        if self.franq is not None:
-            return not self.franq.evidence_only
-        if self.named or self.language_model is None:
-            return self.named
+        if self.franq is not None and self.franq.evidence_only:
+            return False
+        if self.franq is not None or self.named:
+            model = self.language_model is not None
+            return not self.components.told_by(answer, any_tokens=not model)
+        if self.language_model is None:
+            return False
         return any(map(_reads_again, shipped_for(answer.source, answer.writer)))
 
     def calibrator(self, answer: Generation) -> Calibrator:
@@ -86,7 +91,8 @@ class Choice:
             ValueError: with ``strict``, if the user's calibrator was fitted for something else.
         """
         reads = self.reads(answer)
-        key = (answer.source, answer.writer) if reads or self._own(answer) else _ANY
+        source, writer = (answer.source, answer.writer) if reads or self._own(answer) else _ANY
+        key = source, writer, reads
         with self._lock:
             if key not in self._chosen:
                 if len(self._chosen) >= _KEPT:
@@ -95,11 +101,14 @@ class Choice:
                 if self.franq is None and not self.named:
                     for own in ("methods", "samples"):  # a shipped calibrator brings its own
                         setting.pop(own, None)
+                elif not reads:  # what would have read it, and under which prompt, does not matter
+                    for unread in ("language_model", "prompt"):
+                        setting.pop(unread)
                 self._chosen[key] = choose(
                     self.franq,
                     setting,
-                    source=key[0],
-                    writer=key[1],
+                    source=source,
+                    writer=writer,
                     named=self.named,
                     strict=self.strict,
                 )
@@ -108,7 +117,9 @@ class Choice:
     def _own(self, answer: Generation) -> bool:
         """Whether there is a calibrator for the writer that no model has to read for."""
         if self.franq is not None:
-            return self.franq.writer is not None
+            return self.franq.writer is not None or not self.franq.evidence_only
+        if self.named:
+            return True
         form = "short" if self.form == "short" else "long"
         own = shipped_for(answer.source, answer.writer)
         return any(c.form == form and _tells(answer, c) for c in own)

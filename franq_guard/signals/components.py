@@ -12,6 +12,9 @@ from franq_guard.signals.samples import SAMPLED
 from franq_guard.uncertainty.method import Level
 from franq_guard.uncertainty.methods import find
 
+OF_FAITHFULNESS = frozenset({"p_faithful", "answer_p_faithful", "entailed"})
+"""Statistics that need neither a language model nor log-probabilities."""
+
 
 @dataclass(frozen=True, slots=True)
 class Components:
@@ -39,19 +42,26 @@ class Components:
     @property
     def come_with_the_answer(self) -> bool:
         """Whether a captured answer brings all they need, so that no model reads it again."""
-        return self._needs <= {"logprobs", "entropies"}
+        return self._needs <= {"logprobs", "entropies"} | OF_FAITHFULNESS
 
     @property
     def compare_samples(self) -> bool:
         """Whether one of them is computed from samples."""
         return bool(self._needs & SAMPLED)
 
-    def told_by(self, answer: Generation) -> bool:
-        """Whether this answer brings all they need."""
+    def told_by(self, answer: Generation, *, any_tokens: bool = True) -> bool:
+        """Whether this answer brings all they need.
+
+        ``any_tokens``: also if its tokens have no ids, as those of a server. A language model that
+        is in use reads such an answer again for its own entropies, and for log-probabilities unless
+        the :class:`~.request.TokenRule` takes those that were told.
+        """
         told = {"logprobs"} if has_logprobs(answer) else set()
         if told and all(token.entropy is not None for token in answer.tokens):
             told.add("entropies")
-        return self._needs <= told
+        if not any_tokens and any(token.id < 0 for token in answer.tokens):
+            told &= {"logprobs"} if self.token_rule.as_told else set()
+        return self._needs <= told | OF_FAITHFULNESS
 
     @property
     def _needs(self) -> set[str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from franq_guard.language_model.base import Contrast, LanguageModel
 from franq_guard.records import Claim, Form, Reason, Trace
-from franq_guard.signals.components import level_of
+from franq_guard.signals.components import OF_FAITHFULNESS, level_of
 from franq_guard.signals.faithfulness import Support
 from franq_guard.signals.likelihoods import contrast_of, has_logprobs
 from franq_guard.signals.request import Request, TokenRule
@@ -17,9 +17,6 @@ from franq_guard.signals.samples import SAMPLED
 from franq_guard.uncertainty.methods import find
 
 __all__ = ["Plan", "plan_of"]
-
-_OF_FAITHFULNESS = frozenset({"p_faithful", "answer_p_faithful", "entailed"})
-"""Statistics that need neither a language model nor log-probabilities."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +70,7 @@ def _missing(
     """Why a statistic cannot be measured for a trace; None if it can."""
     if model is not None:
         return bare.reason if bare is not None and need == "parametric" else None
-    if need in _OF_FAITHFULNESS:
+    if need in OF_FAITHFULNESS:
         return None
     if need in SAMPLED:
         known = bool(trace.samples) and all(map(has_logprobs, trace.samples))

@@ -104,8 +104,9 @@ class ClaimStream:
     verdicts are known. The released text is what the policy makes of the text and claims so far;
     in the end it is what the policy makes of the whole answer, except that ``filter`` may treat a
     blank or a single mark after a removed sentence differently. After a failure, or when the
-    guard's deadline (for the time spent on checking) has passed, claims are ``unverified``, and the
-    policy decides. Feed it from one thread at a time.
+    guard's deadline (for the time spent on checking) has passed, or while the models of too many
+    closed streams still hang, claims are ``unverified``, and the policy decides. Feed it from one
+    thread at a time.
 
     Args:
         guard: used if ``lookup`` fails; otherwise the guard that ``lookup`` returns is used.
@@ -229,9 +230,19 @@ class ClaimStream:
 
     def close(self) -> None:
         """Cancel all checks; text that was not released is discarded. Does not wait."""
-        self._closed = self._worker.closed = True
+        self._closed = True
+        self._leave()
         self._steps.cancel()
         self._watched.close()
+
+    def _leave(self) -> None:
+        """Check nothing more; a step that still runs counts as abandoned until it returns."""
+        if not self._worker.closed:
+            self._worker.closed = True
+            steps: list[Future[Any]] = [self._reading, *(made for _, made in self._waiting)]
+            for step in steps:
+                if step.running():
+                    self._guard.streams.leave(step)
 
     def _settled(self) -> int:
         try:
@@ -269,7 +280,7 @@ class ClaimStream:
             if future.done() and not future.cancelled():
                 pieces = future.result()
             elif self._worker.seconds_left() == 0:
-                self._worker.closed = True
+                self._leave()
                 pieces = unverified(self._spare, part, "timeout")
             else:
                 break

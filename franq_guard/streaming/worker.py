@@ -86,10 +86,12 @@ class ClaimWorker:
         if self.closed:
             return unverified(self._reading, part, "timeout")
         try:
+            self._guard.streams.admit()
             return self._check(part)
         except NotCheckable as found:
             return unverified(self._reading, part, found.reason)
-        except DeadlineExceeded:
+        except DeadlineExceeded as error:
+            _log.warning("claims not verified: %s", error)
             return unverified(self._reading, part, "timeout")
         except Exception as error:  # a live chain must not break on a failure of ours
             _log.warning("claims not verified: %s: %s", type(error).__name__, error)
@@ -108,6 +110,7 @@ class ClaimWorker:
         if self.closed:
             return
         try:
+            self._guard.streams.admit()
             guard, trace = self._lookup(text)
             self._began = perf_counter()
             self.growing.read(guard, trace, since=self._read)

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from franq_guard.faithfulness.small.replaced import REPLACED, replaced
+from franq_guard.faithfulness.small.subjects import other_subject
 from franq_guard.faithfulness.small.tokens import tokens
 
 BAKERY = "In 2003 Elin Marsh sold the bakery in Brenn to Tomas Birk for nine thousand crowns."
@@ -407,6 +408,80 @@ def test_a_negation_of_what_the_claim_leaves_out_or_names(claim, sentence, times
 )
 def test_a_name_in_the_place_of_another_though_it_stands_elsewhere(claim, sentence, times):
     assert value("name_replaced", claim, (sentence,)) == times
+
+
+OLD_MILL = "The old mill was bought by Otto Lind."
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence", "times"),
+    [
+        # old, mill and bought are there before the last name, and then another one.
+        (OLD_MILL, "The old mill was bought by Ada Vale in 1903.", 3),
+        # Only mill and passed are: new, but nothing says that the name is in the other's place.
+        ("The mill passed to Otto Lind.", "The mill passed to Ada Vale in 1903.", 1),
+        # What stands there is named by the claim, too: it leaves something out, but tells no other.
+        (
+            "In Harrow the old mill was bought by Otto Lind.",
+            "The old mill was bought by Harrow.",
+            0,
+        ),
+        # The name in another spelling is among the next four words (ada, vale, wife, nicolai),
+        (
+            "The old mill was bought by Nikolai.",
+            "The old mill was bought by Ada Vale, wife of Nicolai.",
+            1,
+        ),
+        # or is not: ada, vale, young, wife.
+        (
+            "The old mill was bought by Nikolai.",
+            "The old mill was bought by Ada Vale, young wife of Nicolai.",
+            3,
+        ),
+        # The very same name is aligned with itself, wherever it stands.
+        (OLD_MILL, "The old mill was bought by Ada Vale, the young new wife of one Otto Lind.", 0),
+    ],
+)
+def test_a_name_at_the_end_of_the_claim_in_the_place_of_another(claim, sentence, times):
+    assert value("name_replaced", claim, (sentence,)) == times
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence", "told"),
+    [
+        ("Ada Vale led the choir.", "Otto Lind led it, with Ada Vale at the organ.", True),
+        # What neither did is no verb that tells who did it.
+        ("Ada Vale never led the choir.", "Otto Lind never led it, unlike Ada Vale.", False),
+        # Three little words join Brenn to the subject, four do not: it is what led the choir.
+        ("Otto Lind led the choir.", "Otto Lind who is from Brenn led the choir.", False),
+        ("Otto Lind led the choir.", "Otto Lind who had been in Brenn led the choir.", True),
+        # Only little words do.
+        ("Otto Lind led the choir.", "Otto Lind whom Brenn led the choir to.", False),
+        ("Otto Lind led the choir.", "Otto Lind says Brenn led the choir.", True),
+        # The verb stands behind the little words.
+        ("Ada Vale would have to be fed.", "Otto Lind would have to be led.", False),
+        ("Ada Vale would have to be led.", "Otto Lind would have to be led.", True),
+    ],
+)
+def test_another_subject_before_the_same_verb(claim, sentence, told):
+    assert other_subject(claim, sentence, frozenset()) == told
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence", "names", "told"),
+    [
+        # A text's first word has a capital anyway.
+        ("Ada led the choir.", "Otto led it.", "", False),
+        ("Ada led the choir.", "Otto led it.", "ada", False),
+        ("Ada led the choir.", "Otto led it.", "otto", False),
+        ("Ada led the choir.", "Otto led it.", "ada otto", True),
+        # Inside a text, or beside another one, it shows a name.
+        ("There Ada led the choir.", "There Otto led it.", "", True),
+        ("Ada Vale led the choir.", "Otto Lind led it.", "", True),
+    ],
+)
+def test_a_lone_first_word_is_a_subject_only_if_it_is_known_as_a_name(claim, sentence, names, told):
+    assert other_subject(claim, sentence, names.split()) == told
 
 
 def test_a_first_that_the_sentence_has_elsewhere_is_no_replaced_number():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from franq_guard import Guard
+from franq_guard import Calibrator, Guard
 from franq_guard.faithfulness import SmallFaithfulness
 from franq_guard.language_model import LlamaCppModel
 
@@ -20,7 +20,8 @@ def guard():
     def never():
         raise AssertionError("the guard's own language model was asked")
 
-    return Guard(language_model=never, faithfulness=SmallFaithfulness.bundled)
+    franq = Calibrator.uncalibrated()  # without one the passages alone would decide
+    return Guard(language_model=never, faithfulness=SmallFaithfulness.bundled, franq=franq)
 
 
 def chain_of(llm):

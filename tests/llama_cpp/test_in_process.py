@@ -11,7 +11,7 @@ miss them by far (the second test shows it).
 import numpy as np
 import pytest
 
-from franq_guard import Generation, Guard, Passage, Trace
+from franq_guard import Calibrator, Generation, Guard, Passage, Trace
 from franq_guard.faithfulness import SmallFaithfulness
 from franq_guard.language_model import Prompt, question_prompt, rag_prompt
 
@@ -139,7 +139,10 @@ def test_logits_all_is_asked_for(gguf):
 
 def test_a_guard_judges_alike(llama, local):
     faithfulness = SmallFaithfulness.bundled()
-    guards = [Guard(language_model=m, faithfulness=faithfulness) for m in (llama, local)]
+    franq = Calibrator.uncalibrated()  # without one the passages alone would decide
+    guards = [
+        Guard(language_model=m, faithfulness=faithfulness, franq=franq) for m in (llama, local)
+    ]
     trace = Trace(QUESTIONS[0], tuple(PASSAGES), Generation(ANSWERS[0]))
     ours, theirs = (guard.check_trace(trace) for guard in guards)
     assert ours.status == "ok"

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from franq_guard import Claim, Generation, Guard, Passage, Policy, Trace
+from franq_guard.basics.deadline import Abandonable
 from franq_guard.calibration import Calibrator
 from franq_guard.claims import LLMSplitter, RuleSplitter
 from franq_guard.streaming.release import FactualityError, Release
@@ -411,6 +412,55 @@ def test_a_model_that_hangs_does_not_keep_the_process_alive(closes):
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
     )
     assert ran.stdout == "{'timeout'}\n"
+
+
+def threads_of_streams():
+    return {thread for thread in threading.enumerate() if thread.name == "franq-claims"}
+
+
+@pytest.mark.parametrize("deadline", [None, 0.5])
+def test_streams_whose_model_hangs_do_not_fill_the_process_with_threads(deadline):
+    go, begun, before = threading.Event(), threading.Semaphore(0), threads_of_streams()
+
+    def hang():
+        begun.release()
+        go.wait(30)
+
+    guard = guard_of(fail=hang, deadline=deadline)
+    guard.streams = Abandonable(most=4)
+    own = guard.using(language_model=FakeLanguageModel())  # it shares what it has left behind
+
+    def hung(among):
+        stream = ClaimStream(among, lambda text: (among, trace(text)))
+        stream.feed(SENTENCES[0] + " ")
+        stream.end()
+        assert begun.acquire(timeout=30)
+        if deadline:
+            assert stream.wait()
+            assert {v.reason for v in stream.answer().verdicts} == {"timeout"}
+        for _ in range(2):
+            stream.close()
+
+    for among in (guard, own, guard, own):
+        hung(among)
+    found = []
+    readers = [
+        threading.Thread(target=lambda: found.append(streamed(guard, SENTENCES[:2])[1]))
+        for _ in range(20)
+    ]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join(30)
+    assert not begun.acquire(blocking=False)  # no other stream has called the model
+    assert len(found) == 20
+    assert {v.reason for answer in found for v in answer.verdicts} == {"timeout"}
+    assert {answer.original for answer in found} == {"".join(SENTENCES[:2])}
+    go.set()
+    for thread in threads_of_streams() - before:
+        thread.join(30)  # each ends by itself, those that hung too
+    guard.deadline = None
+    assert streamed(guard, SENTENCES[:1])[1].status == "ok"
 
 
 class Hiding(Policy):

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from franq_guard.cli.check_dataset import AddressOption
 from franq_guard.cli.console import fail
 
 __all__ = ["AddressOption", "By", "Engine", "EngineOption", "WorkersOption", "checked"]
@@ -24,9 +25,6 @@ EngineOption = Annotated[
     Engine,
     # The backslash: in a help text [ray] would be markup, and not shown.
     typer.Option(help="Ray Data also uses other machines (pip install 'franq-bench\\[ray]')."),
-]
-AddressOption = Annotated[
-    str | None, typer.Option(help="Of a Ray cluster; default: Ray is started on this machine.")
 ]
 WorkersOption = Annotated[
     int | None,

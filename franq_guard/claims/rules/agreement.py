@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import verbs as v
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.finite_verb import is_adverb, is_past_tense, is_plural
 from franq_guard.claims.rules.lexer import Word
-from franq_guard.claims.rules.lexicon import word_set
 
 Number = Literal["singular", "plural"]
 

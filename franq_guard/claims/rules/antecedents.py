@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.agreement import agree, head, number, verb_number
@@ -17,7 +18,6 @@ from franq_guard.claims.rules.finite_verb import (
     subject_start,
 )
 from franq_guard.claims.rules.lexer import Word
-from franq_guard.claims.rules.lexicon import word_set
 
 _AGENTS = ("er", "or", "ist", "ian", "ant", "ess", "man", "eer", "yst", "ent", "yer")
 PEOPLE = word_set(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from franq_guard.basics.words import CALENDAR, word_set
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.agreement import head, number
@@ -28,7 +29,6 @@ from franq_guard.claims.rules.finite_verb import (
     subject_start,
 )
 from franq_guard.claims.rules.lexer import Word, inserted
-from franq_guard.claims.rules.lexicon import word_set
 
 _EVENTS = word_set("causing leading resulting allowing enabling")
 _TIMES = word_set(
@@ -39,7 +39,6 @@ _RANKS = word_set("first second third last only latest next")
 _ONCE = frozenset({"previously", "formerly", "once", "originally"})
 _BEGINNINGS = word_set("began begins ended ends occurred occurs happened happens came comes")
 """After these the doer of an -ing form is unclear: "It began in May, marking the end of ..."."""
-_OBJECTS = frozenset({"him", "them", "me", "us"})
 """After an -ing form they mean a person before it, who may be its subject: "reuniting him with"."""
 _PRESENT = w.NAMING | word_set(
     "located situated found made used owned abbreviated shortened spelled loaded filled covered"
@@ -114,7 +113,7 @@ def _other_thing(
     places = {"in", "at", "near", "from", "to", "of"}
     if opener.is_name and places & {x.low for x in frame[max(0, comma - 4) : comma]}:
         return True  # "in Salem, Oregon, ..."
-    if antecedent[-1].low in w.MONTHS or any(x.low in {"and", "or"} for x in antecedent):
+    if antecedent[-1].low in CALENDAR or any(x.low in {"and", "or"} for x in antecedent):
         return True
     first = next((k for k, x in enumerate(frame) if x is antecedent[0]), 0)
     before = frame[first - 1].low if first > 0 else ""
@@ -219,7 +218,7 @@ def gerund(clause: Clause, comma: int, main: int) -> tuple[Clause, Clause] | Non
         return None
     unclear = (
         _another_doer(frame, main, comma, past=past)
-        or after in _OBJECTS
+        or after in w.OBJECT_PRONOUNS
         or describes_noun(frame, comma, inner)
         or (frame[main].low in _BEGINNINGS and frame[main + 1].low in w.PREPOSITIONS)
     )
@@ -255,7 +254,7 @@ def _another_doer(frame: Sequence[Word], main: int, comma: int, *, past: bool) -
     first = frame[start]
     named = any(x.is_name and x.low not in w.DETERMINERS for x in frame[start : start + 3])
     doer = named or first.low in w.SUBJECT_PRONOUNS - {"this", "that", "these", "those"}
-    other = frame[comma - 1].is_name and frame[comma - 1].low not in w.MONTHS
+    other = frame[comma - 1].is_name and frame[comma - 1].low not in CALENDAR
     return (dated and not past) or (not doer and other)
 
 

@@ -17,11 +17,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from franq_guard.basics.words import word_set
 from franq_guard.claims.attribution import NAMED, frames, named_in_frames, numbers_in
 from franq_guard.claims.forms import BLANK_ENTITY, INLINE_TAG
 from franq_guard.claims.rules import verbs as v
 from franq_guard.claims.rules import words as w
-from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.sentences import HIGH_NUMBERS, sentences
 from franq_guard.claims.spans import subtract
 from franq_guard.records import Claim, Passage, Span

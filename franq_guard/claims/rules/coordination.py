@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.clause import Clause
@@ -36,7 +37,6 @@ from franq_guard.claims.rules.finite_verb import (
     subject_start,
 )
 from franq_guard.claims.rules.lexer import Word
-from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.rules.nouns_or_verbs import ambiguous_noun, open_list
 from franq_guard.claims.rules.predicates import (
     another_voice,

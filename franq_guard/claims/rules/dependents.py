@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.agreement import number, verb_number
@@ -24,7 +25,6 @@ from franq_guard.claims.rules.finite_verb import (
     subject_start,
 )
 from franq_guard.claims.rules.lexer import Word
-from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.rules.list_doubts import COUNTS
 from franq_guard.claims.rules.list_members import describes
 from franq_guard.claims.rules.standing import closed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.finite_verb import (
@@ -17,7 +18,6 @@ from franq_guard.claims.rules.finite_verb import (
     opens_noun_phrase,
 )
 from franq_guard.claims.rules.lexer import Word
-from franq_guard.claims.rules.lexicon import word_set
 
 # Words before a number that make it an amount, although some are prepositions as well.
 _ABOUT = frozenset({"over", "under", "about", "around", "nearly", "almost", "roughly", "only"})
@@ -28,7 +28,6 @@ _CAUSING = word_set(
 )
 _PERIODS = frozenset({"hour", "day", "week", "month", "year", "time"})
 _POSSIBLE = frozenset({"can", "could", "will", "would"})
-_PERFECT = frozenset({"has", "have", "had"})
 
 
 def in_a_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
@@ -112,12 +111,12 @@ def complement(frame: Sequence[Word], main: int, k: int) -> bool:
     own_object = k + 1 < len(frame) and opens_noun_phrase(frame[k + 1])
     if not form or low in verbs.INTRANSITIVE_PASTS or own_object:
         return False
-    held = frame[main].low in w.FINITE_AUXILIARIES - _PERFECT
+    held = frame[main].low in w.FINITE_AUXILIARIES - w.HAVE
     verb = after_adverbs(frame, main + 1) if held else main
     if verb + 1 >= len(frame) or frame[verb + 1].low in w.PREPOSITIONS:
         return False  # "is made in the skin"
     caused = frame[verb].low in _CAUSING
-    if frame[verb].low not in _PERFECT:
+    if frame[verb].low not in w.HAVE:
         return caused
     first, inner = frame[after_adverbs(frame, verb + 1)].low, frame[verb + 2 : k]
     if verbs.is_ed_form(first) or first in verbs.PARTICIPLES:
@@ -127,7 +126,7 @@ def complement(frame: Sequence[Word], main: int, k: int) -> bool:
 
 def has_described(frame: Sequence[Word], main: int, body: int) -> bool:
     """Whether "had" may be the only verb, of what is described: "had limited water and faced"."""
-    if frame[main].low in _PERFECT and any(x.low == "by" for x in frame[body + 1 : body + 2]):
+    if frame[main].low in w.HAVE and any(x.low == "by" for x in frame[body + 1 : body + 2]):
         return True  # "has trips led by Ann and paid by Bo"
     k = after_adverbs(frame, main + 1)
     formed = verbs.is_ed_form(frame[k].low) or frame[k].low in verbs.PARTICIPLES

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.finite_verb import find_verb, subject_start
 from franq_guard.claims.rules.lexer import lex
-from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.rules.nonclaims import reason
 from franq_guard.claims.rules.render import plain
 

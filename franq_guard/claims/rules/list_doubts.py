@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from franq_guard.basics.words import CALENDAR, word_set
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.finite_verb import is_adverb, is_plural, subject_start
 from franq_guard.claims.rules.lexer import Word
-from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.rules.measures import one_amount
 
 OPENERS = w.POSSESSIVES | {"a", "an", "the", "one"}
@@ -20,7 +20,6 @@ _PLACED_ONCE = frozenset({"born", "died", "buried", "situated", "located"})
 _AMOUNTS = (COUNTS - {"no", "more", "fewer"}) | word_set(
     "hundred hundreds thousand thousands million billion dozen dozens few several half total"
 )
-_PERSONS = frozenset({"he", "she", "it", "they", "we", "i"})
 _OPENED = w.DETERMINERS | w.PREPOSITIONS | {"other", "certain", "various"}
 _MADE = word_set(
     "built constructed assembled woven created produced formed cooked brewed prepared derived"
@@ -132,7 +131,7 @@ def _mixed(members: Sequence[Sequence[Word]], cores: Sequence[Sequence[Word]]) -
         return True
     if any(_adjective(c) for c in cores[:-1]) or _done(cores):
         return True
-    if any(x.low in _PERSONS and not x.is_name for m in members for x in m):
+    if any(x.low in w.PERSONAL_PRONOUNS and not x.is_name for m in members for x in m):
         return True  # "for health and in 2006 it rose"
     if cores[0][0].low in _SEVERAL and not any(is_plural(x) for x in cores[0][1:]):
         return True
@@ -245,7 +244,7 @@ def _dated(frame: Sequence[Word], k: int) -> bool:
     digits = frame[k].text
     beside = [*frame[max(0, k - 1) : k], *frame[k + 1 : k + 2]]
     year = len(digits) == 4 and digits.isdigit() and digits[0] in "12"
-    return year or any(x.low in w.MONTHS for x in beside)
+    return year or any(x.low in CALENDAR for x in beside)
 
 
 def _of_another_noun(

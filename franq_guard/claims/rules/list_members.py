@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.agreement import number
 from franq_guard.claims.rules.finite_verb import is_adverb, is_finite, is_plural, subject_start
 from franq_guard.claims.rules.lexer import Word, inserted
-from franq_guard.claims.rules.lexicon import lines, word_set
+from franq_guard.claims.rules.lexicon import lines
 from franq_guard.claims.rules.list_doubts import (
     COUNTS,
     OPENERS,

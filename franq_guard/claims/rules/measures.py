@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules.lexer import Word
-from franq_guard.claims.rules.lexicon import lines, word_set
+from franq_guard.claims.rules.lexicon import lines
 
 _KINDS = {
     "time": "millisecond second sec minute min hour hr h s ms day week fortnight month year yr"

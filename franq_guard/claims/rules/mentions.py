@@ -10,11 +10,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.finite_verb import is_adverb, main_verb, subject_start
 from franq_guard.claims.rules.lexer import Word, lex
-from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.rules.names import complement, is_name, noun_phrase
 from franq_guard.claims.rules.topics import MAX_READ, PERSONAL, Topic, after, asked
 from franq_guard.claims.rules.verbs import PARTICIPLES
@@ -111,7 +111,7 @@ def _is_expletive(frame: Sequence[Word], verb: int) -> bool:
     low = frame[verb].low
     rest = {x.low for x in frame[verb + 1 :]}
     after = frame[min(verb + 1, len(frame) - 1)].low
-    if low in {"has", "have", "had"} and after not in {"been", "to"}:
+    if low in w.HAVE and after not in {"been", "to"}:
         return False  # "It had a gate for guests"
     if after in {"a", "an", "the", "one"} or after in PARTICIPLES:
         rest.discard("for")  # "It was a hub for trade", "It is known for its wine"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.agreement import head
 from franq_guard.claims.rules.antecedents import PEOPLE
 from franq_guard.claims.rules.finite_verb import is_adverb, is_plural
 from franq_guard.claims.rules.lexer import Word
-from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.rules.professions import is_profession
 from franq_guard.claims.rules.verbs import GERUNDS
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.finite_verb import (
@@ -17,7 +18,7 @@ from franq_guard.claims.rules.finite_verb import (
     opens_noun_phrase,
 )
 from franq_guard.claims.rules.lexer import Word
-from franq_guard.claims.rules.lexicon import word_set, words
+from franq_guard.claims.rules.lexicon import words
 
 ATTRIBUTIVE = words("attributive_plurals")
 """Plural nouns, forms of verbs as well, that may describe the noun after them."""

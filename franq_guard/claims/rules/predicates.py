@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.doubts import (
@@ -27,7 +28,6 @@ from franq_guard.claims.rules.finite_verb import (
     subject,
 )
 from franq_guard.claims.rules.lexer import Word
-from franq_guard.claims.rules.lexicon import word_set
 
 _NAMING_VERBS = word_set(
     "named renamed called appointed elected declared crowned considered made dubbed titled retitled"

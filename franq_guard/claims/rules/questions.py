@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import verbs as v
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.finite_verb import is_adverb
 from franq_guard.claims.rules.lexer import Word, lex
-from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.rules.render import as_sentence, plain
 
 ASKS = word_set("is are was were has have had do does did can could will would")
@@ -27,7 +27,6 @@ _SPEAKERS = word_set("i you we me us my your our mine yours ours myself yourself
 """In a question they mean the one who asks; in the answer, the one who answers."""
 _UNSURE = SCOPE | _SPEAKERS | w.RELATIVES | w.SUBORDINATORS | w.COORDINATORS | w.CONTRASTS
 _BE = frozenset({"is", "are", "was", "were"})
-_HAVE = frozenset({"has", "have", "had"})
 _DO = frozenset({"do", "does", "did"})
 _ADJECTIVES = word_set(
     "available unavailable suitable unsuitable compatible incompatible able unable responsible"
@@ -84,14 +83,14 @@ def _subject(verb: str, rest: Sequence[Word]) -> int:
     if any(x.low in _NO_NAME for x in rest[start:size] if named) or _is_participle(rest[size - 1]):
         return 0
     after = rest[size:]
-    sure = _is_told if verb in _BE else _is_done if verb in _HAVE else _is_verb
+    sure = _is_told if verb in _BE else _is_done if verb in w.HAVE else _is_verb
     return size if sure(after, named) else 0
 
 
 def _before_be(verb: str, rest: Sequence[Word]) -> int:
     """The words before the only "be" or "been": "Can the K2 pump be used ...?"."""
     found = [k for k, x in enumerate(rest) if x.low in w.AUXILIARIES]
-    if len(found) != 1 or rest[found[0]].low != ("been" if verb in _HAVE else "be"):
+    if len(found) != 1 or rest[found[0]].low != ("been" if verb in w.HAVE else "be"):
         return 0
     subject = {x.low for x in rest[: found[0]]}
     sure = rest[0].low in _THE or rest[0].is_name

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from franq_guard.basics.words import CALENDAR, word_set
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.antecedents import aside_end, certain, name_before, phrase_before
 from franq_guard.claims.rules.clause import Clause
@@ -16,7 +17,6 @@ from franq_guard.claims.rules.finite_verb import (
     subject,
 )
 from franq_guard.claims.rules.lexer import Word, inserted
-from franq_guard.claims.rules.lexicon import word_set
 
 _SUPPOSED = frozenset({"would", "could", "should", "might"})
 _EVENT_VERBS = word_set("means meant makes made allows allowed causes caused led")
@@ -74,7 +74,7 @@ def _whose(
         sure = certain(frame, comma, main, antecedent, None)
         return (*antecedent, inserted("'s")) if sure else None
     first = next(k for k, x in enumerate(frame) if x is antecedent[0])
-    dated = any(x.is_number or x.low in w.MONTHS for x in antecedent)
+    dated = any(x.is_number or x.low in CALENDAR for x in antecedent)
     if frame[first - 1].low not in _PLACED or dated:
         return None
     place, opener = frame[first - 1].low, antecedent[0]

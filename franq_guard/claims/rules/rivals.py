@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from franq_guard.basics.words import CALENDAR, word_set
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.antecedents import is_person
 from franq_guard.claims.rules.finite_verb import is_adverb, is_plural
 from franq_guard.claims.rules.lexer import Word
-from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.rules.names import NO_PERSON
 from franq_guard.claims.rules.professions import is_profession
 
@@ -52,7 +52,7 @@ def rivals(words: Sequence[Word], lead: str, *, copular: bool) -> set[str]:
         if before == "of" and k > 1 and words[k - 2].low.removesuffix("s") in _RELATED:
             found.add("person")
         noun = _last(run)
-        if noun.is_name and noun.low not in w.MONTHS:
+        if noun.is_name and noun.low not in CALENDAR:
             governor = words[k - 2] if k > 1 else None
             near = [lead, *(x.low for x in words[: max(0, k - 1)])][-3:]
             place = _is_place(before, near) or (placed == k - 1 and _ends(words, k + len(run)))

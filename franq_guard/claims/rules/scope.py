@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from franq_guard.basics.words import CALENDAR, word_set
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.finite_verb import (
@@ -18,7 +19,6 @@ from franq_guard.claims.rules.finite_verb import (
     subject_start,
 )
 from franq_guard.claims.rules.lexer import Word
-from franq_guard.claims.rules.lexicon import word_set
 
 _CONDITIONS = word_set(
     "if unless whenever whether provided providing suppose supposing should given"
@@ -32,7 +32,6 @@ _TIMES = word_set(
 _HOLDS = word_set("when if because that which who where whether while how what whose unless")
 _NARRATED = word_set("after before since until when while as during once upon following although")
 _CONCESSIVE = word_set("despite although though while whereas unlike")
-_PRONOUNS = frozenset({"he", "she", "it", "they", "we", "i"})
 _LINKS = (
     "in addition", "in fact", "for example", "for instance", "on the other hand", "as a result",
     "in contrast", "by contrast", "in summary", "in short", "in conclusion", "of course",
@@ -55,7 +54,7 @@ def limited(frame: Sequence[Word], start: int, main: int) -> bool:
     if all(is_adverb(x) or x.low in w.OPENERS or not x.is_word for x in opening):
         return False
     timed = opening[0].low in _NARRATED or any(
-        x.is_number or x.low in _TIMES | w.MONTHS for x in opening
+        x.is_number or x.low in _TIMES | CALENDAR for x in opening
     )
     return not (timed and is_past_tense(frame[main]))
 
@@ -79,7 +78,9 @@ def unsure_verb(frame: Sequence[Word], main: int) -> bool:
     before = w.COORDINATORS | {"such", "other", "certain", "various"}
     joined = frame[main - 1].low in before and verbs.is_ed_form(frame[main].low)
     start = subject_start(frame)
-    pronoun = frame[start].low in _PRONOUNS and not all(map(is_adverb, frame[start + 1 : main]))
+    pronoun = frame[start].low in w.PERSONAL_PRONOUNS and not all(
+        map(is_adverb, frame[start + 1 : main])
+    )
     if (pronoun and not frame[start + 1].is_comma) or _verb_after_aside(frame, main):
         return True  # "he weight trained", "The club rules book, an old one, is here"
     return joined or (inserted and frame[main].low in w.AUXILIARIES)

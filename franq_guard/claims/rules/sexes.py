@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.basics.words import word_set
 
 Sex = Literal["female", "male"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import verbs
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.agreement import agree
@@ -15,9 +16,7 @@ from franq_guard.claims.rules.finite_verb import (
     subject_start,
 )
 from franq_guard.claims.rules.lexer import Word, inserted
-from franq_guard.claims.rules.lexicon import word_set
 
-_OBJECT_FORMS = frozenset({"him", "them", "me", "us"})
 _NO_END = (
     (
         w.PREPOSITIONS
@@ -31,7 +30,7 @@ _SUBJECTS = frozenset({"he", "she", "they", "we"})
 # A sentence that begins with one of these has its subject after the phrase, or is none.
 _FRONTED_ONLY = word_set("despite with without unlike like because given due especially")
 _NO_START = (
-    w.COORDINATORS | w.RELATIVES - word_set("that what where whose") | _OBJECT_FORMS | {"or"}
+    w.COORDINATORS | w.RELATIVES - word_set("that what where whose") | w.OBJECT_PRONOUNS | {"or"}
 )
 
 

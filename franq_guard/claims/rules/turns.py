@@ -10,6 +10,7 @@ import re
 from itertools import islice
 from typing import NamedTuple
 
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.finite_verb import (
     find_verb,
@@ -18,7 +19,6 @@ from franq_guard.claims.rules.finite_verb import (
     subject_start,
 )
 from franq_guard.claims.rules.lexer import lex
-from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.rules.nonclaims import reason
 
 _CONTRAST = r"(?<!help)(?:\s*[,;]|\s+[–—-])?\s+(?:but|although|though|whereas|however|yet)\b,?\s+"

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import verbs as v
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.finite_verb import is_adverb, is_finite, is_plural
 from franq_guard.claims.rules.lexer import Word, lex
-from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.rules.nonclaims import reason
 
 _ENDED = re.compile(r"[.!…][\"'”’)\]*_]*(?:\s*\[[\d, ]+\])*$")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.finite_verb import main_verb, subject_start
 from franq_guard.claims.rules.lexer import Word
-from franq_guard.claims.rules.lexicon import word_set
 from franq_guard.claims.sentences import FIRST_NAMES
 
 _NO_END = word_set(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.basics.words import word_set
 
 DETERMINERS = word_set(
     "a an the this these those every each some any no another both all several many most few"
@@ -10,6 +10,8 @@ DETERMINERS = word_set(
 )
 POSSESSIVES = word_set("its his her their our my your")
 SUBJECT_PRONOUNS = word_set("he she it they we you i this that these those there who")
+PERSONAL_PRONOUNS = word_set("he she it they we i")
+OBJECT_PRONOUNS = word_set("him them me us")
 THIRD_PERSON = word_set(
     "he she it they him her them his its their hers theirs himself herself itself"
 )
@@ -46,6 +48,7 @@ AUXILIARIES = BE | word_set(
     "has have had hasn't haven't hadn't do does did doesn't don't didn't will would can could may"
     " might must shall should won't wouldn't can't cannot couldn't shouldn't mustn't"
 )
+HAVE = word_set("has have had")
 FINITE_AUXILIARIES = AUXILIARIES - {"be", "been", "being"}
 MODALS = word_set(
     "will would can could may might must shall should won't wouldn't can't cannot couldn't"
@@ -80,11 +83,6 @@ DEALT_OUT = word_set(
     "respectively together jointly alternately combined each collectively either versus vs mutual"
     " simultaneously"
 )
-MONTHS = word_set(
-    "january february march april may june july august september october november december"
-    " monday tuesday wednesday thursday friday saturday sunday"
-)
-"""Months and days: names of no person or thing."""
 NAMING = word_set("called named titled entitled dubbed nicknamed known considered termed based")
 PLURAL_NOUNS = word_set(
     "two three four five six seven eight nine ten many some people children"

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules.words import FINITE_AUXILIARIES
 from franq_guard.datasets.comparable_words import texts
 from franq_guard.datasets.entities import Entity, Pool, entities

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules.words import (
     CONTRASTS,
     COORDINATORS,

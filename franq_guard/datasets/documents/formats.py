@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 
-from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.basics.words import word_set
 from franq_guard.datasets.jsonl import json_rows
 
 _BLOCKS = word_set(

@@ -38,7 +38,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from franq_guard.claims.rules.lexicon import word_set
+from franq_guard.basics.words import word_set
 from franq_guard.claims.rules.words import (
     AUXILIARIES,
     COORDINATORS,

@@ -13,17 +13,11 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.numerals import folded
 from franq_guard.faithfulness.small.units import UNIT_PATTERN, unit_of
 from franq_guard.faithfulness.small.values import Amount, amounts
-from franq_guard.faithfulness.small.words import (
-    NEGATIONS,
-    STOPWORDS,
-    calendar_word,
-    stem,
-    word_set,
-    words,
-)
+from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, calendar_word, stem, words
 
 _BOUND: Final = re.compile(
     r"\b(?:(?:(?P<just>just|slightly|a little)\s)?"

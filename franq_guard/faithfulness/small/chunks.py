@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from franq_guard.faithfulness.small.words import word_set
+from franq_guard.basics.words import word_set
 from franq_guard.records import Span
 
 _ABBREVIATIONS: Final = word_set(

@@ -7,9 +7,10 @@ from collections.abc import Collection, Sequence
 from itertools import takewhile
 from typing import Final
 
+from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.same_name import same_name
 from franq_guard.faithfulness.small.tokens import Kind, Token, Tokens
-from franq_guard.faithfulness.small.words import MONTHS, stem, word_set
+from franq_guard.faithfulness.small.words import MONTHS, stem
 
 _LONGEST: Final = 6
 """The most differing words between two matching ones that still count as a replacement."""

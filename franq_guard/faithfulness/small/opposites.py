@@ -11,7 +11,8 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final
 
-from franq_guard.faithfulness.small.words import NEGATIONS, stem, word_set
+from franq_guard.basics.words import word_set
+from franq_guard.faithfulness.small.words import NEGATIONS, stem
 
 _PAIRS: Final = """
 rise rises rising rose risen increase grow grew grown growth gain climb soar surge

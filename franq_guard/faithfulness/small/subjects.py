@@ -11,14 +11,9 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import takewhile
 from typing import Final
 
+from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.same_name import same_name
-from franq_guard.faithfulness.small.words import (
-    NEGATIONS,
-    STOPWORDS,
-    calendar_word,
-    stem,
-    word_set,
-)
+from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, calendar_word, stem
 
 _PIECE: Final = re.compile(r"\w+(?:[.,]\d+)*|['’]s\b|[^\w\s]")
 _JOINS: Final = word_set("and or of the , &")

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
+from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.facts import ORDINAL_END
 from franq_guard.faithfulness.small.numerals import FULL_TENS, SPELLED, folded
 from franq_guard.faithfulness.small.units import (
@@ -18,14 +19,7 @@ from franq_guard.faithfulness.small.units import (
     RATED_PATTERN,
     unit_of,
 )
-from franq_guard.faithfulness.small.words import (
-    MONTHS,
-    NEGATIONS,
-    STOPWORDS,
-    calendar_word,
-    stem,
-    word_set,
-)
+from franq_guard.faithfulness.small.words import MONTHS, NEGATIONS, STOPWORDS, calendar_word, stem
 from franq_guard.records import Span
 
 Kind = Literal["number", "few", "name", "opening", "word", "negation", "pronoun"]

@@ -13,6 +13,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.numerals import CARDINAL_PATTERN, CARDINALS, folded
 from franq_guard.faithfulness.small.units import (
     CURRENCY_PATTERN,
@@ -22,7 +23,7 @@ from franq_guard.faithfulness.small.units import (
     Unit,
     unit_of,
 )
-from franq_guard.faithfulness.small.words import STOPWORDS, stem, word_set
+from franq_guard.faithfulness.small.words import STOPWORDS, stem
 
 Value = tuple[object, ...]
 """Its kind and what it says: `("date", 2015, 3, 3)`, `("number", 18)`, `("months", 36)`."""
@@ -81,7 +82,7 @@ _POWERS: Final = {"k": 3, "thousand": 3, "million": 6, "bn": 9, "billion": 9, "t
 _SIGNS: Final = tuple("$€£¥")
 _LEAST: Final = 10  # a smaller number in words is no count often enough
 _AND_HALF: Final = re.compile(r"\s+and\s+(?:a|one)\s+(?:half|quarter)\b", re.IGNORECASE)
-_AND: Final = re.compile(r",?\s?(?:and\s)?")
+AND: Final = re.compile(r",?\s?(?:and\s)?")
 
 _DOZENS: Final = re.compile(
     rf"\b(?:(?P<count>an?|half an?|{CARDINAL_PATTERN}) )dozen\b", re.IGNORECASE
@@ -230,7 +231,7 @@ def _joined(text: str, matches: list[re.Match[str]]) -> list[re.Match[str]]:
     for left, right in pairwise(matches):
         if left["unit"] and right["unit"] and left["unit"] != right["unit"]:
             kinds = {unit.kind for side in (left, right) if (unit := unit_of(side["unit"]))}
-            if len(kinds) == 1 and _AND.fullmatch(text, left.end(), right.start()):
+            if len(kinds) == 1 and AND.fullmatch(text, left.end(), right.start()):
                 found += left, right
     return found
 

@@ -5,14 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from franq_guard.basics.words import CALENDAR, word_set
 from franq_guard.faithfulness.small.numerals import folded
 
 _WORD: Final = re.compile(r"\w+(?:[.,]\d+)*")
-
-
-def word_set(text: str) -> frozenset[str]:
-    """Return the blank-separated words of `text`."""
-    return frozenset(text.split())
 
 
 STOPWORDS: Final = word_set(
@@ -42,17 +38,13 @@ def stem(word: str) -> str:
     return word
 
 
-_CALENDAR: Final = word_set(
-    "january february march april may june july august september october november december "
-    "monday tuesday wednesday thursday friday saturday sunday"
-)
-_SHORT: Final = {word[:3] for word in _CALENDAR}
+_SHORT: Final = {word[:3] for word in CALENDAR}
 MONTHS: Final = word_set("jan feb mar apr may jun jul aug sep oct nov dec")
 
 
 def calendar_word(word: str) -> str | None:
     """Return the first three letters of a lower-case month or weekday, None for another word."""
-    known = word in _CALENDAR or word in _SHORT or word in ("sept", "tues")
+    known = word in CALENDAR or word in _SHORT or word in ("sept", "tues")
     return word[:3] if known else None
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from importlib.resources import files
 
+from franq_guard.basics.words import word_set
+
 
 def lines(name: str) -> list[str]:
     """The lines of ``name.txt`` that are neither blank nor comments."""
@@ -14,8 +16,3 @@ def lines(name: str) -> list[str]:
 def words(name: str) -> frozenset[str]:
     """The blank-separated words of ``name.txt``."""
     return word_set(" ".join(lines(name)))
-
-
-def word_set(text: str) -> frozenset[str]:
-    """The blank-separated words of ``text``."""
-    return frozenset(text.split())

@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.comparing.arithmetic import (
     beyond,
     is_more,
@@ -33,7 +34,6 @@ from franq_guard.faithfulness.small.comparing.wording import (
     cardinal,
     says_more,
 )
-from franq_guard.faithfulness.small.words import word_set
 
 _OTHERS: Final = word_set("any other others all every rest else")
 _EVERY: Final = word_set("all every")

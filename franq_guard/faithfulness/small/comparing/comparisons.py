@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal
 from typing import Final, Literal, NamedTuple
 
+from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.comparing.grid import Token
 from franq_guard.faithfulness.small.comparing.quantities import Quantity, amount_at
 from franq_guard.faithfulness.small.comparing.scales import COUNTING, DEGREES, Degree
 from franq_guard.faithfulness.small.numerals import CARDINALS, SPELLED
-from franq_guard.faithfulness.small.words import word_set
 
 _ORDINALS: Final = {"second": 2} | {
     word: number for word, number in SPELLED.items() if word not in CARDINALS and number < 11

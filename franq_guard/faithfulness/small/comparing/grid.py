@@ -9,6 +9,7 @@ from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
+from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.comparing.quantities import Quantity, column
 from franq_guard.faithfulness.small.comparing.scales import (
     DEGREES,
@@ -18,7 +19,8 @@ from franq_guard.faithfulness.small.comparing.scales import (
     cut,
 )
 from franq_guard.faithfulness.small.tables.rows import Row, tables
-from franq_guard.faithfulness.small.words import STOPWORDS, word_set
+from franq_guard.faithfulness.small.tables.sections import ASIDE
+from franq_guard.faithfulness.small.words import STOPWORDS
 
 _MOST: Final = 500
 """A table with more rows or columns is left out: of a part of it nothing is the most."""
@@ -26,7 +28,6 @@ _TITLE: Final = 300  # characters
 _TOKEN: Final = re.compile(r"[^\W_]+(?:[.,:]\d+)*|[,;()]")
 _TAIL: Final = re.compile(r"\s*(?:[(\[/]|, | per | an? | in (?=\S+$)).*", re.IGNORECASE)
 """What a header says beyond what is counted: "Weight (kg)", "Price per night"."""
-_ASIDE: Final = re.compile(r"\s*\([^)]*\)")
 _FILLERS: Final = frozenset(
     map(
         cut,
@@ -140,7 +141,7 @@ class Grid:
 
     @cached_property
     def _named(self) -> list[list[str]]:
-        plain = [_ASIDE.sub("", name) or name for name in self.names]
+        plain = [ASIDE.sub("", name) or name for name in self.names]
         return [[_singular(token.text) for token in split(name)] for name in plain]
 
     @cached_property

@@ -15,7 +15,7 @@ from franq_guard.faithfulness.small.units import (
     Unit,
     unit_of,
 )
-from franq_guard.faithfulness.small.values import dates
+from franq_guard.faithfulness.small.values import AND, dates
 
 
 class Quantity(NamedTuple):
@@ -36,7 +36,6 @@ _AMOUNT: Final = re.compile(
     rf"(?:[\s-]?(?P<unit>{UNIT_PATTERN}))?"
 )
 _ZEROS: Final = {"k": 3, "thousand": 3, "million": 6, "bn": 9, "billion": 9}
-_AND: Final = re.compile(r",?\s?(?:and\s)?")
 _OTHER_UNIT: Final = re.compile(r"\s?[^\W\d][^\W\d²³]*[²³]?(?:/[a-z]+)?")
 _CLOCK: Final = re.compile(
     r"(?P<hours>\d{1,2})(?:[:.](?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d))?)?"
@@ -102,7 +101,7 @@ def _amount(cell: str, default: Unit | None) -> Quantity | None:
 
 def _sum(cell: str, match: re.Match[str], first: Quantity) -> Quantity | None:
     """Of "2 h 30 min": parts of one kind, each of a smaller unit than the one before."""
-    between = _AND.match(cell, match.end())
+    between = AND.match(cell, match.end())
     second = _AMOUNT.fullmatch(cell, between.end() if between else match.end())
     larger, smaller = unit_of(match["unit"]), unit_of(second["unit"] or "") if second else None
     if not second or not larger or not smaller or second["before"]:

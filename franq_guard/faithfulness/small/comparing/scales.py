@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
+from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.units import CURRENCIES
-from franq_guard.faithfulness.small.words import stem, word_set
+from franq_guard.faithfulness.small.words import stem
 
 
 def cut(word: str) -> str:

@@ -13,7 +13,7 @@ _HEADING: Final = re.compile(r"(?P<marks>#{1,6})\s+(?P<marked>.+?)[\s#]*|\*\*(?P
 _BOLD: Final = 7
 """The level of a line in bold letters, below that of every heading."""
 _LONGEST: Final = 200  # characters of a heading
-_ASIDE: Final = re.compile(r"\s*\([^)]*\)")
+ASIDE: Final = re.compile(r"\s*\([^)]*\)")
 
 
 class Section(NamedTuple):
@@ -44,7 +44,7 @@ def _headed(lines: Sequence[str]) -> Iterator[list[Section]]:
         ends = (other for other, higher, _ in headings[place + 1 :] if higher <= level)
         places = tuple(i for i in range(at + 1, next(ends, len(lines))) if lines[i])
         body = tuple(lines[i] for i in places)
-        open_groups.setdefault(level, []).append(Section(_ASIDE.sub("", label), body, places))
+        open_groups.setdefault(level, []).append(Section(ASIDE.sub("", label), body, places))
     yield from open_groups.values()
 
 
@@ -62,5 +62,5 @@ def _labelled(lines: Sequence[str]) -> Iterator[list[Section]]:
             yield run
             run = []
         else:
-            run.append(Section(_ASIDE.sub("", match["label"]), (match["said"],), (at,)))
+            run.append(Section(ASIDE.sub("", match["label"]), (match["said"],), (at,)))
     yield run

@@ -1,0 +1,15 @@
+"""Sets of words, and those that several rooms need."""
+
+from __future__ import annotations
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The blank-separated words of ``text``."""
+    return frozenset(text.split())
+
+
+CALENDAR = word_set(
+    "january february march april may june july august september october november december"
+    " monday tuesday wednesday thursday friday saturday sunday"
+)
+"""Months and days: names of no person or thing."""
