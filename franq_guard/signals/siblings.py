@@ -6,7 +6,8 @@ about is the same, and one fact that is told of it differs. So two passages do n
 
 - where the claim names what its passage is about ("Basic"), and the other passage is about another
   name or number instead ("Team");
-- where two facts of the claim differ, as in "40 were sold in 2016." and "62 were sold in 2017.".
+- where two facts of the claim differ, as in "40 were sold in 2016." and "62 were sold in 2017.";
+- where a noun has another attribute and something else differs, too (:mod:`.variants`).
 
 What a sentence is about are the names and numbers before its verb; if there are none, those of the
 sentences before it, and of the title. The verb is found by its form alone.
@@ -26,6 +27,7 @@ from franq_guard.faithfulness.small.numerals import CARDINALS
 from franq_guard.faithfulness.small.tokens import known, tokens
 from franq_guard.faithfulness.small.words import calendar_word
 from franq_guard.records import Passage
+from franq_guard.signals.variants import are_variants
 
 __all__ = ["are_siblings"]
 
@@ -63,8 +65,12 @@ def are_siblings(claim: str, stating: Passage, other: Passage) -> bool:
 
     That is so if the claim has a name or number which ``stating`` is about and ``other`` lacks, and
     ``other`` is about one instead that ``stating`` lacks. It is also so if both hold of any two
-    names and numbers of the claim and of the sentence in ``other`` that is nearest to it.
+    names and numbers of the claim and of the sentence in ``other`` that is nearest to it; and if
+    these two are about variants of a thing.
     """
+    nearest = _sentences(other.text)[_nearest(claim, other.text)].text
+    if are_variants(claim, nearest):
+        return True
     own, others = (known(f"{one.title}. {one.text}").words for one in (stating, other))
     said = known(claim).words
     lacking = (said & own) - others
@@ -74,7 +80,6 @@ def are_siblings(claim: str, stating: Passage, other: Passage) -> bool:
     kinds = {number for fact, number in _topic(claim, stating).items() if fact in lacking}
     if any(number in kinds for fact, number in instead.items() if fact not in own):
         return True
-    nearest = _sentences(other.text)[_nearest(claim, other.text)].text
     return _has_two(claim, lacking) and _has_two(nearest, known(nearest).words - own)
 
 

@@ -34,6 +34,11 @@ ROWS = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines
         ("A pitch in the Birch field costs 9 euros.", "A pitch in the Dune field costs 7 euros."),
         # What it is about comes after the verb, but two facts differ: May and 40, June and 62.
         ("The shop sold 40 bicycles in May.", "The shop sold 62 bicycles in June."),
+        # Variants told apart by a common word or a letter, and something else differs.
+        ("Dogs are allowed on the south beach.", "Dogs are not allowed on the north beach."),
+        ("The red line stops at the airport.", "The blue line stops at the harbour."),
+        ("Block A has a lift.", "Block B has no lift."),
+        ("The upper deck is roofed.", "The lower deck isn't roofed."),
         # What the sentence is about was said before it.
         ("Dogs may enter the Birch field.", "The Dune field has a lake. Dogs may not enter it."),
     ],
@@ -69,6 +74,15 @@ def test_a_title_says_what_a_passage_is_about():
         ("Lena Marsh was born in Dover.", "Marsh was born in Leeds. Leeds was her home."),
         ("Norda Foods employs 420 people.", "Norda employs 390 people."),
         ("Norda Foods employs 420 people.", "Norda Foods Ltd employs 390 people."),
+        # The attribute is what is told: nothing else differs.
+        ("It has a red door.", "It has a green door."),
+        ("He lives in the east wing.", "He lives in the west wing."),
+        # The same attribute in both, and one fact differs.
+        ("The old bridge was built of wood.", "The old bridge was built of steel."),
+        # A count is told of a thing and does not say which one it is.
+        ("It holds two small boats.", "It always holds three small boats."),
+        # A plural is no attribute of the word after it: "get" is no noun here.
+        ("Employees get 23 days of leave.", "Personnel get 25 days of leave."),
         # Words that only begin a sentence are no names.
         ("Employees get 23 days of leave.", "Staff get 25 days of leave. Overtime is paid."),
         ("The kettle holds two litres.", "The kettle holds three litres."),

@@ -39,7 +39,6 @@ _RANKS = word_set("first second third last only latest next")
 _ONCE = frozenset({"previously", "formerly", "once", "originally"})
 _BEGINNINGS = word_set("began begins ended ends occurred occurs happened happens came comes")
 """After these the doer of an -ing form is unclear: "It began in May, marking the end of ..."."""
-"""After an -ing form they mean a person before it, who may be its subject: "reuniting him with"."""
 _PRESENT = w.NAMING | word_set(
     "located situated found made used owned abbreviated shortened spelled loaded filled covered"
     " surrounded equipped"
