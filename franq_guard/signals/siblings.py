@@ -7,7 +7,7 @@ about is the same, and one fact that is told of it differs. So two passages do n
 - where the claim names what its passage is about ("Basic"), and the other passage is about another
   name or number instead ("Team");
 - where two facts of the claim differ, as in "40 were sold in 2016." and "62 were sold in 2017.";
-- where a noun has another attribute and something else differs, too (:mod:`.variants`).
+- where two sentences run parallel but differ in two places (:mod:`.variants`).
 
 What a sentence is about are the names and numbers before its verb; if there are none, those of the
 sentences before it, and of the title. The verb is found by its form alone.

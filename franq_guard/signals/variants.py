@@ -5,86 +5,63 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from typing import Final, NamedTuple
+from typing import Final
 
-from franq_guard.claims.rules import verbs
-from franq_guard.claims.rules.words import FINITE_AUXILIARIES
-from franq_guard.faithfulness.small.numerals import CARDINALS
 from franq_guard.faithfulness.small.tokens import tokens
 from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, stem
 
 __all__ = ["are_variants"]
 
+_PARALLEL: Final = 0.5
+"""Sentences with this share of their content words in common, in the same order, run parallel."""
+_PLACES: Final = 2
+_STEM: Final = 4
+"""Letters at the beginning of two forms of one word: "stored", "storage"."""
 _WORD: Final = re.compile(r"\w+(?:[.,]\d+)*")
-_VERBS: Final = FINITE_AUXILIARIES | verbs.PURE_PASTS | verbs.REGULAR_PASTS
 _IDLE: Final = STOPWORDS | NEGATIONS
 
 
-class _Word(NamedTuple):
-    """A content word with those before and after it, stopwords among them; "" at the ends."""
-
-    text: str
-    before: str
-    after: str
-
-
 def are_variants(claim: str, sentence: str) -> bool:
-    """Whether the same noun has another attribute in the sentence, and something else differs, too.
+    """Whether the two run parallel and differ in two places at least: in what is meant, and told.
 
     "Dogs are allowed on the south beach." and "Dogs are not allowed on the north beach." do not
-    disagree. If the attribute were what is told, as in "It has a red door." and "It has a green
-    door.", nothing else would differ. A letter after the noun counts as well: "Block A".
+    disagree. On one thing parallel sentences differ in one place alone: "It has a red door." and
+    "It has a green door." The price: "Staff get 25 days." is not taken for a disagreement with
+    "Employees get 23 days."
 
     Args:
         claim: what is stated elsewhere.
         sentence: the one that shares most words with it.
     """
-    own, theirs = _content(claim), _content(sentence)
-    matcher = SequenceMatcher(None, _stems(own), _stems(theirs), autojunk=False)
-    differing = [code[1:] for code in matcher.get_opcodes() if code[0] != "equal"]
-    more = len(differing) > 1 or _denies(claim) != _denies(sentence)
-    return more and any(
-        b - a == 1 == d - c and _attributes(own[a], theirs[c]) for a, b, c, d in differing
-    )
+    own, other = _content(claim), _content(sentence)
+    places = SequenceMatcher(None, own, other, autojunk=False).get_opcodes()
+    equal = sum(b - a for kind, a, b, _, _ in places if kind == "equal")
+    replaced = [
+        kind for kind, a, b, c, d in places if kind == "replace" and _differ(own[a:b], other[c:d])
+    ]
+    differing = len(replaced) + (_denies(claim) != _denies(sentence))
+    return equal >= _PARALLEL * max(len(own), len(other)) and differing >= _PLACES
+
+
+def _content(text: str) -> list[str]:
+    """The stems of the content words, without negations; also the letter of "Block A"."""
+    words = enumerate(_WORD.findall(text))
+    return [
+        stem(word.lower())
+        for place, word in words
+        if word.lower() not in _IDLE or (place and len(word) == 1 and word.isupper())
+    ]
 
 
 def _denies(text: str) -> bool:
     return any(token.kind == "negation" for token in tokens(text))
 
 
-def _content(text: str) -> list[_Word]:
-    words = ["", *_WORD.findall(text), ""]
-    return [
-        _Word(word, words[k], words[k + 2])
-        for k, word in enumerate(words[1:-1])
-        if word.lower() not in _IDLE or (_is_letter(word) and k > 0)
-    ]
+def _differ(own: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether a word of the first has no other form in the second."""
+    return not all(any(_alike(word, form) for form in other) for word in own)
 
 
-def _stems(words: Sequence[_Word]) -> list[str]:
-    return [stem(word.text.lower()) for word in words]
-
-
-def _attributes(own: _Word, other: _Word) -> bool:
-    """Whether both say which one is meant of the same noun: before it, or as a letter after it."""
-    if _is_letter(own.text) and _is_letter(other.text):
-        return stem(own.before.lower()) == stem(other.before.lower())
-    noun = own.after.lower()
-    return (
-        not any(map(_is_plural, (own.text, other.text)))  # "Employees get 23 days."
-        and noun not in _VERBS | STOPWORDS
-        and stem(noun) == stem(other.after.lower()) != ""
-        and not any(map(_is_count, (own.text, other.text)))  # that is told, and says not which
-    )
-
-
-def _is_plural(word: str) -> bool:
-    return word.endswith("s") and not word.endswith("ss")
-
-
-def _is_count(word: str) -> bool:
-    return word[0].isdigit() or word.lower() in CARDINALS
-
-
-def _is_letter(word: str) -> bool:
-    return len(word) == 1 and word.isupper()
+def _alike(one: str, other: str) -> bool:
+    size = min(_STEM, len(one), len(other))
+    return one.isalpha() and size > 1 and one[:size] == other[:size]

@@ -39,6 +39,8 @@ ROWS = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines
         ("The red line stops at the airport.", "The blue line stops at the harbour."),
         ("Block A has a lift.", "Block B has no lift."),
         ("The upper deck is roofed.", "The lower deck isn't roofed."),
+        ("Calls to landlines cost 4 cents.", "Calls to mobiles cost 11 cents."),
+        ("The enamelled pot is for gas.", "The stainless-steel pot is not for gas."),
         # What the sentence is about was said before it.
         ("Dogs may enter the Birch field.", "The Dune field has a lake. Dogs may not enter it."),
     ],
@@ -81,10 +83,10 @@ def test_a_title_says_what_a_passage_is_about():
         ("The old bridge was built of wood.", "The old bridge was built of steel."),
         # A count is told of a thing and does not say which one it is.
         ("It holds two small boats.", "It always holds three small boats."),
-        # A plural is no attribute of the word after it: "get" is no noun here.
-        ("Employees get 23 days of leave.", "Personnel get 25 days of leave."),
+        # Another form of a word is no other word.
+        ("The tour includes lunch.", "The tour does not include lunch."),
         # Words that only begin a sentence are no names.
-        ("Employees get 23 days of leave.", "Staff get 25 days of leave. Overtime is paid."),
+        ("Employees get 23 days of leave.", "Staff are given 25 days off. Overtime is paid."),
         ("The kettle holds two litres.", "The kettle holds three litres."),
     ],
 )
