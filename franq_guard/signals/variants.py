@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
 from franq_guard.faithfulness.small.tokens import tokens
-from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, stem
+from franq_guard.signals.topics import content
 
 __all__ = ["are_variants"]
 
@@ -17,8 +16,6 @@ _PARALLEL: Final = 0.5
 _PLACES: Final = 2
 _STEM: Final = 4
 """Letters at the beginning of two forms of one word: "stored", "storage"."""
-_WORD: Final = re.compile(r"\w+(?:[.,]\d+)*")
-_IDLE: Final = STOPWORDS | NEGATIONS
 
 
 def are_variants(claim: str, sentence: str) -> bool:
@@ -33,7 +30,7 @@ def are_variants(claim: str, sentence: str) -> bool:
         claim: what is stated elsewhere.
         sentence: the one that shares most words with it.
     """
-    own, other = _content(claim), _content(sentence)
+    own, other = content(claim), content(sentence)
     places = SequenceMatcher(None, own, other, autojunk=False).get_opcodes()
     equal = sum(b - a for kind, a, b, _, _ in places if kind == "equal")
     replaced = [
@@ -41,16 +38,6 @@ def are_variants(claim: str, sentence: str) -> bool:
     ]
     differing = len(replaced) + (_denies(claim) != _denies(sentence))
     return equal >= _PARALLEL * max(len(own), len(other)) and differing >= _PLACES
-
-
-def _content(text: str) -> list[str]:
-    """The stems of the content words, without negations; also the letter of "Block A"."""
-    words = enumerate(_WORD.findall(text))
-    return [
-        stem(word.lower())
-        for place, word in words
-        if word.lower() not in _IDLE or (place and len(word) == 1 and word.isupper())
-    ]
 
 
 def _denies(text: str) -> bool:

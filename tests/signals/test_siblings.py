@@ -41,13 +41,46 @@ ROWS = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines
         ("The upper deck is roofed.", "The lower deck isn't roofed."),
         ("Calls to landlines cost 4 cents.", "Calls to mobiles cost 11 cents."),
         ("The enamelled pot is for gas.", "The stainless-steel pot is not for gas."),
-        # What the sentence is about was said before it.
+        # What the sentence is about was said before it, by a name or by a common word.
         ("Dogs may enter the Birch field.", "The Dune field has a lake. Dogs may not enter it."),
     ],
 )
 def test_siblings(stating, other):
     before = "The Birch field has a pond. " if "Dogs" in stating else ""
     assert are_siblings(stating, Passage(before + stating), Passage(other))
+
+
+@pytest.mark.parametrize(
+    ("stating", "other"),
+    [
+        ("The early ferry is small. It takes an hour.", "The late ferry is new. It takes two."),
+        ("For the light dough, sift the flour. Bake it for 20 minutes.",
+         "For the dark dough, melt the butter. Bake it for 30 minutes."),
+        # In one sentence each: the attribute, and something else.
+        ("Members on probation have no vote.", "Members with a deputy have two votes each."),
+    ],
+)  # fmt: skip
+def test_siblings_by_an_earlier_sentence(stating, other):
+    claim = stating.split(". ")[-1]
+    assert are_siblings(claim, Passage(stating), Passage(other))
+    # The claim is about the thing of the other passage: what states it is about the wrong one.
+    about = other.split(". ")[0] + ", " + claim
+    assert not are_siblings(about, Passage(stating), Passage(other))
+
+
+@pytest.mark.parametrize(
+    ("stating", "other"),
+    [
+        # Both are about the same ferry, which is called more in one of them, or something else.
+        ("The early ferry is small. It takes an hour.", "The ferry is new. It takes two."),
+        ("The early ferry is small. It takes an hour.", "The crew is large. The trip takes two."),
+        # The attribute is all that differs: it may be the fact that is told.
+        ("A big fire destroyed the hall.", "A small fire destroyed the hall."),
+    ],
+)
+def test_no_siblings_by_an_earlier_sentence(stating, other):
+    claim = stating.split(". ")[-1]
+    assert not are_siblings(claim, Passage(stating), Passage(other))
 
 
 def test_a_title_says_what_a_passage_is_about():
