@@ -489,3 +489,21 @@ def test_a_first_that_the_sentence_has_elsewhere_is_no_replaced_number():
     assert (
         value("number_replaced", "Ada Vale was the first to describe the moth.", (sentence,)) == 0
     )
+
+
+@pytest.mark.parametrize(
+    ("sentence", "claim", "negated"),
+    [
+        # A limit in other words; the first "no" negates nothing.
+        ("Report it no later than 14 days after.", "Report it at the latest 14 days after.", False),
+        ("It runs for not more than an hour daily.", "It runs for an hour at most daily.", False),
+        # "unless" is "if not", so both or neither are negated.
+        ("It is free unless another has it.", "It is free if nobody has it.", False),
+        ("It is free unless another has it.", "It is free if another has it.", True),
+        ("All rooms except the attic are warm.", "All rooms and the attic are warm.", True),
+        ("All rooms except the attic are warm.", "All rooms but not the attic are warm.", False),
+    ],
+)
+def test_limits_are_no_negations_and_exceptions_are(sentence, claim, negated):
+    found = dict(zip(REPLACED, replaced(claim, [sentence], sentence), strict=True))
+    assert (found["negation_added"] > 0) is negated

@@ -62,8 +62,13 @@ _WORD: Final = re.compile(r"\w+(?:[.,]\d+)*")
 _OPENS: Final = re.compile(r"(?:^|[.!?:]\s+)$")
 _ABBREVIATION: Final = re.compile(r" ?\([A-Z]{2,6}\)")
 _NOT: Final = ("'t", "’t")
+_LIMIT: Final = re.compile(r" (?:more|less|\w+er) than\b")
+"""After "no" or "not" it says a limit and negates nothing: "no later than Friday", "by Friday"."""
 _REFUSING: Final = word_set("unable fails failed refuses refused declines declined")
 """Before "to" they negate a verb."""
+_LIMITING: Final = word_set("no not")
+_EXCEPTIONS: Final = word_set("unless otherwise except")
+"""They negate what follows: "unless another reader waits" is "if nobody else waits"."""
 _PRONOUNS: Final = word_set("he she it they")
 _FEW: Final = {"one": "1", "first": "1", "second": "2"}
 _YEARS: Final = re.compile(r"(?<=\d0)s$")
@@ -132,6 +137,8 @@ def _read(text: str) -> list[Token]:
         if refused or text[match.end() : match.end() + 2] in _NOT:  # failed to, isn't, can't
             found.append(Token("not", "negation"))
             continue
+        if word.lower() in _LIMITING and _LIMIT.match(text, match.end()):
+            continue
         opens = bool(_OPENS.search(text[max(0, start - 4) : start]))
         dated = word == "May" and bool(_DATED.match(text, match.end()))
         token = _token(word, opens=opens and not dated)
@@ -192,8 +199,10 @@ def _token(word: str, *, opens: bool) -> Token | None:
         return Token(str(SPELLED[lower]), "number")
     if lower in _FEW:
         return Token(_FEW[lower], "few")
-    if lower in NEGATIONS or lower in _PRONOUNS:
-        return Token(lower, "negation" if lower in NEGATIONS else "pronoun")
+    if lower in NEGATIONS | _EXCEPTIONS:
+        return Token(lower, "negation")
+    if lower in _PRONOUNS:
+        return Token(lower, "pronoun")
     if word == "May" and not opens:
         return Token("may", "name")  # the month
     if lower in STOPWORDS or len(word) == 1:
