@@ -8,7 +8,11 @@ about is the same, and one fact that is told of it differs. So two passages do n
   name or number instead ("Team");
 - where two facts of the claim differ, as in "40 were sold in 2016." and "62 were sold in 2017.";
 - where two sentences run parallel but differ in two places (:mod:`.variants`);
-- where an earlier sentence says which one is meant: "The late ferry is small. It takes an hour."
+- where what they are about has a word in common and one of its own each: "The early ferry is small.
+  It takes an hour.", "The late ferry is new. It takes two."
+
+But they may disagree if the answer is about the other thing: what it says of the late ferry is not
+stated by a passage on the early one.
 
 What a sentence is about are the names and numbers before its verb; if there are none, those of the
 sentences before it, and of the title.
@@ -21,18 +25,35 @@ from collections.abc import Set
 from franq_guard.faithfulness.small.tokens import known, tokens
 from franq_guard.faithfulness.small.words import calendar_word
 from franq_guard.records import Passage
-from franq_guard.signals.topics import NAMES_AND_NUMBERS, Facts, content, facts, nearest, read
+from franq_guard.signals.topics import (
+    NAMES_AND_NUMBERS,
+    Facts,
+    Sentence,
+    content,
+    facts,
+    nearest,
+    read,
+    stems,
+)
 from franq_guard.signals.variants import are_variants
 
 __all__ = ["are_siblings"]
 
 
-def are_siblings(claim: str, stating: Passage, other: Passage) -> bool:
+def are_siblings(claim: str, stating: Passage, other: Passage, *, said: str = "") -> bool:
     """Whether ``other`` is about another thing than ``stating``, which states the claim.
 
     Each of the module's four rules is enough. They compare the claim with the sentence of ``other``
     that is nearest to it.
+
+    Args:
+        claim: a sentence.
+        stating: the passage that states it.
+        other: the passage that seems to contradict it.
+        said: what was said before the claim, by which one knows what the claim is about.
     """
+    if _is_about(f"{said} {claim}", stating, other):
+        return False
     near = read(other.text)[nearest(claim, other.text)].text
     return (
         are_variants(claim, near)
@@ -40,6 +61,17 @@ def are_siblings(claim: str, stating: Passage, other: Passage) -> bool:
         or _two_facts(claim, near, stating, other)
         or _other_topic(claim, stating, other)
     )
+
+
+def _is_about(said: str, stating: Passage, other: Passage) -> bool:
+    """Whether the last word of what is said that tells the passages apart is of ``other``."""
+    own, others = _topics(stating) - stems(_whole(other)), _topics(other) - stems(_whole(stating))
+    words = reversed([word.stem for word in content(said)])
+    return next((word in others for word in words if word in own | others), False)
+
+
+def _topics(passage: Passage) -> frozenset[str]:
+    return stems(passage.title).union(*(one.topic for one in read(passage.text)))
 
 
 def _other_name(claim: str, stating: Passage, other: Passage) -> bool:
@@ -58,24 +90,25 @@ def _two_facts(claim: str, near: str, stating: Passage, other: Passage) -> bool:
 
 
 def _other_topic(claim: str, stating: Passage, other: Passage) -> bool:
-    """Whether sentences up to those compared are about one kind of thing, but not the same.
+    """Whether the passages are about one kind of thing where they are compared, but not the same.
 
-    That is so if they share a word of what they are about, and each has one that the other passage
-    lacks, as in "the early ferry" and "the late ferry"; the claim has none of the other passage's.
-    In the two that are compared something else must differ, too (:mod:`.variants`).
+    That is so if the topics share a word, and each has one that the other passage lacks, as in "the
+    early ferry" and "the late ferry". What is told must differ, too: "A big fire destroyed the
+    hall." and "A small fire destroyed the hall." disagree.
     """
-    words, others = (frozenset(content(_whole(one))) for one in (stating, other))
-    said = frozenset(content(claim))
-    own, theirs = (read(p.text)[: nearest(claim, p.text) + 1] for p in (stating, other))
-    return any(
-        a.topic & b.topic
-        and a.topic - others
-        and b.topic - words
-        and not b.topic - words & said
-        and (a is not own[-1] or b is not theirs[-1] or a.told != b.told)
-        for a in own
-        for b in theirs
+    own, theirs = _governing(claim, stating), _governing(claim, other)
+    return bool(
+        own.topic & theirs.topic
+        and own.topic - stems(_whole(other))
+        and theirs.topic - stems(_whole(stating))
+        and own.told != theirs.told
     )
+
+
+def _governing(claim: str, passage: Passage) -> Sentence:
+    """The sentence nearest to the claim or, if it is about "it", the one before that says what."""
+    found = read(passage.text)[: nearest(claim, passage.text) + 1]
+    return next((one for one in reversed(found) if one.topic), found[-1])
 
 
 def _whole(passage: Passage) -> str:

@@ -75,12 +75,16 @@ def stances(
         for trace, places in zip(traces, shown, strict=True)
     ]
     tables = _tables(model, nli, read, texts)
-    names = [_antecedent(claim) for claim in claims] if claims else [None] * len(texts)
-    denied = list(map(_contradictions, tables, traces, shown, texts, names))
+    of: Sequence[Claim | None] = claims or [None] * len(texts)
+    names, said = list(map(_antecedent, of)), list(map(_said, traces, of))
+    denied = list(map(_contradictions, tables, traces, shown, texts, names, said))
     found = list(map(_stance, tables, denied))
     if not evidence:
         return found
-    against = _against(model, nli, traces, texts, list(map(_contradicting, denied, shown)))
+    places = list(map(_contradicting, denied, shown))
+    against = _against(model, nli, traces, texts, places)
+    most = [one.contradiction for one in found]
+    against = list(map(_at_most, against, most))
     return [replace(one, against=stretch) for one, stretch in zip(found, against, strict=True)]
 
 
@@ -101,13 +105,19 @@ def _tables(
 
 
 def _contradictions(
-    table: FloatArray, trace: Trace, shown: Sequence[int], text: str, name: str | None
+    table: FloatArray,
+    trace: Trace,
+    shown: Sequence[int],
+    text: str,
+    name: str | None,
+    said: str,
 ) -> FloatArray:
     """P(contradiction) of each passage (k,); 0 for one on something else than what states the text.
 
     "It is made in Rome." contradicts a passage on another thing that is made in Paris. So if a
     passage with the name that "it" stands for states the claim, those without it do not count; nor
-    do those on a sibling of the thing that the passage is about which states it most.
+    do those on a sibling of the thing that the passage is about which states it most, unless that
+    sibling is what the answer is about: then what seems to state the claim is on something else.
     """
     read = [trace.passages[i] for i in shown]
     states = table[:, 0] > _RATHER
@@ -117,13 +127,22 @@ def _contradictions(
     named = np.array([name is None or _names(passage, name) for passage in read])
     apart = ~named & (named & states).any()
     for i in np.flatnonzero(~states & (table[:, 2] >= _WORTH_READING)):
-        apart[i] |= are_siblings(text, best, read[i])
+        if name is None or not named[i] or _names(best, name):
+            apart[i] |= are_siblings(text, best, read[i], said=said)
     return np.where(apart, 0.0, table[:, 2])
 
 
-def _antecedent(claim: Claim) -> str | None:
+def _said(trace: Trace, claim: Claim | None) -> str:
+    """The question, the answer up to the claim, and what the claim's pronoun stands for."""
+    if claim is None or not claim.spans:
+        return trace.question
+    before = trace.generation.text[: claim.spans[0][0]]
+    return f"{trace.question} {before} {claim.context or ''}"
+
+
+def _antecedent(claim: Claim | None) -> str | None:
     """The last word of the name that a claim's pronoun stands for; None if that is in its text."""
-    note = None if claim.full else _PRONOUN.match(claim.context or "")
+    note = None if claim is None or claim.full else _PRONOUN.match(claim.context or "")
     if note is None or note[1] not in THIRD_PERSON:
         return None
     names = _NAME.findall(note[2])
@@ -150,6 +169,13 @@ def _contradicting(denied: FloatArray, shown: Sequence[int]) -> int | None:
     if not len(denied) or not denied.max() >= _WORTH_READING:  # "not >=" also holds for NaN
         return None
     return shown[int(denied.argmax())]
+
+
+def _at_most(evidence: Evidence | None, most: float | None) -> Evidence | None:
+    """The evidence with a score of at most that of its passage, of which it is a part."""
+    if evidence is None or most is None:
+        return evidence
+    return replace(evidence, score=min(evidence.score, most))
 
 
 def _against(

@@ -1,6 +1,6 @@
-"""What the sentences of a passage are about: what stands before their verb.
+"""What the sentences of a passage are about: mostly what stands before their verb.
 
-The verb is found by its form alone.
+The verb is found by its form alone. Without one, it is what stands before the first comma.
 """
 
 from __future__ import annotations
@@ -17,7 +17,17 @@ from franq_guard.faithfulness.small.numerals import CARDINALS
 from franq_guard.faithfulness.small.tokens import tokens
 from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, stem
 
-__all__ = ["NAMES_AND_NUMBERS", "Facts", "Sentence", "content", "facts", "nearest", "read"]
+__all__ = [
+    "NAMES_AND_NUMBERS",
+    "Facts",
+    "Sentence",
+    "Word",
+    "content",
+    "facts",
+    "nearest",
+    "read",
+    "stems",
+]
 
 _SURE: Final = (
     FINITE_AUXILIARIES
@@ -43,11 +53,20 @@ Facts = Mapping[str, bool]
 """Names and numbers, each with whether it is a number."""
 
 
+class Word(NamedTuple):
+    """A content word, by its stem, and the words before and after it as written; "" at an end."""
+
+    stem: str
+    before: str
+    after: str
+    plural: bool
+
+
 class Sentence(NamedTuple):
     """A sentence with its words.
 
-    ``facts`` and ``topic``: the names and numbers, and all content words, of what it is about;
-    ``told``: the other content words.
+    ``facts`` and ``topic``: the names and numbers, and all content words, of what it is about (none
+    if that is "it"); ``told``: the other content words.
     """
 
     text: str
@@ -67,11 +86,14 @@ def read(text: str) -> tuple[Sentence, ...]:
 
 def _sentence(text: str, named: Collection[str]) -> Sentence:
     subject = _subject(text)
-    opening = subject if content(subject) else text.split(",")[0]  # "For the dough, sift it."
-    topic = frozenset(content(opening))
-    return Sentence(
-        text, _words(text), facts(subject, named), topic, frozenset(content(text)) - topic
-    )
+    topic = stems(subject) or stems(_opening(text))
+    return Sentence(text, _words(text), facts(subject, named), topic, stems(text) - topic)
+
+
+def _opening(text: str) -> str:
+    """What a sentence without a subject begins with: "For the light dough, sift the flour."."""
+    clause, comma, _ = text.partition(",")
+    return clause if comma and clause.split(" ")[0].lower() in PREPOSITIONS else ""
 
 
 def nearest(claim: str, text: str) -> int:
@@ -81,13 +103,24 @@ def nearest(claim: str, text: str) -> int:
     return max(range(len(found)), key=lambda i: len(words & found[i].words))
 
 
-def content(text: str) -> list[str]:
-    """The stems of the content words, without negations; also the letter of "Block A"."""
+def content(text: str) -> list[Word]:
+    """The content words of a text, without negations; also the letter of "Block A"."""
+    words = _WORD.findall(text)
+    beside = ["", *map(str.lower, words), ""]
     return [
-        stem(word.lower())
-        for place, word in enumerate(_WORD.findall(text))
+        Word(stem(word.lower()), beside[place], beside[place + 2], _is_plural(word))
+        for place, word in enumerate(words)
         if word.lower() not in _IDLE or (place and len(word) == 1 and word.isupper())
     ]
+
+
+def _is_plural(word: str) -> bool:
+    return word.endswith("s") and not word.endswith("ss")
+
+
+def stems(text: str) -> frozenset[str]:
+    """The stems of the content words of a text."""
+    return frozenset(word.stem for word in content(text))
 
 
 def facts(phrase: str, named: Collection[str] = ()) -> Facts:

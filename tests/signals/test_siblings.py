@@ -63,9 +63,6 @@ def test_siblings(stating, other):
 def test_siblings_by_an_earlier_sentence(stating, other):
     claim = stating.split(". ")[-1]
     assert are_siblings(claim, Passage(stating), Passage(other))
-    # The claim is about the thing of the other passage: what states it is about the wrong one.
-    about = other.split(". ")[0] + ", " + claim
-    assert not are_siblings(about, Passage(stating), Passage(other))
 
 
 @pytest.mark.parametrize(
@@ -74,6 +71,15 @@ def test_siblings_by_an_earlier_sentence(stating, other):
         # Both are about the same ferry, which is called more in one of them, or something else.
         ("The early ferry is small. It takes an hour.", "The ferry is new. It takes two."),
         ("The early ferry is small. It takes an hour.", "The crew is large. The trip takes two."),
+        # What differs is said of both, or before another subject than the one compared.
+        (
+            "The inn lies in Trev. It has 40 rooms. The pool is heated.",
+            "The inn lies in Trev. It has 60 rooms. The pool is not heated.",
+        ),
+        (
+            "Guests with dogs pay more. Smoking is allowed outside.",
+            "Guests with children are welcome. Smoking is not allowed outside.",
+        ),
         # The attribute is all that differs: it may be the fact that is told.
         ("A big fire destroyed the hall.", "A small fire destroyed the hall."),
     ],
@@ -81,6 +87,35 @@ def test_siblings_by_an_earlier_sentence(stating, other):
 def test_no_siblings_by_an_earlier_sentence(stating, other):
     claim = stating.split(". ")[-1]
     assert not are_siblings(claim, Passage(stating), Passage(other))
+
+
+@pytest.mark.parametrize(
+    ("said", "siblings"),
+    [
+        ("Is the early ferry fast?", True),
+        ("Is the late ferry fast?", False),  # the passage on the early one does not state it
+        ("Which ferries are there? The early ferry is small. The late ferry is new.", False),
+        ("Which ferries are there? The late ferry is new. The early ferry is small.", True),
+        ("Which ferries are there?", True),
+    ],
+)
+def test_what_the_answer_is_about(said, siblings):
+    stating = Passage("The early ferry is small. It takes an hour.")
+    other = Passage("The late ferry is new. It takes two hours.")
+    assert are_siblings("It takes an hour.", stating, other, said=said) is siblings
+
+
+def test_a_claim_on_the_other_thing_is_in_conflict():
+    # The second claim is the indoor pool's, told of the outdoor pool; the encoder sees no subject.
+    pytest.importorskip("torch")
+    told = ("The indoor pool is warm. It is open at night.",
+            "The outdoor pool is cold. It is not open at night.")  # fmt: skip
+    answer = "The {} pool is {}. It is open at night."
+    guard = Guard.offline()
+    right = guard.check("What is the pool like?", told, answer.format("indoor", "warm"))
+    wrong = guard.check("What is the pool like?", told, answer.format("outdoor", "cold"))
+    assert [v.reason for v in right.verdicts] == [None, None]
+    assert [v.reason for v in wrong.verdicts] == [None, "conflict"]
 
 
 def test_a_title_says_what_a_passage_is_about():

@@ -42,6 +42,7 @@ INPUTS: Final = (
     *REPLACED,
 )
 LARGEST_MARGIN: Final = 8.0
+_RATHER: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +76,20 @@ class Blend:
         """
         weights = self.weights[-len(REPLACED) :]
         signs = zip(weights, changed, strict=True)
-        return max((-weight * value for weight, value in signs if value > 1), default=0.0)
+        return max((0.0, *(-weight * value for weight, value in signs if value > 1)))
 
     def classes(self, logits: Floats, against: Floats) -> Floats:
         """Return the probabilities (n, 3) of logits (n, 3).
 
         Args:
             logits: the encoder's.
-            against: log-odds (n,) that are added to the contradiction's.
+            against: log-odds (n,) that are added to the contradiction's, unless the encoder finds
+                that the text entails the claim: another sentence of it may state what the nearest
+                one does not.
         """
         scaled = logits / self.temperature
-        scaled[:, 2] += against
-        grown = np.exp(scaled - scaled.max(axis=1, keepdims=True))
-        return np.asarray(grown / grown.sum(axis=1, keepdims=True), dtype=np.float64)
+        scaled[:, 2] += np.where(_softmax(scaled)[:, 0] > _RATHER, 0.0, against)
+        return _softmax(scaled)
 
     def to_json(self) -> str:
         """Return the blend as JSON."""
@@ -115,6 +117,11 @@ class Blend:
 def plain() -> Blend:
     """Return the blend that uses only the encoder: the sigmoid of its margin."""
     return Blend((1.0,) + (0.0,) * (len(INPUTS) - 1), 0.0)
+
+
+def _softmax(logits: Floats) -> Floats:
+    grown = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(grown / grown.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
 def margins(logits: Floats) -> tuple[Floats, Floats]:

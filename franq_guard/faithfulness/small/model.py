@@ -254,7 +254,7 @@ class SmallFaithfulness:
             against = self._blend.against(replaced(part, told, context.whole))
             sentence = best_match(part, told)
             if against and sentence:
-                found[index][sentence] = against
+                found[index][sentence] = max(against, found[index].get(sentence, 0.0))
         return found
 
     def _classes(self, chunks: Sequence[tuple[Logits, float]]) -> Floats:
