@@ -45,7 +45,11 @@ def test_the_claims_are_copied_from_the_first_passage():
             False,
         ),
         # After the noun, before the verb.
-        ("Lockers for members are free at noon.", "Lockers for guests are locked at noon.", True),
+        (
+            "The course held in spring is taught by Ada.",
+            "The course held in autumn is taught by Tom.",
+            True,
+        ),
         # "stored" and "store" are one word, so the negation alone differs.
         ("The drops are stored in a fridge.", "Never store the drops in a fridge.", False),
         ("", "Dogs are not allowed.", False),
