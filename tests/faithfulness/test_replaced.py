@@ -507,3 +507,24 @@ def test_a_first_that_the_sentence_has_elsewhere_is_no_replaced_number():
 def test_limits_are_no_negations_and_exceptions_are(sentence, claim, negated):
     found = dict(zip(REPLACED, replaced(claim, [sentence], sentence), strict=True))
     assert (found["negation_added"] > 0) is negated
+
+
+IN_A_JAR = "In a closed jar with a lid, it keeps for {}."
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "times"),
+    [
+        # The number is in the part that moved; all other words (closed, jar, lid, keeps) are there.
+        ("three days", "It keeps for four days in a closed jar with a lid.", 2),
+        ("four days", "It keeps for four days in a closed jar with a lid.", 0),
+        # The text counts days by three elsewhere, or the sentence counts other things.
+        ("three days", "It keeps for four days in a closed jar with a lid. Or three days.", 0),
+        ("three days", "It keeps for four weeks in a closed jar with a lid.", 0),
+        # The claim has the sentence's number as well.
+        ("three days or four days", "It keeps for four days in a closed jar with a lid.", 0),
+    ],
+)
+def test_a_count_in_a_part_that_moved(claim, text, times):
+    found = replaced(IN_A_JAR.format(claim), [text.split(". ")[0]], text)
+    assert dict(zip(REPLACED, found, strict=True))["number_replaced"] == times

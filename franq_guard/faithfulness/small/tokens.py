@@ -6,8 +6,9 @@ Number words are converted to digits, so that "third", "3rd" and "3" are equal.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 from franq_guard.basics.words import word_set
@@ -55,6 +56,7 @@ class Token(NamedTuple):
 
 
 Tokens = tuple[Token, ...]
+Counts = frozenset[tuple[str, str]]
 Measures = dict[str, frozenset[Measured]]
 """The numbers of a text, each with what stands beside it."""
 
@@ -101,12 +103,14 @@ def tokens(text: str) -> Tokens:
 class Known(NamedTuple):
     """What a text has: its content words, and its numbers, also words that rarely are a count.
 
-    ``names``: the words that have a capital inside a sentence.
+    ``names``: the words that have a capital inside a sentence; ``counts``: numbers with the word
+    after them.
     """
 
     words: frozenset[str]
     measures: Measures
     names: frozenset[str]
+    counts: Counts
 
 
 @lru_cache(maxsize=256)
@@ -114,7 +118,16 @@ def known(text: str) -> Known:
     """Return the words, numbers and names of a text, which is read once."""
     found = _read(text)
     names = frozenset(token.text for token in found if token.kind == "name")
-    return Known(frozenset(token.text for token in found), measured(found), names)
+    return Known(frozenset(token.text for token in found), measured(found), names, counts(found))
+
+
+def counts(tokens: Sequence[Token]) -> Counts:
+    """Return the numbers among tokens, each with the word that it counts."""
+    return frozenset(
+        (number.text, word.text)
+        for number, word in pairwise(tokens)
+        if number.kind == "number" and word.kind == "word"
+    )
 
 
 def measured(tokens: Iterable[Token]) -> Measures:
