@@ -8,7 +8,8 @@ import pytest
 from franq_bench.quality.registers import Judged, judged, table
 from franq_guard import Guard
 
-FILE = Path(__file__).parents[3] / "tests" / "fixtures" / "registers.jsonl"
+FOLDER = Path(__file__).parents[3] / "tests" / "fixtures"
+FILE = FOLDER / "registers.jsonl"
 
 
 def test_spans_are_of_the_answers_and_both_halves_are_equal():
@@ -35,12 +36,29 @@ def test_the_table_by_hand():
     }
 
 
+def test_everyday_answers_have_claims_of_each_kind():
+    rows = [json.loads(line) for line in (FOLDER / "everyday.jsonl").read_text("utf-8").splitlines()]
+    claims = [c for row in rows for a in row["answers"] for c in a["claims"]]
+    kinds = {k: sum(c["kind"] == k for c in claims) for k in ("stated", "wrong fact", "added")}
+    assert (len(rows), kinds) == (54, {"stated": 217, "wrong fact": 41, "added": 24})
+    assert all(c["stated"] is (c["kind"] == "stated") for c in claims)
+
+
+@pytest.mark.slow
+def test_everyday_answers_are_judged_no_worse_than_they_were():
+    pytest.importorskip("torch")
+    found = list(judged(Guard.offline(), FOLDER / "everyday.jsonl"))
+    flagged = [sum(c.flagged for c in found if c.stated is stated) for stated in (True, False)]
+    assert flagged[0] <= 29  # 27 of 217
+    assert flagged[1] >= 47  # 49 of 65
+
+
 @pytest.mark.slow
 def test_the_shipped_guard_is_no_worse_than_it_was():
     pytest.importorskip("torch")
     found = list(judged(Guard.offline(), FILE))
     flagged = [sum(c.flagged for c in found if c.stated is stated) for stated in (True, False)]
-    # 35 and 85 at the shipped cut of .30; a lower cut flags fewer of both, and another processor
+    # 36 and 84 at the shipped cut of .30; a lower cut flags fewer of both, and another processor
     # may move each by a few: five claims have a P(faithful) within .0015 of the cut
     assert flagged[0] <= 37
     assert flagged[1] >= 82
