@@ -180,3 +180,19 @@ def test_a_neighbour_of_what_states_the_claim_is_read_by_the_encoder_alone(
     for shown in permutations((stating, other)):
         asked = [list(map(Passage, shown))], [claim]
         assert np.array_equal(model.nli_passages(*asked), encoder.nli_passages(*asked))
+
+
+def test_nothing_is_added_where_the_encoder_finds_the_claim_entailed():
+    # Logits log(6), 0, 0: classes 6/8, 1/8, 1/8, so entailed. With log(2), 0, 0 they are 2/4, 1/4,
+    # 1/4, not above .5; adding log(5) to the contradiction's makes them 2/8, 1/8, 5/8.
+    sure, unsure = ([np.log(x), 0.0, 0.0] for x in (6, 2))
+    found = blend().classes(np.array([sure, unsure]), np.full(2, np.log(5)))
+    assert found == pytest.approx(np.array([[6, 1, 1], [2, 1, 5]]) / 8)
+
+
+def test_what_another_sentence_states_is_not_refuted(model, encoder):
+    # The nearest sentence has another name alone; the next one says whose bill it was.
+    told = "The bill passed the House on May 3. The Senate approved it on June 5."
+    claim = "The bill passed the Senate on June 5."
+    (found,), (alone,) = (one.nli_passages([[told]], [claim]) for one in (model, encoder))
+    assert found.tolist() == alone.tolist()
