@@ -22,8 +22,8 @@ _MOST = 32
 """How many abandoned threads may run at the same time. Without a limit, a model that hangs forever
 would fill the process with threads."""
 STREAMS = 128
-"""How many threads of closed streams may still run: more, since a stream may be closed (by a reader
-who leaves) while its check is well within its time."""
+"""How many threads of streams that were closed, or are past their deadline, may still run: more,
+since a stream may be closed (by a reader who leaves) while its check is well within its time."""
 
 _ends: ContextVar[float] = ContextVar("franq_deadline", default=inf)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["CALENDAR", "word_set"]
+
 
 def word_set(text: str) -> frozenset[str]:
     """The blank-separated words of ``text``."""

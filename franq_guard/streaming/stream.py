@@ -105,8 +105,8 @@ class ClaimStream:
     in the end it is what the policy makes of the whole answer, except that ``filter`` may treat a
     blank or a single mark after a removed sentence differently. After a failure, or when the
     guard's deadline (for the time spent on checking) has passed, or while the models of too many
-    closed streams still hang, claims are ``unverified``, and the policy decides. Feed it from one
-    thread at a time.
+    streams that were closed, or are past their deadline, still hang, claims are ``unverified``, and
+    the policy decides. Feed it from one thread at a time.
 
     Args:
         guard: used if ``lookup`` fails; otherwise the guard that ``lookup`` returns is used.

@@ -12,6 +12,7 @@ POSSESSIVES = word_set("its his her their our my your")
 SUBJECT_PRONOUNS = word_set("he she it they we you i this that these those there who")
 PERSONAL_PRONOUNS = word_set("he she it they we i")
 OBJECT_PRONOUNS = word_set("him them me us")
+"""Those that are nothing else ("her", "it" and "you" may be): no clause has one as its subject."""
 THIRD_PERSON = word_set(
     "he she it they him her them his its their hers theirs himself herself itself"
 )
