@@ -37,7 +37,8 @@ def test_the_table_by_hand():
 
 
 def test_everyday_answers_have_claims_of_each_kind():
-    rows = [json.loads(line) for line in (FOLDER / "everyday.jsonl").read_text("utf-8").splitlines()]
+    text = (FOLDER / "everyday.jsonl").read_text(encoding="utf-8")
+    rows = [json.loads(line) for line in text.splitlines()]
     claims = [c for row in rows for a in row["answers"] for c in a["claims"]]
     kinds = {k: sum(c["kind"] == k for c in claims) for k in ("stated", "wrong fact", "added")}
     assert (len(rows), kinds) == (54, {"stated": 217, "wrong fact": 41, "added": 24})
