@@ -58,7 +58,7 @@ def test_a_claim_the_passages_state_outranks_one_they_contradict(guard):
 def test_an_instruction_is_checked_like_a_statement(guard):
     soup = ["For the soup, soak 250 g of green lentils overnight. Guests never use the rear door."]
     steps = "1. Soak {} g of green lentils overnight.\n2. Never use the rear door.\n\nEnjoy!"
-    for grams, expected in (("250", "supported"), ("350", "unsupported")):
+    for grams, expected in (("250", "supported"), ("350", "false")):
         first, second, last = guard.check("How is it made?", soup, steps.format(grams)).verdicts
         assert (first.label, second.label, last.label) == (expected, "supported", "not-a-claim")
 
