@@ -25,6 +25,9 @@ _WORTH_READING = 0.1
 """A passage with at least this P(contradiction) is searched for the contradicting sentence."""
 _SENTENCES = 3
 """How many sentences of it the model reads: those that share most words with the claim."""
+_BEFORE = 2000
+"""Characters of the answer that tell what a claim is about; for each claim of a long one the whole
+would take too long."""
 _ENTAILED = (1.0, 0.0, 0.0)
 """The classes of a text given itself; no model is asked."""
 _PRONOUN = re.compile(r"(\w+): ([^;]+)")
@@ -133,10 +136,11 @@ def _contradictions(
 
 
 def _said(trace: Trace, claim: Claim | None) -> str:
-    """The question, the answer up to the claim, and what the claim's pronoun stands for."""
+    """The question, the answer before the claim, and what the claim's pronoun stands for."""
     if claim is None or not claim.spans:
         return trace.question
-    before = trace.generation.text[: claim.spans[0][0]]
+    start = claim.spans[0][0]
+    before = trace.generation.text[max(0, start - _BEFORE) : start]
     return f"{trace.question} {before} {claim.context or ''}"
 
 
