@@ -129,7 +129,8 @@ class Guard:
             evidence=evidence,
         )
         self._forms: dict[Form, Guard] = {}
-        self._steps, self.streams = Abandonable(), Abandonable(STREAMS)
+        self._steps = Abandonable()
+        self.streams = Abandonable(STREAMS)  # steps of this guard's streams, counted by `streaming`
         self._lock = threading.RLock()
 
     @classmethod

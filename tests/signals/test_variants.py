@@ -1,7 +1,8 @@
 """Passages on two variants of a thing, told apart by common words, and passages that disagree.
 
-Of the 180 pairs in `fixtures/variants.jsonl`, written by somebody who did not know the code, the
-rules for variants and topics were made on the first 120 and measured once on the 60 written after.
+The 180 pairs in `fixtures/variants.jsonl` are by an author who did not know the code. The rules for
+variants and topics were made on the first 120 ("mended on"); the other 60 were written after their
+first version, which was narrowed once more with figures of both parts at hand.
 """
 
 import json

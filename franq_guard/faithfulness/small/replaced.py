@@ -137,7 +137,9 @@ class _Pair:
             return 2
         if any(gap.tight or gap.has_new(("number", "few"), everywhere.measures) for gap in found):
             return 1
-        return 1 + self._alone([True]) if self._counts_otherwise(everywhere) else 0
+        if not self._counts_otherwise(everywhere):
+            return 0
+        return 2 if self.share >= _NEARLY_ALL else 1
 
     def _counts_otherwise(self, everywhere: Known) -> bool:
         """Whether the sentence counts by another number what the claim counts, wherever both stand.
