@@ -33,7 +33,7 @@ from franq_guard.rows.traces import Given, as_trace, trace_of
 from franq_guard.signals.choice import Choice
 from franq_guard.signals.clock import Clock, DeadlineExceeded
 from franq_guard.signals.components import DEFAULTS, Components, components
-from franq_guard.signals.flow import Checking, claims_in_haste, finished, warm
+from franq_guard.signals.flow import Checking, claims_in_haste, finished, form_of, warm
 from franq_guard.signals.lazy import Lazy
 from franq_guard.signals.offline import bundled_language_model, small_faithfulness
 from franq_guard.signals.request import TEMPERATURE
@@ -377,10 +377,7 @@ class Guard:
         return [self.finished(t, v, share) for t, v in zip(batch, verdicts, strict=True)]
 
     def _form_of(self, trace: Trace) -> Form:
-        """Form ``auto``: short for an answer that states one claim, long for any other."""
-        why = [claim.not_a_claim for claim in self._claims_of(trace)]
-        stated = why.count(None) or why.count("yes or no")  # alone, "No." needs its question
-        return "short" if stated == 1 and not trace.claims else "long"
+        return "long" if trace.claims else form_of(self._claims_of(trace))
 
     def _by_form(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
         return self._of_form(self._form_of(batch[0]))._check(batch)

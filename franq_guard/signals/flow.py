@@ -15,7 +15,7 @@ from franq_guard.signals.clock import Clock
 from franq_guard.signals.measure import measure
 from franq_guard.signals.verdict import verdict
 
-__all__ = ["Checking", "cited", "claims_in_haste", "finished", "warm"]
+__all__ = ["Checking", "cited", "claims_in_haste", "finished", "form_of", "warm"]
 
 _log = logging.getLogger(__name__)
 _WARMING = Passage("Rome is a town.")
@@ -74,6 +74,13 @@ class Checking:
         return [
             cited(choice, trace, of, clock) for trace, of in zip(self._batch, verdicts, strict=True)
         ]
+
+
+def form_of(claims: Sequence[Claim]) -> Form:
+    """Form ``auto``: short for an answer that states one claim, long for any other."""
+    why = [claim.not_a_claim for claim in claims]
+    stated = why.count(None) or why.count("yes or no")  # alone, "No." needs its question
+    return "short" if stated == 1 else "long"
 
 
 def cited(choice: Choice, trace: Trace, verdicts: list[Verdict], clock: Clock) -> list[Verdict]:
