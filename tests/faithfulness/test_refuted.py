@@ -16,6 +16,7 @@ from franq_guard.faithfulness.small.blend import INPUTS, Blend, plain  # noqa: E
 from franq_guard.faithfulness.small.cut import chunk_texts  # noqa: E402
 from franq_guard.faithfulness.small.minilm import load_minilm  # noqa: E402
 from franq_guard.faithfulness.small.model import SmallFaithfulness  # noqa: E402
+from franq_guard.faithfulness.small.refuting import Refuted  # noqa: E402
 from franq_guard.faithfulness.small.replaced import REPLACED, best_match  # noqa: E402
 from franq_guard.records import Passage  # noqa: E402
 from franq_guard.rows.traces import trace_of  # noqa: E402
@@ -101,11 +102,51 @@ def test_where_another_passage_states_the_claim_no_look_up_counts():
         assert found == pytest.approx(np.full((2, 3), 1 / 3))
 
 
+PRICES = "| Plan | Price |\n|---|---|\n| Larch | 12 euros |\n| Alder | 19 euros |\n"
+
+
 def test_the_rows_of_a_table_are_not_aligned():
-    table = "| Plan | Price |\n|---|---|\n| Larch | 12 euros |\n| Alder | 19 euros |\n"
-    weights = small(blend(-1.0, -1.0, -1.0))
-    (found,) = weights.nli_passages([[table]], ["Plan Larch: Price 19 euros."])
-    assert found == pytest.approx(np.full((1, 3), 1 / 3))
+    weights = small(blend(name=-1.0))
+    claim = "Plan Larch: Price 19 euros."
+    (found,) = weights.nli_passages([["Plan Fir: Price 19 euros.", PRICES]], [claim])
+    # Fir is a sentence that has another name; the row of Alder, which has one as well, is none
+    assert found[0, 2] > found[1, 2]
+
+
+def test_a_passage_whose_table_has_another_value_contradicts_and_does_not_entail():
+    (found,) = small(blend(number=-1.0)).nli_passages(
+        [[DAM, PRICES]], ["Plan Larch costs 19 euros."]
+    )
+    # not entailed; as another number alone: twice the weight, so contradiction grows by e^2
+    refuted = np.array([0, 1, np.exp(2)]) / (1 + np.exp(2))
+    assert found == pytest.approx(np.array([[0, 1, 0], refuted]), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("claim", "refuted"),
+    [
+        ("Plan Larch costs 12 euros.", False),
+        ("Plan Larch is cheaper than plan Alder.", False),
+        ("Plan Larch is more expensive than plan Alder.", True),  # computed from two cells
+    ],
+)
+def test_what_cells_prove_is_not_refuted_by_them(claim, refuted):
+    (found,) = small(blend(number=-1.0)).nli_passages([[PRICES]], [claim])
+    assert bool(found[0, 2] > 0.5) is refuted
+
+
+def test_a_table_does_not_refute_what_another_one_states():
+    old = PRICES.replace("12", "19")
+    (found,) = small(blend(number=-1.0)).nli_passages(
+        [[old, PRICES]], ["Plan Larch costs 19 euros."]
+    )
+    assert found[:, 2].max() < 0.5
+
+
+def test_a_sentence_that_begins_another_one_is_not_the_other():
+    near = Refuted({"Ticket zone: 4": 3.0}, frozenset())
+    assert near.by("Line 7. Ticket zone: 4") == 3
+    assert near.by("Line 7. Ticket zone: 40") == 0
 
 
 def test_pairs_of_texts_are_read_by_the_encoder_alone():

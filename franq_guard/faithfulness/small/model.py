@@ -7,7 +7,8 @@ its sentences. `weights/MODEL_CARD.md` describes the training data, the results 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import math
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,12 +17,11 @@ from numpy.typing import NDArray
 
 from franq_guard.basics.numbers import DTYPES, Dtype, chosen_dtype
 from franq_guard.faithfulness.small import blend
-from franq_guard.faithfulness.small.comparing.compared import compared
+from franq_guard.faithfulness.small.asked import asked
 from franq_guard.faithfulness.small.cut import (
     Cut,
     Texts,
     chunk_texts,
-    claim_pieces,
     nearest,
     stretches,
     texts_of,
@@ -32,9 +32,14 @@ from franq_guard.faithfulness.small.facts import facts
 from franq_guard.faithfulness.small.features import features
 from franq_guard.faithfulness.small.nearness import Embed, Nearness
 from franq_guard.faithfulness.small.reading import Logits, PairReader
-from franq_guard.faithfulness.small.replaced import best_match, replaced
+from franq_guard.faithfulness.small.refuting import (
+    NUMBER_ALONE,
+    Refuted,
+    refuted,
+    refuted_by_cells,
+)
+from franq_guard.faithfulness.small.replaced import replaced
 from franq_guard.faithfulness.small.spelling import SPELLING, as_written
-from franq_guard.faithfulness.small.tables.cells import misplaced
 from franq_guard.faithfulness.small.tables.rows import written_out
 from franq_guard.records import Evidence, Passage
 
@@ -168,24 +173,24 @@ class SmallFaithfulness:
             claims: as many as `contexts`.
         """
         _check(contexts, claims)
-        asked = _asked(contexts, claims)
-        read = [worth_reading(part, context.chunks) for _, part, context in asked]
-        near = [nearest(part, context.sentences) for _, part, context in asked]
+        pieces = asked(contexts, claims)
+        read = [worth_reading(part, context.chunks) for _, part, context in pieces]
+        near = [nearest(part, context.sentences) for _, part, context in pieces]
         wanted = [
             (part, text)
-            for (_, part, context), chunk, close in zip(asked, read, near, strict=True)
+            for (_, part, context), chunk, close in zip(pieces, read, near, strict=True)
             for text in (*_of(context.chunks, chunk), *_of(context.sentences, close))
         ]
         logits = self._reader.logits(wanted)
-        cosines = self._cosines([(part, context.chunks) for _, part, context in asked])
+        cosines = self._cosines([(part, context.chunks) for _, part, context in pieces])
         found = [
             _inputs(part, context, chunk, _of(context.sentences, close), logits, cosine)
             for (_, part, context), chunk, close, cosine in zip(
-                asked, read, near, cosines, strict=True
+                pieces, read, near, cosines, strict=True
             )
         ]
         shaped = np.array(found, dtype=np.float64).reshape(-1, len(blend.INPUTS))
-        return shaped, np.array([index for index, _, _ in asked], dtype=np.intp)
+        return shaped, np.array([index for index, _, _ in pieces], dtype=np.intp)
 
     def nli(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Floats:
         """Return probabilities (n, 3) of entailment, neutral and contradiction.
@@ -213,7 +218,8 @@ class SmallFaithfulness:
         another one of the same hypothesis, is not read and counts as neutral; and where a fact is
         all that differs from the sentence that is nearest in all passages (:mod:`.replaced`), that
         sentence's chunk contradicts the hypothesis by the blend's weight of this fact
-        (:meth:`.Blend.against`).
+        (:meth:`.Blend.against`). So does a passage whose table has other values in the cells that
+        the hypothesis is about, and it does not entail it, whatever the encoder finds.
 
         Raises:
             ValueError: a hypothesis is blank, or the lengths differ.
@@ -230,14 +236,16 @@ class SmallFaithfulness:
             _of(chunks, worth_reading(hypothesis, [chunk for _, chunk in chunks]))
             for hypothesis, chunks in zip(spelled, placed, strict=True)
         ]
-        refuted = self._refuted(texts, hypotheses)
-        pairs = list(zip(spelled, texts, read, refuted, strict=True))
+        against = refuted(texts, hypotheses, self._blend.against)
+        pairs = list(zip(spelled, texts, read, against, strict=True))
         logits = self._reader.logits([(h, chunk) for h, _, of, _ in pairs for _, chunk in of])
         return [
             np.array(
                 [
-                    self._classes(
-                        [(logits[h, chunk], _against(chunk, by)) for at, chunk in of if at == place]
+                    self._of_passage(
+                        [(c, logits[h, c]) for at, c in of if at == place],
+                        by,
+                        in_table=place in by.tables,
                     )
                     for place in range(len(of_one))
                 ]
@@ -245,17 +253,14 @@ class SmallFaithfulness:
             for h, of_one, of, by in pairs
         ]
 
-    def _refuted(self, contexts: Sequence[Texts], claims: Sequence[str]) -> list[dict[str, float]]:
-        """The sentences that differ from each claim in one fact alone, with its log-odds."""
-        found: list[dict[str, float]] = [{} for _ in claims]
-        for index, part, context in _asked(contexts, claims):
-            near = _of(context.sentences, nearest(part, context.sentences))
-            told = [sentence for sentence in near if sentence not in context.rows]
-            against = self._blend.against(replaced(part, told, context.whole))
-            sentence = best_match(part, told)
-            if against and sentence:
-                found[index][sentence] = max(against, found[index].get(sentence, 0.0))
-        return found
+    def _of_passage(
+        self, chunks: Sequence[tuple[str, Logits]], against: Refuted, *, in_table: bool
+    ) -> Floats:
+        """The probabilities (3,) of a passage of these chunks, and whether its table refutes."""
+        if not in_table:
+            return self._classes([(logits, against.by(chunk)) for chunk, logits in chunks])
+        odds = self._blend.against(NUMBER_ALONE)
+        return self._classes([((-math.inf, *logits[1:]), odds) for _, logits in chunks])
 
     def _classes(self, chunks: Sequence[tuple[Logits, float]]) -> Floats:
         """The probabilities (3,) of the least neutral chunk; neutral if there is none.
@@ -303,25 +308,6 @@ class SmallFaithfulness:
         return [0.0] * len(asked) if self._nearness is None else self._nearness.best(asked)
 
 
-def _asked(contexts: Sequence[Texts], claims: Sequence[str]) -> list[tuple[int, str, Cut]]:
-    """The pieces of each claim: its index, the piece, and what it is read beside, if anything."""
-    cut = {context: Cut.of(context) for context in dict.fromkeys(map(tuple, contexts))}
-    cuts = [cut[tuple(context)] for context in contexts]
-    spelled = [as_written(claim, c.whole) for claim, c in zip(claims, cuts, strict=True)]
-    parts = {claim: claim_pieces(claim) for claim in dict.fromkeys(spelled)}
-    return [
-        (index, part, _evidence(part, context))
-        for index, (context, claim) in enumerate(zip(cuts, spelled, strict=True))
-        for part in parts[claim]
-        if context.chunks
-    ]
-
-
-def _against(chunk: str, refuted: Mapping[str, float]) -> float:
-    """What is added to the chunk's logit of contradiction, if it has one of these sentences."""
-    return max((value for sentence, value in refuted.items() if sentence in chunk), default=0.0)
-
-
 def _inputs(
     part: str,
     context: Cut,
@@ -347,14 +333,6 @@ def _inputs(
     )
 
 
-def _evidence(part: str, context: Cut) -> Cut:
-    """What a claim is read beside: the context, or itself if the cells of a table prove it.
-
-    "Line 4 departs earlier than line 2" stands nowhere, yet the table says so.
-    """
-    return Cut.of((part,)) if compared(part, context.source) else context
-
-
 def _changed(part: str, near: Sequence[str], context: Cut) -> list[float]:
     """The values of `REPLACED`.
 
@@ -366,7 +344,7 @@ def _changed(part: str, near: Sequence[str], context: Cut) -> list[float]:
         aligned = replaced(part, [s for s in near if s not in context.rows], context.whole)
         unknown = found[-1]
         found = [max(aligned[0], unknown), *aligned[1:3], unknown]
-    if misplaced(part, context.source) or compared(part, context.source) is False:
+    if refuted_by_cells(part, context.source):
         found = [max(1.0, found[0]), max(1.0, found[1]), found[2], 1.0]
     return found
 

@@ -13,7 +13,7 @@ from typing import Final
 from franq_guard.faithfulness.small.bounds import exact
 from franq_guard.faithfulness.small.values import Found, Value, read
 
-SPELLING: Final = "spelling10"
+SPELLING: Final = "spelling11"
 """Part of the model's fingerprint; change it with any rule of how texts and facts are read."""
 
 

@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.facts import ORDINAL_END
+from franq_guard.faithfulness.small.limits import Side, limits, side_of
 from franq_guard.faithfulness.small.numerals import FULL_TENS, SPELLED, folded
 from franq_guard.faithfulness.small.units import (
     CURRENCY_PATTERN,
@@ -34,6 +35,7 @@ class Measured(NamedTuple):
     power: str = ""  # "million"
     unit: str = ""  # of measurement or money, or the month of a day
     per: str = ""  # the unit below: "a day"
+    limit: Side = ""  # "at least"
 
     def agrees(self, other: Measured) -> bool:
         """Whether both may be of the same: an unknown one is of any."""
@@ -64,11 +66,10 @@ _WORD: Final = re.compile(r"\w+(?:[.,]\d+)*")
 _OPENS: Final = re.compile(r"(?:^|[.!?:]\s+)$")
 _ABBREVIATION: Final = re.compile(r" ?\([A-Z]{2,6}\)")
 _NOT: Final = ("'t", "’t")
-_LIMIT: Final = re.compile(r" (?:more|less|\w+er) than\b")
-"""After "no" or "not" it says a limit and negates nothing: "no later than Friday", "by Friday"."""
 _REFUSING: Final = word_set("unable fails failed refuses refused declines declined")
 """Before "to" they negate a verb."""
 _LIMITING: Final = word_set("no not")
+"""In "no later than Friday" they negate nothing."""
 _EXCEPTIONS: Final = word_set("unless otherwise except")
 """They negate what follows: "unless another reader waits" is "if nobody else waits"."""
 _PRONOUNS: Final = word_set("he she it they")
@@ -150,7 +151,7 @@ def _read(text: str) -> list[Token]:
         if refused or text[match.end() : match.end() + 2] in _NOT:  # failed to, isn't, can't
             found.append(Token("not", "negation"))
             continue
-        if word.lower() in _LIMITING and _LIMIT.match(text, match.end()):
+        if word.lower() in _LIMITING and limits(text, match.end()):
             continue
         opens = bool(_OPENS.search(text[max(0, start - 4) : start]))
         dated = word == "May" and bool(_DATED.match(text, match.end()))
@@ -159,13 +160,16 @@ def _read(text: str) -> list[Token]:
             continue
         if token.kind in ("number", "few"):
             after = _AFTER.match(text, match.end())
-            token = token._replace(of=_beside(text, token.text, match.span(), after))
+            of = _beside(text, token.text, match.span(), after)
+            limit = side_of(text, *match.span(), of.unit.partition(" ")[2])
+            token = token._replace(of=of._replace(limit=limit))
             measure = after.end() if after else 0
         elif start < measure:
             token = token._replace(of=found[-1].of)
         unit = token.kind == "number" and word[0].isalpha() and len(token.text) == 1
         if unit and found and found[-1].text in FULL_TENS:  # twenty-five
-            found[-1] = Token(str(int(found[-1].text) + int(token.text)), "number", token.of)
+            of = token.of._replace(limit=found[-1].of.limit or token.of.limit)
+            found[-1] = Token(str(int(found[-1].text) + int(token.text)), "number", of)
             continue
         beside = start - before == 1
         if beside and found[-1].kind == "opening" and token.kind == "name":

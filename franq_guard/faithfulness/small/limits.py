@@ -1,0 +1,89 @@
+"""Tells a lower limit ("at least 30", "30 or more") from an upper one ("no more than 30").
+
+All words of "Order at least 30" may stand in "Order no more than 30", and nearly all in "Order up
+to 30", so that overlap and encoder take the one for the other.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+from franq_guard.basics.words import word_set
+from franq_guard.faithfulness.small.numerals import SPELLED
+from franq_guard.faithfulness.small.units import CURRENCY_PATTERN, unit_of
+from franq_guard.faithfulness.small.words import NEGATIONS, calendar_word
+
+Side = Literal["least", "most", ""]
+"""Which limit a number is; "" for none, and where it is not known."""
+
+_MORE: Final = r"(?:more|greater|longer|later|older|higher|larger|bigger|heavier|taller|further)"
+_LESS: Final = r"(?:less|fewer|shorter|earlier|sooner|younger|lower|smaller|lighter)"
+_LEAST: Final = (
+    rf"\b{_MORE} than|\b(?:no|not) {_LESS} than|\bat least|\bover|\babove"
+    r"|\bexceed(?:s|ed|ing)?|\bminimum(?: of)?"
+)
+_MOST: Final = (
+    rf"\b{_LESS} than|\b(?:no|not) {_MORE} than|\bat most|\bunder|\bbelow"
+    r"|\bup to|\bwithin|\b(?:not|never) exceed|\bmaximum(?: of)?"
+)
+_BEFORE: Final = re.compile(
+    rf"(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))\s(?:(?:a total|the age) of |the )?"
+    rf"(?:(?i:{CURRENCY_PATTERN})\s?)?$",
+    re.IGNORECASE,
+)
+_AFTER: Final = re.compile(
+    r"(?:[\s-]?[a-z%°]+){0,2}?,? (?:"
+    rf"(?P<least>(?:or|and) (?:{_MORE}|above|over|up)\b|at least\b|minimum\b)"
+    rf"|(?P<most>(?:or|and) (?:{_LESS}|under|below)\b|at most\b|at the latest\b|maximum\b))"
+)
+_CLAUSE: Final = re.compile(r"[.;:,!?()]\s")
+_DENIES: Final = re.compile(rf"\b(?:{'|'.join(sorted(NEGATIONS))})\b|n[’']t\b", re.IGNORECASE)
+_FURTHEST: Final = 120  # characters that are looked through on each side
+_TIMES: Final = ("time", "days", "months")
+_THAN: Final = re.compile(
+    rf" (?:{_MORE}|{_LESS}|\w+er) than (?:(?:the|an?|about|around|some) )*(?P<of>\S+)"
+)
+_AMOUNTS: Final = word_set("half noon midnight dawn dusk today tomorrow dozen one first second end")
+
+
+def side_of(text: str, start: int, end: int, kind: str) -> Side:
+    """Which limit the number at ``text[start:end]`` is.
+
+    Beside a negation elsewhere in its clause ("do not take more than two") it is not known, nor for
+    "over" and "under" before a time, which may mean "during".
+
+    Args:
+        text: a sentence or several.
+        start: of the number.
+        end: of the number.
+        kind: of what it is, as in :class:`.units.Unit`; "" where that is not known.
+    """
+    clause = _CLAUSE.split(text[max(0, start - _FURTHEST) : start])[-1]
+    before = _BEFORE.search(clause)
+    if before and kind in _TIMES and before.group().lower().startswith(("over", "under")):
+        before = None
+    found = before or _AFTER.match(text, end, end + _FURTHEST)
+    if found is None or _DENIES.search(clause[: before.start()] if before else clause):
+        return ""
+    return "least" if found["least"] else "most"
+
+
+def limits(text: str, at: int) -> bool:
+    """Whether a "no" or "not" that ends at ``at`` belongs to a limit and so negates nothing.
+
+    "No later than Friday" is "by Friday", but "no faster than the old one" denies something.
+    """
+    match = _THAN.match(text, at)
+    return match is not None and _is_amount(match["of"].rstrip(".,;:!?)"))
+
+
+def _is_amount(word: str) -> bool:
+    lower = word.lower()
+    return (
+        any(map(str.isdigit, word))
+        or lower in SPELLED
+        or lower in _AMOUNTS
+        or unit_of(word) is not None
+        or calendar_word(lower) is not None
+    )

@@ -1,0 +1,72 @@
+"""Finds what the texts beside a claim have that refutes it: a sentence, or the cells of a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from franq_guard.faithfulness.small.asked import asked
+from franq_guard.faithfulness.small.comparing.compared import compared
+from franq_guard.faithfulness.small.cut import Texts, nearest
+from franq_guard.faithfulness.small.html import without_markup
+from franq_guard.faithfulness.small.replaced import REPLACED, best_match, replaced
+from franq_guard.faithfulness.small.tables.cells import misplaced
+
+__all__ = ["NUMBER_ALONE", "Refuted", "refuted", "refuted_by_cells"]
+
+NUMBER_ALONE: Final = (2.0, *[0.0] * (len(REPLACED) - 1))
+"""`REPLACED` of a claim that differs in one number alone; so does one that a table refutes."""
+
+
+class Refuted(NamedTuple):
+    """What refutes a claim: sentences, each with its log-odds; passages that have such a table."""
+
+    sentences: dict[str, float]
+    tables: frozenset[int]
+
+    def by(self, chunk: str) -> float:
+        """The log-odds by which a chunk of a passage refutes the claim, 0 for none."""
+        found = (odds for sentence, odds in self.sentences.items() if _has(chunk, sentence))
+        return max(found, default=0.0)
+
+
+def refuted(
+    contexts: Sequence[Texts],
+    claims: Sequence[str],
+    odds: Callable[[Sequence[float]], float],
+) -> list[Refuted]:
+    """What refutes each claim in one fact alone.
+
+    Args:
+        contexts: for each claim, the texts of its passages.
+        claims: as many.
+        odds: the log-odds of `REPLACED` of a claim, :meth:`.Blend.against`.
+    """
+    sentences: list[dict[str, float]] = [{} for _ in claims]
+    tables: list[frozenset[int]] = [frozenset() for _ in claims]
+    for index, part, context in asked(contexts, claims):
+        told = [context.sentences[i] for i in nearest(part, context.sentences)]
+        told = [sentence for sentence in told if sentence not in context.rows]
+        value = odds(replaced(part, told, context.whole))
+        sentence = best_match(part, told)
+        if value and sentence:
+            sentences[index][sentence] = max(value, sentences[index].get(sentence, 0.0))
+        if refuted_by_cells(part, context.source):
+            tables[index] |= _tables(part, contexts[index])
+    return [Refuted(*found) for found in zip(sentences, tables, strict=True)]
+
+
+def refuted_by_cells(part: str, source: str) -> bool:
+    """Whether the tables of a text have other values in the cells that a claim is about."""
+    return misplaced(part, source) or compared(part, source) is False
+
+
+def _tables(part: str, texts: Texts) -> frozenset[int]:
+    sources = enumerate(map(without_markup, texts))
+    return frozenset(place for place, source in sources if refuted_by_cells(part, source))
+
+
+def _has(chunk: str, sentence: str) -> bool:
+    """Whether the sentence stands there whole: "Zone: 4" does not stand in "Zone: 40"."""
+    return bool(re.search(rf"(?<!\w){re.escape(sentence)}(?!\w)", chunk))
