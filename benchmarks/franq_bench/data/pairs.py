@@ -46,6 +46,14 @@ SOURCES: Final[Mapping[str, tuple[str, float, int]]] = {
     "written-facts": ("own writing; CC BY-SA 4.0", 1.0, 9000),
     "written-science": ("own writing; CC BY-SA 4.0", 1.0, 9000),
     "written-talk": ("own writing; CC BY-SA 4.0", 1.0, 9000),
+    "answers-facts": ("own writing; CC BY-SA 4.0", 1.0, 9000),
+    "answers-health": ("own writing; CC BY-SA 4.0", 1.0, 9000),
+    "answers-news": ("own writing; CC BY-SA 4.0", 1.0, 9000),
+    "answers-policies": ("own writing; CC BY-SA 4.0", 1.0, 9000),
+    "answers-products": ("own writing; CC BY-SA 4.0", 1.0, 9000),
+    "answers-science": ("own writing; CC BY-SA 4.0", 1.0, 9000),
+    "answers-travel": ("own writing; CC BY-SA 4.0", 1.0, 9000),
+    "answers-weak": ("own writing; CC BY-SA 4.0", 1.0, 9000),
 }
 #: Question sets whose gold passages the generated pairs are made from.
 PASSAGE_SOURCES: Final[Mapping[str, str]] = {

@@ -1,7 +1,9 @@
 """Passages and claims of the project's own writing, for training: paraphrases and small changes.
 
 The other sets have few claims that say a passage's content in other words, and few that differ from
-it in a single point. `written/*.txt` is written for these two. A block is one case:
+it in a single point. `written/*.txt` is written for these two; in `answers-*.txt` the claims are
+such as assistants write, and wrong ones share neither more nor fewer words with the passages. A
+block is one case:
 
     # register | topic
     P: a passage on one line (several `P:` lines: several passages shown together)
@@ -22,6 +24,8 @@ from typing import Final
 from franq_bench.data.folds import Fold
 from franq_bench.data.pairs import Example
 
+WRITTEN: Final = "written-"
+ANSWERS: Final = "answers-"
 FOLDER: Final = Path(str(files("franq_bench.data"))) / "written"
 _BLANK: Final = re.compile(r"\n\s*\n")
 _LABELS: Final = {"+": 0, "0": 1, "-": 2}
@@ -31,7 +35,9 @@ _TEST: Final = "-test"
 
 
 def written(fold: Fold, folder: Path = FOLDER) -> list[Example]:
-    """Return the pairs of the blocks in `fold`; data set: "written-" and the file's name.
+    """Return the pairs of the blocks in `fold`; data set: the file's name, after "written-".
+
+    The data set of "answers-NAME.txt" is "answers-NAME".
 
     Files whose name ends in "-test" are the test fold. The fold of another file's block follows
     from the hash of its passages, so that no passage is in two folds.
@@ -40,12 +46,17 @@ def written(fold: Fold, folder: Path = FOLDER) -> list[Example]:
         ValueError: a block cannot be read; the message names file and block.
     """
     return [
-        Example(f"written-{path.stem.removesuffix(_TEST)}", passage, claim, label)
+        Example(_dataset(path), passage, claim, label)
         for path in sorted(folder.glob("*.txt"))
         for passage, claims in _blocks(path)
         if _fold(path, passage) == fold
         for label, claim in claims
     ]
+
+
+def _dataset(path: Path) -> str:
+    name = path.stem.removesuffix(_TEST)
+    return name if name.startswith(ANSWERS) else WRITTEN + name
 
 
 def _blocks(path: Path) -> Iterator[tuple[str, list[tuple[int, str]]]]:

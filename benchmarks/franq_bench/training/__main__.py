@@ -1,10 +1,10 @@
-"""`python -m franq_bench.training --data DATA --out DIR --own FOLDER`: three runs, then export.
+"""`python -m franq_bench.training --data DATA --out DIR --own FOLDER`: four runs, then export.
 
 The first run starts from MiniLM, the second from the weights of the first, the third
-(`recipe.JOINT`) from MiniLM again. The model is the mean of the third and of the mean of the other
-two. With `--joint-only` the third is run alone and the shipped network stands for the others; with
-`--blend-only` the shipped network is kept, and only its blend is fitted again. A run that was
-stopped goes on where it was.
+(`recipe.JOINT`) from MiniLM again. The fourth (`recipe.LAST`) starts from the mean of the third and
+of the mean of the other two, and the model is the mean of that start and of the fourth. With
+`--last-only` the shipped network is that start; with `--blend-only` it is kept, and only its blend
+is fitted again. A run that was stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from franq_bench.progress import report
 from franq_bench.quality.faithfulness import group
 from franq_bench.training.balance import balanced
 from franq_bench.training.families import FAMILIES
-from franq_bench.training.recipe import FIRST, JOINT, SECOND, Recipe
+from franq_bench.training.recipe import FIRST, JOINT, LAST, SECOND, Recipe
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=None)
     only = parser.add_mutually_exclusive_group()
     only.add_argument(
-        "--joint-only", action="store_true", help="the third run, averaged with the shipped network"
+        "--last-only", action="store_true", help="the fourth run alone, from the shipped network"
     )
     only.add_argument(
         "--blend-only", action="store_true", help="fit the shipped network's blend again"
@@ -75,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
         digest = refit(storage.FOLDER, folder, *held, own, seed=FIRST.seed, report=report)
     else:
         pairs = fold("training")
-        trained = _train(options.out, *pairs, joint_only=options.joint_only)
+        trained = _train(options.out, *pairs, last_only=options.last_only)
         digest = export(trained, *held, own, folder, seed=FIRST.seed, report=report)
         texts = [text for part in (pairs, held) for text in _texts(*part)]
         seen.write(texts, options.out / seen.FILE.name)
@@ -84,12 +84,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _train(
-    out: Path, rows: Sequence[Example], asked: Sequence[Question], *, joint_only: bool
+    out: Path, rows: Sequence[Example], asked: Sequence[Question], *, last_only: bool
 ) -> dict[str, Tensor]:
     """Train; return the means of the runs' weights (Wortsman et al., arXiv 2109.01903, 2203.05482).
 
-    On data sets unlike the written pairs the second and the third run are worse than the first;
-    weights between the runs keep the gains of each.
+    On data sets unlike the written pairs the later runs are worse than the first; weights between
+    the runs keep the gains of each.
     """
     from franq_bench.training.loop import Trainer, train
     from franq_guard.faithfulness.small import storage
@@ -105,17 +105,16 @@ def _train(
         network = from_minilm(tensors, seed=recipe.seed)
         network.load_state_dict(start or {}, strict=False)
         trainer = Trainer(network, recipe, out / name)
-        used = [e for e in rows if recipe.written or not e.dataset.startswith("written-")]
-        train(trainer, used, asked, tokenizer, report)
+        train(trainer, [e for e in rows if recipe.reads(e.dataset)], asked, tokenizer, report)
         return trainer.averaged()
 
-    if joint_only:
+    if last_only:
         network = storage.load_network(storage.FOLDER)
-        one_way = {n: p.detach().clone() for n, p in network.named_parameters() if p.requires_grad}
+        start = {n: p.detach().clone() for n, p in network.named_parameters() if p.requires_grad}
     else:
         first = run("first", FIRST)
-        one_way = _mean(first, run("second", SECOND, first))
-    return _mean(one_way, run("joint", JOINT))
+        start = _mean(_mean(first, run("second", SECOND, first)), run("joint", JOINT))
+    return _mean(start, run("last", LAST, start))
 
 
 def _mean(one: dict[str, Tensor], other: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -3,6 +3,7 @@
 In a written block (`data.written`) the contradicted claims share more words with the passage than
 the entailed ones, on purpose. A model that sees nothing else learns to distrust shared words. So
 sentences of the passage are added as entailed claims, and claims about other passages as neutral.
+The blocks of `answers-*.txt` need none of this.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from franq_bench.data.pairs import Example
+from franq_bench.data.written import WRITTEN
 from franq_bench.training import perturb
 from franq_bench.training.generate import NEUTRAL, SUPPORTED, stated
 from franq_guard.faithfulness.small.chunks import sentences
@@ -29,7 +31,7 @@ def balanced(examples: Sequence[Example], *, seed: int) -> list[Example]:
     other words; and three claims of other passages, each the one of 25 that shares most words.
     """
     rng = random.Random(seed)  # noqa: S311 - no secret
-    pairs = [e for e in examples if e.dataset.startswith("written-")]
+    pairs = [e for e in examples if e.dataset.startswith(WRITTEN)]
     found = list(examples)
     for dataset, premise in dict.fromkeys((e.dataset, e.premise) for e in pairs):
         found += [Example(dataset, premise, text, SUPPORTED) for text in _said(premise, rng)]

@@ -19,6 +19,7 @@ import numpy as np
 from franq_bench.data.files import files
 from franq_bench.data.folds import Folds
 from franq_bench.data.pairs import CLASSES, Example, examples
+from franq_bench.data.written import ANSWERS, written
 from franq_bench.quality import faithfulness as bench
 from franq_bench.training.families import FAMILIES
 from franq_guard.datasets.jsonl import json_rows
@@ -157,6 +158,8 @@ def main(arguments: list[str] | None = None) -> int:
     )
     found: dict[str, Any] = {"fingerprint": model.fingerprint}
     found["rows"] = bench.measure(drawn, model)
+    own = [e for e in written("test") if e.dataset.startswith(ANSWERS)]
+    found["written"] = bench.measure(bench.draw(own, limit=options.limit, seed=0), model)
     found["minimal_pairs"] = minimal_pairs(model, options.pairs)
     found["three_way"] = three_way(model, pairs, options.limit)
     trained = [e for n, members in drawn.items() if n in TRAINED for e in members]
@@ -170,7 +173,8 @@ def main(arguments: list[str] | None = None) -> int:
     found["speed"] = speed(options.weights)
     text = json.dumps(found, indent=1)
     (options.out / "figures.json").write_text(text + "\n", encoding="utf-8")
-    sys.stdout.write(bench.table(found["rows"]) + "\n" + json.dumps(found["minimal_pairs"]) + "\n")
+    tables = [bench.table(found[name]) for name in ("rows", "written")]
+    sys.stdout.write("\n".join([*tables, json.dumps(found["minimal_pairs"])]) + "\n")
     return 0
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from franq_bench.data.pairs import SOURCES, Example
+from franq_bench.data.written import ANSWERS, WRITTEN
 from franq_guard.faithfulness.small.chunks import chunks, sentences
 from franq_guard.faithfulness.small.encoder_input import CHUNK_TOKENS, Pair, make_pair, token_ids
 from franq_guard.faithfulness.small.features import features
@@ -37,7 +38,7 @@ def draw(examples: Sequence[Example], *, seed: int, repeated: float = 1.0) -> li
     drawn: list[Example] = []
     for source, rows in sorted(by_source.items()):
         _, weight, cap = SOURCES[source]
-        share = 1.0 if source.startswith("written-") else repeated
+        share = 1.0 if source.startswith((WRITTEN, ANSWERS)) else repeated
         want = round(min(cap, weight * len(rows)) * share)
         whole, rest = divmod(want, len(rows))
         drawn += rows * whole + rng.sample(rows, rest)

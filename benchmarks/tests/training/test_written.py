@@ -7,6 +7,7 @@ from franq_bench.data.written import FOLDER, written
 from franq_bench.training import perturb
 from franq_bench.training.balance import balanced
 from franq_bench.training.items import draw
+from franq_bench.training.recipe import FIRST, JOINT, LAST, SECOND
 
 FOLDS = ("training", "fitting", "thresholds", "test")
 
@@ -36,6 +37,15 @@ def test_shared_words_do_not_speak_against_a_claim():
     assert all(e.premise != "Left alone." for e in added)
 
 
+def test_claims_of_answers_are_data_sets_of_their_own_which_only_the_last_run_reads(tmp_path):
+    text = "# a | b\nP: It rained.\n+ It rained.\n- It was dry.\n0 Ada slept.\n"
+    (tmp_path / "answers-diary-test.txt").write_text(text, encoding="utf-8")
+    assert {e.dataset for e in written("test", tmp_path)} == {"answers-diary"}
+    reads = [[r.reads(d) for d in ("fm2", "written-talk", "answers-diary")] for r in
+             (FIRST, SECOND, JOINT, LAST)]  # fmt: skip
+    assert reads == [[True, False, False], [True, True, False], [True, True, False], [True] * 3]
+
+
 @pytest.mark.parametrize(
     "block", ["P: No head.\n+ A claim.", "# a | b\n+ No passage.", "# a | b\nP: x\n* No sign."]
 )
@@ -49,7 +59,7 @@ def test_no_passage_is_in_two_folds_and_all_files_are_among_the_sources():
     texts = [{e.premise for e in written(fold)} for fold in FOLDS]
     assert sum(map(len, texts)) == len(set().union(*texts))
     assert len(texts[0]) > 4 * len(texts[1]) > 0
-    assert {f"written-{p.stem.removesuffix('-test')}" for p in FOLDER.glob("*.txt")} <= set(SOURCES)
+    assert {e.dataset for fold in FOLDS for e in written(fold)} <= set(SOURCES)
 
 
 def test_the_labels_of_every_file_are_balanced():
