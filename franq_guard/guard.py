@@ -128,7 +128,7 @@ class Guard:
             strict=strict,
             evidence=evidence,
         )
-        self._forms: dict[Form, Guard] = {}
+        self._of_form: dict[Form, Choice] = {}
         self._steps = Abandonable()
         self.streams = Abandonable(STREAMS)  # steps of this guard's streams, counted by `streaming`
         self._lock = threading.RLock()
@@ -182,8 +182,7 @@ class Guard:
 
     def warm(self) -> Self:
         """Load the models and run one tiny check; raises whatever these raise."""
-        guard = self._of_form("long") if self.form == "auto" else self
-        warm(guard.choice, self.policy, guard._claims_of)
+        warm(self.language_model, self.policy, self._split)
         return self
 
     def __getstate__(self) -> dict[str, object]:
@@ -208,8 +207,7 @@ class Guard:
         return self._choice_of(trace).calibrator(trace.generation)
 
     def _choice_of(self, trace: Trace) -> Choice:
-        """The choice for a trace; form ``auto`` uses the choice of the trace's own form."""
-        return self._of_form(self._form_of(trace)).choice if self.form == "auto" else self.choice
+        return self._split(trace)[0] if self.form == "auto" else self.choice
 
     @property
     def fingerprint(self) -> dict[str, str]:
@@ -232,18 +230,10 @@ class Guard:
         flat = Calibrator.uncalibrated(form="short" if self.form == "short" else "long")
         return self._with(replace(self.choice, franq=flat))
 
-    def _of_form(self, form: Form) -> Guard:
-        """The guard for one form, for a guard of form ``auto``."""
-        with self._lock:
-            if form not in self._forms:
-                chosen = replace(self.choice, form=form, components=DEFAULTS[form])
-                self._forms[form] = self._with(chosen)
-            return self._forms[form]
-
     def _with(self, choice: Choice) -> Self:
         """A guard of the same class and settings with another choice of calibrator and models."""
         other = copy(self)
-        other.choice, other.form, other._forms = choice, choice.form, {}
+        other.choice, other.form, other._of_form = choice, choice.form, {}
         return other
 
     def check(self, question: str, passages: Sequence[str | Passage], answer: str) -> GuardedAnswer:
@@ -327,12 +317,12 @@ class Guard:
         self, trace: Trace, reason: Reason, claims: Sequence[Claim] | None
     ) -> GuardedAnswer:
         try:
-            claims = self._claims_of(trace) if claims is None else claims
+            claims = self._split(trace)[1] if claims is None else claims
         except Exception as error:  # a guard that fails must still return a guarded answer
             _log.warning("splitting failed (%s); the answer is taken as one claim", error)
             claims = whole(trace.generation.text)
         verdicts = [unchecked(claim, reason) for claim in claims]
-        return self.finished(trace, verdicts, {})
+        return finished(None, self.policy, trace, verdicts, {})
 
     def _check(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
         return hooks.watched(batch, self._tried)
@@ -348,9 +338,7 @@ class Guard:
         except Exception as error:  # without the model no answer can be checked
             return self._failed(batch, error)
         try:
-            if self.form == "auto":
-                return in_groups(batch, self._form_of, self._by_form)
-            return in_groups(batch, lambda trace: id(self.calibrator_of(trace)), self._flow)
+            return self._flow(batch)
         except Exception as error:  # a live chain must not break on a failure of ours
             if len(batch) > 1:
                 return [answer for trace in batch for answer in self._check([trace])]
@@ -363,36 +351,45 @@ class Guard:
         return [self.unverified(trace, "error", detail=detail) for trace in batch]
 
     def _flow(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
-        """Check traces that share a calibrator: claims, signals, FRANQ, then the policy."""
+        """Claims, signals and FRANQ, within the deadline; then the policy."""
         clock = Clock(self.deadline)
-        step = Checking(self.choice, self.policy, batch, self._claims_of, clock)
+        step = Checking(self._split, self.policy, batch, clock)
         try:
-            verdicts = step() if self.deadline is None else self._steps.run(step, self.deadline)
+            found = step() if self.deadline is None else self._steps.run(step, self.deadline)
         except DeadlineExceeded as error:
             said = f"{error} (stage {clock.at!r})"
             split = step.claims or [claims_in_haste(trace, self.form) for trace in batch]
             pairs = zip(batch, split, strict=True)
             return [self.unverified(t, "timeout", detail=said, claims=of) for t, of in pairs]
         share = {stage: seconds / len(batch) for stage, seconds in clock.timings.items()}
-        return [self.finished(t, v, share) for t, v in zip(batch, verdicts, strict=True)]
+        return [
+            finished(choice if _judged(of) else None, self.policy, trace, of, share)
+            for trace, (choice, of) in zip(batch, found, strict=True)
+        ]
 
-    def _form_of(self, trace: Trace) -> Form:
-        return "long" if trace.claims else form_of(self._claims_of(trace))
-
-    def _by_form(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
-        return self._of_form(self._form_of(batch[0]))._check(batch)
-
-    def _claims_of(self, trace: Trace) -> list[Claim]:
-        answer = trace.generation.text
-        if self.form == "short":
-            return whole(answer)
-        given = trace.claims
-        return list(given) if given else self.claims.split(answer, question=trace.question)
+    def _split(self, trace: Trace) -> tuple[Choice, list[Claim]]:
+        """The claims of an answer, and the choice for its form, which ``auto`` tells by them."""
+        answer, form = trace.generation.text, self.form
+        if form == "short":
+            return self.choice, whole(answer)
+        given = list(trace.claims or ())
+        claims = given or self.claims.split(answer, question=trace.question)
+        if form == "long":
+            return self.choice, claims
+        of_this: Form = "long" if given else form_of(claims)
+        with self._lock:
+            if of_this not in self._of_form:
+                chosen = replace(self.choice, form=of_this, components=DEFAULTS[of_this])
+                self._of_form[of_this] = chosen
+            return self._of_form[of_this], claims if of_this == "long" else whole(answer)
 
     def finished(
         self, trace: Trace, verdicts: Sequence[Verdict], timings: Mapping[str, float]
     ) -> GuardedAnswer:
         """The checked answer, with the policy applied; an exception in its action is caught."""
-        judged = any(found.p_true is not None for found in verdicts)
-        choice = self._choice_of(trace) if judged else None
+        choice = self._choice_of(trace) if _judged(verdicts) else None
         return finished(choice, self.policy, trace, verdicts, timings)
+
+
+def _judged(verdicts: Sequence[Verdict]) -> bool:
+    return any(found.p_true is not None for found in verdicts)

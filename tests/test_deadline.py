@@ -79,6 +79,27 @@ def test_whatever_hangs(hanging, part):
     assert {v.reason for v in answer.verdicts} == {"timeout"}
 
 
+def test_of_form_auto_the_splitter_may_hang_too_and_is_asked_once(hanging):
+    class Splitter(RuleSplitter):
+        asked = 0
+
+        def split(self, answer, *, question=""):
+            self.asked += 1
+            hanging()
+            return super().split(answer, question=question)
+
+    splitter = Splitter()
+    guard = guard_of(claims=splitter, deadline=0.2, form="auto")
+    late = guard.check("What is Rome?", PASSAGES, ANSWER)
+    assert not hanging.ended.is_set()
+    assert {v.reason for v in late.verdicts} == {"timeout"}
+    guard.deadline = 30.0
+    for answer in (ANSWER, "Rome is big."):  # long and short
+        before = splitter.asked
+        assert guard.check("What is Rome?", PASSAGES, answer).status == "ok"
+        assert splitter.asked == before + 1
+
+
 def test_each_answer_of_many_has_its_own_time(hanging):
     from franq_guard import Generation, Passage, Trace
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 
+from franq_guard.basics.grouping import in_groups
 from franq_guard.claims import RuleSplitter
 from franq_guard.claims.spans import whole
+from franq_guard.language_model.base import LanguageModel
 from franq_guard.policy import Policy, status_of
 from franq_guard.records import Claim, Form, Generation, GuardedAnswer, Passage, Trace, Verdict
 from franq_guard.signals.choice import Choice
@@ -21,58 +23,65 @@ _log = logging.getLogger(__name__)
 _WARMING = Passage("Rome is a town.")
 
 
+Split = Callable[[Trace], tuple[Choice, list[Claim]]]
+"""Splits an answer; returns what it is checked with, which may depend on its claims, and these."""
+
+
 class Checking:
-    """One check of traces that share a calibrator; call it to run the check.
+    """One check of traces; call it to run the check.
 
     It is an object so that the claims can be read even if the check is abandoned at the deadline.
 
     Args:
-        choice: the calibrator, methods and models of the answers.
+        split: splits an answer.
         policy: may override numbers of the labels' rule.
-        batch: the traces.
-        claims_of: splits an answer.
+        batch: the traces; all or none of them need the language model.
         clock: measures the seconds of each stage.
 
     Attributes:
         claims: of each trace; None until the answers are split.
     """
 
-    def __init__(
-        self,
-        choice: Choice,
-        policy: Policy,
-        batch: Sequence[Trace],
-        claims_of: Callable[[Trace], list[Claim]],
-        clock: Clock,
-    ) -> None:
-        self._choice, self._policy, self._batch = choice, policy, batch
-        self._claims_of, self._clock = claims_of, clock
+    def __init__(self, split: Split, policy: Policy, batch: Sequence[Trace], clock: Clock) -> None:
+        self._split, self._policy, self._batch, self._clock = split, policy, batch, clock
         self.claims: list[list[Claim]] | None = None
 
-    def __call__(self) -> list[list[Verdict]]:
-        """The verdicts of each trace.
+    def __call__(self) -> list[tuple[Choice, list[Verdict]]]:
+        """What each trace was checked with, and its verdicts.
 
         Raises:
             DeadlineExceeded: when the clock's deadline has passed.
             Exception: whatever a model raises.
         """
-        choice, clock, first = self._choice, self._clock, self._batch[0].generation
+        with self._clock.stage("claims"):
+            split = [self._split(trace) for trace in self._batch]
+        self.claims = [claims for _, claims in split]
+        asked = [(t, *of) for t, of in zip(self._batch, split, strict=True)]
+        return in_groups(
+            asked, lambda one: id(one[1].calibrator(one[0].generation)), self._measured
+        )
+
+    def _measured(
+        self, asked: Sequence[tuple[Trace, Choice, list[Claim]]]
+    ) -> list[tuple[Choice, list[Verdict]]]:
+        """The verdicts of traces that share a calibrator, and so a form."""
+        traces, choices, claims = zip(*asked, strict=True)
+        choice, clock, first = choices[0], self._clock, traces[0].generation
         calibrator, methods = choice.calibrator(first), choice.methods(first)
         form: Form = "short" if choice.form == "short" else "long"
-        with clock.stage("claims"):
-            self.claims = claims = [self._claims_of(trace) for trace in self._batch]
         models = choice.models(first)
-        measured = measure(methods, self._batch, claims, models, form=form, clock=clock)
+        measured = measure(methods, traces, claims, models, form=form, clock=clock)
         with clock.stage("franq"):
             verdicts = [
                 [
                     verdict(c, s, calibrator, self._policy, source=trace.generation.source)
                     for c, s in zip(of_trace, found, strict=True)
                 ]
-                for trace, of_trace, found in zip(self._batch, claims, measured, strict=True)
+                for trace, of_trace, found in zip(traces, claims, measured, strict=True)
             ]
         return [
-            cited(choice, trace, of, clock) for trace, of in zip(self._batch, verdicts, strict=True)
+            (choice, cited(choice, trace, of, clock))
+            for trace, of in zip(traces, verdicts, strict=True)
         ]
 
 
@@ -99,14 +108,12 @@ def claims_in_haste(trace: Trace, form: str) -> list[Claim]:
     return whole(answer) if form == "short" else RuleSplitter().split(answer)
 
 
-def warm(choice: Choice, policy: Policy, claims_of: Callable[[Trace], list[Claim]]) -> None:
-    """Load the models and run each once; raises whatever loading or running them raises."""
-    answer, model = Generation(_WARMING.text), choice.model()
+def warm(model: LanguageModel | None, policy: Policy, split: Split) -> None:
+    """Run the models once; raises whatever loading or running them raises."""
+    answer = Generation(_WARMING.text)
     if model is not None:
         model.score([_WARMING.text], [answer])
-    Checking(
-        choice, policy, [Trace("What is Rome?", (_WARMING,), answer)], claims_of, Clock(None)
-    )()
+    Checking(split, policy, [Trace("What is Rome?", (_WARMING,), answer)], Clock(None))()
 
 
 def finished(
