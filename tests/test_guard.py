@@ -4,6 +4,7 @@ import asyncio
 import math
 import re
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
@@ -416,6 +417,7 @@ def test_a_repetition_is_judged_where_it_was_first_stated():
     "wrong",
     [
         {"policy": "filter"},
+        {"policy": SimpleNamespace(apply=str)},
         {"faithfulness": None},
         {"language_model": "gpt2"},
         {"claims": "rules"},

@@ -36,6 +36,7 @@ def check_settings(
     *,
     form: str,
     franq: Calibrator | None,
+    policy: object,
     n_samples: int,
     temperature: float,
     deadline: float | None,
@@ -47,6 +48,7 @@ def check_settings(
         parts: by name, the object and the method it must have, or a function that loads a model.
         form: ``long``, ``short`` or ``auto``.
         franq: the user's calibrator.
+        policy: None for the default.
         n_samples: how many samples the short form draws.
         temperature: of these samples.
         deadline: in seconds.
@@ -60,6 +62,8 @@ def check_settings(
         raise ValueError("temperature must be a number above 0")
     if deadline is not None and not deadline > 0:
         raise ValueError("deadline must be a positive number of seconds")
+    if policy is not None and not isinstance(policy, Policy):
+        raise TypeError(f"policy must be a Policy, or of a class made from it, not {policy!r}")
     for name, (part, method) in parts.items():
         if part is not None or name == "faithfulness":
             check_kind(name, part, method, loader=method == "score")
