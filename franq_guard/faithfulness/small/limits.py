@@ -7,7 +7,7 @@ to 30", so that overlap and encoder take the one for the other.
 from __future__ import annotations
 
 import re
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.numerals import SPELLED
@@ -17,8 +17,13 @@ from franq_guard.faithfulness.small.words import NEGATIONS, calendar_word
 Side = Literal["least", "most", ""]
 """Which limit a number is; "" for none, and where it is not known."""
 
-_MORE: Final = r"(?:more|greater|longer|later|older|higher|larger|bigger|heavier|taller|further)"
-_LESS: Final = r"(?:less|fewer|shorter|earlier|sooner|younger|lower|smaller|lighter)"
+_MORE: Final = (
+    r"(?:more|greater|longer|later|older|higher|larger|bigger|heavier|taller|wider|hotter|faster"
+    r"|further)"
+)
+_LESS: Final = (
+    r"(?:less|fewer|shorter|earlier|sooner|younger|lower|smaller|lighter|narrower|colder|slower)"
+)
 _LEAST: Final = (
     rf"\b{_MORE} than|\b(?:no|not) {_LESS} than|\bat least|\bover|\babove"
     r"|\bexceed(?:s|ed|ing)?|\bminimum(?: of)?"
@@ -32,13 +37,21 @@ _BEFORE: Final = re.compile(
     rf"(?:(?i:{CURRENCY_PATTERN})\s?)?$",
     re.IGNORECASE,
 )
+_NO_NUMBER: Final = rf"\b(?!\s(?:\S*\d|(?:one|{'|'.join(SPELLED)})\b))"
+"""In "two tablets at least four hours before" the limit is the next number's."""
 _AFTER: Final = re.compile(
-    r"(?:[\s-]?[a-z%°]+){0,2}?,? (?:"
-    rf"(?P<least>(?:or|and) (?:{_MORE}|above|over|up)\b|at least\b|minimum\b)"
-    rf"|(?P<most>(?:or|and) (?:{_LESS}|under|below)\b|at most\b|at the latest\b|maximum\b))"
+    r"(?:[\s-]?[A-Za-z%°]+){0,2}?,? (?:"
+    rf"(?P<least>(?:or|and) (?:{_MORE}|above|over|up)\b|(?:at least|minimum){_NO_NUMBER})"
+    rf"|(?P<most>(?:or|and) (?:{_LESS}|under|below)\b|at the latest\b"
+    rf"|(?:at most|maximum){_NO_NUMBER}))"
 )
-_CLAUSE: Final = re.compile(r"[.;:,!?()]\s")
-_DENIES: Final = re.compile(rf"\b(?:{'|'.join(sorted(NEGATIONS))})\b|n[’']t\b", re.IGNORECASE)
+_AHEAD: Final = re.compile(r"(?:[\s-]?[a-z]+){0,3}?\s(?:before|prior to|ahead of)\b")
+_LATE: Final = re.compile(r"late|earl|soon", re.IGNORECASE)
+_CLAUSE: Final = re.compile(r"[.;:,!?()]\s|[.!?]$")
+_DENIES: Final = re.compile(
+    rf"(?!no[rt]? (?:{_MORE}|{_LESS})\b)\b(?:{'|'.join(sorted(NEGATIONS))})\b|n[’']t\b",
+    re.IGNORECASE,
+)
 _FURTHEST: Final = 120  # characters that are looked through on each side
 _TIMES: Final = ("time", "days", "months")
 _THAN: Final = re.compile(
@@ -47,11 +60,26 @@ _THAN: Final = re.compile(
 _AMOUNTS: Final = word_set("half noon midnight dawn dusk today tomorrow dozen one first second end")
 
 
-def side_of(text: str, start: int, end: int, kind: str) -> Side:
+class Limit(NamedTuple):
+    """Which limit a number is, and whether its clause is denied: "do not take more than two"."""
+
+    side: Side = ""
+    denied: bool = False
+
+    def agrees(self, other: Limit) -> bool:
+        """Whether both may be said of the same; of a denied one it is not known what it says."""
+        return self.denied or other.denied or not self.turns(other)
+
+    def turns(self, other: Limit) -> bool:
+        """Whether one is a lower limit and the other an upper one."""
+        return {self.side, other.side} == {"least", "most"}
+
+
+def limit_of(text: str, start: int, end: int, kind: str) -> Limit:
     """Which limit the number at ``text[start:end]`` is.
 
-    Beside a negation elsewhere in its clause ("do not take more than two") it is not known, nor for
-    "over" and "under" before a time, which may mean "during".
+    Not known is "over" and "under" before a time, which may mean "during", and "up to 24 hours
+    before". "No later than two weeks before" is a lower limit.
 
     Args:
         text: a sentence or several.
@@ -60,13 +88,19 @@ def side_of(text: str, start: int, end: int, kind: str) -> Side:
         kind: of what it is, as in :class:`.units.Unit`; "" where that is not known.
     """
     clause = _CLAUSE.split(text[max(0, start - _FURTHEST) : start])[-1]
+    rest = _CLAUSE.split(text[end : end + _FURTHEST])[0]
     before = _BEFORE.search(clause)
     if before and kind in _TIMES and before.group().lower().startswith(("over", "under")):
         before = None
     found = before or _AFTER.match(text, end, end + _FURTHEST)
-    if found is None or _DENIES.search(clause[: before.start()] if before else clause):
-        return ""
-    return "least" if found["least"] else "most"
+    if found is None:
+        return Limit()
+    said, ahead = found.group().lower(), bool(_AHEAD.match(rest))
+    if ahead and said.startswith("up to"):
+        return Limit()
+    turned = ahead and bool(_LATE.search(said))
+    denied = _DENIES.search(clause[: before.start()] if before else clause) or _DENIES.search(rest)
+    return Limit("least" if bool(found["least"]) != turned else "most", bool(denied))
 
 
 def limits(text: str, at: int) -> bool:

@@ -18,6 +18,8 @@ from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, calendar_
 _PIECE: Final = re.compile(r"\w+(?:[.,]\d+)*|['’]s\b|[^\w\s]")
 _JOINS: Final = word_set("and or of the , &")
 _IDLE: Final = word_set("a an the 's ’s")
+_PASSIVE: Final = word_set("was were is are by")
+"""In a passive other words before a place, as in "taught at the academy", are of another name."""
 _MOST: Final = 3
 """At most so many little words are between a name and its verb: "will have to"."""
 
@@ -41,11 +43,20 @@ def other_subject(claim: str, sentence: str, known: Collection[str]) -> bool:
             word is a name only if it is among them or another one follows it.
     """
     there = _places(sentence, known)
+    turned = (" by " in claim) != (" by " in sentence)
     return any(
-        not same_name(names, there[place])
+        not _same(names, there[place])
         for place, names in _places(claim, known).items()
-        if place in there
+        if place in there and not (turned and set(place[1:]) - _PASSIVE)
     )
+
+
+def _same(names: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether the names are the same but for a short form: "the EU and Brenn"."""
+    own, left = ([n for n in a if n not in b] for a, b in ((names, others), (others, names)))
+    if len(own) == len(names):
+        return same_name(names, others)
+    return not own or not left or same_name(own, left)
 
 
 def _places(text: str, known: Collection[str]) -> dict[Place, tuple[str, ...]]:

@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.facts import ORDINAL_END
-from franq_guard.faithfulness.small.limits import Side, limits, side_of
+from franq_guard.faithfulness.small.limits import Limit, limit_of, limits
 from franq_guard.faithfulness.small.numerals import FULL_TENS, SPELLED, folded
 from franq_guard.faithfulness.small.units import (
     CURRENCY_PATTERN,
@@ -35,12 +35,13 @@ class Measured(NamedTuple):
     power: str = ""  # "million"
     unit: str = ""  # of measurement or money, or the month of a day
     per: str = ""  # the unit below: "a day"
-    limit: Side = ""  # "at least"
+    limit: Limit = Limit()  # "at least"
 
     def agrees(self, other: Measured) -> bool:
         """Whether both may be of the same: an unknown one is of any."""
-        sides = zip(self, other, strict=True)
-        return all(not a or not b or a == b or {a, b} in _POUNDS for a, b in sides)
+        sides = zip(self[:3], other[:3], strict=True)
+        same = all(not a or not b or a == b or {a, b} in _POUNDS for a, b in sides)
+        return same and self.limit.agrees(other.limit)
 
 
 _POUNDS: Final = ({"1 pound", "1 lb"}, {"1 pound", "1 GBP"})
@@ -82,7 +83,8 @@ _AFTER: Final = re.compile(
     r"(?:\s?\(\d+\)|\))?"  # thirty-six (36) months
     rf"(?:{_BLANK}(?P<power>thousand|million|billion|trillion|bn|mn)\b|(?P<letter>[mMbB])\b)?"
     rf"{_BLANK}(?:(?:business|working|calendar|consecutive|full|more|whole) )?"
-    rf"(?:(?P<unit>{RATED_PATTERN})|(?:of )?{_MONTH}|(?P<times>times)(?=\s)|[a-z]+(?=\sper\s))?"
+    rf"(?:(?P<unit>{RATED_PATTERN})|(?:of )?{_MONTH}|(?P<times>times)(?=\s)|[a-z]+(?=\sper\s)"
+    r"|(?P<half>[ap])\.?m\b)?"
     rf"(?:{RATE_PATTERN})?"
 )
 _BEFORE: Final = re.compile(
@@ -161,14 +163,15 @@ def _read(text: str) -> list[Token]:
         if token.kind in ("number", "few"):
             after = _AFTER.match(text, match.end())
             of = _beside(text, token.text, match.span(), after)
-            limit = side_of(text, *match.span(), of.unit.partition(" ")[2])
+            limit = limit_of(text, *match.span(), of.unit.partition(" ")[2])
             token = token._replace(of=of._replace(limit=limit))
             measure = after.end() if after else 0
         elif start < measure:
             token = token._replace(of=found[-1].of)
         unit = token.kind == "number" and word[0].isalpha() and len(token.text) == 1
         if unit and found and found[-1].text in FULL_TENS:  # twenty-five
-            of = token.of._replace(limit=found[-1].of.limit or token.of.limit)
+            limit = found[-1].of.limit if found[-1].of.limit.side else token.of.limit
+            of = token.of._replace(limit=limit)
             found[-1] = Token(str(int(found[-1].text) + int(token.text)), "number", of)
             continue
         beside = start - before == 1
@@ -193,6 +196,8 @@ def _beside(text: str, number: str, at: Span, after: re.Match[str] | None) -> Me
             return Measured(power, "" if len(months) > 1 else next(iter(months)))
     if text[start:end].lower().endswith(_ORDINAL_ENDS):  # the third day is no three days
         return Measured(power)
+    if "half" in said:
+        return Measured(power, said["half"] + "m")
     unit = said.get("money") or said.get("unit", "")
     every = said.get("every", "") if unit or "times" in said else ""
     return Measured(power, *_rate(unit, said.get("per") or every))
