@@ -14,13 +14,9 @@ from numpy.typing import NDArray
 from franq_guard import metrics
 from franq_guard.calibration.fitting import FEWEST, Fit, compared_ways, fit_by
 from franq_guard.calibration.labels import Labelled, labelled, p_true_of
-from franq_guard.calibration.promise import PromiseRefusedError
+from franq_guard.calibration.promise import PromiseRefusedError, check_enough
 from franq_guard.calibration.store import AnyCalibration, Calibrator, Interpolation
-from franq_guard.calibration.thresholds import (
-    check_enough,
-    promised_threshold,
-    sets_the_threshold,
-)
+from franq_guard.calibration.thresholds import promised_threshold, sets_the_threshold
 from franq_guard.calibration.unsupported import (
     MIN_UNSUPPORTED,
     flagged_always,
