@@ -277,7 +277,7 @@ class English(FakeFaithfulness):
 
 def test_what_a_claim_that_was_not_read_cites_is_no_finding(caplog):
     caplog.set_level("CRITICAL")
-    judge, passages = English(), [Passage("Берлин — столица Германии.")]
+    judge, passages = English(), [Passage("Шпрее течёт через Берлин.")]
     guard = Guard(faithfulness=judge, policy=Policy(action="annotate"))
     answer = guard.check("Что такое Берлин?", passages, "Берлин — столица Германии [1] [9].")
     (verdict,) = answer.verdicts
