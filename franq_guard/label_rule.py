@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 RATHER = 0.5
-"""A passage with at least this P(entailment) rather states a claim than not."""
+"""A passage with at least this P(entailment) rather states a claim than not; with at least this
+P(contradiction) it rather contradicts it."""
 
 __all__ = ["RATHER", "LabelRule"]
 

@@ -7,7 +7,7 @@ from copy import deepcopy
 
 import pytest
 
-from franq_guard import Claim, Guard
+from franq_guard import Claim, Generation, Guard, Passage, Trace
 from franq_guard.basics import deadline
 from franq_guard.basics.deadline import Abandonable, DeadlineExceeded, between_batches, until
 from franq_guard.claims import RuleSplitter
@@ -100,9 +100,22 @@ def test_of_form_auto_the_splitter_may_hang_too_and_is_asked_once(hanging):
         assert splitter.asked == before + 1
 
 
-def test_each_answer_of_many_has_its_own_time(hanging):
-    from franq_guard import Generation, Passage, Trace
+@pytest.mark.parametrize(
+    ("answer", "given", "texts"),
+    [
+        (ANSWER, (Claim("Rome is Italian.", ((13, 30),)),), ["Rome is Italian."]),
+        ("Yes.", None, ["Rome is big."]),
+        (ANSWER, None, ["Rome is big.", "Rome is in Italy."]),
+    ],
+)
+def test_what_could_not_be_checked_in_time_is_what_would_have_been(answer, given, texts):
+    guard = guard_of(deadline=1e-9)
+    trace = Trace("Is Rome big?", (Passage(PASSAGES[0]),), Generation(answer), claims=given)
+    found = guard.check_trace(trace).verdicts
+    assert [(v.claim.in_full, v.reason) for v in found] == [(text, "timeout") for text in texts]
 
+
+def test_each_answer_of_many_has_its_own_time(hanging):
     guard = guard_of(faithfulness=FakeFaithfulness(fail=hanging), deadline=0.5)
     traces = [Trace("What is Rome?", (Passage(PASSAGES[0]),), Generation(ANSWER))] * 3
     assert [a.status for a in guard.check_many(traces)] == ["unverified", "ok", "ok"]

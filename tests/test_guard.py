@@ -96,6 +96,16 @@ def test_no_passages_and_nothing_to_go_by_is_unverified(generation, calibration)
     assert (result.status, result.likelihoods) == ("unverified", "none")
 
 
+def test_no_passages_come_before_whatever_else_is_missing():
+    # Without a model UQ_faith lacks its contrast, but P(faithful) is 0, so P(true) would be
+    # UQ_unfaith alone: exp(-0.3) = .74.
+    given = {"uq_faith": "parametric-knowledge", "uq_unfaith": "max-probability"}
+    guard = guard_of(language_model=None, **given)
+    trace = Trace(QUESTION, (), captured("Rome is in Italy.", -0.3))
+    (verdict,) = guard.check_trace(trace).verdicts
+    assert (verdict.p_true, verdict.label, verdict.reason) == (None, "unverified", "no_evidence")
+
+
 def test_blank_passages_are_no_evidence():
     (verdict,) = guard_of().check(QUESTION, ["  ", "\n"], "Rome is in Italy.").verdicts
     assert verdict.reason == "no_evidence"

@@ -14,13 +14,9 @@ from numpy.typing import NDArray
 from franq_guard import metrics
 from franq_guard.calibration.fitting import FEWEST, Fit, compared_ways, fit_by
 from franq_guard.calibration.labels import Labelled, labelled, p_true_of
-from franq_guard.calibration.promise import PromiseRefusedError
+from franq_guard.calibration.promise import PromiseRefusedError, check_enough
 from franq_guard.calibration.store import AnyCalibration, Calibrator, Interpolation
-from franq_guard.calibration.thresholds import (
-    check_enough,
-    promised_threshold,
-    sets_the_threshold,
-)
+from franq_guard.calibration.thresholds import promised_threshold, sets_the_threshold
 from franq_guard.calibration.unsupported import (
     MIN_UNSUPPORTED,
     flagged_always,
@@ -82,6 +78,7 @@ class TooFewLabelsError(ValueError):
 def check_labels(
     rows: Iterable[Mapping[str, Any]],
     *,
+    calibration: AnyCalibration = "condition",
     weights: Mapping[str, float] | None = None,
     at_most_flagged: float | None = None,
     confidence: float = 0.9,
@@ -93,6 +90,7 @@ def check_labels(
 
     Args:
         rows: ``is_true``, ``group`` and ``source`` of each claim, as for :func:`fit_calibrator`.
+        calibration: as for :func:`fit_calibrator`.
         weights: as for :func:`fit_calibrator`.
         at_most_flagged: as for :func:`fit_calibrator`.
         confidence: as for :func:`fit_calibrator`.
@@ -102,7 +100,8 @@ def check_labels(
         TooFewLabelsError: too few claims or answers to fit on.
         PromiseRefusedError: too few answers with a true claim for the promise.
     """
-    kept = _halves(labelled(rows, weights), at_most_flagged is not None)[1]
+    data = labelled(rows, weights)
+    kept = _halves(data, calibration, promise=at_most_flagged is not None)[1]
     if at_most_flagged is None:
         return 0
     drawn = len(np.unique(kept.groups[kept.trusted & (passing(kept, about) == 1)]))
@@ -160,7 +159,7 @@ def fit_calibrator(
         ValueError: on a row that cannot be used.
     """
     data, alpha = labelled(rows, weights), at_most_flagged
-    fitted_on, kept = _halves(data, alpha is not None, real=calibration == "learned")
+    fitted_on, kept = _halves(data, calibration, promise=alpha is not None)
     options: dict[str, Any] = {"log_space": log_space, "interpolation": interpolation}
     options |= {"faithful_threshold": faithful_threshold, "min_per_class": min_per_class}
     made, p_true = _fitted(fitted_on, calibration, options, compare=compare)
@@ -194,7 +193,9 @@ def passing(data: Labelled, about: About) -> FloatArray:
     return data.is_true if about == "true" else data.stated
 
 
-def _halves(data: Labelled, promise: bool, *, real: bool = False) -> tuple[Labelled, Labelled]:
+def _halves(
+    data: Labelled, calibration: AnyCalibration, *, promise: bool
+) -> tuple[Labelled, Labelled]:
     """The claims to fit on, and those that set a promise's threshold: of half the trusted answers.
 
     Raises:
@@ -203,8 +204,11 @@ def _halves(data: Labelled, promise: bool, *, real: bool = False) -> tuple[Label
     trusted = {*data.answers[data.trusted].tolist()} if promise else set()
     names = data.answers.tolist()
     kept = np.array([name in trusted and sets_the_threshold(name) for name in names], bool)
-    _check_size(data.only(~kept), kept=len(np.unique(data.groups[kept])), real=real)
-    return data.only(~kept), data.only(kept)
+    fitted_on = data.only(~kept)
+    _check_size(fitted_on, kept=len(np.unique(data.groups[kept])))
+    if calibration == "learned":
+        _check_real(fitted_on.only(fitted_on.weights > 0))
+    return fitted_on, data.only(kept)
 
 
 def _promised(
@@ -336,8 +340,8 @@ def figures(data: Labelled, p_true: FloatArray) -> dict[str, Any]:
     return {key: _rounded(value) for key, value in found.items()}
 
 
-def _check_size(data: Labelled, *, kept: int, real: bool = False) -> None:
-    """Reject too few labels; ``real``: those of real answers alone, too."""
+def _check_size(data: Labelled, *, kept: int) -> None:
+    """Reject too few labels; ``kept``: how many answers set a threshold instead."""
     left_out = int((data.weights == 0).sum())
     data = data.only(data.weights > 0)
     true = int(data.is_true.sum())
@@ -350,14 +354,12 @@ def _check_size(data: Labelled, *, kept: int, real: bool = False) -> None:
             f"needs at least {MIN_PER_CLASS} of each from {MIN_ANSWERS} answers. Label more "
             "answers, or run uncalibrated."
         )
-    if real:
-        _check_real(data)
 
 
 def _check_real(data: Labelled) -> None:
-    counted = data.weights > 0
-    real = int((data.real & counted).sum())
-    if real < min(MIN_REAL, int(counted.sum())):
+    """Reject too few labels of real answers, which set the level of learned curves."""
+    real = int(data.real.sum())
+    if real < min(MIN_REAL, len(data.real)):
         raise TooFewLabelsError(
             f"{real} labels of real answers: the level of P(true) needs {MIN_REAL}, because how "
             "often a model is wrong does not show in statements made for the fit"

@@ -35,6 +35,7 @@ __all__ = [
     "Promise",
     "PromiseRefusedError",
     "at_most_flagged",
+    "check_enough",
     "fewest_at_share",
     "fewest_claims",
     "most_flagged",
@@ -85,19 +86,18 @@ def at_most_flagged(flagged: ArrayLike, *, alpha: float = 0.05, delta: float = 0
     table = np.asarray(flagged)
     if table.ndim != 2 or table.dtype != np.bool_ or not len(table):
         raise ValueError("flagged must be (rules, claims) of bool, with at least one rule")
-    return strictest(table.sum(axis=1), table.shape[1], alpha=alpha, delta=delta)
+    n = table.shape[1]
+    check_enough(n, alpha, delta)
+    return strictest(table.sum(axis=1), n, alpha=alpha, delta=delta)
 
 
 def strictest(
     counts: NDArray[np.intp], n: int, *, alpha: float = 0.05, delta: float = 0.1
 ) -> Promise:
-    """:func:`at_most_flagged` by how many of the ``n`` true claims each rule flags (rules,)."""
-    least = fewest_claims(alpha, delta)
-    if n < least:
-        raise PromiseRefusedError(
-            f"{n} true claims cannot show that at most {alpha:.3g} of them are flagged, at "
-            f"{1 - delta:.3g} confidence: at least {least} are needed"
-        )
+    """:func:`at_most_flagged` by how many of the ``n`` true claims each rule flags (rules,).
+
+    That ``n`` is large enough, :func:`check_enough` has told.
+    """
     chosen: Promise | None = None
     for rule, count in enumerate(counts.tolist()):
         bound = upper_bound(count, n, delta=delta)
@@ -123,6 +123,17 @@ def upper_bound(count: int, n: int, *, delta: float) -> float:
     if not 0 <= count <= n or n < 1 or not 0 < delta < 1:
         raise ValueError("want 0 <= count <= n, n >= 1 and 0 < delta < 1")
     return 1.0 if count == n else float(beta.ppf(1 - delta, count + 1, n - count))
+
+
+def check_enough(n: int, alpha: float, delta: float, *, of: str = "true claims") -> None:
+    """Raise PromiseRefusedError if ``n`` answers with such a claim are too few for the promise."""
+    least = fewest_claims(alpha, delta)
+    if n < least:
+        one = of.replace("claims", "claim", 1)
+        raise PromiseRefusedError(
+            f"{n} answers with a {one} cannot show that at most {alpha:.3g} of the {of} are "
+            f"flagged, at {1 - delta:.3g} confidence: at least {least} are needed"
+        )
 
 
 def fewest_claims(alpha: float, delta: float) -> int:

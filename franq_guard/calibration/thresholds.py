@@ -24,8 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 from franq_guard.calibration.promise import (
     Promise,
     PromiseRefusedError,
+    check_enough,
     fewest_at_share,
-    fewest_claims,
     one_an_answer,
     strictest,
 )
@@ -33,7 +33,6 @@ from franq_guard.franq import FloatArray
 
 __all__ = [
     "PromisedThreshold",
-    "check_enough",
     "drawn_claims",
     "promised_threshold",
     "sets_the_threshold",
@@ -189,14 +188,3 @@ def drawn_claims(answers: Sequence[str], candidates: NDArray[np.bool_]) -> NDArr
     found: list[int] = np.flatnonzero(candidates).tolist()
     drawn = one_an_answer([answers[i] for i in found], [names[i] for i in found])
     return np.array([found[i] for i in drawn], np.intp)
-
-
-def check_enough(n: int, alpha: float, delta: float, *, of: str = "true claims") -> None:
-    """Raise PromiseRefusedError if ``n`` answers with such a claim are too few for the promise."""
-    least = fewest_claims(alpha, delta)
-    if n < least:
-        one = of.replace("claims", "claim", 1)
-        raise PromiseRefusedError(
-            f"{n} answers with a {one} cannot show that at most {alpha:.3g} of the {of} are "
-            f"flagged, at {1 - delta:.3g} confidence: at least {least} are needed"
-        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -189,11 +189,12 @@ def _fitted(
         from franq_guard.calibration.fit import fit_calibrator
 
     traces, broken = given.traces()
-    _check_labels(given, traces, way["weights"], promise)
+    others = given.others()
+    _check_labels(given, traces, others, way, promise)
     guard = guard_from(chosen=_measuring(given.chosen))
     with loading_models():
         fingerprint = fitted_for(guard.fingerprint, traces)
-    rows = uniform(_scored(guard, [*traces, *given.others()], given))
+    rows = uniform(_scored(guard, [*traces, *others], given))
     form: Any = given.chosen.form
     with _refusing():
         fitted = fit_calibrator(
@@ -309,15 +310,16 @@ def _check_wishes(given: LabelledFile, promise: Mapping[str, Any], *written: Pat
 
 def _check_labels(
     given: LabelledFile,
-    traces: Iterable[Trace],
-    weights: Mapping[str, float],
+    traces: Sequence[Trace],
+    others: Sequence[Trace],
+    way: Mapping[str, Any],
     promise: Mapping[str, Any],
 ) -> None:
     """End the program if there are too few labels, before the scoring, which may take hours."""
     from franq_guard.calibration.fit import check_labels
     from franq_guard.datasets.labelled import label_rows
 
-    labels = list(label_rows(traces))
+    labels = any(label_rows(traces))
     if not labels and given.file.is_dir():
         fail(
             f"no claim in {given.file} is labelled by {given.labels}: nothing to fit on. Vote "
@@ -327,7 +329,12 @@ def _check_labels(
     if not labels:
         fail(f"no claim in {given.file} has is_true: nothing to fit on")
     with _refusing():
-        n = check_labels(labels, weights=weights, **promise)
+        n = check_labels(
+            label_rows([*traces, *others]),
+            calibration=way["calibration"],
+            weights=way["weights"],
+            **promise,
+        )
     if n:
         say(_beforehand(n, **promise))
 

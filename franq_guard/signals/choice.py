@@ -16,7 +16,9 @@ from franq_guard.records import Form, Generation, Source
 from franq_guard.signals.components import Components, components_of
 from franq_guard.signals.lazy import Lazy
 from franq_guard.signals.likelihoods import origin
+from franq_guard.signals.offline import sentence_embeddings
 from franq_guard.signals.request import TEMPERATURE, Models
+from franq_guard.signals.similarity import Embed
 
 __all__ = ["Choice"]
 
@@ -42,6 +44,10 @@ class Choice:
         temperature: of these samples.
         strict: whether a user's calibrator that was fitted for something else is an error.
         evidence: whether to look for stretches of the passages as evidence.
+        embed: the embeddings that SAR reads; None: the bundled ones, if one of ``components`` does.
+
+    Raises:
+        MissingModelError: if one does and they are not installed; names the command to run.
     """
 
     faithfulness: Lazy[FaithfulnessModel]
@@ -55,10 +61,15 @@ class Choice:
     strict: bool
     evidence: bool = True
     temperature: float = TEMPERATURE
+    embed: Lazy[Embed] | None = None
     _chosen: dict[tuple[Source, str | None, bool], Calibrator] = field(
         init=False, default_factory=dict
     )
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        if self.embed is None and self.components.embed_texts:
+            self.embed = Lazy(sentence_embeddings())
 
     def __getstate__(self) -> dict[str, object]:
         """For pickle and deepcopy: everything but the lock, which a copy creates anew."""
@@ -138,6 +149,7 @@ class Choice:
         return Models(
             model,
             faithfulness,
+            None if self.embed is None else self.embed(),
             n_samples=self.n_samples,
             temperature=self.temperature,
             evidence=self.evidence,

@@ -10,7 +10,7 @@ from franq_guard.claims.rules.citations import citations, cited_by, passages_nam
 from franq_guard.claims.spans import shifted
 from franq_guard.faithfulness.base import FaithfulnessModel
 from franq_guard.records import CitationFinding, CitedAs, Trace, Verdict
-from franq_guard.signals.faithfulness import scores, stated
+from franq_guard.signals.faithfulness import probability, scores, stated
 
 __all__ = ["cites", "with_citations"]
 
@@ -21,7 +21,8 @@ def with_citations(
     """The verdicts with a finding for each citation of a passage; one call of the model at most.
 
     A cited name that matches no passage by id, title or number is reported as a missing passage
-    only if it is a number: other names, such as "(Smith 2020)", may be quoted from a passage.
+    only if it is a number: other names, such as "(Smith 2020)", may be quoted from a passage. There
+    is no finding for a cited passage if P(faithful) is not known, of the claim or for that passage.
 
     Args:
         model: scores the claim with the cited passage alone, as it does with all passages.
@@ -29,16 +30,21 @@ def with_citations(
         verdicts: with P(faithful) of their claims given all passages.
         supported_from: above this P(faithful) a passage supports a claim.
     """
-    found = _found(trace, verdicts)
+    found = [
+        (i, one)
+        for i, one in _found(trace, verdicts)
+        if one.passage is None or verdicts[i].p_faithful is not None
+    ]
     asked = [(i, one.passage) for i, one in found if one.passage is not None]
     alone = [replace(trace, passages=(trace.passages[passage],)) for _, passage in asked]
     texts = [stated(trace, verdicts[i].claim, "long") for i, _ in asked]
-    values = iter(scores(model, alone, texts))
+    values = map(probability, scores(model, alone, texts))
     of: dict[int, list[CitationFinding]] = {}
     for i, one in found:
-        p_faithful = None if one.passage is None else float(next(values))
-        elsewhere = (verdicts[i].p_faithful or 0.0) > supported_from
-        of.setdefault(i, []).append(_judged(one, p_faithful, supported_from, elsewhere))
+        p_faithful = None if one.passage is None else next(values)
+        if one.passage is None or p_faithful is not None:
+            elsewhere = (verdicts[i].p_faithful or 0.0) > supported_from
+            of.setdefault(i, []).append(_judged(one, p_faithful, supported_from, elsewhere))
     return [
         replace(verdict, citations=tuple(of[i])) if i in of else verdict
         for i, verdict in enumerate(verdicts)

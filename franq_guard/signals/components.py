@@ -9,6 +9,7 @@ from franq_guard.records import Form, Generation
 from franq_guard.signals.likelihoods import has_logprobs
 from franq_guard.signals.request import OF_DEFAULT_METHODS, OF_NAMED_METHODS, TokenRule
 from franq_guard.signals.samples import SAMPLED
+from franq_guard.signals.similarity import EMBEDDED
 from franq_guard.uncertainty.method import Level
 from franq_guard.uncertainty.methods import find
 
@@ -48,6 +49,11 @@ class Components:
     def compare_samples(self) -> bool:
         """Whether one of them is computed from samples."""
         return bool(self._needs & SAMPLED)
+
+    @property
+    def embed_texts(self) -> bool:
+        """Whether one of them is computed from embeddings."""
+        return bool(self._needs & EMBEDDED)
 
     def told_by(self, answer: Generation, *, any_tokens: bool = True) -> bool:
         """Whether this answer brings all they need.

@@ -17,7 +17,7 @@ from franq_guard.signals.stances import Stance, stances
 
 _MARKS = re.compile(rf"\s*(?:{ANY_MARK.pattern})")
 
-__all__ = ["Support", "context_of", "scores", "stated", "support"]
+__all__ = ["Support", "context_of", "probability", "scores", "stated", "support"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def support(
     taken = iter(stances(model, owners, asked, of, evidence=evidence))
     return [
         [
-            Support(_probability(next(scored)), stretch, next(taken), _unseen(trace))
+            Support(probability(next(scored)), stretch, next(taken), _unseen(trace))
             for stretch in shown[i]
         ]
         if i in shown
@@ -101,7 +101,7 @@ def _unseen(trace: Trace) -> Reason | None:
     return None if trace.prompt_seen else "no_prompt"
 
 
-def _probability(score: float) -> float | None:
+def probability(score: float) -> float | None:
     """A model's score, with rounding errors outside [0, 1] clipped; None for NaN."""
     if math.isnan(score):
         return None

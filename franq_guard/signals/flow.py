@@ -103,9 +103,14 @@ def cited(choice: Choice, trace: Trace, verdicts: list[Verdict], clock: Clock) -
 
 
 def claims_in_haste(trace: Trace, form: str) -> list[Claim]:
-    """Claims by the rule-based splitter, used after a timeout: a model-based one may hang."""
-    answer = trace.generation.text
-    return whole(answer) if form == "short" else RuleSplitter().split(answer)
+    """The trace's claims, or those of the rule-based splitter: a model-based one may hang.
+
+    Used after a timeout.
+    """
+    answer, given = trace.generation.text, trace.claims
+    if form == "short":
+        return whole(answer)
+    return list(given) if given else RuleSplitter().split(answer, question=trace.question)
 
 
 def warm(model: LanguageModel | None, policy: Policy, split: Split) -> None:

@@ -13,24 +13,25 @@ T = TypeVar("T")
 class Lazy(Generic[T]):
     """A model, or a function that loads it; loaded once for all that share this object.
 
-    A model is recognised by its ``score`` method, since models may be callable like a loader.
+    A given model is recognised by its ``score`` method, since models may be callable like a loader.
     """
 
     def __init__(self, given: T | Callable[[], T]) -> None:
         self._given = given
         self._first = given
+        self._ready = hasattr(given, "score")
         self._lock = threading.Lock()
 
     @property
     def loaded(self) -> T | None:
         """The model if it was given or is loaded already; else None. Loads nothing."""
-        return cast("T", self._given) if hasattr(self._given, "score") else None
+        return cast("T", self._given) if self._ready else None
 
     def __call__(self) -> T:
         """The model, loaded now if necessary; a failed load is tried again at the next call."""
         with self._lock:
-            if self.loaded is None:
-                self._given = cast("Callable[[], T]", self._given)()
+            if not self._ready:
+                self._given, self._ready = cast("Callable[[], T]", self._given)(), True
             return cast("T", self._given)
 
     def __deepcopy__(self, memo: object) -> Lazy[T]:

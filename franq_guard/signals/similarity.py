@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from franq_guard.franq import FloatArray
 
 Embed = Callable[[Sequence[str]], NDArray[np.floating]]
+EMBEDDED = frozenset({"relevance", "similarity", "relevances"})
+"""Statistics that are computed from embeddings."""
 
-__all__ = ["Embed", "similarity_and_relevances"]
+__all__ = ["EMBEDDED", "Embed", "similarity_and_relevances"]
 
 
 def similarity_and_relevances(

@@ -13,14 +13,13 @@ from franq_guard.claims.rules.words import DETERMINERS, THIRD_PERSON
 from franq_guard.claims.sentences import sentences
 from franq_guard.faithfulness.base import FaithfulnessModel, PassageNli
 from franq_guard.franq import FloatArray
+from franq_guard.label_rule import RATHER
 from franq_guard.records import Claim, Evidence, Passage, Span, Trace
 from franq_guard.signals.nli_pairs import Nli, pooled_nli
 from franq_guard.signals.siblings import are_siblings
 
 __all__ = ["Stance", "stances"]
 
-_RATHER = 0.5
-"""A passage with more than this P(entailment) states a claim."""
 _WORTH_READING = 0.1
 """A passage with at least this P(contradiction) is searched for the contradicting sentence."""
 _SENTENCES = 3
@@ -123,7 +122,7 @@ def _contradictions(
     sibling is what the answer is about: then what seems to state the claim is on something else.
     """
     read = [trace.passages[i] for i in shown]
-    states = table[:, 0] > _RATHER
+    states = table[:, 0] >= RATHER
     if not states.any():
         return table[:, 2]
     best = read[int(table[:, 0].argmax())]

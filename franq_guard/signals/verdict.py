@@ -6,11 +6,9 @@ import numpy as np
 
 from franq_guard.calibration.store import Calibrator
 from franq_guard.franq import FloatArray
-from franq_guard.label_rule import LabelRule
+from franq_guard.label_rule import RATHER, LabelRule
 from franq_guard.policy import Policy
 from franq_guard.records import Claim, Label, Reason, Signals, Source, Verdict
-
-_RATHER = 0.5
 
 
 def verdict(
@@ -64,10 +62,10 @@ def _without_passages(calibrator: Calibrator, source: Source) -> bool:
 
 
 def _speaks_against(measured: Signals, rule: LabelRule) -> bool:
-    """Whether a passage contradicts the claim, by the rule or with at least 0.5."""
+    """Whether a passage contradicts the claim, by the rule or rather than not."""
     if rule.conflict(measured.contradiction, measured.entailment):
         return True
-    return (measured.contradiction or 0.0) >= min(rule.contradiction, _RATHER)
+    return (measured.contradiction or 0.0) >= min(rule.contradiction, RATHER)
 
 
 def _reason(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from franq_guard.calibration.curves import Logistic, Term
-from franq_guard.calibration.fit import TooFewLabelsError, fit_calibrator, labelled
+from franq_guard.calibration.fit import TooFewLabelsError, check_labels, fit_calibrator, labelled
 from franq_guard.calibration.fitting import fit_by
 from franq_guard.calibration.mixture import FranqMixture
 from franq_guard.calibration.store import Calibrator
@@ -98,10 +98,14 @@ def test_slopes_may_come_from_edits_and_the_level_only_from_real_answers():
     assert said[1] < truth.is_true.mean() - 0.2
     assert both.figures["n"] == 100  # quality is that on real answers
     assert both.fingerprint["n_train"] == 500
-    with pytest.raises(
-        TooFewLabelsError, match=r"20 labels of real answers: the level .* needs 30"
-    ):
-        fit_calibrator([*made, *real[:20]], calibration="learned")
+    too_few, message = [*made, *real[:20]], r"20 labels of real answers: the level .* needs 30"
+    uncounted = [*too_few, *(row | {"source": "judge:m"} for row in real[20:])]
+    for refusing in (fit_calibrator, check_labels):
+        with pytest.raises(TooFewLabelsError, match=message):
+            refusing(too_few, calibration="learned")
+        with pytest.raises(TooFewLabelsError, match=message):
+            refusing(uncounted, calibration="learned", weights={"judge": 0})
+    assert check_labels(too_few) == 0  # other curves take edits as they are
 
 
 def test_what_could_not_be_fitted_says_how_many_labels_it_needs():

@@ -97,7 +97,7 @@ def test_an_exact_count_is_no_more_than_that():
 
 
 def test_too_few_claims_are_refused_with_the_number_needed():
-    with pytest.raises(PromiseRefusedError, match=r"44 true claims .* at least 45 are needed"):
+    with pytest.raises(PromiseRefusedError, match=r"44 answers with a true claim .* 45 are needed"):
         at_most_flagged(flags(44, 0), alpha=0.05, delta=0.1)
     assert at_most_flagged(flags(45, 0), alpha=0.05, delta=0.1).bound < 0.05
 

@@ -1,5 +1,7 @@
 """Citations: found, out of claims, and checked against the passage they name."""
 
+import math
+
 import pytest
 
 from franq_guard import Guard, Passage, Policy
@@ -260,6 +262,55 @@ def test_a_cited_passage_is_judged_as_all_of_them_are(caplog):
     Guard(faithfulness=Noting()).check("Who?", passages, text)
     together, alone = asked
     assert alone == together[-1:] == ["Ann Lee sang in Rome."]
+
+
+class English(FakeFaithfulness):
+    """Trained on English alone; counts its calls."""
+
+    languages = frozenset({"en"})
+    calls = 0
+
+    def score(self, contexts, claims):
+        self.calls += 1
+        return super().score(contexts, claims)
+
+
+def test_what_a_claim_that_was_not_read_cites_is_no_finding(caplog):
+    caplog.set_level("CRITICAL")
+    judge, passages = English(), [Passage("Шпрее течёт через Берлин.")]
+    guard = Guard(faithfulness=judge, policy=Policy(action="annotate"))
+    answer = guard.check("Что такое Берлин?", passages, "Берлин — столица Германии [1] [9].")
+    (verdict,) = answer.verdicts
+    assert (verdict.label, verdict.reason) == ("unverified", "language")
+    assert judge.calls == 0
+    # That there is no such passage is known without reading.
+    assert [(o.name, o.passage, o.p_faithful) for o in verdict.citations] == [("9", None, None)]
+    assert "passage 1" not in answer.text
+    assert "[9] [there is no passage 9]" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("score", "found"),
+    [
+        (math.nan, []),  # not known whether the passage says it
+        (1.0000001, [("1", "right", 1.0)]),  # a rounding error
+        (-1e-9, [("1", "wrong passage", 0.0)]),
+    ],
+)
+def test_a_score_for_a_cited_passage_is_read_as_every_other(score, found, caplog):
+    caplog.set_level("CRITICAL")
+
+    class Odd(FakeFaithfulness):
+        """Scores all passages together as 1, one alone as ``score``."""
+
+        def score(self, contexts, claims):
+            return [1.0 if "\n" in context else score for context in contexts]
+
+    answer = Guard(faithfulness=Odd()).check("What is big?", PASSAGES, "Rome is big [1].")
+    (verdict,) = answer.verdicts
+    assert (verdict.label, verdict.p_faithful) == ("supported", 1)
+    assert [(o.name, o.finding, o.p_faithful) for o in verdict.citations] == found
+    assert ("does not say this" in answer.text) == (score < 0)
 
 
 def test_a_stream_marks_the_same_citations_as_the_whole_answer(caplog):

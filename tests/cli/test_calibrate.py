@@ -227,6 +227,27 @@ def test_public_data_set_slopes_and_nothing_else(run, tmp_path):
     assert fitted.figures["sources"]["public"]["share_true"] == 1.0
 
 
+def test_too_few_labels_beside_public_data_are_refused_before_anything_is_scored(
+    run, tmp_path, monkeypatch
+):
+    from franq_guard.testing import FakeFaithfulness
+
+    def refuse(*args):
+        raise AssertionError("scored")
+
+    monkeypatch.setattr(FakeFaithfulness, "score", refuse)
+    folder, public = a_set(tmp_path / "set", 12), tmp_path / "public.jsonl"
+    public.write_text("\n".join([*labelled(60), "{broken"]))
+    words = ("--calibration", "learned", "--slopes-from", public)
+    result = run("calibrate", folder, "--out", tmp_path / "mine.json", *words)
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit), result.exception
+    assert "no calibrator: 12 labels of real answers: the level of P(true) needs 30" in " ".join(
+        result.stderr.split()
+    )
+    assert result.stderr.count("line 61") == 1
+
+
 def test_figures_as_they_ought_to_be_have_no_warning():
     from franq_guard.report.calibration_words import warnings_of
 

@@ -10,6 +10,7 @@ import pytest
 from franq_guard.calibration.defaults import shipped
 from franq_guard.claims.sentences import sentences
 from franq_guard.guard import Guard
+from franq_guard.label_rule import LabelRule
 from franq_guard.records import Claim, Generation, Passage, Trace
 from franq_guard.rows.traces import trace_of
 from franq_guard.signals.siblings import are_siblings
@@ -194,6 +195,24 @@ def test_a_sibling_does_not_contradict_what_a_passage_states(text, contradiction
     (stance,) = stances(Contradicted(), [trace], [text], [Claim(text, ((0, len(text)),))])
     assert stance.contradiction == contradiction
     assert (stance.against is not None) == (contradiction > 0)
+
+
+@pytest.mark.parametrize(("states", "contradiction"), [(0.49, 0.95), (0.5, 0)])
+def test_from_one_half_on_a_passage_states_a_claim_here_as_in_the_rule_of_labels(
+    states, contradiction
+):
+    class Unsure(Contradicted):
+        def nli(self, premises, hypotheses):
+            found = super().nli(premises, hypotheses)
+            found[found[:, 0] > 0] = [states, 1 - states, 0]
+            return found
+
+    text, rule = "The K7 costs 4 euros.", LabelRule(disagreement=0.4)
+    passages = (Passage(f"{text} It is red."), Passage("The K9 costs 9 euros. It is red."))
+    claim = Claim(text, ((0, len(text)),))
+    (stance,) = stances(Unsure(), [Trace("?", passages, Generation(text))], [text], [claim])
+    assert stance.contradiction == contradiction
+    assert rule.conflict(0.95, states) == (contradiction == 0)
 
 
 def copied(row):

