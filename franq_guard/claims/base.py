@@ -22,7 +22,8 @@ class ClaimSplitter(Protocol):
         """The claims of ``answer``, ordered by where they begin.
 
         No statement is left out; stretches that state nothing are returned with ``not_a_claim``
-        set. With the rule-based splitter every non-blank character except Markdown markers is in
-        the spans of exactly one claim. ``question`` helps to understand fragments.
+        set. With the rule-based splitter every non-blank character is in the spans of exactly one
+        claim, except markers of Markdown, the tags and comments of HTML, tags of reasoning or tool
+        calls, and citations. ``question`` helps to understand fragments.
         """
         ...

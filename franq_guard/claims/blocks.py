@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from franq_guard.basics.text import trimmed
+from franq_guard.claims.fences import LINE, Fences
 from franq_guard.claims.forms import SOURCES, Lines, Nothing, lines_of
 from franq_guard.records import Span
 
@@ -18,14 +19,6 @@ Kind = Literal[
 NOTHING = frozenset(get_args(Nothing))
 """Kinds of blocks that contain no claims."""
 
-_FENCE = re.compile(r"[ \t]*(`{3,}(?![^\n`]*`)|~{3,})")
-"""Not "```f()```", which is code in a line: all that follows would be taken for code."""
-_LATE_FENCE = re.compile(r"(?<=[^\s`])[ \t]+(`{3,})[\w+-]*[ \t]*$")
-"""Begins code at the end of a line of prose: "Run this: ```bash"."""
-_PROSE_FENCE = re.compile(
-    r"[ \t]*(?:`{3,}|~{3,})[ \t]*(?:markdown|md|text|txt|plain|plaintext)[ \t]*$", re.I
-)
-"""Begins a block that holds text, not code: many models put a whole answer into one."""
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}(?=[ \t]|$)")
 _RULE = re.compile(r"[ \t]*(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+[ \t]*)$")
 _ROMAN = r"(?i:x{0,3}(?:ix|iv|v?i{1,3}|v)|x{1,3})"
@@ -47,7 +40,6 @@ _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
 _DELIMITER_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*$")
 _HTML_HEAD = re.compile(r"[ \t]*<th\b(?!.*<td\b)", re.I)
-_LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _BOLD_HEADING = re.compile(r"[ \t]*(\*\*|__)[^*_.!?]{1,80}\1[ \t]*$")
 ENDS = (".", "!", "?", ":", ";", "。", "！", "？", '."', ".”", ".)", "|", ".*", ":*")
 WRAP_WIDTH = 50
@@ -94,7 +86,7 @@ def _not_blank(text: str) -> Iterator[tuple[int, int, bool]]:
     """Lines that are not blank: start, end, whether there is a blank line before."""
     last = 0
     blank = False
-    for line in _LINE.finditer(text):
+    for line in LINE.finditer(text):
         start, end = line.span()
         blank = blank or text.count("\n", last, start) > 1
         last = end
@@ -106,39 +98,20 @@ def _not_blank(text: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def _line_blocks(lines: Lines) -> Iterator[Block]:
-    fence, text, nothing = "", lines.text, deque(lines.nothing)
-    in_prose = False
+    fences, text, nothing = Fences(), lines.text, deque(lines.nothing)
     for start, end, blank in _not_blank(text):
         while nothing and nothing[0].end <= start:
             nothing.popleft()
         if nothing and nothing[0].start < end:
             yield Block(nothing[0].kind, *trimmed(text, start, end), after_blank=blank)
             continue
-        fenced = _FENCE.match(text, start, end)
-        if fenced and not fence and _PROSE_FENCE.match(text, start, end):
-            in_prose = True
-        elif fenced and not fence and in_prose and fenced.end() == trimmed(text, start, end)[1]:
-            in_prose = False
-        elif fenced and (not fence or fenced.group(1).startswith(fence)):
-            fence = "" if fence else fenced.group(1)
-        elif fence:
-            yield Block("code", *trimmed(text, start, end), after_blank=blank)
-            # "f()```", as models write it, ends the code, too.
-            fence = "" if text[start:end].rstrip().endswith(fence) else fence
-        elif not _RULE.match(text, start, end):
-            fence, end = _late_fence(text, start, end)
-            if start < end:
-                yield _classify(text, start, end, blank)
-
-
-def _late_fence(text: str, start: int, end: int) -> tuple[str, int]:
-    """The fence that begins code at the end of a line (empty if none does), and the prose's end."""
-    late = _LATE_FENCE.search(text, start, end)
-    before = text[start : late.start()] if late else ""
-    if late is None or "```" in before:
-        return "", end
-    # "1. ```bash": nothing but a list marker stands before it.
-    return late.group(1), late.start() if any(map(str.isalpha, before)) else start
+        held = fences.read(text, start, end)
+        if not text[held.start : held.end].strip():
+            continue
+        if held.is_code:
+            yield Block("code", *trimmed(text, held.start, held.end), after_blank=blank)
+        elif not _RULE.match(text, held.start, held.end):
+            yield _classify(text, held.start, held.end, blank)
 
 
 def _classify(text: str, start: int, end: int, blank: bool) -> Block:

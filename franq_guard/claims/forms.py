@@ -2,11 +2,13 @@
 
 These are reasoning (``<think>``), tool calls (tags or JSON), scripts and lists of sources, and an
 answer that is JSON as a whole. HTML tags are treated as markup: a block tag ends a line, ``<li>``
-begins a list item. Each decision depends only on the text before a place, never on later text, so
-the result for an answer that is still being written is the same. There are two exceptions. Text
-before a ``</think>`` without an opening tag, at the end of a line, is reasoning. A stream of claims
-has usually checked and released that text as part of the answer before the tag arrives. And whether
-an answer is JSON is known at its end: until then :func:`may_become_json` tells a stream to wait.
+begins a list item. Tags in code, in a line or in fences, are text like any other. Each decision
+depends only on the text before a place, never on later text, so the result for an answer that is
+still being written is the same. There are three exceptions. Text before a ``</think>`` without an
+opening tag, at the end of a line, is reasoning. A stream of claims has usually checked and released
+that text as part of the answer before the tag arrives. Whether an answer is JSON is known at its
+end: until then :func:`may_become_json` tells a stream to wait. And a tag within a line counts if it
+is closed, else a sentence only names it: :func:`open_tag` tells a stream from where to wait.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from franq_guard.claims.fences import LINE, Fences
+
 __all__ = [
     "BLANK_ENTITY",
     "INLINE_TAG",
@@ -26,6 +30,7 @@ __all__ = [
     "Nothing",
     "lines_of",
     "may_become_json",
+    "open_tag",
 ]
 
 Nothing = Literal["code", "reasoning", "citation"]
@@ -42,12 +47,15 @@ class Stretch(NamedTuple):
 
 _REASONING = "think|thinking|thought|reasoning|scratchpad"
 _REASONING_TAGS = frozenset(_REASONING.split("|"))
-_TAGGED = re.compile(
-    rf"<(?P<tag>{_REASONING}|tool_calls?|tool_use|function_calls?|script|style)\b[^<>]*>"
-    r"(?P<body>.*?)(?P<end></(?P=tag)\s*>|\Z)",
-    re.I | re.S,
+_IN_LINE = r"(?P<code>`[^`\n]*`?)"
+"""Code in a line, to its end or that of the line: a tag in it is one that a sentence names."""
+_OPENING = re.compile(
+    rf"{_IN_LINE}|(?P<first>^[ \t]*)?<(?P<tag>{_REASONING}|tool_calls?|tool_use|function_calls?"
+    r"|script|style)\b[^<>]*>(?P<alone>(?=[ \t]*(?:[\r\n{\[]|\Z)|<))?",
+    re.I | re.M,
 )
 _BLOCK_TAG = re.compile(
+    rf"{_IN_LINE}|"
     r"</?(?P<tag>p|div|br|hr|h[1-6]|ul|ol|li|table|thead|tbody|tr|section|article|blockquote|html"
     r"|body|head|dl|dt|dd|header|footer|main|nav|figure)\b[^<>\n]*>|<!--.*?-->"
     rf"|</(?:{_REASONING})\s*>",  # the opening tag is in the prompt, or missing
@@ -98,9 +106,7 @@ def lines_of(answer: str) -> Lines:
         return Lines(answer, (Stretch(0, len(answer), "code"),))
     text, found = answer, list[Stretch]()
     if "<" in answer:  # what nearly no answer has is looked for only where it can be
-        found = _tagged(answer)
-        text = _TAGGED.sub(_as_lines, text)
-        text = _BLOCK_TAG.sub(_as_break, text)
+        text, found = _without_tags(answer)
     if "&" in answer:
         text = BLANK_ENTITY.sub(lambda blank: " " * len(blank.group()), text)
     if '"' in answer:
@@ -119,6 +125,14 @@ def may_become_json(answer: str) -> bool:
     return not answer[_end_of_json(answer, first) :].strip()
 
 
+def open_tag(answer: str) -> int:
+    """Where the first tag begins that counts only if it is closed yet; else the answer's length."""
+    if "<" not in answer:
+        return len(answer)
+    text = _BLOCK_TAG.sub(_as_break, answer)
+    return next((one.start for one in _tagged(answer, text) if not one.counts), len(answer))
+
+
 def _is_json(answer: str) -> bool:
     """Whether the whole answer is a JSON object or array."""
     if OPENS_JSON.match(answer) is None or answer.rstrip()[-1] not in "]}":
@@ -130,32 +144,87 @@ def _is_json(answer: str) -> bool:
     return True
 
 
-def _tagged(answer: str) -> list[Stretch]:
-    """What is between the tags of reasoning, tool calls and scripts."""
-    found = list[Stretch]()
-    for match in _TAGGED.finditer(answer):
-        reasons = match["tag"].lower() in _REASONING_TAGS
-        found.append(Stretch(*match.span("body"), "reasoning" if reasons else "code"))
-    if any(stretch.kind == "reasoning" for stretch in found):
-        return found
-    lone = _LONE_END.search(answer)
-    if lone is None:
-        return found
-    after = [stretch for stretch in found if stretch.start >= lone.end()]
-    return [*after, Stretch(0, lone.start(), "reasoning")]
+class _Tagged(NamedTuple):
+    """An opening tag ``start:body``, what it holds, and its closing tag ``body_end:end``."""
+
+    start: int
+    body: int
+    body_end: int
+    end: int
+    kind: Nothing
+    counts: bool
+
+
+def _without_tags(answer: str) -> tuple[str, list[Stretch]]:
+    """The answer with line breaks for its tags, and what states nothing between tags."""
+    text = _BLOCK_TAG.sub(_as_break, answer)
+    counted = [one for one in _tagged(answer, text) if one.counts]
+    lone = None
+    if not any(one.kind == "reasoning" for one in counted):
+        lone = _LONE_END.search(answer)
+    if lone is not None:
+        counted = [one for one in _tagged(answer, text, lone.end()) if one.counts]
+    found = [Stretch(one.body, one.body_end, one.kind) for one in counted]
+    if lone is not None:
+        found.append(Stretch(0, lone.start(), "reasoning"))
+    return _as_lines(text, counted), found
+
+
+def _tagged(answer: str, text: str, at: int = 0) -> Iterator[_Tagged]:
+    """The tags of reasoning, tool calls and scripts outside code and each other, from ``at`` on.
+
+    One without an end counts if it begins a line and what follows may be what it holds; else it is
+    taken for a tag that a sentence names, as in "Models write <think> first.", and holds nothing.
+    Linear time. ``text`` is the answer with line breaks for block tags.
+    """
+    fences, read, endless = Fences(), at, set[str]()
+    while opening := _OPENING.search(text, at):
+        at = opening.end()
+        if opening["code"]:
+            continue
+        tag, start = opening["tag"].lower(), text.index("<", opening.start())
+        line = max(read, text.rfind("\n", read, start) + 1)
+        read = _read_lines(fences, text, read, line)
+        if fences.code:
+            continue
+        kind: Nothing = "reasoning" if tag in _REASONING_TAGS else "code"
+        end = None if tag in endless else re.compile(rf"</{tag}\s*>", re.I).search(answer, at)
+        if end is None:
+            endless.add(tag)
+        fits = kind == "reasoning" or opening["alone"] is not None
+        counts = end is not None or (opening["first"] is not None and fits)
+        body_end, after = end.span() if end else (len(answer), len(answer))
+        yield _Tagged(start, at, body_end, after, kind, counts)
+        if counts:
+            _read_lines(fences, text, line, start)
+            read = at = after
+
+
+def _read_lines(fences: Fences, text: str, start: int, end: int) -> int:
+    """Let ``fences`` read the lines of ``text[start:end]``; returns ``end``."""
+    for line in LINE.finditer(text, start, end):
+        if line.group().strip():
+            fences.read(text, *line.span())
+    return end
 
 
 def _is_inside(at: int, known: Sequence[Stretch]) -> bool:
     return any(stretch.start <= at < stretch.end for stretch in known)
 
 
-def _as_lines(match: re.Match[str]) -> str:
-    opening = match.start("body") - match.start()
-    closing = match.end() - match.end("body")
-    return _break(opening) + match["body"] + _break(closing)
+def _as_lines(text: str, tagged: Sequence[_Tagged]) -> str:
+    """The text with line breaks for the tags."""
+    parts, at = list[str](), 0
+    for one in tagged:
+        parts += text[at : one.start], _break(one.body - one.start)
+        parts += text[one.body : one.body_end], _break(one.end - one.body_end)
+        at = one.end
+    return "".join((*parts, text[at:]))
 
 
 def _as_break(match: re.Match[str]) -> str:
+    if match["code"]:
+        return match.group()
     size = len(match.group())
     if (match["tag"] or "").lower() == "li" and not match.group().startswith("</"):
         return "\n" + " " * (size - 3) + "- "

@@ -237,7 +237,7 @@ def _length(spans: Sequence[Span]) -> int:
 def _number(value: Any) -> int | None:
     try:
         return int(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # the last one for an infinite number
         return None
 
 

@@ -88,7 +88,8 @@ def entries(reply: Any) -> list[Mapping[str, Any]]:
         NoReplyError: there is none.
     """
     if isinstance(reply, Mapping):
-        found = [x for x in reply.get("claims", ()) if isinstance(x, Mapping)]
+        listed = reply.get("claims")
+        found = [x for x in listed if isinstance(x, Mapping)] if isinstance(listed, list) else []
     else:
         found = list(objects(str(reply), ("claim", "words")))
     if not found and not _says_none(reply):
@@ -129,7 +130,7 @@ def _parse(text: str) -> Mapping[str, Any] | None:
     for candidate in (text, text.rstrip("} \n").rstrip(", \n") + "}"):
         try:
             value = json.loads(candidate, strict=False)
-        except ValueError:
+        except (ValueError, RecursionError):  # no JSON, or brackets in brackets without end
             continue
         if isinstance(value, dict):
             return value

@@ -12,7 +12,8 @@ A sentence is settled when no later text can change where it ends:
 
 A heading, code block or table row is settled when the line after it is complete, the header of a
 table with its first row. Nothing is settled while all of the text may be a JSON object or array,
-nor the list after a line "Sources:" before its end.
+nor the list after a line "Sources:" before its end, nor what follows a tag within a line, such as
+"<think>", until its closing tag comes.
 
 Not handled: a line that begins with whole sentences, continues with a ``|`` and turns out to be the
 header of a table, or a row of the table above it. What was settled of it remains prose.
@@ -25,8 +26,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from franq_guard.claims.blocks import ENDS, NOTHING, WRAP_WIDTH, Block, blocks, closing_sources
-from franq_guard.claims.forms import OPENS_JSON, may_become_json
+from franq_guard.claims.blocks import (
+    ENDS,
+    NOTHING,
+    WRAP_WIDTH,
+    Block,
+    blocks,
+    closing_sources,
+)
+from franq_guard.claims.fences import has_fence
+from franq_guard.claims.forms import OPENS_JSON, may_become_json, open_tag
 from franq_guard.claims.sentences import sentences
 from franq_guard.records import Span
 
@@ -87,6 +96,7 @@ def settled(
     """
     if may_become_json(text):
         return 0
+    text = text[: open_tag(text)]
     found = blocks(text)
     # The next line may be an entry, too, so what they are is known at the end of the list.
     sources = closing_sources(text, found if _line_is_told(text, found) else found[:-1])
@@ -119,8 +129,8 @@ def restart(text: str, end: int) -> Restart | None:
     """The last such place in a text that is settled up to ``end``; None if there is none.
 
     Splitting from there gives the same result as splitting the whole text, whatever follows. The
-    place is never inside a table or code, and only at the beginning of a list item, because their
-    parts depend on the text before; nor before or after what would be JSON by itself.
+    place is never inside a table or a fence, and only at the beginning of a list item, because
+    their parts depend on the text before; nor before or after what would be JSON by itself.
     """
     if OPENS_JSON.match(text):
         return None
@@ -129,6 +139,8 @@ def restart(text: str, end: int) -> Restart | None:
     if within is None:
         return None
     block = found[within]
+    if has_fence(text[: block.start], of_prose=True):
+        return None  # what closes it would begin code
     if block.start < end and _may_begin_at(text, block, end):
         return Restart(end, is_block=False)
     if not within or block.kind in {*NOTHING, "row", "table_head"}:
@@ -137,7 +149,8 @@ def restart(text: str, end: int) -> Restart | None:
     at = text.rfind("\n", 0, block.start) + 1
     if at < before.end or "|" in text[before.start : before.end]:
         return None  # another kind of line break, or a table that may continue
-    if OPENS_JSON.match(text, at):
+    lead = text[at : block.start]  # the end of what began before, if it is a tag or a fence
+    if OPENS_JSON.match(text, at) or "</" in lead or has_fence(lead):
         return None
     return Restart(at, is_block=True)
 
@@ -170,7 +183,10 @@ def _is_over(text: str, block: Block, after: Block | None) -> bool:
         return True
     if after is None:
         return prose and _BLANK_LINE.match(rest) is not None
-    return "\n" in text[after.start :] or (prose and len(text) - after.start >= _LINE_IS_TOLD)
+    if "\n" in text[after.start :]:
+        return True
+    # A line that begins with "```" is no fence if another "`" follows in it.
+    return prose and after.kind != "code" and len(text) - after.start >= _LINE_IS_TOLD
 
 
 def _settled_sentences(text: str, block: Block, language: str, known: int) -> list[int]:

@@ -28,6 +28,47 @@ FORMS = {
     "Rome is big.\n</answer>": (["Rome is big."], ["no statement"]),
     "It may be old.</think>\nRome is big.": (["Rome is big."], ["reasoning"]),
     "The tag is </think> and it is old.": (["The tag is.", "And it is old."], []),
+    "The tag `<script>` loads code. Rome is big.":
+        (["The tag <script> loads code.", "Rome is big."], []),
+    "The tag <script> loads code. Rome is big.":
+        (["The tag <script> loads code.", "Rome is big."], []),
+    "Models write <think> before they answer. Rome is big.\n\nBonn is small.":
+        (["Models write <think> before they answer.", "Rome is big.", "Bonn is small."], []),
+    "The `<style>` tag is old. Rome is big. Some write it as <style>. Bonn is small.":
+        (["The <style> tag is old.", "Rome is big.", "Some write it as <style>.",
+          "Bonn is small."], []),
+    "`<think>a</think>` is a form. Rome is big.":
+        (["<think>a</think> is a form.", "Rome is big."], []),
+    "- `<think>`: It is first.\n- `</think>`: It is last.\n\nRome is big.":
+        (["<think>: It is first.", "</think>: It is last.", "Rome is big."], []),
+    "The tag `<br>` is short. Rome is big.": (["The tag <br> is short.", "Rome is big."], []),
+    "<script> is a tag. Rome is big.": (["<script> is a tag.", "Rome is big."], []),
+    "Rome is big.\n<script>\nf()\n\ng()": (["Rome is big."], ["code"]),
+    "Rome is big.\n<tool_call>{}\n": (["Rome is big."], ["code"]),
+    "Rome is big.\n\n<think>It may be.\n\nOr not.": (["Rome is big."], ["reasoning"]),
+    "Rome is big. <think>It may be. Or not.</think> Bonn is small.":
+        (["Rome is big.", "Bonn is small."], ["reasoning"]),
+    "A `tag` is old. <think>It may be `x`. Or not.\n\nMay it be?</think>Bonn is small.":
+        (["A tag is old.", "Bonn is small."], ["reasoning"]),
+    "Rome <think>is it?</think>\n\n<script> <think> Bonn is small.":
+        (["Rome.", "<script> <think> Bonn is small."], ["reasoning"]),
+    "It begins so:\n```\n<think>\n```\nRome is big.\n<think>It may be.</think>\nBonn is small.":
+        (["It begins so.", "Rome is big.", "Bonn is small."], ["code", "reasoning"]),
+    "```html\n<script>\nf()\n```\nRome is big.": (["Rome is big."], ["code"]),
+    "```html\n<script>\n```\nRome is big.\n```\n</script>\n```\nBonn is small.":
+        (["Rome is big.", "Bonn is small."], ["code", "code"]),
+    "```\nf()\n``` Rome is big. Bonn is small.\nOslo is old.":
+        (["Rome is big.", "Bonn is small.", "Oslo is old."], ["code"]),
+    "~~~\nf()\n~~~ Rome is big, see `g`.\nOslo is old.":
+        (["Rome is big, see g.", "Oslo is old."], ["code"]),
+    "```\nf()\n``` - Rome is big.\n- Oslo is old.": (["Rome is big.", "Oslo is old."], ["code"]),
+    "```\nf()\n```Rome is big.\nOslo is old.": (["Rome is big.", "Oslo is old."], ["code"]),
+    "```\nf()\n``` Then run: ```sh\ng()\n```\nOslo is old.":
+        (["Oslo is old."], ["code", "lead-in", "code"]),
+    "```\nf()\n```python\nOslo is old.": (["Oslo is old."], ["code"]),
+    "```md\nRome is big.\n``` Bonn is small.\nOslo is old.":
+        (["Rome is big.", "Bonn is small.", "Oslo is old."], []),
+    "``` Rome is big.\nf()\n```\nOslo is old.": (["Oslo is old."], ["code"]),
     "<table><tr><td>Rome is big.</td><td>Bonn is small.</td></tr></table>":
         (["Rome is big.", "Bonn is small."], []),
     "Rome is big [source](https://a.b/c), and Bonn is small ([Reuters](https://a.b/d)).":

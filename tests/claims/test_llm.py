@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from franq_guard.claims import LLMSplitter, RuleSplitter
+from franq_guard.claims.llm_reply import NoReplyError, entries
 
 ANSWER = "Marie Curie was born in Warsaw. She won two prizes and moved to Paris. Is that enough?"
 FIRST = {"sentence": 1, "claim": "Marie Curie was born in Warsaw.", "words": "born in Warsaw"}
@@ -78,6 +79,8 @@ def test_json_is_read_tolerantly(reply):
         ('{"claims": [{"sentence": 1, "cl', "broken_json"),
         ("", "broken_json"),
         ("1, 2, 3", "broken_json"),
+        ('{"claims": null}', "broken_json"),
+        ('{"claims": 3}', "broken_json"),
     ],
 )
 def test_a_failed_request_gives_the_rules_claims(reply, cause):
@@ -86,6 +89,37 @@ def test_a_failed_request_gives_the_rules_claims(reply, cause):
     assert report.by_rules == 2
     assert report.causes == {cause: 1}
     assert report.error == (str(reply) if cause == "error" else "")
+
+
+@pytest.mark.parametrize("listed", [None, 3, True, "none", {"claim": "Rome is big."}, [None, 3]])
+def test_claims_that_are_no_list_of_claims_give_the_rules_claims(listed):
+    model = ChatModel("unused", structured={"claims": listed})
+    claims, report = LLMSplitter(model).split_with_report(ANSWER, question="Who was she?")
+    assert claims == RuleSplitter().split(ANSWER, question="Who was she?")
+    assert (report.by_rules, report.causes, report.error) == (2, {"broken_json": 1}, "")
+
+
+@pytest.mark.parametrize("reply", [{}, {"claim": None}, {"claims": None, "note": "{}"}])
+def test_an_object_without_a_list_of_claims_is_no_reply(reply):
+    with pytest.raises(NoReplyError) as found:
+        entries(reply)
+    assert found.value.cause == "broken_json"
+
+
+def test_an_empty_list_is_a_reply():
+    assert entries({"claims": []}) == []
+
+
+def test_a_reply_of_brackets_without_end_gives_the_rules_claims():
+    claims, report, _ = split('{"claim": ' + "[" * 100_000 + "]" * 100_000 + "}")
+    assert claims == RuleSplitter().split(ANSWER, question="Who was she?")
+    assert report.causes == {"broken_json": 1}
+
+
+def test_an_infinite_number_is_no_sentence():
+    claims, report, _ = split(f'{{"claims": [{json.dumps({**FIRST, "sentence": 1e999})}]}}')
+    assert claims == RuleSplitter().split(ANSWER, question="Who was she?")
+    assert report.causes == {"invented": 1, "missing": 2}
 
 
 def test_a_sentence_without_claims_gets_the_rules_claims():

@@ -2,7 +2,7 @@
 
 import re
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from franq_guard.claims import RuleSplitter, align, remove_claims, token_indices
@@ -58,6 +58,54 @@ def test_spans_are_sound_and_cover_all_but_markup(text):
     cited = {i for i, c in enumerate(Stated(text).text) if c == TAKEN_OUT}
     left = set(range(len(text))) - covered - blank - markup(text) - cited
     assert not left, "".join(text[i] for i in sorted(left))
+
+
+WORDS = [
+    "Napoleon built it in 1805.", "The dam is old", "f()", "x = 1", "He said: “It is big.”",
+    "It is 9 m long, and it is red.", "Yes.", "Is it big?", "and then it rained,", "東京。",
+    "The town has one river and a bridge that was built by two brothers.", "Sources:", "{", "}",
+]  # fmt: skip
+MARKS = [
+    "```", "~~~", "````", "\n```\n", "\n```python\n", "\n```md\n", "\n~~~\n", "\n``` ",
+    "\n- ```sh\n", "<think>", "</think>", "<script>", "</script>", "`<script>`", "<style>",
+    "\n<script>\n", "<tool_call>", "</tool_call>", "<br>", "<p>", "</p>", "\n> ", "> ",
+    "\n| ", " | ", "|\n", "\n|---|---|\n", "`", "**", "\n- ", "\n1. ", "\n# ", "\n---\n",
+    "\n", "\n\n", " ", "  ", "\r\n",
+]  # fmt: skip
+MADE = st.lists(
+    st.one_of(
+        st.sampled_from(WORDS).map(lambda words: (words, True)),
+        st.sampled_from(MARKS).map(lambda mark: (mark, False)),
+    ),
+    max_size=16,
+)
+
+
+@given(MADE)
+@settings(max_examples=400, deadline=None)
+@example([("```\nf()\n```", False), (" Napoleon built it in 1805.", True)])
+@example([("```\nf()\n```md\n", False), ("It is big.", True)])
+@example([("```md\n", False), ("It is big.", True), ("\n```", False), (" Yes.", True)])
+@example([("```", False), (" Napoleon built it in 1805.", True)])
+@example([("{", True), (" ```\n", False)])
+@example([("<script>", False), ("Napoleon built it in 1805.", True)])
+def test_no_statement_is_left_out(parts):
+    """All words are in one claim or one stretch that is not a claim; only marks may be in none.
+
+    Unlike above, what is a mark is known from how the text was made, not from how it is read.
+    """
+    text = "".join(part for part, _ in parts)
+    covered = [0] * len(text)
+    for claim in SPLITTER.split(text):
+        for start, end in claim.spans:
+            covered[start:end] = [times + 1 for times in covered[start:end]]
+    assert max(covered, default=0) <= 1
+    at = 0
+    for part, is_words in parts:
+        place = range(at, at + len(part))
+        at += len(part)
+        left = [i for i in place if is_words and not covered[i] and not text[i].isspace()]
+        assert not left, (text, "".join(text[i] for i in left))
 
 
 @given(TEXTS)

@@ -25,6 +25,9 @@ PIECES = [
     ' "It is big. It is red." ',
     "I cannot find it, but it is red. ", "\nii. ",
     "\n[1]: ", "\n[^2]: The town is big. ", "\n[3]: Lee, Towns, 1990\n", "\nSources:\n",
+    "<think>", "</think>It was so. ", "\n<think>", "<script>", "\n<script>\n", "</script>",
+    "`<style>`", "</style>", "<br>", "<tool_call>", "\n``` It is big. ", "\n```python\n", "\n~~~\n",
+    "```", "`<p>` ",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 

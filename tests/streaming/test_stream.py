@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from franq_guard import Claim, Generation, Guard, Passage, Policy, Trace
@@ -103,6 +103,49 @@ def test_it_equals_the_check_of_the_whole(action, patient, text, seed):
     assert "".join(released.text for released in told) == answer.text
     assert tuple(v for released in told for v in released.verdicts) == whole.verdicts
     assert [r.start for r in told] == [0, *(r.end for r in told)][: len(told)]
+
+
+MARKS = [
+    "<think>", "</think>It was so. ", "\n<think>", "<script>", "\n<script>\n", "</script>",
+    "<style>", "`<think>` ", "`<style>` ", "<br>", "\n```\n", "\n```python\n", "\n```md\n",
+    "\n``` ", "\n~~~\n",
+]  # fmt: skip
+MARKED = st.lists(
+    st.one_of(
+        st.sampled_from([f"{sentence} " for sentence in SENTENCES]),
+        st.sampled_from(GLUE),
+        st.sampled_from(MARKS),
+    ),
+    max_size=14,
+).map("".join)
+
+
+@given(MARKED, st.integers(0, 99))
+@settings(max_examples=60, deadline=None)
+@example(f"{SENTENCES[1]} \n```md\n{SENTENCES[0]} \n```\n{SENTENCES[1]}", 0)
+@example(f"{SENTENCES[5]} \n\n{SENTENCES[2]}<script>\n</script>{SENTENCES[0]} {SENTENCES[1]}", 0)
+@example(f"{SENTENCES[0]}\n```\nf()\n``` {SENTENCES[1]} {SENTENCES[2]}\n\n{SENTENCES[3]}", 0)
+@example(f"Some write <think> first. {SENTENCES[1]} {SENTENCES[2]}</think>{SENTENCES[3]}", 0)
+def test_it_finds_the_claims_of_the_whole_beside_code_and_tags(text, seed):
+    guard = guard_of()
+    _, answer = streamed(guard, pieces_of(text, seed))
+    assert answer.verdicts == guard.check_trace(trace(text)).verdicts
+
+
+def test_a_tag_that_a_sentence_names_holds_back_what_follows_alone():
+    """Whether the tag is closed is known at the end; the sentence before it need not wait."""
+    text = f"{SENTENCES[0]} Some models of the newest kind do write <think> first. {SENTENCES[1]} "
+    guard = guard_of()
+    for end, stated in ((SENTENCES[2], 3), ("</think>", 2)):
+        left, answer = streamed(guard, [*text, end])
+        early = "".join(left[: len(text)])
+        assert SENTENCES[0] in early
+        assert "<think>" not in early
+        claims = [v.claim for v in answer.verdicts if v.claim.not_a_claim is None]
+        hidden = [v.claim for v in answer.verdicts if v.claim.not_a_claim]
+        assert bool(hidden) == (end == "</think>")
+        assert len(claims) >= stated
+        assert answer.original == text + end
 
 
 class Opinionated(FakeLanguageModel):
