@@ -16,8 +16,9 @@ class Released:
     """One release of a stream of checked claims.
 
     ``text`` is added to the text released before; empty if the policy removed all of it.
-    ``verdicts`` are of the claims in it; the last release has none. Their spans, like ``start`` and
-    ``end``, are characters of the answer as the model wrote it: ``start:end`` is what was checked.
+    ``verdicts`` are of the claims in it; the last release has none, unless it is the policy's
+    replacement. Their spans, like ``start`` and ``end``, are characters of the answer as the model
+    wrote it: ``start:end`` is what was checked.
     """
 
     text: str

@@ -335,6 +335,53 @@ def test_nothing_left_is_replaced_at_the_end():
     assert answer.text == "Nothing sure."
 
 
+NOT_READ = [
+    '{"answer": "Marie Curie was born in Berlin."}',
+    '{"answers": [' + ", ".join(f'"Pier {n} is wide."' for n in range(200)) + "]}",  # over 2,000
+    "```\nlet x = 1;\n```\n",
+    "<think>Berlin, I guess.</think>",
+    "Yes.",
+]
+
+
+@pytest.mark.parametrize("on_error", ["open", "closed"])
+@pytest.mark.parametrize("action", ["annotate", "filter"])
+@pytest.mark.parametrize("text", NOT_READ)
+@pytest.mark.parametrize("patient", [True, False])
+def test_an_answer_that_nobody_read_is_treated_as_in_a_check_of_the_whole(
+    text, action, on_error, patient
+):
+    policy = Policy(action=action, on_error=on_error, replacement="Nothing sure.")
+    guard, told = guard_of(policy=policy), []
+    left, answer = streamed(guard, text, Release(on_claim=told.append), patient=patient)
+    whole = guard.check_trace(trace(text))
+    replaced = (action, on_error) == ("filter", "closed")
+    assert whole.text == ("Nothing sure." if replaced else text)
+    assert "".join(left) == answer.text == whole.text
+    assert (answer.verdicts, answer.status) == (whole.verdicts, "unverified")
+    assert "".join(r.text for r in told) == whole.text
+    if replaced:
+        ((start, end),) = [(r.start, r.end) for r in told]
+        assert (told[0].verdicts, start, end) == (whole.verdicts, 0, len(text))
+
+
+@pytest.mark.parametrize("on_error", ["open", "closed"])
+def test_code_is_replaced_after_what_announced_it(on_error):
+    """ "Here it is:" has left when the code ends, of which alone the answer then consists."""
+    lead, code = "Here it is:", "\n```\nlet x = 1;\nlet y = 2;\n```\n"
+    policy = Policy(action="filter", on_error=on_error, replacement="Nothing sure.")
+    guard, told = guard_of(policy=policy), []
+    left, answer = streamed(guard, lead + code, Release(on_claim=told.append))
+    whole = guard.check_trace(trace(lead + code))
+    closed = on_error == "closed"
+    assert whole.text == ("Nothing sure." if closed else lead + code)
+    assert "".join(left) == answer.text == lead + ("\n\nNothing sure." if closed else code)
+    assert "".join(r.text for r in told) == answer.text
+    assert [v for r in told for v in r.verdicts] == list(whole.verdicts)
+    assert told[0].text == lead
+    assert answer.status == "unverified"
+
+
 def test_a_line_that_turns_into_a_table_after_all():
     """The one case that is not foreseen: what has left stays, the rest is split by itself."""
     first = SENTENCES[0] + " " + SENTENCES[4]
