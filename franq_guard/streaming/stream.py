@@ -238,7 +238,10 @@ class ClaimStream:
         return self._known()[1]
 
     def close(self) -> None:
-        """Cancel all checks; text that was not released is discarded. Does not wait."""
+        """Cancel all checks and free their memory; text that was not released is discarded.
+
+        It does not wait: a check that still runs frees its memory when it returns.
+        """
         self._closed = True
         self._leave()
         self._steps.cancel()
@@ -247,7 +250,7 @@ class ClaimStream:
     def _leave(self) -> None:
         """Check nothing more; a step that still runs counts as abandoned until it returns."""
         if not self._worker.closed:
-            self._worker.closed = True
+            self._worker.close()
             steps: list[Future[Any]] = [self._reading, *(made for _, made in self._waiting)]
             for step in steps:
                 if step.running():
