@@ -47,8 +47,9 @@ class Policy:
         false_below: a claim with P(true) below it is ``false`` even if no passage contradicts it;
             None: the calibrator's, which may have none.
         on_error: how unverified claims are treated: ``open`` keeps them with a mark, ``closed``
-            treats them as weak. An answer of nothing but code or JSON has no claims to mark:
-            ``closed`` replaces it whole, unless the action is ``annotate``.
+            treats them as weak. There are no claims to mark in an answer of nothing but code, JSON
+            or reasoning, in a lone "Yes." that only its question explains, and where the splitter
+            found nothing: ``closed`` replaces these whole, unless the action is ``annotate``.
         replacement: the text of a blocked answer, and of one that has no text after filtering.
         weak: the labels to act against, out of ``false``, ``doubtful`` and ``unsupported``. Claims
             with another label get no mark, except ``unverified`` ones.
@@ -207,7 +208,9 @@ class Policy:
 def status_of(verdicts: Sequence[Verdict], answer: str) -> Status:
     """``ok`` when every claim has a P(true), ``unverified`` when none has, else ``partial``.
 
-    An answer that is blank, or nothing but code, is ``unverified``: nothing in it was checked.
+    An answer of which nothing was checked is ``unverified``: a blank one, one of nothing but code,
+    JSON or reasoning, a lone "Yes." that only its question explains, or one in which the splitter
+    found nothing (:func:`~franq_guard.basics.unchecked.unchecked_because`).
     """
     if unchecked_because(answer, [verdict.claim.not_a_claim for verdict in verdicts]):
         return "unverified"

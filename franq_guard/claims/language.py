@@ -16,6 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from franq_guard.claims.blocks import blocks
+from franq_guard.claims.forms import may_become_json
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -39,12 +40,16 @@ languages in Latin letters hardly use any of these words."""
 _UNLIKELY, _LIKELY = 0.1, 0.5
 _READ = 4000
 """How many characters are examined: this takes 1 ms, and more would not change the result."""
+_PARSED = 4 * _READ
+"""They are looked for among so many at the beginning of the answer, which takes another ms, so that
+the work for each part of a streamed answer does not grow with the answer."""
 
 
 def in_another_language(answer: str, languages: Collection[str]) -> bool:
     """Whether ``answer`` is clearly in none of ``languages``.
 
-    Quotations, code and addresses are ignored, unless there is nothing else. The answer is rejected
+    Quotations, code and addresses are ignored, unless there is nothing else. An answer is accepted
+    if its first 16,000 characters are nothing else and more follow. It is rejected
 
     - if only English is accepted, and more than half of at least 4 letters are not Latin;
     - or if it has at least 16 letters, 10 of them in words without a capital, all of ``languages``
@@ -83,9 +88,16 @@ def load() -> LanguageIdentifier:
 
 
 def _own_words(answer: str) -> str:
-    """The answer without code and quotations; unchanged if it has nothing else."""
-    prose = "\n".join(answer[b.start : b.end] for b in blocks(answer) if b.kind != "code")
+    """The beginning of the answer without code and quotations.
+
+    If it has nothing else: the answer as it is, or nothing if the answer is longer.
+    """
+    begun = answer[:_PARSED]
+    is_cut = len(answer) > _PARSED
+    if is_cut and may_become_json(begun):  # which is known of a whole answer alone
+        return ""
+    prose = "\n".join(begun[b.start : b.end] for b in blocks(begun) if b.kind != "code")
     for text in (_QUOTED.sub(" ", prose), prose):
         if any(character.isalpha() for character in text):
             return text
-    return answer
+    return "" if is_cut else answer

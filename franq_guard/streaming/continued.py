@@ -103,9 +103,8 @@ class ContinuedModel:
 
     def close(self) -> None:
         """Close all sessions."""
-        for session in self._sessions.values():
-            session.close()
-        self._sessions.clear()
+        while self._sessions:
+            self._sessions.popitem()[1].close()
 
     def _is_current(self, answer: Generation) -> bool:
         return answer.text == self._whole.text

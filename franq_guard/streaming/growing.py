@@ -24,10 +24,13 @@ if TYPE_CHECKING:
 class GrowingAnswer:
     """The claims of one unfinished answer; not thread-safe.
 
-    The verdicts are those of :meth:`Guard.check_trace` on the whole answer, with one exception:
-    whether a prompt already contains the answer is judged by what is written so far
-    (:mod:`franq_guard.language_model.contrast`). Only the tokens of the new claims are examined, so
-    that the work is linear in the length of the answer.
+    The verdicts are those of :meth:`Guard.check_trace` on the whole answer, with two exceptions,
+    which are judged by what is written so far: whether a prompt already contains the answer
+    (:mod:`franq_guard.language_model.contrast`), and whether the answer is in a language that the
+    model was not trained on (:mod:`franq_guard.claims.language`). So a first sentence in another
+    language is unverified even if all that follows is English. Only the tokens of the new claims
+    are examined, and of the answer before them only the beginning, for its language, so that the
+    work is linear in the length of the answer.
     """
 
     def __init__(self) -> None:

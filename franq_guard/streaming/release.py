@@ -16,8 +16,9 @@ class Released:
     """One release of a stream of checked claims.
 
     ``text`` is added to the text released before; empty if the policy removed all of it.
-    ``verdicts`` are of the claims in it; the last release has none. Their spans, like ``start`` and
-    ``end``, are characters of the answer as the model wrote it: ``start:end`` is what was checked.
+    ``verdicts`` are of the claims in it; the last release has none, unless it is the policy's
+    replacement. Their spans, like ``start`` and ``end``, are characters of the answer as the model
+    wrote it: ``start:end`` is what was checked.
     """
 
     text: str
@@ -76,8 +77,9 @@ class Release:
         """Report the answer and return it.
 
         Raises:
-            FactualityError: if a claim has one of the labels; also for "unverified" if the answer
-                is nothing but code or JSON, which nobody checked.
+            FactualityError: if a claim has one of the labels; also for "unverified" if no claim
+                was read from the answer (:attr:`GuardedAnswer.reason` ``no_claims``: nothing but
+                code, JSON or reasoning, a lone "Yes.", or a splitter that found nothing).
         """
         if self.on_report is not None:
             self.on_report(answer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import suppress
@@ -102,11 +102,12 @@ class ClaimStream:
     A sentence is scored, in a thread of the stream's own, once no later text can change its claims
     (:mod:`franq_guard.claims.settling`). It is released with the next piece of text after its
     verdicts are known. The released text is what the policy makes of the text and claims so far;
-    in the end it is what the policy makes of the whole answer, except that ``filter`` may treat a
-    blank or a single mark after a removed sentence differently. After a failure, or when the
-    guard's deadline (for the time spent on checking) has passed, or while the models of too many
-    streams that were closed, or are past their deadline, still hang, claims are ``unverified``, and
-    the policy decides. Feed it from one thread at a time.
+    in the end it is what the policy makes of the whole answer, with two exceptions: ``filter`` may
+    treat a blank or a single mark after a removed sentence differently, and where the whole answer
+    would be replaced, the replacement follows what was released before its end. After a failure, or
+    when the guard's deadline (for the time spent on checking) has passed, or while the models of
+    too many streams that were closed, or are past their deadline, still hang, claims are
+    ``unverified``, and the policy decides. Feed it from one thread at a time.
 
     Args:
         guard: used if ``lookup`` fails; otherwise the guard that ``lookup`` returns is used.
@@ -139,6 +140,7 @@ class ClaimStream:
         self._watched = GrowingCheck()
         self._settled_text, self._spare = SettledText(guard.claims), Reading(guard.claims)
         self._released, self._closed = ReleasedText(guard.policy), False
+        self._replaced = False
         self.rest = ""
 
     def feed(self, piece: str) -> str:
@@ -213,15 +215,22 @@ class ClaimStream:
         """
         released = self._released
         before = len(released.text)
-        if released.end < released.checked:
+        if released.end < released.checked and not self._replaced:
             self._judge()
         checked = self._checked(self._text)
-        kept = released.whole and checked.text.startswith(released.text)
-        # The rest, which is in no claim, is only markup and blanks.
-        text = checked.text if kept else released.text + self._text[released.end :]
-        self._emit(text, len(self._text))
+        self._emit(self._to_the_end(checked), len(self._text))
         self.rest = released.text[before:]
         return self._release(replace(checked, text=released.text))
+
+    def _to_the_end(self, checked: GuardedAnswer) -> str:
+        """All of the text, as close to that of the whole answer as what was released allows."""
+        released = self._released
+        if released.whole and checked.text.startswith(released.text):
+            return checked.text
+        if self._replaced:
+            return f"{released.text}\n\n{checked.text}"
+        # The rest, which is in no claim, is only markup and blanks.
+        return released.text + self._text[released.end :]
 
     @property
     def trace(self) -> Trace:
@@ -229,7 +238,10 @@ class ClaimStream:
         return self._known()[1]
 
     def close(self) -> None:
-        """Cancel all checks; text that was not released is discarded. Does not wait."""
+        """Cancel all checks and free their memory; text that was not released is discarded.
+
+        It does not wait: a check that still runs frees its memory when it returns.
+        """
         self._closed = True
         self._leave()
         self._steps.cancel()
@@ -238,7 +250,7 @@ class ClaimStream:
     def _leave(self) -> None:
         """Check nothing more; a step that still runs counts as abandoned until it returns."""
         if not self._worker.closed:
-            self._worker.closed = True
+            self._worker.close()
             steps: list[Future[Any]] = [self._reading, *(made for _, made in self._waiting)]
             for step in steps:
                 if step.running():
@@ -285,6 +297,7 @@ class ClaimStream:
             else:
                 break
             self._waiting.popleft()
+            self._replaced = part.over and self._is_replaced(pieces)
             for piece in pieces:
                 self._add(piece)
         return self._released.text[before:]
@@ -294,8 +307,17 @@ class ClaimStream:
         released.add(piece.verdicts, piece.end)
         if any(verdict.label in self._release.raise_on for verdict in piece.verdicts):
             self._release(replace(self._checked(self._text[: piece.end]), text=released.text))
-        if not released.holds_back():
+        if not (self._replaced or released.holds_back()):
             self._judge()
+
+    def _is_replaced(self, last: Sequence[Piece]) -> bool:
+        """Whether the policy replaces the whole answer, now that its last pieces are checked."""
+        policy = self._guard.policy
+        verdicts = [*self._released.verdicts, *(v for piece in last for v in piece.verdicts)]
+        try:
+            return policy.apply(self._text, verdicts) == policy.replacement
+        except Exception:  # answer() logs it
+            return policy.on_error == "closed"
 
     def _judge(self) -> None:
         """Release what the policy makes of all pieces so far."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import RLock
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,18 @@ class ClaimWorker:
         self._deadline = guard.deadline
         self._spent = 0.0
         self._began: float | None = None
+        self._lock = RLock()  # the garbage collector may close a stream in any thread, anywhere
+        self._works = False
+
+    def close(self) -> None:
+        """Begin no more steps and free what the language model has cached.
+
+        If a step still runs, it does that at its end: this does not wait. Thread-safe.
+        """
+        with self._lock:
+            self.closed = True
+            if not self._works:
+                self.growing.close()
 
     def seconds_left(self) -> float | None:
         """The seconds until the guard's deadline; None without one."""
@@ -83,7 +96,7 @@ class ClaimWorker:
 
     def check(self, part: Part) -> list[Piece]:
         """The pieces of a part with verdicts; unverified after a failure. Never raises."""
-        if self.closed:
+        if not self._begin():
             return unverified(self._reading, part, "timeout")
         try:
             self._guard.streams.admit()
@@ -107,7 +120,7 @@ class ClaimWorker:
 
         Only if that saves time: the tokens are known, and the model can continue from them.
         """
-        if self.closed:
+        if not self._begin():
             return
         try:
             self._guard.streams.admit()
@@ -137,12 +150,20 @@ class ClaimWorker:
             self._reading = Reading(guard.claims)
         return _split(self._reading, part, question)
 
+    def _begin(self) -> bool:
+        """Whether a step may begin."""
+        with self._lock:
+            self._works = not self.closed
+            return self._works
+
     def _stop(self) -> None:
         if self._began is not None:
             running, self._began = perf_counter() - self._began, None
             self._spent += running
-        if self.closed:
-            self.growing.close()
+        with self._lock:
+            self._works = False
+            if self.closed:
+                self.growing.close()
 
 
 def _split(reading: Reading, part: Part, question: str) -> list[tuple[int, list[Claim]]]:

@@ -77,6 +77,59 @@ def test_what_is_quoted_or_code_does_not_count():
     assert in_another_language(answer, {"en"})
 
 
+GERMAN = "Der Turm ist hoch, und die Brücke daneben ist noch viel älter als die ganze Stadt. "
+ENGLISH = "The tower is tall, and the bridge beside it is much older than the whole town is. "
+CODE = "für jede zeile in der datei drucke die zeile und zähle danach weiter\n"
+
+
+def test_work_does_not_grow_with_a_long_answer(monkeypatch):
+    sizes = []
+
+    def counted(text, parse=language.blocks):
+        sizes.append(len(text))
+        return parse(text)
+
+    monkeypatch.setattr(language, "blocks", counted)
+    for times in (100, 1000, 10_000):
+        assert in_another_language(GERMAN * times, {"en"})
+    assert sizes == [len(GERMAN) * 100, 16_000, 16_000]
+
+
+@pytest.mark.parametrize("after", range(6))
+@pytest.mark.parametrize(
+    ("opening", "closing"), [("```\n", "```\n"), ("~~~text.py\n", "~~~\n"), ("<script>\n", "")]
+)
+def test_code_that_is_cut_stays_code(opening, closing, after, monkeypatch):
+    """The cut is at any place of the end of the code, its fence included."""
+    code = opening + CODE * 20 + closing
+    monkeypatch.setattr(language, "_PARSED", len(ENGLISH) + 1 + len(code) - after)
+    assert not in_another_language(f"{ENGLISH}\n{code}{CODE * 20}", {"en"})
+    assert in_another_language(f"{GERMAN}\n{code}", {"en"})
+
+
+@pytest.mark.parametrize("begins", ['{"an": ', '["an", '])
+def test_json_that_is_cut_stays_code(begins, monkeypatch):
+    """Cut it is no JSON, and what stands beside its strings would be taken for prose."""
+    monkeypatch.setattr(language, "_PARSED", 400)
+    text = begins + '"Turm", ' + ", ".join(["wahr und hoch über allem"] * 40)
+    assert not in_another_language(text, {"en"})
+
+
+def test_an_answer_that_begins_with_long_code_is_let_through():
+    long = "```\n" + CODE * 300 + "```\n"  # 20,000 characters
+    for rest in (ENGLISH, GERMAN):
+        assert not in_another_language(long + rest * 10, {"en"})
+
+
+@pytest.mark.parametrize("text", [ENGLISH, GERMAN])
+@pytest.mark.parametrize(
+    "block", ["{0}", "- {0}\n", "{0}\n\n", "## {0}\n\n{0}", "> {0}\n", "“x” {0}"]
+)
+def test_a_long_answer_is_judged_as_its_beginning(text, block):
+    answer = block.format(text) * 400
+    assert in_another_language(answer, {"en"}) == (text == GERMAN)
+
+
 def test_the_wanted_languages_decide():
     german = next(row["text"] for row in ROWS if (row["language"], row["kind"]) == ("de", "long"))
     russian = next(row["text"] for row in ROWS if (row["language"], row["kind"]) == ("ru", "long"))

@@ -371,11 +371,72 @@ def test_it_stops_at_a_claim_with_a_label_that_stops():
     assert [v.claim.text for v in raised.value.verdicts] == [SENTENCES[3]]
 
 
+def test_the_language_is_that_of_what_is_written_so_far():
+    """The Russian sentence is a quarter of the letters, and all that is there at first."""
+    text = f"Река берёт начало в холмах. {SENTENCES[0]} {SENTENCES[4]}"
+    guard = guard_of()
+    guard.faithfulness.languages = ("en",)
+    _, answer = streamed(guard, text)
+    found = answer.verdicts
+    assert (found[0].label, found[0].reason) == ("unverified", "language")
+    whole = guard.check_trace(trace(text)).verdicts
+    assert "language" not in {v.reason for v in whole}
+    assert [v.claim for v in found] == [v.claim for v in whole]
+    assert found[-1] == whole[-1]
+
+
 def test_nothing_left_is_replaced_at_the_end():
     guard = guard_of(policy=Policy(action="filter", replacement="Nothing sure."))
     left, answer = streamed(guard, pieces_of(f"{SENTENCES[3]} Zebras paint walls."))
     assert [piece for piece in left if piece] == ["Nothing sure."]
     assert answer.text == "Nothing sure."
+
+
+NOT_READ = [
+    '{"answer": "Marie Curie was born in Berlin."}',
+    '{"answers": [' + ", ".join(f'"Pier {n} is wide."' for n in range(200)) + "]}",  # over 2,000
+    "```\nlet x = 1;\n```\n",
+    "<think>Berlin, I guess.</think>",
+    "Yes.",
+]
+
+
+@pytest.mark.parametrize("on_error", ["open", "closed"])
+@pytest.mark.parametrize("action", ["annotate", "filter"])
+@pytest.mark.parametrize("text", NOT_READ)
+@pytest.mark.parametrize("patient", [True, False])
+def test_an_answer_that_nobody_read_is_treated_as_in_a_check_of_the_whole(
+    text, action, on_error, patient
+):
+    policy = Policy(action=action, on_error=on_error, replacement="Nothing sure.")
+    guard, told = guard_of(policy=policy), []
+    left, answer = streamed(guard, text, Release(on_claim=told.append), patient=patient)
+    whole = guard.check_trace(trace(text))
+    replaced = (action, on_error) == ("filter", "closed")
+    assert whole.text == ("Nothing sure." if replaced else text)
+    assert "".join(left) == answer.text == whole.text
+    assert (answer.verdicts, answer.status) == (whole.verdicts, "unverified")
+    assert "".join(r.text for r in told) == whole.text
+    if replaced:
+        ((start, end),) = [(r.start, r.end) for r in told]
+        assert (told[0].verdicts, start, end) == (whole.verdicts, 0, len(text))
+
+
+@pytest.mark.parametrize("on_error", ["open", "closed"])
+def test_code_is_replaced_after_what_announced_it(on_error):
+    """ "Here it is:" has left when the code ends, of which alone the answer then consists."""
+    lead, code = "Here it is:", "\n```\nlet x = 1;\nlet y = 2;\n```\n"
+    policy = Policy(action="filter", on_error=on_error, replacement="Nothing sure.")
+    guard, told = guard_of(policy=policy), []
+    left, answer = streamed(guard, lead + code, Release(on_claim=told.append))
+    whole = guard.check_trace(trace(lead + code))
+    closed = on_error == "closed"
+    assert whole.text == ("Nothing sure." if closed else lead + code)
+    assert "".join(left) == answer.text == lead + ("\n\nNothing sure." if closed else code)
+    assert "".join(r.text for r in told) == answer.text
+    assert [v for r in told for v in r.verdicts] == list(whole.verdicts)
+    assert told[0].text == lead
+    assert answer.status == "unverified"
 
 
 def test_a_line_that_turns_into_a_table_after_all():
@@ -426,6 +487,104 @@ def test_a_closed_stream_lets_nothing_out_and_ends_its_thread():
     assert stream.wait() is None
     assert told == []
     assert not [t for t in threading.enumerate() if t.name.startswith("franq-claims")]
+
+
+class Caching(FakeLanguageModel):
+    """Its sessions note when they are opened, used and closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.opened = set(), 0
+
+    def session(self, prompt):
+        return CachingSession(self, prompt)
+
+
+class CachingSession:
+    def __init__(self, model, prompt):
+        self.model, self.prompt = model, prompt
+        model.opened += 1
+
+    def score(self, answer):
+        self.model.open.add(self)
+        return self.model.score([self.prompt], [answer])[0]
+
+    def close(self):
+        self.model.open.discard(self)
+
+
+def caching_guard(**options):
+    faithfulness, franq = FakeFaithfulness(**options), Calibrator.uncalibrated()
+    return Guard(language_model=Caching(), faithfulness=faithfulness, franq=franq)
+
+
+@pytest.mark.parametrize("over", [True, False])
+def test_a_closed_stream_keeps_nothing_of_what_its_model_has_read(over):
+    guard = caching_guard()
+    model = guard.language_model
+    stream = ClaimStream(guard, lambda text: (guard, trace(text)))
+    for piece in pieces_of(" ".join(SENTENCES[:4])):
+        stream.feed(piece)
+        while stream.wait() is not None:
+            pass
+    if over:
+        stream.end()
+        while stream.wait() is not None:
+            pass
+        assert stream.answer().status == "ok"
+    assert len(model.open) == model.opened == 2  # with the passages and without
+    for _ in range(2):
+        stream.close()
+        assert not model.open
+    stream.feed(" It never freezes. It never freezes at all.")
+    assert model.opened == 2
+
+
+def test_a_check_that_outlives_its_stream_frees_what_its_model_has_read():
+    over, begun, go = threading.Event(), threading.Event(), threading.Event()
+
+    def hold():
+        if over.is_set():
+            begun.set()
+            assert go.wait(30)
+
+    guard = caching_guard(fail=hold)
+    model = guard.language_model
+    stream = ClaimStream(guard, lambda text: (guard, trace(text)))
+    stream.feed(f"{SENTENCES[0]} {SENTENCES[1]} ")
+    while stream.wait() is not None:
+        pass
+    assert len(model.open) == 2
+    over.set()
+    stream.end()
+    assert begun.wait(30)
+    stream.close()
+    assert len(model.open) == 2  # the check still uses them, and close() does not wait
+    go.set()
+    for thread in threads_of_streams():
+        thread.join(30)
+    assert model.opened == 2
+    assert not model.open
+
+
+def test_a_stream_closed_at_any_moment_by_several_threads_frees_what_its_model_has_read():
+    guard = caching_guard()
+    model = guard.language_model
+    for moment in range(30):
+        stream = ClaimStream(guard, lambda text: (guard, trace(text)))
+        for sentence in SENTENCES[:4]:
+            stream.feed(sentence + " ")
+        stream.end()
+        time.sleep(moment / 10_000)  # a step takes about a millisecond
+        closing = [threading.Thread(target=stream.close) for _ in range(3)]
+        for thread in closing:
+            thread.start()
+        for thread in closing:
+            thread.join(30)
+    for thread in threads_of_streams():
+        thread.join(30)
+    assert model.opened > 2
+    assert not model.open
 
 
 HANGS = """

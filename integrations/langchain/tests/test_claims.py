@@ -162,6 +162,28 @@ def test_sentences_leave_while_the_model_writes(way, action, model, slowly):
     assert chunks[0].startswith("The archive says that the tower of run 7 is tall.")
 
 
+class UnreadLLM(ScriptedLLM):
+    """Answers with what no claim is read from."""
+
+    unread: str
+
+    def _stream(self, prompt, stop=None, run_manager=None, **kwargs):
+        for piece in re.findall(r"\s*\S+", self.unread):
+            chunk = GenerationChunk(text=piece)
+            if run_manager:
+                run_manager.on_llm_new_token(piece, chunk=chunk)
+            yield chunk
+
+
+@WAYS
+@pytest.mark.parametrize("unread", ['{"tower": "It has zebras in it."}', "Yes."])
+def test_an_answer_that_nobody_read_is_replaced_where_errors_are_closed(way, unread, slowly):
+    guard = guard_of("filter")
+    guard.policy = Policy(action="filter", on_error="closed", replacement="Nothing sure.")
+    chain = guard_chain(slowly(lcel(UnreadLLM(unread=unread))), guard, stream="claims")
+    assert chunks_of(chain, question(7), way) == ["Nothing sure."]
+
+
 @WAYS
 def test_a_sentence_has_left_before_the_last_one_is_written(way, slowly):
     LOG.written = ""

@@ -166,6 +166,17 @@ def test_sentences_leave_while_the_model_writes(way, action, model, slow):
 
 
 @WAYS
+@pytest.mark.parametrize("unread", ['{"tower": "It has zebras in it."}', "Yes."])
+def test_an_answer_that_nobody_read_is_replaced_where_errors_are_closed(way, unread, slow):
+    guard = guard_of("filter")
+    guard.policy = Policy(action="filter", on_error="closed", replacement="Nothing sure.")
+    inner = rag(ScriptedLLM(script=[unread]), streaming=True)
+    engine = guard_query_engine(inner, guard, stream="claims")
+    assert [piece for piece in pieces_of(engine, way) if piece] == ["Nothing sure."]
+    no_threads()
+
+
+@WAYS
 def test_no_character_leaves_before_its_check(way, slow):
     """The scorer is held at its second call: only the first sentence may be out by then."""
     go, calls, early = threading.Event(), [], []

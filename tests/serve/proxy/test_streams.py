@@ -12,6 +12,10 @@ from franq_guard.testing import FakeFaithfulness
 MODES = ["claims", "buffer"]
 
 
+ALONE = [{"role": "user", "content": "<context>Ann built it.</context>\n\nWho built the mill?"}]
+"""A question to which a lone "Yes." states nothing."""
+
+
 def streaming(kit, pieces):
     return lambda body: (200, kit.STREAM, pieces)
 
@@ -86,6 +90,18 @@ def test_no_byte_tells_of_a_claim_that_must_go(proxied, kit, mode, size):
     assert [e["choices"][0].get("finish_reason") for e in events[-3:-1]] == ["stop", "length"]
     assert "franq" in events[-2]
     assert not any("franq" in e for e in events[:-2])
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("unread", ['{"built": "Zebras built the mill."}', "Yes."])
+def test_an_answer_that_nobody_read_is_replaced_where_errors_are_closed(proxied, kit, mode, unread):
+    guard = kit.guard_of(on_error="closed", replacement="Nothing sure.")
+    proxy = proxied(guard, stream=mode)
+    proxy.upstream.reply = streaming(kit, [*kit.chunks(unread), kit.DONE])
+    events = kit.events_of(proxy.ask(stream=True, messages=ALONE).content)
+    assert kit.text_of(events) == "Nothing sure."
+    assert unread not in json.dumps(without_report(events))
+    assert events[-2]["franq"]["choices"][0]["answer"]["reason"] == "no_claims"
 
 
 @pytest.mark.parametrize("mode", MODES)
