@@ -344,7 +344,7 @@ def test_blend_inputs_worked_by_hand():
                 [*counted, 9.0, 9.0, 1.0, 0.75, 0.0, 1.0],
                 [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1],
                 0.33,
-                [0.9, 0.8, 0.7, 0.6],
+                [0.9, 0.8, 0.7, 0.6, 0.5],
             ),
             strict=True,
         )
@@ -353,13 +353,14 @@ def test_blend_inputs_worked_by_hand():
     assert found["margin"] == pytest.approx(np.log(1.5))
     assert found["contradiction"] == pytest.approx(0.5)
     assert found["sentence_margin"] == pytest.approx(np.log(4))
+    assert found["best_margin"] == pytest.approx(np.log(4))  # the larger of these two
     assert found["sentence_contradiction"] == pytest.approx(0.1)  # of the best sentence alone
     assert (found["sentence_content"], found["chunk_negation"]) == (0.5, 0.25)
     assert (found["chunk_number_absent"], found["chunk_order"]) == (1.0, 1.0)
     assert (found["all_content"], found["all_numbers_missing"], found["all_names"]) == (1, 0.5, 0.4)
     assert (found["cosine"], found["claim_length"]) == (0.33, 0.2)
     assert found["chunks"] == pytest.approx(np.log(3) / 3)
-    assert (found["number_replaced"], found["number_unknown"]) == (0.9, 0.6)
+    assert (found["number_replaced"], found["words_exchanged"]) == (0.9, 0.5)
 
 
 def test_a_blend_is_a_logistic_function_that_is_stored_whole():

@@ -31,6 +31,7 @@ INPUTS: Final = (
     "contradiction",
     "sentence_margin",
     "sentence_contradiction",
+    "best_margin",  # the larger of the two
     *(f"sentence_{name}" for name in _COUNTED),
     *(f"chunk_{name}" for name in (*_COUNTED, *FACTS)),
     "all_content",
@@ -164,6 +165,7 @@ def inputs(
         float(contradiction.max()),
         float(closer.max()),
         float(against[closer.argmax()]),
+        float(max(margin.max(), closer.max())),
         *counted,
         named["content"],
         named["numbers_missing"],
