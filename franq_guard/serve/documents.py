@@ -194,7 +194,8 @@ ANSWER_SCHEMA: Schema = {
         "status": {"enum": list(get_args(Status))},
         "reason": {
             "enum": list(get_args(Unchecked)),
-            "description": "Why nothing was checked: the answer is blank, or only code or JSON.",
+            "description": "Why nothing was checked: the answer is blank, or all of it is code, "
+            "JSON, a model's reasoning or a bare yes or no.",
         },
         "verdicts": {"type": "array", "items": _VERDICT},
         "calibrator": {"type": ["string", "null"]},

@@ -120,7 +120,11 @@ def test_a_number_of_a_case_or_a_sum_is_not_called_the_only_difference():
         ("It opens at 9 p.m. on Monday.", "It opens at 9 a.m. on Monday.", "number_replaced"),
         ("It opens at 9 am on Monday.", "It opens at 9 a.m. on Monday.", ""),
         # The EU is the European Union, and Brenn is there as well.
-        ("The EU and Brenn signed the pact in the old hall.", "The European Union and Brenn signed the pact in the old hall.", ""),
+        (
+            "The EU and Brenn signed the pact in the old hall.",
+            "The European Union and Brenn signed the pact in the old hall.",
+            "",
+        ),
         (
             "Vik and Brenn signed the pact in the old hall.",
             "The European Union and Brenn signed the pact in the old hall.",

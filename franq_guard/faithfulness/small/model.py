@@ -38,7 +38,7 @@ from franq_guard.faithfulness.small.refuting import (
     refuted,
     refuted_by_cells,
 )
-from franq_guard.faithfulness.small.replaced import replaced
+from franq_guard.faithfulness.small.replaced import REPLACED, replaced
 from franq_guard.faithfulness.small.spelling import SPELLING, as_written
 from franq_guard.faithfulness.small.tables.rows import written_out
 from franq_guard.records import Evidence, Passage
@@ -339,14 +339,17 @@ def _changed(part: str, near: Sequence[str], context: Cut) -> list[float]:
     The words of a table's row have no order, so nothing is aligned with them; a value from another
     cell is one that was replaced, and so is what a claim that compares cells should say.
     """
-    found = replaced(part, near, context.whole)
+    found = dict(zip(REPLACED, replaced(part, near, context.whole), strict=True))
     if context.rows:
-        aligned = replaced(part, [s for s in near if s not in context.rows], context.whole)
-        unknown = found[-1]
-        found = [max(aligned[0], unknown), *aligned[1:3], unknown]
+        told = [sentence for sentence in near if sentence not in context.rows]
+        aligned = dict(zip(REPLACED, replaced(part, told, context.whole), strict=True))
+        unknown = found["number_unknown"]
+        number = max(aligned["number_replaced"], unknown)
+        found = aligned | {"number_replaced": number, "number_unknown": unknown}
     if refuted_by_cells(part, context.source):
-        found = [max(1.0, found[0]), max(1.0, found[1]), found[2], 1.0]
-    return found
+        least = ("number_replaced", "name_replaced", "number_unknown")
+        found |= {name: max(1.0, found[name]) for name in least}
+    return list(found.values())
 
 
 def _of(items: Sequence[_Item], chosen: Sequence[int]) -> list[_Item]:
