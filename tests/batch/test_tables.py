@@ -89,10 +89,10 @@ def test_an_answer_whose_check_failed_has_its_verdicts_and_an_error():
 
 def test_an_exception_of_the_users_guard_stays_with_its_row(fake_guard):
     class Strict(type(fake_guard)):
-        def finished(self, trace, verdicts, timings):
-            if trace.id == "b":
+        def _check(self, batch):
+            if any(trace.id == "b" for trace in batch):
                 raise LookupError("no such customer")
-            return super().finished(trace, verdicts, timings)
+            return super()._check(batch)
 
     guard = Strict(language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness())
     rows = [ROME, ROME | {"id": "b"}, ROME | {"id": "c"}]

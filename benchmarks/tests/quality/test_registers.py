@@ -36,22 +36,36 @@ def test_the_table_by_hand():
     }
 
 
-def test_everyday_answers_have_claims_of_each_kind():
-    text = (FOLDER / "everyday.jsonl").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("file", "answers", "kinds"),
+    [
+        ("everyday", 54, {"stated": 217, "wrong fact": 41, "added": 24}),
+        ("assistant", 50, {"stated": 226, "wrong fact": 42, "added": 30}),
+    ],
+)
+def test_answers_have_claims_of_each_kind(file, answers, kinds):
+    text = (FOLDER / f"{file}.jsonl").read_text(encoding="utf-8")
     rows = [json.loads(line) for line in text.splitlines()]
     claims = [c for row in rows for a in row["answers"] for c in a["claims"]]
-    kinds = {k: sum(c["kind"] == k for c in claims) for k in ("stated", "wrong fact", "added")}
-    assert (len(rows), kinds) == (54, {"stated": 217, "wrong fact": 41, "added": 24})
+    assert len(rows) == answers
+    assert {k: sum(c["kind"] == k for c in claims) for k in kinds} == kinds
     assert all(c["stated"] is (c["kind"] == "stated") for c in claims)
 
 
 @pytest.mark.slow
-def test_everyday_answers_are_judged_no_worse_than_they_were():
+@pytest.mark.parametrize(
+    ("file", "most", "least"),
+    [
+        ("everyday", 30, 45),  # 28 of 217, 47 of 65
+        ("assistant", 69, 50),  # 66 of 226, 53 of 72
+    ],
+)
+def test_answers_are_judged_no_worse_than_they_were(file, most, least):
     pytest.importorskip("torch")
-    found = list(judged(Guard.offline(), FOLDER / "everyday.jsonl"))
+    found = list(judged(Guard.offline(), FOLDER / f"{file}.jsonl"))
     flagged = [sum(c.flagged for c in found if c.stated is stated) for stated in (True, False)]
-    assert flagged[0] <= 29  # 27 of 217
-    assert flagged[1] >= 47  # 49 of 65
+    assert flagged[0] <= most
+    assert flagged[1] >= least
 
 
 @pytest.mark.slow
@@ -59,7 +73,7 @@ def test_the_shipped_guard_is_no_worse_than_it_was():
     pytest.importorskip("torch")
     found = list(judged(Guard.offline(), FILE))
     flagged = [sum(c.flagged for c in found if c.stated is stated) for stated in (True, False)]
-    # 36 and 84 at the shipped cut of .30; a lower cut flags fewer of both, and another processor
-    # may move each by a few: five claims have a P(faithful) within .0015 of the cut
-    assert flagged[0] <= 37
-    assert flagged[1] >= 82
+    # 34 and 88 at the shipped cut of .32; a lower cut flags fewer of both, and another processor
+    # may move each by a few
+    assert flagged[0] <= 36
+    assert flagged[1] >= 86

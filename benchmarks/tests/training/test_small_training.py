@@ -243,14 +243,16 @@ def test_training_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("one_thread")
-def test_the_model_is_the_mean_of_three_runs_and_the_first_reads_no_written_pairs(
+def test_the_model_is_the_mean_of_four_runs_and_the_first_reads_no_written_pairs(
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr("franq_guard.faithfulness.small.encoder.LAYERS", 1)
     tiny = Recipe(generated=6, batch_tokens=250, seed=3)
     monkeypatch.setattr(command, "FIRST", tiny)
-    monkeypatch.setattr(command, "SECOND", replace(tiny, written=True, seed=4))
-    monkeypatch.setattr(command, "JOINT", replace(tiny, written=True, seed=5, dropout=0.1))
+    monkeypatch.setattr(command, "SECOND", replace(tiny, written=("written-",), seed=4))
+    joint = replace(tiny, written=("written-",), seed=5, dropout=0.1)
+    monkeypatch.setattr(command, "JOINT", joint)
+    monkeypatch.setattr(command, "LAST", replace(tiny, written=("written-", "answers-"), seed=6))
     read, name = [], "head_in.weight"
 
     def watched(trainer, rows, *others):
@@ -258,17 +260,22 @@ def test_the_model_is_the_mean_of_three_runs_and_the_first_reads_no_written_pair
         train(trainer, rows, *others)
 
     monkeypatch.setattr("franq_bench.training.loop.train", watched)
-    rows = [Example(source, PASSAGE, "A mill.", 0) for source in ("fm2", "written-talk")]
-    mean = command._train(tmp_path, rows, [QUESTION], joint_only=False)
-    assert [sources for sources, _ in read] == [["fm2"], *[["fm2", "written-talk"]] * 2]
+    rows = [
+        Example(source, PASSAGE, "A mill.", 0) for source in ("fm2", "written-talk", "answers-news")
+    ]
+    mean = command._train(tmp_path, rows, [QUESTION], last_only=False)
+    both = ["fm2", "written-talk"]
+    assert [sources for sources, _ in read] == [["fm2"], both, both, [*both, "answers-news"]]
     ends = [
         load_file(next((tmp_path / run).glob("*.safetensors")))[f"average.{name}"]
-        for run in ("first", "second", "joint")
+        for run in ("first", "second", "joint", "last")
     ]
     assert torch.equal(read[1][1], ends[0])  # the second goes on from the first, the third does not
     assert not torch.equal(read[2][1], ends[1])
-    # a quarter of each of the first two, half of the third
-    assert torch.allclose(mean[name], ends[0] / 4 + ends[1] / 4 + ends[2] / 2, atol=1e-7)
+    # a quarter of each of the first two and half of the third, where the fourth starts
+    start = ends[0] / 4 + ends[1] / 4 + ends[2] / 2
+    assert torch.allclose(read[3][1], start, atol=1e-7)
+    assert torch.allclose(mean[name], start / 2 + ends[3] / 2, atol=1e-7)
 
 
 def test_the_blend_alone_is_fitted_again_and_twice_the_same(tmp_path):
