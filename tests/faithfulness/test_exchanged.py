@@ -52,6 +52,11 @@ def values(claim, sentence):
             False,
         ),  # an opposite
         ("Ada taught Otto.", "Otto taught Ada.", False),  # too few words
+        (
+            "The system consists of pumps, valves and pipes.",
+            "The system consists of pipes, valves and pumps.",
+            False,  # a list
+        ),
     ],
 )
 def test_two_words_in_each_others_places(claim, sentence, told):
@@ -105,6 +110,12 @@ def test_a_claim_that_states_a_case(claim, told):
     assert states_a_case(claim) is told
 
 
+def test_the_claims_own_new_numbers_prove_nothing_of_each_other():
+    plant = "The plant has 11 turbines, 5 boilers and 7 chimneys."
+    found = values("The plant has 12 turbines, 4 boilers and 3 chimneys.", plant)
+    assert found["number_replaced"] == 2  # though 12 is 4 * 3
+
+
 def test_a_number_of_a_case_or_a_sum_is_not_called_the_only_difference():
     rule = "Stays of 3 nights get a discount of 80 euros."
     assert values("Stays of 5 nights get a discount of 80 euros.", rule)["number_replaced"] == 2
@@ -119,6 +130,7 @@ def test_a_number_of_a_case_or_a_sum_is_not_called_the_only_difference():
     [
         ("It opens at 9 p.m. on Monday.", "It opens at 9 a.m. on Monday.", "number_replaced"),
         ("It opens at 9 am on Monday.", "It opens at 9 a.m. on Monday.", ""),
+        ("It opens at 9 PM on Monday.", "It opens at 9 a.m. on Monday.", "number_replaced"),
         # The EU is the European Union, and Brenn is there as well.
         (
             "The EU and Brenn signed the pact in the old hall.",

@@ -32,6 +32,9 @@ def values(claim, sentence):
         ("up to 30 days before the trip", ""),  # earlier or later
         ("no later than 30 days before the trip", "least"),
         ("no later than 30 days after the trip", "most"),
+        ("no later than 30 days in advance", "least"),
+        ("at least 30 days ahead", "least"),
+        ("up to 30 days ahead", "most"),
         ("30 tablets at least 4 hours before bed", ""),  # the limit of the 4
     ],
 )

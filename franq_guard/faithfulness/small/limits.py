@@ -45,7 +45,10 @@ _AFTER: Final = re.compile(
     rf"|(?P<most>(?:or|and) (?:{_LESS}|under|below)\b|at the latest\b"
     rf"|(?:at most|maximum){_NO_NUMBER}))"
 )
-_AHEAD: Final = re.compile(r"(?:[\s-]?[a-z]+){0,3}?\s(?:before|prior to|ahead of)\b")
+_BEFORE_IT: Final = re.compile(r"(?:[\s-]?[a-z]+){0,3}?\s(?:before|prior to|ahead of)\b")
+_AHEAD: Final = re.compile(
+    r"(?:[\s-]?[a-z]+){0,3}?\s(?:before(?:hand)?|prior to|ahead|in advance|early)\b"
+)
 _LATE: Final = re.compile(r"late|earl|soon", re.IGNORECASE)
 _CLAUSE: Final = re.compile(r"[.;:,!?()]\s|[.!?]$")
 _DENIES: Final = re.compile(
@@ -95,10 +98,10 @@ def limit_of(text: str, start: int, end: int, kind: str) -> Limit:
     found = before or _AFTER.match(text, end, end + _FURTHEST)
     if found is None:
         return Limit()
-    said, ahead = found.group().lower(), bool(_AHEAD.match(rest))
-    if ahead and said.startswith("up to"):
+    said = found.group().lower()
+    if said.startswith("up to") and _BEFORE_IT.match(rest):
         return Limit()
-    turned = ahead and bool(_LATE.search(said))
+    turned = bool(_LATE.search(said) and _AHEAD.match(rest))
     denied = _DENIES.search(clause[: before.start()] if before else clause) or _DENIES.search(rest)
     return Limit("least" if bool(found["least"]) != turned else "most", bool(denied))
 

@@ -48,6 +48,9 @@ _NEARLY_ALL: Final = 0.8
 _NAME_ALONE: Final = 3
 """A name that alone differs is in 175 unsupported natural claims and 5 supported ones, one beside
 other words in 180 and 69: the logarithm of the odds is more than three times as large."""
+_LIST: Final = re.compile(r"\w+(?:, \w+)*,? (?:and|or) \w+")
+_WORD: Final = re.compile(r"\w+")
+_JOINS: Final = word_set("and or")
 _EXCEPTING: Final = re.compile(r"\b(?:only|unless|except|otherwise)\b", re.IGNORECASE)
 _LIMITING: Final = frozenset(
     opposite_key(stem(word))
@@ -177,10 +180,9 @@ class _Pair:
         are unsupported and 34 supported, of the others 52 and 12.
         """
         new = self.here.numbers.keys() - everywhere.measures.keys()
-        others = [*self.here.numbers, *self.there.measures]
+        others = [*(self.here.numbers.keys() - new), *self.there.measures]
         return bool(new) and (
-            states_a_case(self.texts[0])
-            or all(computed(number, (o for o in others if o != number)) for number in new)
+            states_a_case(self.texts[0]) or all(computed(number, others) for number in new)
         )
 
     @property
@@ -234,12 +236,13 @@ class _Pair:
     def exchanged(self) -> int:
         """2 where two words changed places.
 
-        In a passive, or around an opposite ("before", "after"), they may do so without a change of
-        meaning.
+        In a passive, in a list, or around an opposite ("before", "after"), they may do so without a
+        change of meaning.
         """
         passive = [" by " in text for text in self.texts]
         alike = passive[0] == passive[1] and not self.opposites
-        return 2 if alike and exchanged(*self.order) else 0
+        moved = alike and exchanged(*self.order) and not _other_list(*self.texts)
+        return 2 if moved else 0
 
     def _alone(self, found: Iterable[object]) -> bool:
         """Whether such a thing is all that differs where it stands, so that it counts more.
@@ -251,6 +254,17 @@ class _Pair:
         longer difference, stands elsewhere.
         """
         return self.share >= _NEARLY_ALL and any(found)
+
+
+def _other_list(claim: str, sentence: str) -> bool:
+    """Whether a list of single words has another order: "pumps, valves and pipes"."""
+    lists = [_LIST.findall(text.lower()) for text in (claim, sentence)]
+    items = [[_WORD.findall(one) for one in side] for side in lists]
+    return any(
+        own != other and sorted(set(own) - _JOINS) == sorted(set(other) - _JOINS)
+        for own in items[0]
+        for other in items[1]
+    )
 
 
 def _other_unit(own: Measures, others: Measures) -> bool:

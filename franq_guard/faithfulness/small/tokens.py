@@ -84,7 +84,7 @@ _AFTER: Final = re.compile(
     rf"(?:{_BLANK}(?P<power>thousand|million|billion|trillion|bn|mn)\b|(?P<letter>[mMbB])\b)?"
     rf"{_BLANK}(?:(?:business|working|calendar|consecutive|full|more|whole) )?"
     rf"(?:(?P<unit>{RATED_PATTERN})|(?:of )?{_MONTH}|(?P<times>times)(?=\s)|[a-z]+(?=\sper\s)"
-    r"|(?P<half>[ap])\.?m\b)?"
+    r"|(?P<half>[apAP])\.?[mM]\b)?"
     rf"(?:{RATE_PATTERN})?"
 )
 _BEFORE: Final = re.compile(
@@ -197,7 +197,7 @@ def _beside(text: str, number: str, at: Span, after: re.Match[str] | None) -> Me
     if text[start:end].lower().endswith(_ORDINAL_ENDS):  # the third day is no three days
         return Measured(power)
     if "half" in said:
-        return Measured(power, said["half"] + "m")
+        return Measured(power, said["half"].lower() + "m")
     unit = said.get("money") or said.get("unit", "")
     every = said.get("every", "") if unit or "times" in said else ""
     return Measured(power, *_rate(unit, said.get("per") or every))
