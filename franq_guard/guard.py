@@ -344,11 +344,14 @@ class Guard:
                 return [answer for trace in batch for answer in self._check([trace])]
             return self._failed(batch, error)
 
-    def _failed(self, batch: Sequence[Trace], error: Exception) -> list[GuardedAnswer]:
+    def _failed(
+        self, batch: Sequence[Trace], error: Exception, claims: Sequence[list[Claim] | None] = ()
+    ) -> list[GuardedAnswer]:
         hooks.failed(error)
         _log.debug("check failed", exc_info=True)
         detail = f"{type(error).__name__}: {error}"
-        return [self.unverified(trace, "error", detail=detail) for trace in batch]
+        pairs = zip(batch, claims or [None] * len(batch), strict=True)
+        return [self.unverified(t, "error", detail=detail, claims=of) for t, of in pairs]
 
     def _flow(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
         """Claims, signals and FRANQ, within the deadline; then the policy."""
@@ -361,9 +364,14 @@ class Guard:
             split = step.claims or [claims_in_haste(trace, self.form) for trace in batch]
             pairs = zip(batch, split, strict=True)
             return [self.unverified(t, "timeout", detail=said, claims=of) for t, of in pairs]
+        except Exception as error:
+            if len(batch) > 1:
+                raise  # then each is tried alone
+            # A splitter that failed is not asked again: this is no longer within the deadline.
+            return self._failed(batch, error, step.claims or [whole(batch[0].generation.text)])
         share = {stage: seconds / len(batch) for stage, seconds in clock.timings.items()}
         return [
-            finished(choice if _judged(of) else None, self.policy, trace, of, share)
+            finished(choice, self.policy, trace, of, share)
             for trace, (choice, of) in zip(batch, found, strict=True)
         ]
 
@@ -387,9 +395,4 @@ class Guard:
         self, trace: Trace, verdicts: Sequence[Verdict], timings: Mapping[str, float]
     ) -> GuardedAnswer:
         """The checked answer, with the policy applied; an exception in its action is caught."""
-        choice = self._choice_of(trace) if _judged(verdicts) else None
-        return finished(choice, self.policy, trace, verdicts, timings)
-
-
-def _judged(verdicts: Sequence[Verdict]) -> bool:
-    return any(found.p_true is not None for found in verdicts)
+        return finished(self._choice_of(trace), self.policy, trace, verdicts, timings)

@@ -115,6 +115,21 @@ def test_what_could_not_be_checked_in_time_is_what_would_have_been(answer, given
     assert [(v.claim.in_full, v.reason) for v in found] == [(text, "timeout") for text in texts]
 
 
+@pytest.mark.parametrize("form", ["long", "auto"])
+def test_a_splitter_that_failed_is_not_asked_again(form):
+    class Failing(RuleSplitter):
+        asked = 0
+
+        def split(self, answer, *, question=""):
+            self.asked += 1
+            raise OSError("gone")
+
+    splitter = Failing()
+    found = guard_of(claims=splitter, form=form).check("What is Rome?", PASSAGES, ANSWER)
+    assert splitter.asked == 1
+    assert [(v.claim.text, v.reason) for v in found.verdicts] == [(ANSWER, "error")]
+
+
 def test_each_answer_of_many_has_its_own_time(hanging):
     guard = guard_of(faithfulness=FakeFaithfulness(fail=hanging), deadline=0.5)
     traces = [Trace("What is Rome?", (Passage(PASSAGES[0]),), Generation(ANSWER))] * 3

@@ -130,9 +130,11 @@ def finished(
 ) -> GuardedAnswer:
     """The checked answer, with the policy applied; an exception in the policy's action is caught.
 
-    ``choice`` is the one used for the answer; None if no claim has a P(true).
+    ``choice`` is the one used for the answer, and is named if a claim has a P(true).
     """
     answer, failed = trace.generation.text, False
+    if all(found.p_true is None for found in verdicts):
+        choice = None
     try:
         text = policy.apply(answer, verdicts)
     except Exception as error:  # a user's action must not break the chain; on_error decides
