@@ -45,7 +45,7 @@ class Fences:
 
     def __init__(self) -> None:
         self.code = ""
-        self._in_prose = False
+        self._around_prose = ""  # the fence of the text that has not ended yet
 
     def read(self, text: str, start: int, end: int) -> Held:
         """Read the next line, ``text[start:end]``."""
@@ -57,19 +57,25 @@ class Fences:
             # "f()```", as models write it, ends the code, too.
             self.code = "" if text[start:end].rstrip().endswith(self.code) else self.code
             return Held(start, end, is_code=True)
-        closing = _CLOSING.match(text, start, end) if self._in_prose else None
-        if closing is not None and _ends_prose(text, closing.end(), end):
-            self._in_prose = False
+        closing = _CLOSING.match(text, start, end) if self._around_prose else None
+        if closing is not None and self._ends_prose(closing, text, end):
+            self._around_prose = ""
             return self._prose(text, closing.end(), end)
         fence = _OPENING.match(text, start, end)
         if fence is None:
             return self._prose(text, start, end)
         if _OF_PROSE.match(text, start, end):
-            self._in_prose = True
+            self._around_prose = fence.group(1)
             return Held(end, end, is_code=False)
         self.code = fence.group(1)
         is_info = _INFO.match(text, fence.end(), end)
         return Held(end if is_info else fence.end(), end, is_code=True)
+
+    def _ends_prose(self, closing: re.Match[str], text: str, end: int) -> bool:
+        """Whether a fence ends the block that holds text; with a word behind it, it begins code."""
+        rest = text[closing.end() : end]
+        ends = closing.group(1).startswith(self._around_prose)
+        return ends and (not rest.strip() or _INFO.match(rest) is None)
 
     def _prose(self, text: str, start: int, end: int) -> Held:
         """A line of prose, without a fence that begins code at its end."""
@@ -96,9 +102,3 @@ def _after_code(text: str, start: int, end: int, fence: str) -> int | None:
     after = closing.end()
     is_info = after < end and not text[after].isspace() and _INFO.match(text, after, end)
     return end if is_info else after
-
-
-def _ends_prose(text: str, after: int, end: int) -> bool:
-    """Whether a fence, with the text ``after:end`` behind it, ends a block that holds text."""
-    rest = text[after:end]
-    return not rest.strip() or (rest[0].isspace() and _INFO.match(rest) is None)

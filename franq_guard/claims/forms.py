@@ -2,13 +2,14 @@
 
 These are reasoning (``<think>``), tool calls (tags or JSON), scripts and lists of sources, and an
 answer that is JSON as a whole. HTML tags are treated as markup: a block tag ends a line, ``<li>``
-begins a list item. Tags in code, in a line or in fences, are text like any other. Each decision
-depends only on the text before a place, never on later text, so the result for an answer that is
-still being written is the same. There are three exceptions. Text before a ``</think>`` without an
-opening tag, at the end of a line, is reasoning. A stream of claims has usually checked and released
-that text as part of the answer before the tag arrives. Whether an answer is JSON is known at its
-end: until then :func:`may_become_json` tells a stream to wait. And a tag within a line counts if it
-is closed, else a sentence only names it: :func:`open_tag` tells a stream from where to wait.
+begins a list item. In code, tags of reasoning, tool calls and scripts are text like any other, but
+for a ``</think>`` without an opening tag. Each decision depends only on the text before a place,
+never on later text, so the result for an answer that is still being written is the same. There are
+three exceptions. Text before a ``</think>`` without an opening tag, at the end of a line, is
+reasoning. A stream of claims has usually checked and released that text as part of the answer
+before the tag arrives. Whether an answer is JSON is known at its end: until then
+:func:`may_become_json` tells a stream to wait. And a tag within a line counts if it is closed, else
+a sentence only names it: :func:`open_tag` tells a stream from where to wait.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ _OPENING = re.compile(
 _BLOCK_TAG = re.compile(
     rf"{_IN_LINE}|"
     r"</?(?P<tag>p|div|br|hr|h[1-6]|ul|ol|li|table|thead|tbody|tr|section|article|blockquote|html"
-    r"|body|head|dl|dt|dd|header|footer|main|nav|figure)\b[^<>\n]*>|<!--.*?-->"
+    r"|body|head|dl|dt|dd|header|footer|main|nav|figure)\b[^<>\n]*>|<!--(?:(?!<!--).)*?-->"
     rf"|</(?:{_REASONING})\s*>",  # the opening tag is in the prompt, or missing
     re.I | re.S,
 )

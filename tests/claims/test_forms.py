@@ -4,6 +4,7 @@ import pytest
 
 from franq_guard import Generation, Guard, Passage, Policy, Trace
 from franq_guard.claims import RuleSplitter, remove_claims
+from franq_guard.claims.forms import lines_of
 from franq_guard.claims.rules.citations import cited_by
 from franq_guard.streaming import ClaimStream
 from franq_guard.testing import FakeFaithfulness
@@ -309,3 +310,27 @@ def test_what_follows_code_with_careless_fences_is_checked(answer):
     stated = [c.text for c in RuleSplitter().split(answer) if c.not_a_claim is None]
     assert stated[-1] == "The dam is old."
     assert not any("js" in text or text == "1." for text in stated)
+
+
+@pytest.mark.parametrize(
+    ("answer", "stated"),
+    [
+        # A block of text ends at its own fence, not at a shorter one inside it, ...
+        (
+            "````text\nParis is big.\n```\nx=1\n```\nMilan is rich.\n````\nRome is old.",
+            ["Paris is big.", "Milan is rich.", "Rome is old."],
+        ),
+        # ... also where a sentence follows that fence on its line.
+        ("```text\nParis is big.\n```Rome is old.\nMilan is rich.",
+         ["Paris is big.", "Rome is old.", "Milan is rich."]),
+        # Comments of HTML state nothing, one that never ends is text.
+        ("Paris is big. <!-- Rome is new. --> Milan is rich.", ["Paris is big.", "Milan is rich."]),
+    ],
+)  # fmt: skip
+def test_what_ends_a_block_of_text_or_a_comment(answer, stated):
+    assert [c.text for c in RuleSplitter().split(answer) if c.not_a_claim is None] == stated
+
+
+def test_comments_that_never_end_are_read_in_linear_time():
+    # 20,000 openings; were each followed to the end of the text, this would take minutes
+    assert len(lines_of("<!-- " * 20_000).text) == 100_000
