@@ -33,7 +33,7 @@ from franq_guard.rows.traces import Given, as_trace, trace_of
 from franq_guard.signals.choice import Choice
 from franq_guard.signals.clock import Clock, DeadlineExceeded
 from franq_guard.signals.components import DEFAULTS, Components, components
-from franq_guard.signals.flow import Checking, claims_in_haste, finished, form_of, warm
+from franq_guard.signals.flow import Checking, claims_of, finished, warm
 from franq_guard.signals.lazy import Lazy
 from franq_guard.signals.offline import bundled_language_model, small_faithfulness
 from franq_guard.signals.request import TEMPERATURE
@@ -361,7 +361,8 @@ class Guard:
             found = step() if self.deadline is None else self._steps.run(step, self.deadline)
         except DeadlineExceeded as error:
             said = f"{error} (stage {clock.at!r})"
-            split = step.claims or [claims_in_haste(trace, self.form) for trace in batch]
+            rules = RuleSplitter()  # another one may hang
+            split = step.claims or [claims_of(trace, rules, self.form)[1] for trace in batch]
             pairs = zip(batch, split, strict=True)
             return [self.unverified(t, "timeout", detail=said, claims=of) for t, of in pairs]
         except Exception as error:
@@ -377,19 +378,14 @@ class Guard:
 
     def _split(self, trace: Trace) -> tuple[Choice, list[Claim]]:
         """The claims of an answer, and the choice for its form, which ``auto`` tells by them."""
-        answer, form = trace.generation.text, self.form
-        if form == "short":
-            return self.choice, whole(answer)
-        given = list(trace.claims or ())
-        claims = given or self.claims.split(answer, question=trace.question)
-        if form == "long":
+        form, claims = claims_of(trace, self.claims, self.form)
+        if self.form != "auto":
             return self.choice, claims
-        of_this: Form = "long" if given else form_of(claims)
         with self._lock:
-            if of_this not in self._of_form:
-                chosen = replace(self.choice, form=of_this, components=DEFAULTS[of_this])
-                self._of_form[of_this] = chosen
-            return self._of_form[of_this], claims if of_this == "long" else whole(answer)
+            if form not in self._of_form:
+                chosen = replace(self.choice, form=form, components=DEFAULTS[form])
+                self._of_form[form] = chosen
+            return self._of_form[form], claims
 
     def finished(
         self, trace: Trace, verdicts: Sequence[Verdict], timings: Mapping[str, float]

@@ -130,6 +130,15 @@ def test_a_splitter_that_failed_is_not_asked_again(form):
     assert [(v.claim.text, v.reason) for v in found.verdicts] == [(ANSWER, "error")]
 
 
+def test_a_bare_name_is_the_claim_of_form_auto_after_a_timeout_too():
+    late, done = (
+        guard_of(form="auto", deadline=deadline).check("What is Italy's capital?", PASSAGES, "Rome")
+        for deadline in (1e-9, 30.0)
+    )
+    assert [v.reason for v in late.verdicts] == ["timeout"]
+    assert late.verdicts[0].claim.text == done.verdicts[0].claim.text == "Rome"
+
+
 def test_each_answer_of_many_has_its_own_time(hanging):
     guard = guard_of(faithfulness=FakeFaithfulness(fail=hanging), deadline=0.5)
     traces = [Trace("What is Rome?", (Passage(PASSAGES[0]),), Generation(ANSWER))] * 3

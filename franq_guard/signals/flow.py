@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 from franq_guard.basics.grouping import in_groups
-from franq_guard.claims import RuleSplitter
+from franq_guard.claims import ClaimSplitter
 from franq_guard.claims.spans import whole
 from franq_guard.language_model.base import LanguageModel
 from franq_guard.policy import Policy, status_of
@@ -17,7 +18,7 @@ from franq_guard.signals.clock import Clock
 from franq_guard.signals.measure import measure
 from franq_guard.signals.verdict import verdict
 
-__all__ = ["Checking", "cited", "claims_in_haste", "finished", "form_of", "warm"]
+__all__ = ["Checking", "cited", "claims_of", "finished", "warm"]
 
 _log = logging.getLogger(__name__)
 _WARMING = Passage("Rome is a town.")
@@ -85,11 +86,22 @@ class Checking:
         ]
 
 
-def form_of(claims: Sequence[Claim]) -> Form:
-    """Form ``auto``: short for an answer that states one claim, long for any other."""
+def claims_of(
+    trace: Trace, splitter: ClaimSplitter, form: Form | Literal["auto"]
+) -> tuple[Form, list[Claim]]:
+    """The form and claims of an answer; the trace's own claims are taken if it has some.
+
+    Form ``auto`` is short for an answer that states one claim, long for any other.
+    """
+    alone = whole(trace.generation.text)
+    if form == "short":
+        return "short", alone
+    if trace.claims:
+        return "long", list(trace.claims)
+    claims = splitter.split(trace.generation.text, question=trace.question)
     why = [claim.not_a_claim for claim in claims]
     stated = why.count(None) or why.count("yes or no")  # alone, "No." needs its question
-    return "short" if stated == 1 else "long"
+    return ("short", alone) if form == "auto" and stated == 1 else ("long", claims)
 
 
 def cited(choice: Choice, trace: Trace, verdicts: list[Verdict], clock: Clock) -> list[Verdict]:
@@ -100,17 +112,6 @@ def cited(choice: Choice, trace: Trace, verdicts: list[Verdict], clock: Clock) -
     with clock.stage("citations"):
         model = choice.faithfulness()
         return with_citations(model, trace, verdicts, supported_from=supported_from)
-
-
-def claims_in_haste(trace: Trace, form: str) -> list[Claim]:
-    """The trace's claims, or those of the rule-based splitter: a model-based one may hang.
-
-    Used after a timeout.
-    """
-    answer, given = trace.generation.text, trace.claims
-    if form == "short":
-        return whole(answer)
-    return list(given) if given else RuleSplitter().split(answer, question=trace.question)
 
 
 def warm(model: LanguageModel | None, policy: Policy, split: Split) -> None:

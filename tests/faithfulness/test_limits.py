@@ -2,7 +2,7 @@
 
 import pytest
 
-from franq_guard.faithfulness.small.limits import Limit, limit_of, limits
+from franq_guard.faithfulness.small.limits import Limit, begins_limit, limit_of
 from franq_guard.faithfulness.small.replaced import REPLACED, replaced
 from franq_guard.faithfulness.small.tokens import tokens
 
@@ -93,4 +93,4 @@ def test_where_the_limit_is_turned_a_negation_may_be_turned_too():
     ],
 )
 def test_a_no_that_belongs_to_a_limit(text, told):
-    assert limits(text, text.index(" ")) is told
+    assert begins_limit(text, text.index(" ")) is told

@@ -45,10 +45,11 @@ _AFTER: Final = re.compile(
     rf"|(?P<most>(?:or|and) (?:{_LESS}|under|below)\b|at the latest\b"
     rf"|(?:at most|maximum){_NO_NUMBER}))"
 )
-_BEFORE_IT: Final = re.compile(r"(?:[\s-]?[a-z]+){0,3}?\s(?:before|prior to|ahead of)\b")
+_BEFORE_AN_EVENT: Final = re.compile(r"(?:[\s-]?[a-z]+){0,3}?\s(?:before|prior to|ahead of)\b")
 _AHEAD: Final = re.compile(
     r"(?:[\s-]?[a-z]+){0,3}?\s(?:before(?:hand)?|prior to|ahead|in advance|early)\b"
 )
+"""After these, an earlier time is the larger number: "at least a day ahead"."""
 _LATE: Final = re.compile(r"late|earl|soon", re.IGNORECASE)
 _CLAUSE: Final = re.compile(r"[.;:,!?()]\s|[.!?]$")
 _DENIES: Final = re.compile(
@@ -99,15 +100,15 @@ def limit_of(text: str, start: int, end: int, kind: str) -> Limit:
     if found is None:
         return Limit()
     said = found.group().lower()
-    if said.startswith("up to") and _BEFORE_IT.match(rest):
+    if said.startswith("up to") and _BEFORE_AN_EVENT.match(rest):
         return Limit()
     turned = bool(_LATE.search(said) and _AHEAD.match(rest))
     denied = _DENIES.search(clause[: before.start()] if before else clause) or _DENIES.search(rest)
     return Limit("least" if bool(found["least"]) != turned else "most", bool(denied))
 
 
-def limits(text: str, at: int) -> bool:
-    """Whether a "no" or "not" that ends at ``at`` belongs to a limit and so negates nothing.
+def begins_limit(text: str, at: int) -> bool:
+    """Whether the "no" or "not" that ends at ``at`` begins a limit, and so negates nothing.
 
     "No later than Friday" is "by Friday", but "no faster than the old one" denies something.
     """

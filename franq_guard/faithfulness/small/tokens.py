@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.facts import ORDINAL_END
-from franq_guard.faithfulness.small.limits import Limit, limit_of, limits
+from franq_guard.faithfulness.small.limits import Limit, begins_limit, limit_of
 from franq_guard.faithfulness.small.numerals import FULL_TENS, SPELLED, folded
 from franq_guard.faithfulness.small.units import (
     CURRENCY_PATTERN,
@@ -153,7 +153,7 @@ def _read(text: str) -> list[Token]:
         if refused or text[match.end() : match.end() + 2] in _NOT:  # failed to, isn't, can't
             found.append(Token("not", "negation"))
             continue
-        if word.lower() in _LIMITING and limits(text, match.end()):
+        if word.lower() in _LIMITING and begins_limit(text, match.end()):
             continue
         opens = bool(_OPENS.search(text[max(0, start - 4) : start]))
         dated = word == "May" and bool(_DATED.match(text, match.end()))
