@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.numerals import folded
-from franq_guard.faithfulness.small.units import UNIT_PATTERN, unit_of
+from franq_guard.faithfulness.small.units import TIMES, UNIT_PATTERN, unit_of
 from franq_guard.faithfulness.small.values import Amount, amounts
 from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, calendar_word, stem, words
 
@@ -33,7 +33,6 @@ _YEAR: Final = re.compile(
     re.IGNORECASE,
 )
 _DURING: Final = ("over ", "under ")
-_TIMES: Final = ("time", "days", "months")
 # A text with such a word may state a limit, a case or a sum, and these follow from no other one.
 _NOT_PLAIN: Final = re.compile(
     r"\b(?:must|needs?|needed|requir\w+|should|shall|may(?!,?\s\d)|might|can|could|would|will|minimum|maximum"
@@ -126,7 +125,7 @@ def _bounds(claim: str) -> Iterator[_Bound]:
             amount = Amount(match.start("one"), match.end(), unit.size, unit.kind)
         if amount is None or _GOES_ON.match(claim, amount.end):
             continue
-        if not (amount.kind in _TIMES and match.group().lower() in _DURING):
+        if not (amount.kind in TIMES and match.group().lower() in _DURING):
             yield _Bound(match.start(), amount.end, amount.kind, match, amount.number)
 
 

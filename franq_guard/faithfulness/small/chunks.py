@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from franq_guard.basics.text import trimmed
 from franq_guard.basics.words import word_set
 from franq_guard.records import Span
 
@@ -36,9 +37,7 @@ def sentences(text: str) -> list[Span]:
 
 
 def _push(spans: list[Span], text: str, start: int, end: int) -> int:
-    piece = text[start:end]
-    left = start + len(piece) - len(piece.lstrip())
-    right = left + len(piece.strip())
+    left, right = trimmed(text, start, end)
     if right > left:
         spans.append((left, right))
     return end

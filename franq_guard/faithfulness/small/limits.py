@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 
 from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.numerals import SPELLED
-from franq_guard.faithfulness.small.units import CURRENCY_PATTERN, unit_of
+from franq_guard.faithfulness.small.units import CURRENCY_PATTERN, TIMES, unit_of
 from franq_guard.faithfulness.small.words import NEGATIONS, calendar_word
 
 Side = Literal["least", "most", ""]
@@ -57,7 +57,6 @@ _DENIES: Final = re.compile(
     re.IGNORECASE,
 )
 _FURTHEST: Final = 120  # characters that are looked through on each side
-_TIMES: Final = ("time", "days", "months")
 _THAN: Final = re.compile(
     rf" (?:{_MORE}|{_LESS}|\w+er) than (?:(?:the|an?|about|around|some) )*(?P<of>\S+)"
 )
@@ -94,7 +93,7 @@ def limit_of(text: str, start: int, end: int, kind: str) -> Limit:
     clause = _CLAUSE.split(text[max(0, start - _FURTHEST) : start])[-1]
     rest = _CLAUSE.split(text[end : end + _FURTHEST])[0]
     before = _BEFORE.search(clause)
-    if before and kind in _TIMES and before.group().lower().startswith(("over", "under")):
+    if before and kind in TIMES and before.group().lower().startswith(("over", "under")):
         before = None
     found = before or _AFTER.match(text, end, end + _FURTHEST)
     if found is None:

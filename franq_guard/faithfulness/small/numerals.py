@@ -38,13 +38,13 @@ _LARGE_ORDINALS: Final = {
     **_counted("thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth", 13),
     **{f"{tens.removesuffix('y')}ieth": number for tens, number in _TENS.items()},
 }
-_ORDINALS: Final = {
+ORDINALS: Final = {
     "first": 1,
     "second": 2,
     **{word: number for word, number in SPELLED.items() if word not in CARDINALS},
     **_LARGE_ORDINALS,
 }
-_VALUES: Final = {"a": 1, "an": 1, "one": 1, **CARDINALS, **_ORDINALS}
+_VALUES: Final = {"a": 1, "an": 1, "one": 1, **CARDINALS, **ORDINALS}
 _ENDS: Final = {"first": "st", "second": "nd", "third": "rd"}
 _SCALES: Final = {"trillion": 10**12, "billion": 10**9, "million": 10**6, "thousand": 1000}
 _ANY: Final = f"hundred|{'|'.join(_SCALES)}"
@@ -54,9 +54,9 @@ _GAP: Final = "[ \u00a0\u202f-]"
 _AND: Final = f"{_GAP}and{_GAP}"
 _SMALL: Final = rf"{CARDINAL_PATTERN}\b"
 _TEN: Final = rf"(?:{'|'.join(_TENS)}){_GAP}"
-_ORDINAL: Final = rf"(?:{_TEN})?(?:{'|'.join(_ORDINALS)})\b"
+_ORDINAL: Final = rf"(?:{_TEN})?(?:{'|'.join(ORDINALS)})\b"
 # Without "and": "a hundred third-party tools" are not the 103rd ones.
-_LARGE_ORDINAL: Final = rf"(?:{_TEN}(?:{'|'.join(_ORDINALS)})|{'|'.join(_LARGE_ORDINALS)})\b"
+_LARGE_ORDINAL: Final = rf"(?:{_TEN}(?:{'|'.join(ORDINALS)})|{'|'.join(_LARGE_ORDINALS)})\b"
 _NO_MORE: Final = rf"(?!{_GAP}(?:{_ANY}|dozen)(?:th|s|ths)?\b)"
 _AND_ONE: Final = rf"(?P<small>(?:{'|'.join(_TENS)})-(?:one|first))\b{_NO_MORE}"
 _PART: Final = (  # half a million, two and a half million, a million and a half
@@ -182,7 +182,7 @@ def _whole(match: re.Match[str]) -> tuple[Span, str]:
     number = sum(count * _SCALES[scale] for scale, count in large.items())
     number += 100 * _below_thousand(hundreds or "") + _below_thousand(rest or "")
     last = match.group().lower().replace("-", " ").split()[-1]
-    return match.span(), f"{number}{_ENDS.get(last, 'th')}" if last in _ORDINALS else str(number)
+    return match.span(), f"{number}{_ENDS.get(last, 'th')}" if last in ORDINALS else str(number)
 
 
 def _below_thousand(written: str) -> int:

@@ -21,7 +21,14 @@ from franq_guard.faithfulness.small.units import (
     RATED_PATTERN,
     unit_of,
 )
-from franq_guard.faithfulness.small.words import MONTHS, NEGATIONS, STOPWORDS, calendar_word, stem
+from franq_guard.faithfulness.small.words import (
+    MONTHS,
+    NEGATIONS,
+    STOPWORDS,
+    WORD,
+    calendar_word,
+    stem,
+)
 from franq_guard.records import Span
 
 Kind = Literal["number", "few", "name", "opening", "word", "negation", "pronoun"]
@@ -63,7 +70,6 @@ Counts = frozenset[tuple[str, str]]
 Measures = dict[str, frozenset[Measured]]
 """The numbers of a text, each with what stands beside it."""
 
-_WORD: Final = re.compile(r"\w+(?:[.,]\d+)*")
 _OPENS: Final = re.compile(r"(?:^|[.!?:]\s+)$")
 _ABBREVIATION: Final = re.compile(r" ?\([A-Z]{2,6}\)")
 _NOT: Final = ("'t", "’t")
@@ -147,7 +153,7 @@ def _read(text: str) -> list[Token]:
     before = -2  # end of the previous one
     measure = 0  # end of the latest number with its unit
     text = _ABBREVIATION.sub("", folded(text).text)
-    for match in _WORD.finditer(text):
+    for match in WORD.finditer(text):
         word, start = match.group(), match.start()
         refused = word in _REFUSING and text.startswith(" to ", match.end())
         if refused or text[match.end() : match.end() + 2] in _NOT:  # failed to, isn't, can't
@@ -191,9 +197,10 @@ def _beside(text: str, number: str, at: Span, after: re.Match[str] | None) -> Me
     power = said.get("power") or (said.get("letter", "") if "money" in said else "")
     power = _MILLIONS.get(power.lower(), power)
     if number.isdecimal() and len(number) <= 2 and int(number) <= _LAST_DAY:
-        months = MONTHS.intersection(calendar_word((s["month"] or "").lower()) for s in sides)
+        said_months = {calendar_word((side["month"] or "").lower()) for side in sides}
+        months = [month for month in MONTHS if month in said_months]
         if months:  # of "March 27 May 1" it is not known
-            return Measured(power, "" if len(months) > 1 else next(iter(months)))
+            return Measured(power, "" if len(months) > 1 else months[0])
     if text[start:end].lower().endswith(_ORDINAL_ENDS):  # the third day is no three days
         return Measured(power)
     if "half" in said:

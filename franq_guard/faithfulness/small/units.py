@@ -116,6 +116,8 @@ def _forms(column: int) -> dict[str, Unit]:
 
 _WORDS: Final = _forms(2)
 _SYMBOLS: Final = _forms(3)
+TIMES: Final = ("time", "days", "months")
+"""The kinds of units of time."""
 CURRENCIES: Final = ("EUR", "USD", "GBP", "JPY", "CHF", "NOK", "SEK", "DKK")
 
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from franq_guard.basics.words import word_set
-from franq_guard.faithfulness.small.numerals import CARDINAL_PATTERN, CARDINALS, folded
+from franq_guard.faithfulness.small.numerals import CARDINAL_PATTERN, CARDINALS, ORDINALS, folded
 from franq_guard.faithfulness.small.units import (
     CURRENCY_PATTERN,
     RATE_PATTERN,
@@ -23,7 +23,7 @@ from franq_guard.faithfulness.small.units import (
     Unit,
     unit_of,
 )
-from franq_guard.faithfulness.small.words import STOPWORDS, stem
+from franq_guard.faithfulness.small.words import MONTHS, STOPWORDS, stem
 
 Value = tuple[object, ...]
 """Its kind and what it says: `("date", 2015, 3, 3)`, `("number", 18)`, `("months", 36)`."""
@@ -47,8 +47,7 @@ class Amount(NamedTuple):
 
 
 _BLANKS: Final = " \u00a0\u2009\u202f"
-_MONTHS: Final = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-_MONTH: Final = rf"(?P<month>{_MONTHS})[a-z]*\.?"
+_MONTH: Final = rf"(?P<month>{'|'.join(MONTHS)})[a-z]*\.?"
 _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR: Final = r"(?P<year>\d{4})\b"
 _DATES: Final = [
@@ -78,7 +77,7 @@ _MONEY: Final = re.compile(rf"(?<![A-Za-z])((?i:{CURRENCY_PATTERN}))\s?$")
 _LONGEST: Final = 5  # a currency and a blank before a number
 _RATE: Final = re.compile(RATE_PATTERN)
 _THING: Final = re.compile(r"[ -]([^\W\d_]+)(?!/)\b")
-_POWERS: Final = {"k": 3, "thousand": 3, "million": 6, "bn": 9, "billion": 9, "trillion": 12}
+POWERS: Final = {"k": 3, "thousand": 3, "million": 6, "bn": 9, "billion": 9, "trillion": 12}
 _SIGNS: Final = tuple("$€£¥")
 _LEAST: Final = 10  # a smaller number in words is no count often enough
 _AND_HALF: Final = re.compile(r"\s+and\s+(?:a|one)\s+(?:half|quarter)\b", re.IGNORECASE)
@@ -118,7 +117,6 @@ _QUARTER: Final = re.compile(
     r"(?P<dated>(?: of)? (?P<year>\d{4})\b)?",
     re.IGNORECASE,
 )
-_ORDINALS: Final = ("first", "second", "third", "fourth")
 
 
 def read(text: str) -> Iterator[Found]:
@@ -139,7 +137,7 @@ def dates(text: str) -> Iterator[Found]:
 
 
 def _month(written: str) -> int:
-    return int(written) if written.isdigit() else _MONTHS.index(written[:3].lower()) // 4 + 1
+    return int(written) if written.isdigit() else MONTHS.index(written[:3].lower()) + 1
 
 
 def _numbers(text: str) -> Iterator[Found]:
@@ -222,7 +220,7 @@ def _power(text: str, match: re.Match[str]) -> int:
     money = text.endswith(_SIGNS, 0, match.start())
     if (letter in ("m", "M") and money) or (letter == "M" and text[match.end() - 2].isdigit()):
         return 6
-    return 9 if letter in ("b", "B") and money else _POWERS.get(match["power"] or "", 0)
+    return 9 if letter in ("b", "B") and money else POWERS.get(match["power"] or "", 0)
 
 
 def _joined(text: str, matches: list[re.Match[str]]) -> list[re.Match[str]]:
@@ -293,7 +291,7 @@ def _clock_times(text: str) -> Iterator[Found]:
 
 def _quarters(text: str) -> Iterator[Found]:
     for match in _QUARTER.finditer(text):
-        number = int(match["digit"] or _ORDINALS.index(match["word"].lower()) + 1)
+        number = int(match["digit"] or ORDINALS[match["word"].lower()])
         end = match.end("digit") if match["digit"] else match.end("word") + len(" quarter")
         yield Found(match.start(), end, ("quarter", number))
         if match["year"]:

@@ -8,8 +8,8 @@ from typing import Final
 from franq_guard.basics.words import CALENDAR, word_set
 from franq_guard.faithfulness.small.numerals import folded
 
-_WORD: Final = re.compile(r"\w+(?:[.,]\d+)*")
-
+WORD: Final = re.compile(r"\w+(?:[.,]\d+)*")
+"""A word, or a number with its separators."""
 
 STOPWORDS: Final = word_set(
     "a an the and or but if of in on at by for to from with as is are was were be been being "
@@ -26,7 +26,7 @@ def words(text: str) -> list[str]:
 
     Thousands separators are removed, and numbers in words from one hundred up are in digits.
     """
-    found = _WORD.findall(folded(text).text.lower())
+    found = WORD.findall(folded(text).text.lower())
     return [w.replace(",", "") if w[0].isdigit() else w for w in found]
 
 
@@ -39,7 +39,7 @@ def stem(word: str) -> str:
 
 
 _SHORT: Final = {word[:3] for word in CALENDAR}
-MONTHS: Final = word_set("jan feb mar apr may jun jul aug sep oct nov dec")
+MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
 def calendar_word(word: str) -> str | None:

@@ -10,11 +10,9 @@ from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.comparing.grid import Token
 from franq_guard.faithfulness.small.comparing.quantities import Quantity, amount_at
 from franq_guard.faithfulness.small.comparing.scales import COUNTING, DEGREES, Degree
-from franq_guard.faithfulness.small.numerals import CARDINALS, SPELLED
+from franq_guard.faithfulness.small.numerals import CARDINALS, ORDINALS
 
-_ORDINALS: Final = {"second": 2} | {
-    word: number for word, number in SPELLED.items() if word not in CARDINALS and number < 11
-}
+_RANKS: Final = {word: number for word, number in ORDINALS.items() if 1 < number < 11}
 _FACTORS: Final = {"twice": Decimal(2), "double": Decimal(2), "half": Decimal("0.5")}
 _OWNERS: Final = word_set("s his her its their our your my")
 _SOME: Final = {"one", "some", "among", *CARDINALS}
@@ -92,7 +90,7 @@ def _at(claim: str, tokens: Sequence[Token], at: int) -> Comparison | None:
 def _most(tokens: Sequence[Token], at: int, degree: Degree) -> Comparison | None:
     """Read "the heaviest" or "the second most expensive", not "at most"."""
     before = tokens[at - 1].text if at else ""
-    rank = _ORDINALS.get(before, 1)
+    rank = _RANKS.get(before, 1)
     start = at - (rank > 1)
     owner = tokens[start - 1].text if start else ""
     counts = tokens[at].text in COUNTING or rank > 1

@@ -15,7 +15,7 @@ from franq_guard.faithfulness.small.units import (
     Unit,
     unit_of,
 )
-from franq_guard.faithfulness.small.values import AND, dates
+from franq_guard.faithfulness.small.values import AND, POWERS, dates
 
 
 class Quantity(NamedTuple):
@@ -35,7 +35,6 @@ _AMOUNT: Final = re.compile(
     rf"(?:[\s-]?(?P<power>thousand|million|billion|bn|k)\b)?"
     rf"(?:[\s-]?(?P<unit>{UNIT_PATTERN}))?"
 )
-_ZEROS: Final = {"k": 3, "thousand": 3, "million": 6, "bn": 9, "billion": 9}
 _OTHER_UNIT: Final = re.compile(r"\s?[^\W\d][^\W\d²³]*[²³]?(?:/[a-z]+)?")
 _CLOCK: Final = re.compile(
     r"(?P<hours>\d{1,2})(?:[:.](?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d))?)?"
@@ -73,7 +72,7 @@ def amount_at(text: str, at: int) -> tuple[Quantity, int] | None:
 
 def _quantity(match: re.Match[str], default: Unit | None) -> Quantity:
     digits = re.sub(r"\D", "", match["whole"]) + (match["part"] or "").replace(",", ".")
-    number = Decimal(digits).scaleb(_ZEROS.get(match["power"] or "", 0))
+    number = Decimal(digits).scaleb(POWERS.get(match["power"] or "", 0))
     number = -number if match["minus"] or match["sign"] in ("-", "−") else number
     unit = unit_of(match["before"] or match["unit"] or "") or default
     return Quantity(unit.kind, number * unit.size) if unit else Quantity("number", number)

@@ -52,16 +52,18 @@ def _scale(up: str = "", down: str = "", kinds: str = "") -> Scale:
     return Scale(_heads(up), _heads(down), word_set(kinds))
 
 
+_PRICE: Final = "price cost fee fare rent hire pay"
+_PEOPLE: Final = "population inhabitants residents people"
 _BEGINNING: Final = "year built opened founded established completed launched released born"
 _SCALES: Final = {
     "count": _scale(),
     "weight": _scale("weight mass weighs"),
-    "price": _scale("price cost fee fare rent hire pay", kinds=" ".join(CURRENCIES)),
+    "price": _scale(_PRICE, kinds=" ".join(CURRENCIES)),
     "age": _scale("age", _BEGINNING),
     "height": _scale("height elevation altitude"),
     "length": _scale("length duration distance span"),
     "size": _scale("size area"),
-    "people": _scale("population inhabitants residents people"),
+    "people": _scale(_PEOPLE),
     "speed": _scale("speed", "time duration", "km/h mph m/s"),
     "depth": _scale("depth"),
     "width": _scale("width breadth"),
@@ -134,8 +136,8 @@ RANKS: Final = _heads("rank ranking pos position place priority grade class seed
 ALIKE: Final = tuple(
     _heads(words)
     for words in (
-        "price cost fee fare rent hire pay",
-        "population inhabitants residents people",
+        _PRICE,
+        _PEOPLE,
         "departs departure leaves",
         "arrives arrival",
         "weighs weight",
