@@ -1,4 +1,4 @@
-"""Cuts contexts and claims into what the encoder reads, and chooses what is worth reading.
+"""Cuts contexts and claims into pairs that the encoder reads, and chooses what is worth reading.
 
 The encoder's time grows with every (claim, text) pair. Most texts that were retrieved have little
 to do with a given claim, and counting shared words tells which at a thousandth of the time.
@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from franq_guard.faithfulness.small.chunks import chunks, sentences, windows
+from franq_guard.faithfulness.small.comparing.compared import compared
 from franq_guard.faithfulness.small.encoder_input import CHUNK_TOKENS, CLAIM_TOKENS
 from franq_guard.faithfulness.small.features import overlap
 from franq_guard.faithfulness.small.html import without_markup
+from franq_guard.faithfulness.small.spelling import as_written
 from franq_guard.faithfulness.small.tables.rows import tables, written_out
 from franq_guard.records import Passage, Span
 
@@ -53,6 +55,32 @@ class Cut:
             tuple(text[a:b] for text in written for a, b in stretches(text)),
             frozenset(row.sentence() for text in texts for _, rows in tables(text) for row in rows),
         )
+
+
+def read_together(contexts: Sequence[Texts], claims: Sequence[str]) -> list[tuple[int, str, Cut]]:
+    """Return the sentences of all claims, each with its claim's index and what it is read beside.
+
+    A claim is first written as its context writes numbers (:func:`.spelling.as_written`). One whose
+    context has no text is left out.
+    """
+    cut = {context: Cut.of(context) for context in dict.fromkeys(map(tuple, contexts))}
+    cuts = [cut[tuple(context)] for context in contexts]
+    spelled = [as_written(claim, c.whole) for claim, c in zip(claims, cuts, strict=True)]
+    parts = {claim: claim_pieces(claim) for claim in dict.fromkeys(spelled)}
+    return [
+        (index, part, _beside(part, context))
+        for index, (context, claim) in enumerate(zip(cuts, spelled, strict=True))
+        for part in parts[claim]
+        if context.chunks
+    ]
+
+
+def _beside(part: str, context: Cut) -> Cut:
+    """What a claim is read beside: the context, or itself if the cells of a table prove it.
+
+    "Line 4 departs earlier than line 2" stands nowhere, yet the table says so.
+    """
+    return Cut.of((part,)) if compared(part, context.source) else context
 
 
 def texts_of(passages: Sequence[Passage | str]) -> Texts:

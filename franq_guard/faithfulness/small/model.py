@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from franq_guard.basics.numbers import DTYPES, Dtype, chosen_dtype
 from franq_guard.faithfulness.small import blend
-from franq_guard.faithfulness.small.asked import asked
 from franq_guard.faithfulness.small.cut import (
     Cut,
     Texts,
     chunk_texts,
     nearest,
+    read_together,
     stretches,
     texts_of,
     worth_reading,
@@ -173,7 +173,7 @@ class SmallFaithfulness:
             claims: as many as `contexts`.
         """
         _check(contexts, claims)
-        pieces = asked(contexts, claims)
+        pieces = read_together(contexts, claims)
         read = [worth_reading(part, context.chunks) for _, part, context in pieces]
         near = [nearest(part, context.sentences) for _, part, context in pieces]
         wanted = [
@@ -294,8 +294,8 @@ class SmallFaithfulness:
         whole = "\n".join(text.text for text in texts)
         spelled = [as_written(claim, whole) for claim in claims]
         near = [nearest(claim, read) for claim in spelled]
-        asked = [(read[i], claim) for claim, best in zip(spelled, near, strict=True) for i in best]
-        scores = iter(self.score([a for a, _ in asked], [b for _, b in asked]))
+        pairs = [(read[i], claim) for claim, best in zip(spelled, near, strict=True) for i in best]
+        scores = iter(self.score([a for a, _ in pairs], [b for _, b in pairs]))
         found: list[Evidence | None] = []
         for best in near:
             value, place = max((next(scores), -rank) for rank, _ in enumerate(best))

@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from franq_guard.faithfulness.small.asked import asked
 from franq_guard.faithfulness.small.comparing.compared import compared
-from franq_guard.faithfulness.small.cut import Texts, nearest
+from franq_guard.faithfulness.small.cut import Texts, nearest, read_together
 from franq_guard.faithfulness.small.html import without_markup
 from franq_guard.faithfulness.small.replaced import REPLACED, best_match, replaced
 from franq_guard.faithfulness.small.tables.cells import misplaced
@@ -45,7 +44,7 @@ def refuted(
     """
     sentences: list[dict[str, float]] = [{} for _ in claims]
     tables: list[frozenset[int]] = [frozenset() for _ in claims]
-    for index, part, context in asked(contexts, claims):
+    for index, part, context in read_together(contexts, claims):
         told = [context.sentences[i] for i in nearest(part, context.sentences)]
         told = [sentence for sentence in told if sentence not in context.rows]
         value = odds(replaced(part, told, context.whole))
