@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from franq_guard.faithfulness.small.bounds import exact
+from franq_guard.faithfulness.small.amounts.bounds import exact
 from franq_guard.faithfulness.small.model import SmallFaithfulness
 from franq_guard.faithfulness.small.spelling import as_written
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franq_guard.faithfulness.small.derived import computed, states_a_case
-from franq_guard.faithfulness.small.exchanged import exchanged
+from franq_guard.faithfulness.small.differences.derived import computed, states_a_case
+from franq_guard.faithfulness.small.differences.exchanged import exchanged
 from franq_guard.faithfulness.small.replaced import REPLACED, replaced
 
 

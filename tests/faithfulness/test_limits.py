@@ -2,7 +2,7 @@
 
 import pytest
 
-from franq_guard.faithfulness.small.limits import Limit, begins_limit, limit_of
+from franq_guard.faithfulness.small.amounts.limits import Limit, begins_limit, limit_of
 from franq_guard.faithfulness.small.replaced import REPLACED, replaced
 from franq_guard.faithfulness.small.tokens import tokens
 

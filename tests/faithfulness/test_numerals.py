@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from franq_guard.faithfulness.small.amounts.values import amounts, read
 from franq_guard.faithfulness.small.facts import facts, normalised
 from franq_guard.faithfulness.small.numerals import folded
 from franq_guard.faithfulness.small.spelling import as_written
 from franq_guard.faithfulness.small.tokens import tokens
-from franq_guard.faithfulness.small.values import amounts, read
 from franq_guard.faithfulness.small.words import words
 
 SCALES = {"thousand": 1000, "million": 1_000_000}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franq_guard.faithfulness.small.opposites import opposed
+from franq_guard.faithfulness.small.differences.opposites import opposed
 from franq_guard.faithfulness.small.replaced import REPLACED, replaced
 
 WORDS = ("rose", "before", "opened", "allowed", "largest", "north", "won", "successful")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from franq_guard.faithfulness.small.differences.subjects import other_subject
 from franq_guard.faithfulness.small.replaced import REPLACED, replaced
-from franq_guard.faithfulness.small.subjects import other_subject
 from franq_guard.faithfulness.small.tokens import tokens
 
 BAKERY = "In 2003 Elin Marsh sold the bakery in Brenn to Tomas Birk for nine thousand crowns."

@@ -1,1 +1,14 @@
-"""The small offline faithfulness model."""
+"""The small offline faithfulness model. :mod:`.model` calls the others, in about this order.
+
+- `cut`, `chunks`: passages into chunks and sentences, claims into sentences; which to read
+- `html`, `tables/`: the markup of a page as blanks, each row of a table as a sentence
+- `spelling`, `amounts/`, `numerals`: a claim's numbers and dates as the passages write them
+- `comparing/`: "A has more beds than B", computed from the cells of a table
+- `reading`, `encoder_input`, `encoder`: the network over (claim, text) pairs
+- `nearness`: the cosine of the embeddings of claim and chunk
+- `features`, `facts`, `words`: which words, numbers and names both have, counted
+- `replaced`, `differences/`, `tokens`: the one fact that differs from the nearest sentence
+- `refuting`: whether such a fact, or the cells of a table, refutes the claim
+- `blend`: all of this into P(faithful)
+- `storage`, `minilm`, `weights/`: the files of the network, checked and loaded
+"""

@@ -16,11 +16,11 @@ from functools import lru_cache
 from typing import Final
 
 from franq_guard.basics.words import word_set
-from franq_guard.faithfulness.small.derived import computed, states_a_case
-from franq_guard.faithfulness.small.exchanged import exchanged, lists_differently
-from franq_guard.faithfulness.small.gaps import SOME, Gap
-from franq_guard.faithfulness.small.opposites import opposed, opposite_key
-from franq_guard.faithfulness.small.subjects import other_subject
+from franq_guard.faithfulness.small.differences.derived import computed, states_a_case
+from franq_guard.faithfulness.small.differences.exchanged import exchanged, lists_differently
+from franq_guard.faithfulness.small.differences.gaps import SOME, Gap
+from franq_guard.faithfulness.small.differences.opposites import opposed, opposite_key
+from franq_guard.faithfulness.small.differences.subjects import other_subject
 from franq_guard.faithfulness.small.tokens import (
     Known,
     Measures,

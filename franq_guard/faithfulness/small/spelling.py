@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from franq_guard.faithfulness.small.bounds import exact
-from franq_guard.faithfulness.small.values import Found, Value, read
+from franq_guard.faithfulness.small.amounts.bounds import exact
+from franq_guard.faithfulness.small.amounts.values import Found, Value, read
 
 SPELLING: Final = "spelling11"
 """Part of the model's fingerprint; change it with any rule of how texts and facts are read."""

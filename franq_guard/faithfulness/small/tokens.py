@@ -12,15 +12,15 @@ from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 from franq_guard.basics.words import word_set
-from franq_guard.faithfulness.small.facts import ORDINAL_END
-from franq_guard.faithfulness.small.limits import Limit, begins_limit, limit_of
-from franq_guard.faithfulness.small.numerals import FULL_TENS, SPELLED, folded
-from franq_guard.faithfulness.small.units import (
+from franq_guard.faithfulness.small.amounts.limits import Limit, begins_limit, limit_of
+from franq_guard.faithfulness.small.amounts.units import (
     CURRENCY_PATTERN,
     RATE_PATTERN,
     RATED_PATTERN,
     unit_of,
 )
+from franq_guard.faithfulness.small.facts import ORDINAL_END
+from franq_guard.faithfulness.small.numerals import FULL_TENS, SPELLED, folded
 from franq_guard.faithfulness.small.words import (
     MONTHS,
     NEGATIONS,

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from franq_guard.faithfulness.small.numerals import CARDINALS
-from franq_guard.faithfulness.small.units import (
+from franq_guard.faithfulness.small.amounts.units import (
     CURRENCIES,
     CURRENCY_PATTERN,
     UNIT_PATTERN,
     Unit,
     unit_of,
 )
-from franq_guard.faithfulness.small.values import AND, POWERS, dates
+from franq_guard.faithfulness.small.amounts.values import AND, POWERS, dates
+from franq_guard.faithfulness.small.numerals import CARDINALS
 
 
 class Quantity(NamedTuple):

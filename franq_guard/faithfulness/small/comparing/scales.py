@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal, NamedTuple
 
 from franq_guard.basics.words import word_set
-from franq_guard.faithfulness.small.units import CURRENCIES
+from franq_guard.faithfulness.small.amounts.units import CURRENCIES
 from franq_guard.faithfulness.small.words import stem
 
 

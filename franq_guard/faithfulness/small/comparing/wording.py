@@ -8,11 +8,11 @@ from functools import lru_cache
 from typing import Final
 
 from franq_guard.basics.words import word_set
+from franq_guard.faithfulness.small.amounts.units import unit_of
 from franq_guard.faithfulness.small.comparing.comparisons import Comparison
 from franq_guard.faithfulness.small.comparing.grid import Column, Grid, Thing, Token, split
 from franq_guard.faithfulness.small.comparing.scales import ALIKE, VERBS, cut
 from franq_guard.faithfulness.small.numerals import CARDINALS
-from franq_guard.faithfulness.small.units import unit_of
 from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, stem, words
 
 DOUBTS: Final = NEGATIONS | word_set(

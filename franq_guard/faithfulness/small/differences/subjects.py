@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import Final
 
 from franq_guard.basics.words import word_set
-from franq_guard.faithfulness.small.same_name import same_name
+from franq_guard.faithfulness.small.differences.same_name import same_name
 from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, calendar_word, stem
 
 _PIECE: Final = re.compile(r"\w+(?:[.,]\d+)*|['’]s\b|[^\w\s]")

@@ -14,9 +14,9 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from franq_guard.basics.words import word_set
+from franq_guard.faithfulness.small.amounts.units import TIMES, UNIT_PATTERN, unit_of
+from franq_guard.faithfulness.small.amounts.values import Amount, amounts
 from franq_guard.faithfulness.small.numerals import folded
-from franq_guard.faithfulness.small.units import TIMES, UNIT_PATTERN, unit_of
-from franq_guard.faithfulness.small.values import Amount, amounts
 from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, calendar_word, stem, words
 
 _BOUND: Final = re.compile(

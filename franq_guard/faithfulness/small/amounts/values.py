@@ -14,8 +14,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from franq_guard.basics.words import word_set
-from franq_guard.faithfulness.small.numerals import CARDINAL_PATTERN, CARDINALS, ORDINALS, folded
-from franq_guard.faithfulness.small.units import (
+from franq_guard.faithfulness.small.amounts.units import (
     CURRENCY_PATTERN,
     RATE_PATTERN,
     RATED_PATTERN,
@@ -23,6 +22,7 @@ from franq_guard.faithfulness.small.units import (
     Unit,
     unit_of,
 )
+from franq_guard.faithfulness.small.numerals import CARDINAL_PATTERN, CARDINALS, ORDINALS, folded
 from franq_guard.faithfulness.small.words import MONTHS, STOPWORDS, stem
 
 Value = tuple[object, ...]

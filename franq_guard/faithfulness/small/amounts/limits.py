@@ -10,8 +10,8 @@ import re
 from typing import Final, Literal, NamedTuple
 
 from franq_guard.basics.words import word_set
+from franq_guard.faithfulness.small.amounts.units import CURRENCY_PATTERN, TIMES, unit_of
 from franq_guard.faithfulness.small.numerals import SPELLED
-from franq_guard.faithfulness.small.units import CURRENCY_PATTERN, TIMES, unit_of
 from franq_guard.faithfulness.small.words import NEGATIONS, calendar_word
 
 Side = Literal["least", "most", ""]

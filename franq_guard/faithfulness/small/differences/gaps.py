@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Final
 
 from franq_guard.basics.words import word_set
-from franq_guard.faithfulness.small.same_name import same_name
+from franq_guard.faithfulness.small.differences.same_name import same_name
 from franq_guard.faithfulness.small.tokens import Kind, Token, Tokens
 from franq_guard.faithfulness.small.words import MONTHS, stem
 
