@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from franq_guard.faithfulness.small.amounts.values import amounts, read
 from franq_guard.faithfulness.small.facts import facts, normalised
-from franq_guard.faithfulness.small.numerals import folded
+from franq_guard.faithfulness.small.numerals import in_digits
 from franq_guard.faithfulness.small.spelling import as_written
 from franq_guard.faithfulness.small.tokens import tokens
 from franq_guard.faithfulness.small.words import words
@@ -61,7 +61,7 @@ SCALES = {"thousand": 1000, "million": 1_000_000}
     ],
 )
 def test_a_number_is_written_in_digits(written: str, digits: str) -> None:
-    assert folded(written).text == digits
+    assert in_digits(written).text == digits
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_number_is_written_in_digits(written: str, digits: str) -> None:
     ],
 )
 def test_what_is_no_number_of_this_kind_stays(text: str) -> None:
-    assert folded(text).text == text
+    assert in_digits(text).text == text
 
 
 def test_idioms_do_not_change_a_claim() -> None:
@@ -177,15 +177,15 @@ def test_a_number_in_words_reads_back_to_itself(number: int, joint: str, hyphen:
     first = tokens(written)[0]
     assert (first.text, first.of.power) == (digits, "".join(scale))
     if number >= 100:
-        assert folded(written).original(0, len(folded(written).text)) == (0, len(written))
-        assert folded(text).text.startswith("The hall of Orm has ")
-        assert folded(text).text.endswith(" red seats.")
+        assert in_digits(written).original(0, len(in_digits(written).text)) == (0, len(written))
+        assert in_digits(text).text.startswith("The hall of Orm has ")
+        assert in_digits(text).text.endswith(" red seats.")
 
 
 @given(st.lists(st.sampled_from(PIECES.split())))
 def test_every_place_maps_back(parts: list[str]) -> None:
     text = " ".join(parts)
-    digits = folded(text)
+    digits = in_digits(text)
     end = 0
     for (start, stop), (first, last) in digits.places:
         assert digits.original(start, stop) == (first, last)

@@ -89,7 +89,7 @@ _BRACKET: Final = re.compile(
 _LONGEST: Final = len("between ") + 1
 
 
-class Folded(NamedTuple):
+class InDigits(NamedTuple):
     """A text with its numbers in digits.
 
     ``places`` has where each number stands in ``text``, then where it stands in the original.
@@ -104,17 +104,17 @@ class Folded(NamedTuple):
 
     def _back(self, at: int, side: int) -> int:
         shift = 0
-        for folded, original in self.places:
-            if at <= folded[0]:
+        for here, original in self.places:
+            if at <= here[0]:
                 break
-            if at < folded[1]:
+            if at < here[1]:
                 return original[side]
-            shift = original[1] - folded[1]
+            shift = original[1] - here[1]
         return at + shift
 
 
 @lru_cache(maxsize=4096)
-def folded(text: str) -> Folded:
+def in_digits(text: str) -> InDigits:
     """Return a text with its numbers in words from one hundred up in digits.
 
     "Six hundred and forty" is 640, "three hundred and fifty thousand" is 350 thousand, "half a
@@ -122,7 +122,7 @@ def folded(text: str) -> Folded:
     digits and unit follow: "one hundred and fifty per cent (150%)".
     """
     if not _WORTH_READING.search(text):
-        return Folded(text)
+        return InDigits(text)
     written: list[str] = []
     places: list[tuple[Span, Span]] = []
     done = length = 0
@@ -132,7 +132,7 @@ def folded(text: str) -> Folded:
         places.append(((length, length + len(number)), (start, end)))
         length += len(number)
         done = end
-    return Folded("".join((*written, text[done:])), tuple(places)) if places else Folded(text)
+    return InDigits("".join((*written, text[done:])), tuple(places)) if places else InDigits(text)
 
 
 def _found(text: str) -> Iterator[tuple[Span, str]]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from franq_guard.faithfulness.small.encoder import Encoder
 
 Logits = tuple[float, float, float]
-Texts = tuple[str, str]
+TextPair = tuple[str, str]
 _Key = bytes
 
 
@@ -68,7 +68,7 @@ class PairReader:
         with self._lock:
             self._cache.clear()
 
-    def logits(self, pairs: Iterable[Texts]) -> dict[Texts, Logits]:
+    def logits(self, pairs: Iterable[TextPair]) -> dict[TextPair, Logits]:
         """Return the logits of each distinct (claim piece, text), from the cache if possible."""
         keys = {pair: _key(pair) for pair in dict.fromkeys(pairs)}
         with self._lock:
@@ -83,7 +83,7 @@ class PairReader:
                 self._cache.popitem(last=False)
         return known
 
-    def _read(self, texts: Sequence[Texts]) -> list[Logits]:
+    def _read(self, texts: Sequence[TextPair]) -> list[Logits]:
         if not texts:
             return []
         distinct = list(dict.fromkeys(text for pair in texts for text in pair))
@@ -124,7 +124,7 @@ def _windows(claim: Ids, text: Ids) -> list[Ids]:
     return [text[i : i + room] for i in range(0, len(text), room)]
 
 
-def _key(pair: Texts) -> _Key:
+def _key(pair: TextPair) -> _Key:
     digest = hashlib.blake2b(digest_size=16)
     for text in pair:
         data = text.encode("utf-8", "surrogatepass")

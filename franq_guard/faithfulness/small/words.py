@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from franq_guard.basics.words import CALENDAR, word_set
-from franq_guard.faithfulness.small.numerals import folded
+from franq_guard.faithfulness.small.numerals import in_digits
 
 WORD: Final = re.compile(r"\w+(?:[.,]\d+)*")
 """A word, or a number with its separators."""
@@ -26,7 +26,7 @@ def words(text: str) -> list[str]:
 
     Thousands separators are removed, and numbers in words from one hundred up are in digits.
     """
-    found = WORD.findall(folded(text).text.lower())
+    found = WORD.findall(in_digits(text).text.lower())
     return [w.replace(",", "") if w[0].isdigit() else w for w in found]
 
 

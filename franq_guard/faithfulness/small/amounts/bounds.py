@@ -1,4 +1,4 @@
-"""Writes the number of the passages where a claim only bounds or rounds it.
+"""Writes the exact number of the passages into a claim that only bounds or rounds it.
 
 "It weighs less than 20 kg" follows from "it weighs 14.5 kg", yet encoder and look-ups take 20 for
 another number. What is written says more than the claim, so that what supports it supports the
@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.amounts.units import TIMES, UNIT_PATTERN, unit_of
 from franq_guard.faithfulness.small.amounts.values import Amount, amounts
-from franq_guard.faithfulness.small.numerals import folded
+from franq_guard.faithfulness.small.numerals import in_digits
 from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, calendar_word, stem, words
 
 _BOUND: Final = re.compile(
@@ -204,7 +204,7 @@ def _stands(bound: str, text: str) -> bool:
 def _alike(claim: str, sentence: str) -> bool:
     """Whether a sentence has most of a claim's content words, and all of its names and numbers."""
     known = set(map(stem, words(sentence)))
-    own = {word for word in _TOKEN.findall(folded(claim).text) if word.lower() not in STOPWORDS}
+    own = {word for word in _TOKEN.findall(in_digits(claim).text) if word.lower() not in STOPWORDS}
     missing = {word for word in own if stem(word.lower()) not in known}
     named = any(word != word.lower() or not word.isalpha() for word in missing)
     return not named and len(missing) <= _MOST * len(own)

@@ -22,7 +22,7 @@ from franq_guard.faithfulness.small.amounts.units import (
     Unit,
     unit_of,
 )
-from franq_guard.faithfulness.small.numerals import CARDINAL_PATTERN, CARDINALS, ORDINALS, folded
+from franq_guard.faithfulness.small.numerals import CARDINAL_PATTERN, CARDINALS, ORDINALS, in_digits
 from franq_guard.faithfulness.small.words import MONTHS, STOPWORDS, stem
 
 Value = tuple[object, ...]
@@ -121,7 +121,7 @@ _QUARTER: Final = re.compile(
 
 def read(text: str) -> Iterator[Found]:
     """The values of a text, a number with a unit also without it; some overlap."""
-    digits = folded(text)
+    digits = in_digits(text)
     for reader in (dates, _numbers, _measures_in_words, _shares, _clock_times, _quarters):
         for found in reader(digits.text):
             start, end = digits.original(found.start, found.end)
@@ -164,7 +164,7 @@ def _numbers(text: str) -> Iterator[Found]:
 
 def amounts(text: str) -> Iterator[Amount]:
     """The numbers of a text of which it is known what they are of, none of them twice."""
-    digits = folded(text)
+    digits = in_digits(text)
     for found in _amounts(digits.text):
         start, end = digits.original(found.start, found.end)
         yield found._replace(start=start, end=end)

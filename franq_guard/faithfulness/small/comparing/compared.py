@@ -26,7 +26,13 @@ from franq_guard.faithfulness.small.comparing.comparisons import (
     may_compare,
 )
 from franq_guard.faithfulness.small.comparing.grid import Column, Grid, Thing, Token, grids, split
-from franq_guard.faithfulness.small.comparing.scales import ALIKE, NO_NEGATIVES, VERBS, Scale, cut
+from franq_guard.faithfulness.small.comparing.scales import (
+    ALIKE,
+    NO_NEGATIVES,
+    VERBS,
+    Scale,
+    base_form,
+)
 from franq_guard.faithfulness.small.comparing.wording import (
     DOUBTS,
     SMALL,
@@ -99,9 +105,9 @@ class _Reading:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The other words, cut."""
+        """The base forms of the other words."""
         every = range(len(self.tokens))
-        return self._cut(at for at in every if at not in self.names)
+        return self._base_forms(at for at in every if at not in self.names)
 
     def verdict(self) -> _Verdict | None:
         """Whether the table proves or refutes the claim, None if neither."""
@@ -129,7 +135,7 @@ class _Reading:
         """Whether a superlative is that of a header, "highest point"."""
         if one is None or one.form != "most":
             return False
-        return cut(self.tokens[one.start].text) in self.grid.heads
+        return base_form(self.tokens[one.start].text) in self.grid.heads
 
     def _columns(self, comparison: Comparison) -> Iterator[tuple[Column, int]]:
         """The columns that may be compared, each with 1 or -1: whether more of it is meant."""
@@ -152,7 +158,7 @@ class _Reading:
     def _is_plural(self, comparison: Comparison) -> bool:
         """Whether several things are large or long: "larger rooms" are not more of them."""
         behind = [token.text for token in self.tokens[comparison.end : comparison.end + 1]]
-        return behind != [] and behind[0].endswith("s") and cut(behind[0]) in self.grid.heads
+        return behind != [] and behind[0].endswith("s") and base_form(behind[0]) in self.grid.heads
 
     def _fits(self, column: Column, scale: Scale) -> int:
         """1 or -1 where a column has what an adjective measures, else 0."""
@@ -178,15 +184,17 @@ class _Reading:
             behind = range(comparison.beyond, len(self.tokens))
             beside += [at for at in behind if self._is_head(at)]
         before = (at for at in range(comparison.start) if at not in self.names)
-        return self._cut(before), self._cut(at for at in beside if at not in self.names)
+        return self._base_forms(before), self._base_forms(
+            at for at in beside if at not in self.names
+        )
 
     def _is_head(self, at: int) -> bool:
         word = self.tokens[at].text
-        return word in SMALL or cut(word) in self.grid.heads
+        return word in SMALL or base_form(word) in self.grid.heads
 
-    def _cut(self, places: Iterator[int]) -> frozenset[str]:
-        """The words at some places, cut, with those that mean the same column."""
-        said = frozenset(cut(self.tokens[at].text) for at in places)
+    def _base_forms(self, places: Iterator[int]) -> frozenset[str]:
+        """The base forms of the words at some places, with those that mean the same column."""
+        said = frozenset(base_form(self.tokens[at].text) for at in places)
         return said.union(*(group for group in ALIKE if group & said))
 
     def _holds(self, comparison: Comparison, column: Column, sign: int) -> bool | None:
@@ -210,7 +218,7 @@ class _Reading:
         rows = {thing.row for thing in self.things}
         for thing in self.things:
             before = [t.text for t in self.tokens[: thing.start] if t.text not in ("the", ",")]
-            of_head = cut("".join(before[-2:-1])) in self.grid.heads  # "the price for a boat"
+            of_head = base_form("".join(before[-2:-1])) in self.grid.heads  # "the price for a boat"
             place = before[-1:] and before[-1] in _PLACES and not of_head
             of_it = before[-1:] == ["of"] and before[-2:-1] != ["that"]
             if place or (of_it and thing.start > comparison.start):
@@ -220,7 +228,7 @@ class _Reading:
     def _joined(self, things: Sequence[Thing]) -> bool:
         """Whether only "and" and the like stands between things."""
         return all(
-            token.text in _JOINED or cut(token.text) in self.grid.kinds
+            token.text in _JOINED or base_form(token.text) in self.grid.kinds
             for one, other in pairwise(things)
             for token in self.tokens[one.end : other.start]
         )
@@ -253,7 +261,7 @@ class _Reading:
         if self.names or not self.grid.kind or len(numbers) != 1 or not set(said) & _LISTED:
             return None
         at, number = numbers[0]
-        if not at + 1 < len(said) or cut(said[at + 1]) not in self.grid.kinds:
+        if not at + 1 < len(said) or base_form(said[at + 1]) not in self.grid.kinds:
             return None
         if any(word not in SMALL for word in (*said[:at], *said[at + 2 :])):
             return None

@@ -16,7 +16,7 @@ from franq_guard.faithfulness.small.comparing.scales import (
     NO_NEGATIVES,
     RANKS,
     Degree,
-    cut,
+    base_form,
 )
 from franq_guard.faithfulness.small.tables.rows import Row, tables
 from franq_guard.faithfulness.small.tables.sections import ASIDE
@@ -30,7 +30,7 @@ _TAIL: Final = re.compile(r"\s*(?:[(\[/]|, | per | an? | in (?=\S+$)).*", re.IGN
 """What a header says beyond what is counted: "Weight (kg)", "Price per night"."""
 _FILLERS: Final = frozenset(
     map(
-        cut,
+        base_form,
         word_set(
             "number no top total max maximum min minimum average mean overall amount list listed "
             "net gross operating own current entry standard monthly annual yearly daily highest "
@@ -40,7 +40,10 @@ _FILLERS: Final = frozenset(
 )
 """Words that a header may have and a claim may leave out."""
 _SUMS: Final = frozenset(
-    map(cut, word_set("total subtotal sum all overall average mean median combined other others"))
+    map(
+        base_form,
+        word_set("total subtotal sum all overall average mean median combined other others"),
+    )
 )
 """A row or column with such a name is no thing among the others."""
 _LEAST_YEAR: Final = 1000
@@ -77,14 +80,14 @@ class Column:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The words that a claim must have that names the column, cut."""
+        """The base forms of the words that a claim must have that names the column."""
         found = _words(_TAIL.sub("", self.head)) or _words(self.head)
         return found - _FILLERS or found
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """All words of the header, cut."""
-        return frozenset(cut(token.text) for token in split(self.head))
+        """The base forms of the words of the header."""
+        return frozenset(base_form(token.text) for token in split(self.head))
 
     @cached_property
     def quantities(self) -> list[Quantity | None]:
@@ -111,18 +114,18 @@ class Grid:
     def kinds(self) -> frozenset[str]:
         """Words for all the things: of the header above the names, and what all names have."""
         every = frozenset.intersection(*(frozenset(words) for words in self._named))
-        return frozenset(map(cut, every)) | _words(self.kind)
+        return frozenset(map(base_form, every)) | _words(self.kind)
 
     @cached_property
     def heads(self) -> frozenset[str]:
-        """The words of all headers, cut."""
+        """The base forms of the words of all headers."""
         return frozenset(word for column in self.columns for word in column.words)
 
     @cached_property
     def cell_words(self) -> frozenset[str]:
-        """The words of all cells, cut."""
+        """The base forms of the words of all cells."""
         cells = " ".join(cell for column in self.columns for cell in column.cells)
-        return frozenset(cut(token.text) for token in split(cells))
+        return frozenset(base_form(token.text) for token in split(cells))
 
     def is_alike(self, column: Column) -> bool:
         """Whether the things can be compared in a column.
@@ -186,11 +189,13 @@ class Grid:
     def _is_name(self, run: Sequence[str], before: Sequence[Token]) -> bool:
         """Whether words are a name: no number alone, and no words that compare or head a column."""
         if all(word.isdecimal() for word in run):
-            headed = bool(before) and cut(before[-1].text) in _words(self.kind)
+            headed = bool(before) and base_form(before[-1].text) in _words(self.kind)
             return list(run) in self._named and (headed or Decimal(run[0]) >= _LEAST_YEAR)
         said = [word for word in run if word not in STOPWORDS]
         whole = list(run) in self._named
-        return whole or any(word not in DEGREES and cut(word) not in self.heads for word in said)
+        return whole or any(
+            word not in DEGREES and base_form(word) not in self.heads for word in said
+        )
 
 
 @lru_cache(maxsize=64)
@@ -222,7 +227,7 @@ def _of(rows: Sequence[Row], title: str) -> Iterator[Grid]:
 
 def _words(text: str) -> frozenset[str]:
     found = [token.text for token in split(text) if token.text[0].isalnum()]
-    return frozenset(cut(word) for word in found if word not in STOPWORDS)
+    return frozenset(base_form(word) for word in found if word not in STOPWORDS)
 
 
 def _singular(word: str) -> str:

@@ -9,7 +9,7 @@ from franq_guard.faithfulness.small.amounts.units import CURRENCIES
 from franq_guard.faithfulness.small.words import stem
 
 
-def cut(word: str) -> str:
+def base_form(word: str) -> str:
     """A word without its ending, so that "ripens" is "ripening"; "popular" is not "population"."""
     if word.endswith("ies"):
         return word[:-3] + "y"
@@ -45,7 +45,7 @@ class Degree(NamedTuple):
 
 
 def _heads(words: str) -> frozenset[str]:
-    return frozenset(map(cut, word_set(words)))
+    return frozenset(map(base_form, word_set(words)))
 
 
 def _scale(up: str = "", down: str = "", kinds: str = "") -> Scale:
@@ -125,10 +125,10 @@ DEGREES: Final = _degrees()
 COUNTING: Final = word_set("more less most least")
 """These compare the adjective behind them, too: "more expensive"."""
 VERBS: Final = {
-    cut(verb): _SCALES[scale]
+    base_form(verb): _SCALES[scale]
     for verb, scale in (("cost", "price"), ("pay", "price"), ("weigh", "weight"))
-} | {cut("take"): _scale("time duration")}
-"""What "costs more" and "takes longer" compare; by words cut with `cut`."""
+} | {base_form("take"): _scale("time duration")}
+"""What "costs more" and "takes longer" compare; by base forms."""
 NO_NEGATIVES: Final = (_SCALES["size"], _SCALES["length"])
 """Of these negative numbers say nothing: the largest loss is the lowest number."""
 RANKS: Final = _heads("rank ranking pos position place priority grade class seed")

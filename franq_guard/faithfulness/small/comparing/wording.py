@@ -11,7 +11,7 @@ from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.amounts.units import unit_of
 from franq_guard.faithfulness.small.comparing.comparisons import Comparison
 from franq_guard.faithfulness.small.comparing.grid import Column, Grid, Thing, Token, split
-from franq_guard.faithfulness.small.comparing.scales import ALIKE, VERBS, cut
+from franq_guard.faithfulness.small.comparing.scales import ALIKE, VERBS, base_form
 from franq_guard.faithfulness.small.numerals import CARDINALS
 from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, stem, words
 
@@ -70,7 +70,7 @@ class Wording:
             return True
         if word[0].isdigit() or word in CARDINALS:
             return self._counts(at)
-        if cut(word) in self._wanted():
+        if base_form(word) in self._wanted():
             return True
         if word in _ADVERBS:
             return False
@@ -105,7 +105,7 @@ class Wording:
         word, known = self.tokens[at].text, _known(self.context)
         follows = self.tokens[at + 1].text if at + 1 < len(self.tokens) else ","
         ends = not follows[0].isalnum() or follows in STOPWORDS
-        if not ends or cut(word) in self.grid.cell_words | self.grid.heads:
+        if not ends or base_form(word) in self.grid.cell_words | self.grid.heads:
             return None
         number = self.tokens[at - 1].text if at > 1 else ""
         if cardinal(number) == len(self.grid.names) and self._counts(at - 1):

@@ -1,4 +1,6 @@
-"""Tells a number that a claim derives from one that replaces another.
+"""Whether a claim computed its number from others, or states what a rule means for it.
+
+Such a number replaces none of the passages, though it stands nowhere in them.
 
 "A guest who stays five nights gets the discount" beside "stays of more than three nights": the
 claim states a case of a rule. "Ten hours longer" beside "18 hours, the other one 8": it computes.

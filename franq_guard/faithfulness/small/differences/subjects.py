@@ -1,4 +1,4 @@
-"""Finds a name of a claim before a verb that has another name before it in the sentence.
+"""Finds a claim that says of one name what the sentence says of another one.
 
 "Otto Rehn conducted the choir" is refuted by "Marta Quill conducted the choir, with Otto Rehn at
 the piano", though all its words are there: an alignment may pair the name with itself.
