@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from franq_bench.calibrator.label import gradable, label_claims, matchable
+from franq_bench.data.files import LONG, SHORT
 from franq_bench.data.folds import Fold, Folds
 from franq_bench.progress import Bar, Show
 from franq_guard.calibration.fit import fit_calibrator
@@ -29,9 +30,6 @@ from franq_guard.language_model.base import Prompt
 from franq_guard.language_model.prompts import rag_prompt
 from franq_guard.records import ClaimLabel, Passage, Trace
 
-FILES = ("rag_qa_squad.jsonl.gz", "rag_qa_nq.jsonl.gz")
-LONG = ("rag_qa_long_clapnq.jsonl.gz",)
-"""Questions whose gold answers are sentences: only a reader can label answers to them."""
 K = 3
 GOLD_SHARE = 0.6
 MAX_NEW_TOKENS = 64
@@ -52,12 +50,12 @@ def questions(
     *,
     limit: int,
     seed: int,
-    files: Sequence[str] = FILES,
+    files: Sequence[str] = SHORT,
     of: tuple[Fold, ...] = ("fitting",),
 ) -> list[Question]:
     """Draw ``limit`` questions of some folds, the same number from each file.
 
-    Of files other than :data:`LONG` only the questions are kept whose answers can be graded by
+    Of files other than :data:`.LONG` only the questions are kept whose answers can be graded by
     :mod:`franq_bench.calibrator.label`.
 
     Raises:
@@ -140,7 +138,7 @@ def build(folder: Path, *, limit: int, seed: int, cache: Path, progress: Bar) ->
     """Answer, label, fit and store; continues where an earlier run stopped.
 
     Args:
-        folder: contains :data:`FILES`.
+        folder: contains :data:`.SHORT`.
         limit: number of questions to draw.
         seed: seed of the draw.
         cache: file with answers of earlier runs.

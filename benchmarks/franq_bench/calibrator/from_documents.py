@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franq_bench.calibrator import measured
-from franq_bench.calibrator.build import LONG, answer, questions
+from franq_bench.calibrator.build import answer, questions
+from franq_bench.data.files import LONG
 from franq_bench.data.folds import Folds
 from franq_bench.data.read_claims import Label, digest_of, labels
 from franq_bench.tables.scores import Score, Scores, Split

@@ -25,8 +25,9 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from franq_bench.calibrator import measured
-from franq_bench.calibrator.build import FILES, LONG, K, Question, answer
+from franq_bench.calibrator.build import K, Question, answer
 from franq_bench.calibrator.label import label_claims
+from franq_bench.data.files import LONG, SHORT
 from franq_bench.data.folds import Fold, Folds
 from franq_bench.data.read_claims import Label, by_text, digest_of
 from franq_bench.long.matrix import as_score
@@ -73,7 +74,7 @@ def asked(folder: Path, fold: Fold, *, limit: int, seed: int) -> list[Question]:
     """
     folds = Folds.read(folder)
     found: list[Question] = []
-    for name in (*FILES, *LONG):
+    for name in (*SHORT, *LONG):
         rows = [
             row
             for row in json_rows(folder / name)
@@ -223,7 +224,7 @@ def _text(passage: Passage) -> str:
 def _gold_passages(folder: Path) -> dict[str, str]:
     return {
         row["id"]: next(_text(_passage(p, p["text"])) for p in row["passages"] if p["is_gold"])
-        for name in (*FILES, *LONG)
+        for name in (*SHORT, *LONG)
         for row in json_rows(folder / name)
         if any(p["is_gold"] for p in row["passages"])
     }

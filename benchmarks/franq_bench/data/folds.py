@@ -25,9 +25,8 @@ fitted on it (its licence is unclear); its sentences and claims do not cross fol
 may.
 
 A passage that is shown in addition to the gold one counts as a separate document: it has the fold
-of its article (:meth:`Folds.of_passage`) but is not joined to the question, which would put a third
-of all questions in one component. Code that shows further passages must take them from the
-question's own fold.
+of its article but is not joined to the question, which would put a third of all questions in one
+component. Code that shows further passages must take them from the question's own fold.
 
 CLAP-NQ's answers, written by people from one passage, are the most like what users check. There are
 only 208, too few for a guarantee if 60 % went to training. So no component that contains one of
@@ -100,22 +99,12 @@ class Folds:
         return cls(row for path in files([folder]) for row in json_rows(path))
 
     def of(self, row: Row) -> Fold:
-        """The fold of a row, or of one made from the folder's questions and gold passages.
+        """The fold of a row, of a passage, or of a row made from questions and gold passages.
 
         Raises:
             ValueError: if parts of the row are in different folds.
         """
-        return self._one(keys(row))
-
-    def of_passage(self, title: str, text: str) -> Fold:
-        """The fold of a passage, whichever question it is shown with.
-
-        Raises:
-            ValueError: if the text is known from an article whose fold differs from the title's.
-        """
-        return self._one(_passage_keys(title, text))
-
-    def _one(self, found: Iterable[str]) -> Fold:
+        found = keys(row)
         known = {self._fold[key] for key in found if key in self._fold}
         if len(known) > 1:
             raise ValueError(f"parts of several folds: {', '.join(sorted(known))}")

@@ -27,6 +27,7 @@ from franq_bench.data.read_claims import Label, agreement, labels
 from franq_bench.fits.fallback import fallback_note
 from franq_bench.fits.fitted import matrix
 from franq_bench.fits.logistic import AdditiveLogistic
+from franq_bench.fits.long_form import SIGNALS as PAPER
 from franq_bench.long.supported import supported
 from franq_bench.tables.beside import MODEL
 from franq_bench.tables.paper import SOURCE, further
@@ -44,7 +45,6 @@ from franq_guard.signals.components import OWN, WITH_THE_ANSWER
 OF_PASSAGES: Final = ("contradiction", "entailment")
 SIGNALS: Final = (*WITH_THE_ANSWER.names, *OF_PASSAGES)
 """Signals of learned FRANQ and of the additive model that it is compared with."""
-PAPER: Final = ("faithfulness", "max-probability", "parametric-knowledge")
 ALONE: Final = (
     "faithfulness",
     "max-nli",

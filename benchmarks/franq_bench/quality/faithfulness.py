@@ -30,7 +30,7 @@ THRESHOLD: Final = 0.5
 class Scorer(Protocol):
     """What is measured: P(faithful) of each pair."""
 
-    def score(self, contexts: Sequence[str], claims: Sequence[str]) -> list[float]:
+    def score(self, contexts: Sequence[str], claims: Sequence[str]) -> Sequence[float]:
         """Return P(faithful) in [0, 1] for each pair."""
 
 

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from franq_bench.quality.own_sentence import answers_of
+from franq_bench.quality.splitters import sentence_spans
 from franq_guard.claims import RuleSplitter, remove_claims
-from franq_guard.claims.blocks import blocks
-from franq_guard.claims.sentences import sentences
 
 SHARE = 0.4
-_MOST = 500
 """A claim is removed with this probability."""
+_MOST = 500
 _OPENING = re.compile(r"[\s\"“‘'(\[*_]*")
 _ORPHAN = re.compile(r"(?:(?:and|or|but|nor|yet|while|whereas|although)\b|[,;:.!?])", re.I)
 _HANGING = re.compile(r"\b(?:and|or|but|of|the|a|an|with|by)[.!?]*$", re.IGNORECASE)
@@ -116,13 +115,7 @@ def _source(sentence: str, old: Sequence[str]) -> str:
 
 
 def _sentences(text: str) -> list[str]:
-    return [
-        text[a:b].strip()
-        for block in blocks(text)
-        if block.kind in {"paragraph", "item"}
-        for a, b in sentences(text, block.start, block.end)
-        if text[a:b].strip()
-    ]
+    return [text[a:b].strip() for a, b in sentence_spans(text) if text[a:b].strip()]
 
 
 def _beginning(sentence: str) -> str:

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
+from franq_bench.quality.faithfulness import Scorer
 from franq_guard.claims import RuleSplitter
 from franq_guard.datasets.jsonl import json_rows
 
 CLEAR = 0.8
 """A claim that its sentence entails with a lower score is listed for people to read."""
 _FIELDS = ("answer", "response", "hypothesis")
-
-
-class Scorer(Protocol):
-    """P(faithful) per pair."""
-
-    def score(self, contexts: Sequence[str], claims: Sequence[str]) -> Sequence[float]:
-        """One number in [0, 1] per pair."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 from typing import Any, Final
 
+from franq_bench.data.files import SHORT
 from franq_bench.data.folds import Fold, Folds
 from franq_bench.data.pairs import PASSAGE_SOURCES
 from franq_bench.training import perturb
@@ -14,7 +15,6 @@ from franq_guard.datasets.jsonl import json_rows
 from franq_guard.records import Passage
 from franq_guard.rows.traces import trace_of
 
-FILES: Final = ("rag_qa_squad.jsonl.gz", "rag_qa_nq.jsonl.gz")
 SHOWN: Final = 3
 
 
@@ -31,7 +31,7 @@ def short_answers(folder: Path, fold: Fold, *, limit: int, seed: int) -> list[As
     """
     folds = Folds.read(folder)
     found: list[Asked] = []
-    for name in FILES:
+    for name in SHORT:
         rng = random.Random(f"{seed}/{name}")  # noqa: S311 - no secret
         rows = [r for r in json_rows(folder / name) if _fit(r) and folds.of(r) == fold]
         rng.shuffle(rows)

@@ -8,7 +8,8 @@ import pytest
 
 import franq_guard
 from franq_bench.calibrator import measured, own_long
-from franq_bench.calibrator.build import FILES, LONG, Question
+from franq_bench.calibrator.build import Question
+from franq_bench.data.files import LONG, SHORT
 from franq_bench.data.folds import Folds
 from franq_bench.data.read_claims import Label, digest_of
 from franq_guard import Guard
@@ -23,7 +24,7 @@ GOLD = "Oslo is the capital of Norway. It has 700,000 people. It lies on a fjord
 def folder(tmp_path, monkeypatch):
     """Six questions in each file, all of the fitting fold."""
     others = [{"text": f"Fish {i}.", "title": "Fish", "is_gold": False} for i in range(4)]
-    for name in (*FILES, *LONG):
+    for name in (*SHORT, *LONG):
         with gzip.open(tmp_path / name, "wt", encoding="utf-8") as file:
             for i in range(6):
                 gold = {"text": GOLD, "title": "Oslo", "is_gold": True}

@@ -90,9 +90,7 @@ def test_ties_reach_through_other_rows():
     ]
     folds = Folds(chain)
     assert len({folds.of(row) for row in chain}) == 1
-    assert folds.of_passage("Harrow Mill", "Another piece of the same article.") == folds.of(
-        chain[2]
-    )
+    assert folds.of(passage("Harrow Mill", "Another piece of the article.")) == folds.of(chain[2])
 
 
 def test_the_order_of_the_rows_decides_nothing():
@@ -119,7 +117,7 @@ def test_parts_of_several_folds_are_refused():
 
 def test_shares_are_kept_by_components_that_are_drawn_by_chance():
     folds = Folds([])
-    drawn = Counter(folds.of_passage(f"Article {i}", "") for i in range(4000))
+    drawn = Counter(folds.of(passage(f"Article {i}", "")) for i in range(4000))
     for fold, share in SHARES.items():
         # three standard errors of a share over 4,000 are at most 2.4 points
         assert abs(drawn[fold] / 4000 - share / 100) < 0.024
@@ -212,4 +210,4 @@ def test_real_passages_beside_the_gold_one_have_one_fold_each(real):
     folds, found = real
     for row, _ in found:
         for shown in row.get("passages") or ():
-            assert folds.of_passage(shown.get("title", ""), shown["text"]) in SHARES
+            assert folds.of(passage(shown.get("title", ""), shown["text"])) in SHARES
