@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from functools import cache
-from typing import Literal
+from typing import Literal, get_args
 
 Dtype = Literal["auto", "float32", "bfloat16"]
-DTYPES = ("auto", "float32", "bfloat16")
+DTYPES: tuple[str, ...] = get_args(Dtype)
 
 _log = logging.getLogger(__name__)
 

@@ -25,7 +25,7 @@ class Nearness:
         room: how many embeddings the cache holds.
     """
 
-    def __init__(self, embed: Embed, *, room: int = 8192) -> None:
+    def __init__(self, embed: Embed, *, room: int) -> None:
         self._embed, self._room = embed, room
         self._cache: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._lock = threading.Lock()
