@@ -20,11 +20,6 @@ ROWS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def model() -> SmallFaithfulness:
-    return SmallFaithfulness.bundled(dtype="float32")
-
-
 def passed(model: SmallFaithfulness, kind: str, label: str) -> float:
     """The share of the claims that the model finds faithful."""
     pairs = [(row["passage"], c) for row in ROWS if row["kind"] == kind for c in row[label]]

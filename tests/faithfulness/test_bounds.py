@@ -160,8 +160,7 @@ def test_the_passages_own_bound_stays() -> None:
     assert exact("Costs rose above 10 %.", passage) == "Costs rose above 10 %."
 
 
-def test_the_model_reads_the_passages_number() -> None:
-    model = SmallFaithfulness.bundled(dtype="float32")
+def test_the_model_reads_the_passages_number(model: SmallFaithfulness) -> None:
     right = model.score([p for p, *_ in RIGHT], [claim for _, claim, _ in RIGHT])
     wrong = model.score([p for p, _ in WRONG], [claim for _, claim in WRONG])
     assert sum(p > 0.5 for p in right) >= 37

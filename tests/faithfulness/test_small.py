@@ -36,11 +36,6 @@ OWLS = (
 BRIDGE = "The Orrin Bridge is 412 metres long. It carries trains but no cars."
 
 
-@pytest.fixture(scope="module")
-def model():
-    return SmallFaithfulness.bundled(dtype="float32")
-
-
 class StubNetwork:
     """Entailment logit 2 where the chunk holds the word "yes", else -2; the others 0."""
 

@@ -15,11 +15,6 @@ PASSAGE = (
 )
 
 
-@pytest.fixture(scope="module")
-def model() -> SmallFaithfulness:
-    return SmallFaithfulness.bundled(dtype="float32")
-
-
 @pytest.mark.parametrize(
     ("claim", "written"),
     [

