@@ -1,4 +1,4 @@
-"""Sets of words, and those that several rooms need."""
+"""How a set of words is written, and the names of months and days, which several rooms need."""
 
 from __future__ import annotations
 

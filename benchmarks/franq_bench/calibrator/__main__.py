@@ -14,7 +14,7 @@ from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
-from franq_bench.calibrator import measured, own_learned, own_writer
+from franq_bench.calibrator import measured, own_long_fit, own_short_fit
 from franq_bench.calibrator.any_writer import build as build_any_writer
 from franq_bench.calibrator.build import build
 from franq_bench.tables.scores import Scores
@@ -78,7 +78,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _own(labelled: Path, elsewhere: Path | None, form: Form, *, writer: str) -> Calibrator:
     rows = Scores.read(labelled).rows
-    fit_own = own_learned.fit if form == "long" else own_writer.fit
+    fit_own = own_long_fit.fit if form == "long" else own_short_fit.fit
     made = fit_own(
         [row for row in rows if row.split == "train"],
         next(c for c in shipped() if c.writer is None and c.form == form),

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from franq_bench.calibrator.measured import settings_section
-from franq_bench.calibrator.own_writer import Shares, shares
+from franq_bench.calibrator.own_short_fit import Shares, shares
 from franq_bench.data.read_claims import Label, agreement, labels
 from franq_bench.fits.fallback import fallback_note
 from franq_bench.fits.fitted import matrix

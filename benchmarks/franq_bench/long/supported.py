@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from franq_bench.calibrator.own_learned import labelled_rows
+from franq_bench.calibrator.own_long_fit import labelled_rows
 from franq_bench.tables.scores import GOLD, Score
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.labels import p_true_of

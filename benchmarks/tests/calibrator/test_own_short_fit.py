@@ -7,7 +7,7 @@ import pytest
 
 from franq_bench.calibrator import measured
 from franq_bench.calibrator.__main__ import main
-from franq_bench.calibrator.own_writer import fit, shares
+from franq_bench.calibrator.own_short_fit import fit, shares
 from franq_bench.tables.scores import Score, Scores
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.store import Calibrator

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from franq_bench.calibrator.own_writer import of_other_sets
+from franq_bench.calibrator.own_short_fit import of_other_sets
 from franq_bench.tables.scores import GOLD, Score
 from franq_guard.calibration.curves import LEAST
 from franq_guard.calibration.fit import fit_calibrator, flagged_always

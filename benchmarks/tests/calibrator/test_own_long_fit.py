@@ -8,7 +8,7 @@ import pytest
 
 from franq_bench.calibrator import measured
 from franq_bench.calibrator.__main__ import main
-from franq_bench.calibrator.own_learned import AT_MOST_FLAGGED, SIGNAL, SUPPORTED_FROM, fit
+from franq_bench.calibrator.own_long_fit import AT_MOST_FLAGGED, SIGNAL, SUPPORTED_FROM, fit
 from franq_bench.tables.scores import GOLD, Score, Scores
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.promise import PromiseRefusedError
