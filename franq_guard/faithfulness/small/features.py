@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+from franq_guard.faithfulness.small.replies import SAYS_NO
 from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, stem, words
 
 FEATURES: Final = (
@@ -58,8 +59,15 @@ def profile(text: str) -> Profile:
         pairs=frozenset(pairwise(found)),
         numbers=frozenset(w for w in found if w[0].isdigit()),
         names=frozenset(w.lower() for w in _CAPITALISED.findall(text)),
-        negated=any(w in NEGATIONS for w in found) or "n't" in text or "n’t" in text,
+        negated=_negates(text, found),
     )
+
+
+def _negates(text: str, found: tuple[str, ...]) -> bool:
+    if "n't" in text or "n’t" in text:
+        return True
+    said = [word for word in found if word in NEGATIONS]
+    return len(said) > len(SAYS_NO.findall(text)) if "no" in said else bool(said)
 
 
 def features(claim: str, passage: str) -> list[float]:

@@ -21,6 +21,7 @@ from franq_guard.faithfulness.small.amounts.units import (
 )
 from franq_guard.faithfulness.small.facts import ORDINAL_END
 from franq_guard.faithfulness.small.numerals import FULL_TENS, SPELLED, in_digits
+from franq_guard.faithfulness.small.replies import SAYS_NO
 from franq_guard.faithfulness.small.words import (
     MONTHS,
     NEGATIONS,
@@ -152,7 +153,7 @@ def _read(text: str) -> list[Token]:
     found: list[Token] = []
     before = -2  # end of the previous one
     measure = 0  # end of the latest number with its unit
-    text = _ABBREVIATION.sub("", in_digits(text).text)
+    text = SAYS_NO.sub("", _ABBREVIATION.sub("", in_digits(text).text))
     for match in WORD.finditer(text):
         word, start = match.group(), match.start()
         refused = word in _REFUSING and text.startswith(" to ", match.end())

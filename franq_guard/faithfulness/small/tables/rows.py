@@ -1,6 +1,7 @@
-"""Writes the tables of a passage out: each row as a sentence with its header.
+"""Writes out what a passage says by its form: each row of a table as a sentence with its header.
 
-"| Iceland | 7 days |" says nothing without the header, which stands lines above it.
+"| Iceland | 7 days |" says nothing without the header, which stands lines above it; no more does
+"No." without the question before it (:mod:`..replies`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Final, NamedTuple
 
 from franq_guard.basics.text import trimmed
 from franq_guard.faithfulness.small.html import without_markup
+from franq_guard.faithfulness.small.replies import denied
 from franq_guard.faithfulness.small.tables.records import Record, records
 from franq_guard.records import Span
 
@@ -38,11 +40,11 @@ class Part(NamedTuple):
 
     here: Span
     there: Span
-    is_row: bool
+    in_other_words: bool
 
 
 class Written(NamedTuple):
-    """A text with its tables written out, and where each part of it came from."""
+    """A text with its tables and denials written out, and where each part of it came from."""
 
     text: str
     parts: tuple[Part, ...]
@@ -50,10 +52,10 @@ class Written(NamedTuple):
     def original(self, span: Span) -> Span:
         """The characters of the original text that a stretch of one part stands for.
 
-        Of a row these are the whole row.
+        Of a row these are the whole row, of a denial the question with its "No".
         """
         part = next(part for part in self.parts if span[0] < part.here[1])
-        if part.is_row:
+        if part.in_other_words:
             return part.there
         moved = part.there[0] - part.here[0]
         return span[0] + moved, span[1] + moved
@@ -79,21 +81,32 @@ class Row:
 def written_out(text: str) -> Written:
     """Return a text with each row of its tables as a sentence with its header.
 
-    The lines of a header are left out, since every row repeats them. Markup of a page is blank.
+    The lines of a header are left out, since every row repeats them. A question that is answered
+    with "No" is the statement that this makes. Markup of a page is blank.
     """
     text = without_markup(text)
     pieces: list[tuple[str, Span, bool]] = []
     done = 0
     for (start, end), rows in tables(text):
-        pieces.append((text[done:start], (done, start), False))
+        pieces += _prose(text, (done, start))
         pieces += [(row.sentence() + "\n", trimmed(text, *row.span), True) for row in rows]
         done = end
-    pieces.append((text[done:], (done, len(text)), False))
+    pieces += _prose(text, (done, len(text)))
     parts, size = [], 0
-    for piece, there, is_row in pieces:
-        parts.append(Part((size, size + len(piece)), there, is_row))
+    for piece, there, in_other_words in pieces:
+        parts.append(Part((size, size + len(piece)), there, in_other_words))
         size += len(piece)
     return Written("".join(piece for piece, _, _ in pieces), tuple(parts))
+
+
+def _prose(text: str, span: Span) -> Iterator[tuple[str, Span, bool]]:
+    """The pieces of what is no table."""
+    start, end = span
+    for (asks, told), statement in denied(text[start:end]):
+        yield text[span[0] : start + asks], (span[0], start + asks), False
+        yield statement, trimmed(text, start + asks, start + told), True
+        span = start + told, end
+    yield text[slice(*span)], span, False
 
 
 @lru_cache(maxsize=256)
