@@ -34,7 +34,7 @@ Do you ship to Norway? Yes. A parcel of 2.5 kg costs 9 euros."""
 )  # fmt: skip
 def test_a_question_and_its_no_are_one_statement(text, statement):
     [found] = denied(text)
-    assert found.statement == statement + "\n"
+    assert found.said == statement + "\n"
     assert text[slice(*found.span)].startswith(("Is", "Do", "Are"))
 
 

@@ -14,13 +14,14 @@ from typing import Final, NamedTuple
 from franq_guard.basics.words import word_set
 from franq_guard.records import Span
 
-__all__ = ["SAYS_NO", "Denied", "denied"]
+__all__ = ["SAYS_NO", "Anew", "denied"]
 
 _VERB: Final = (
     "is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must"
 )
 _BEGINS: Final = r"(?:^|(?<=\n)|(?<=[.!?:]\s)|(?<=[*_#>\-•\"“]\s)|(?<=[*_\"“]))"
-_LABEL: Final = r"(?:[*_]{0,2}(?:A|Answer|Reply)\d{0,3}[:.)][*_]{0,2}\s*)?"
+_LABEL: Final = r"(?:[*_]{0,2}\w{1,20}(?: \w{1,20})?:[*_]{0,2}\s*)?"
+"""Who replies: "A:", "Answer:", "Ben:"."""
 _MARKS: Final = r"[*_\"”)]{0,3}"
 _NO: Final = (
     r"(?:no(?:pe)?|(?:unfortunately|sadly|sorry|i'm afraid|i’m afraid),? (?:no|not)"
@@ -45,23 +46,24 @@ _BEFORE_NOUN: Final = (
 )
 
 
-class Denied(NamedTuple):
-    """Characters of a text that ask and say no, and the statement that they make."""
+class Anew(NamedTuple):
+    """Characters of a text, what is read in their place, and what is shown as evidence for it."""
 
     span: Span
-    statement: str
+    said: str
+    shown: Span
 
 
-def denied(text: str) -> Iterator[Denied]:
+def denied(text: str) -> Iterator[Anew]:
     """Find each question of a text that its next words answer with "No".
 
     The statement, a line of its own, stands for the question and the "No"; what follows stays.
     """
     for match in _DENIED.finditer(text):
         words = match["rest"].split()
-        if " or " in match["rest"] or len(words) < 2:
-            continue
-        yield Denied(match.span(), _statement(match["verb"].lower(), words) + "\n")
+        if " or " not in match["rest"] and len(words) > 1:
+            said = _statement(match["verb"].lower(), words) + "\n"
+            yield Anew(match.span(), said, match.span())
 
 
 def _statement(verb: str, words: list[str]) -> str:

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from franq_guard.basics.text import trimmed
 from franq_guard.faithfulness.small.html import without_markup
+from franq_guard.faithfulness.small.lists import denied_entries, led_items
 from franq_guard.faithfulness.small.replies import denied
 from franq_guard.faithfulness.small.tables.records import Record, records
 from franq_guard.records import Span
@@ -102,11 +103,15 @@ def written_out(text: str) -> Written:
 def _prose(text: str, span: Span) -> Iterator[tuple[str, Span, bool]]:
     """The pieces of what is no table."""
     start, end = span
-    for (asks, told), statement in denied(text[start:end]):
-        yield text[span[0] : start + asks], (span[0], start + asks), False
-        yield statement, trimmed(text, start + asks, start + told), True
-        span = start + told, end
-    yield text[slice(*span)], span, False
+    part = text[start:end]
+    done = 0
+    found = (*denied(part), *denied_entries(part), *led_items(part))
+    for (first, last), said, shown in sorted(found):
+        if first >= done:
+            yield part[done:first], (start + done, start + first), False
+            yield said, trimmed(text, start + shown[0], start + shown[1]), True
+            done = last
+    yield part[done:], (start + done, end), False
 
 
 @lru_cache(maxsize=256)

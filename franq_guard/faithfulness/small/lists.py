@@ -1,0 +1,63 @@
+"""Writes the words before a list into its items, and "Pool: no" as a denial.
+
+Of "Do not:", "- mix it with bleach" the item alone says the opposite; the sentence that the network
+reads must have both. And it hardly knows that the "no" of "Breakfast included: no" denies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from franq_guard.faithfulness.small.replies import Anew
+
+__all__ = ["denied_entries", "led_items"]
+
+_ITEM: Final = r"[^\S\n]*(?:[-*+•‣▪–]|\d{1,2}[.)])[^\S\n]+"
+_LIST: Final = re.compile(
+    rf"^(?![^\S\n]*[#|>])[^\S\n]*(?P<lead>[^\n|]{{0,300}}:)[*_]{{0,2}}[^\S\n]*\n(?:[^\S\n]*\n)?"
+    rf"(?P<items>(?:{_ITEM}[^\n]+(?:\n|\Z))+)",
+    re.MULTILINE,
+)
+_ENTRY: Final = re.compile(rf"^{_ITEM}(?P<item>[^\n]*\w[^\n]*)", re.MULTILINE)
+_LEAD: Final = re.compile(r"(?:[^.!?:;]|\.(?=\w)){1,100}:\Z")
+"""The last clause before the list."""
+_MARKS: Final = re.compile(r"\A(?:[-*+•\s]|\d{1,2}[.)]\s)+|[*_`]")
+_DENIED: Final = re.compile(
+    rf"^(?:{_ITEM})?[*_]{{0,2}}(?P<key>[A-Za-z][^:\n.?!|]{{1,60}})(?<! ):[*_]{{0,2}}[^\S\n]+"
+    r"[*_]{0,2}(?:no|none)[*_]{0,2}\.?[^\S\n]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_TOLD: Final = re.compile(r"(?:ed|able|ible|open|possible|free|valid|safe)\Z")
+"""How the last word of an entry ends if the entry is said of its first words."""
+
+
+def led_items(text: str) -> Iterator[Anew]:
+    """Find the items of each list of a text that a line ending with ":" leads in.
+
+    The words before the colon are read before each item, those that begin with "not" behind it:
+    "Breakfast not included".
+    """
+    for found in _LIST.finditer(text):
+        lead = _LEAD.search(_MARKS.sub("", found["lead"]))
+        said = lead.group().strip() if lead else ""
+        if not said[:1].isalpha():
+            continue
+        for item in _ENTRY.finditer(text, found.start("items"), found.end("items")):
+            start, end = item.span("item")
+            if said.lower().startswith("not "):
+                yield Anew((end, end), f" {said[:-1].lower()}", (start, end))
+            elif not item["item"].rstrip().endswith(":"):
+                yield Anew((start, start), f"{said} ", (start, end))
+
+
+def denied_entries(text: str) -> Iterator[Anew]:
+    """Find the lines of a text that are an entry with the value "no" or "none"."""
+    for found in _DENIED.finditer(text):
+        *first, last = found["key"].split()
+        if first and _TOLD.search(last.lower()):
+            said = f"{' '.join(first)} not {last}."
+        else:
+            said = f"No {' '.join([*first, last])}."
+        yield Anew(found.span(), said, found.span())
