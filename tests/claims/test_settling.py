@@ -27,7 +27,7 @@ PIECES = [
     "\n[1]: ", "\n[^2]: The town is big. ", "\n[3]: Lee, Towns, 1990\n", "\nSources:\n",
     "<think>", "</think>It was so. ", "\n<think>", "<script>", "\n<script>\n", "</script>",
     "`<style>`", "</style>", "<br>", "<tool_call>", "\n``` It is big. ", "\n```python\n", "\n~~~\n",
-    "```", "`<p>` ",
+    "```", "`<p>` ", ".** ", "**Dr. ", "*No. ", " .NET ", "_",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 

@@ -55,7 +55,7 @@ class Reader:
 
         That is the one before it, or the user's if nothing came before.
         """
-        if self.before.rstrip().endswith("?"):
+        if plain(self.before).rstrip().endswith("?"):
             return self.before
         return "" if self._last or self._heading or self.stated else self.question
 
