@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from sentencex import get_sentence_boundaries
 
-from franq_guard.basics.text import trimmed, without_surrogates
+from franq_guard.basics.text import CITATION_MARK, trimmed, without_surrogates
 from franq_guard.records import Span
 
 _ELLIPSIS = re.compile(r"(?:…|\.\.\.)[\"”')\]]*\s+(?=[\"“'(]?[A-Z])")
@@ -62,6 +62,7 @@ _TAIL = re.compile(
     rf"(?:{_MARKS}(?:\[\^?\d{{1,3}}\])*(?:{HIGH_NUMBERS})?|{HIGH_NUMBERS}{_MARKS}?)(?=\s|\Z)\s*"
 )
 """What `sentencex` leaves to the next sentence: what closes "**It is old.**", and notes."""
+_CITATION_MARKS = re.compile(rf"(?:(?:{CITATION_MARK})\s*)+")
 _MARKED = re.compile(rf"(?<![\w*_~])({_MARKS})(?=[A-Z][\w.]{{0,5}}\.\s)")
 """What hides from `sentencex` that "**Dr. Lee**" begins with an abbreviation."""
 _NOTE = re.compile(r"\s*(?:\[\d{1,3}\])+\s*$")
@@ -82,7 +83,8 @@ def sentences(text: str, start: int, end: int, *, language: str = "en") -> list[
     for cut in cuts:
         left, right = trimmed(part, *(marked.get(at, at) for at in cut))
         tail = _TAIL.match(part, left, right) if merged and left == merged[-1][1] else None
-        if tail:
+        tail = _CITATION_MARKS.match(part, tail.end() if tail else left, right) or tail
+        if tail and merged:
             merged[-1] = trimmed(part, merged[-1][0], tail.end())
             left = tail.end()
         if left >= right:
