@@ -57,13 +57,14 @@ _LOOKED_AT = 24
 _HIGH = "[¹²³⁰⁴-⁹]+"
 HIGH_NUMBERS = rf"{_HIGH}(?:[,⁻–-]{_HIGH})*"
 """A pattern for the numbers of notes, as after "It is old.¹"."""
-_MARKS = r"(?:\*{1,3}|_{1,3}|~~)"
+_CLOSING = r"(?:[*_]|~~|</(?:b|i|u|em|strong|mark|span|a)>){1,8}"
 _TAIL = re.compile(
-    rf"(?:{_MARKS}(?:\[\^?\d{{1,3}}\])*(?:{HIGH_NUMBERS})?|{HIGH_NUMBERS}{_MARKS}?)(?=\s|\Z)\s*"
+    rf"(?:{_CLOSING}(?:\[\^?\d{{1,3}}\])*(?:{HIGH_NUMBERS})?|{HIGH_NUMBERS}(?:{_CLOSING})?)"
+    r"(?=\s|\Z)\s*"
 )
 """What `sentencex` leaves to the next sentence: what closes "**It is old.**", and notes."""
 _CITATION_MARKS = re.compile(rf"(?:(?:{CITATION_MARK})\s*)+")
-_MARKED = re.compile(rf"(?<![\w*_~])({_MARKS})(?=[A-Z][\w.]{{0,5}}\.\s)")
+_MARKED = re.compile(r"(?<![\w*_])(\*{1,3}|_{1,3})(?=[A-Z][\w.]{0,5}\.\s)")
 """What hides from `sentencex` that "**Dr. Lee**" begins with an abbreviation."""
 _NOTE = re.compile(r"\s*(?:\[\d{1,3}\])+\s*$")
 

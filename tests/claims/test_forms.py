@@ -26,7 +26,17 @@ FORMS = {
     "```markdown\nRome is big.\n```python\nx = 1\n```\nBonn is small.\n```":
         (["Rome is big.", "Bonn is small."], ["code"]),
     "Rome is big.</s>": (["Rome is big."], ["no statement"]),
-    "Rome is big.\n</answer>": (["Rome is big."], ["no statement"]),
+    "Rome is big.\n</answer>": (["Rome is big."], []),
+    "<think>Is it?</think>\n<answer>Rome is big. Paris is old.</answer>":
+        (["Rome is big.", "Paris is old."], ["reasoning"]),
+    "Rome is big.\n```xml\na\n</think>\n```\nParis is old.":
+        (["Rome is big.", "Paris is old."], ["code"]),
+    "Press ` twice. Rome is big. <think>It may be. Or not.</think> Paris is old.":
+        (["Press twice.", "Rome is big.", "Paris is old."], ["reasoning"]),
+    "Press ` twice.<br>Rome is big.\nThe ``<br>`` tag is short.":
+        (["Press twice.", "Rome is big.", "The <br> tag is short."], []),
+    "| Town | Size | Age |\n|---|---|---|\n| Rome | big<br>and wide | <ul><li>old</li></ul> |\n":
+        (["Rome: Size: big and wide.", "Rome: Age: old."], ["table header"]),
     "It may be old.</think>\nRome is big.": (["Rome is big."], ["reasoning"]),
     "The tag is </think> and it is old.": (["The tag is.", "And it is old."], []),
     "The tag `<script>` loads code. Rome is big.":
@@ -246,6 +256,7 @@ def test_a_stream_holds_back_what_may_become_json():
         "Rome is big ([Reuters](https://a.b/c)).",
         "Sources:\n- https://a.b/c\n</think>\nRome is big.",
         "I think of Bonn. It may be large, but who knows?\n</think>\n\nRome is big.",
+        "It may be.\n```python\nx = 1\n</think>\nRome is big.",
     ],
 )
 def test_the_guard_asks_for_the_statement_alone(text):
@@ -289,6 +300,13 @@ def test_what_is_removed_leaves_its_neighbours():
     text = "<p>Rome is big.</p><ul><li>Paris is old.<li>Bonn is small.</ul>"
     kept = remove_claims(text, RuleSplitter().split(text), [1])
     assert kept == "<p>Rome is big.</p><ul><li><li>Bonn is small.</ul>"
+
+
+def test_what_is_removed_leaves_tags_that_go_on():
+    text = "<answer>Rome is big.\nParis is old.</answer>"
+    claims = RuleSplitter().split(text)
+    assert remove_claims(text, claims, [0]) == "<answer>\nParis is old.</answer>"
+    assert remove_claims(text, claims, [1]) == "<answer>Rome is big.\n</answer>"
 
 
 def test_a_sign_is_removed_with_its_line():

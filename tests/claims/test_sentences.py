@@ -43,7 +43,7 @@ def test_boundaries(expected):
         ["**It is old.**", "It is red."],
         ["**Is it old?**", "Yes.", "*It is red!*", "~~It is blue.~~", "_No._", "It is."],
         ["**It is old.**[1]", "It is red.", "**It is blue.**²", "It is small.²", "It is tall."],
-        ["It is old.", "**It is red** now."],
+        ["It is old.", "**It is red** now.", "<i>It is <b>blue.</b></i>", "It is small."],
     ],
 )  # fmt: skip
 def test_what_closes_a_sentence_belongs_to_it(expected):

@@ -19,7 +19,7 @@ from typing import Literal
 
 from franq_guard.basics.words import word_set
 from franq_guard.claims.attribution import NAMED, frames, named_in_frames, numbers_in
-from franq_guard.claims.forms import BLANK_ENTITY, INLINE_TAG
+from franq_guard.claims.forms import BLANK_ENTITY, INLINE_TAG, breaks_in_cells
 from franq_guard.claims.rules import verbs as v
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.sentences import HIGH_NUMBERS, sentences
@@ -181,6 +181,7 @@ class Stated:
             taken += [m.span() for m in _ADDRESS.finditer(answer) if not _by(answer, m.start())]
         if "<" in answer:
             taken += [m.span() for m in INLINE_TAG.finditer(answer)]
+            taken += breaks_in_cells(answer)
         if "&" in answer:
             taken += [m.span() for m in BLANK_ENTITY.finditer(answer)]
         self._answer = answer
