@@ -3,13 +3,14 @@
 These are reasoning (``<think>``), tool calls (tags or JSON), scripts and lists of sources, and an
 answer that is JSON as a whole. HTML tags are treated as markup: a block tag ends a line, ``<li>``
 begins a list item; in a row of a table they are blanks. In code, tags are text like any other, but
-for a ``</think>`` without an opening tag in code that does not end behind it. Each decision depends only on the text before a place,
-never on later text, so the result for an answer that is still being written is the same. There are
-three exceptions. Text before a ``</think>`` without an opening tag, at the end of a line, is
-reasoning. A stream of claims has usually checked and released that text as part of the answer
-before the tag arrives. Whether an answer is JSON is known at its end: until then
-:func:`may_become_json` tells a stream to wait. And a tag within a line counts if it is closed and
-not in code, else a sentence only names it: :func:`open_tag` tells a stream from where to wait.
+for a ``</think>`` without an opening tag in code that does not end behind it. Each decision depends
+only on the text before a place, never on later text, so the result for an answer that is still
+being written is the same. There are three exceptions. Text before a ``</think>`` without an opening
+tag, at the end of a line, is reasoning. A stream of claims has usually checked and released that
+text as part of the answer before the tag arrives. Whether an answer is JSON is known at its end:
+until then :func:`may_become_json` tells a stream to wait. And a tag within a line counts if it is
+closed and not in code, else a sentence only names it: :func:`open_tag` tells a stream from where to
+wait.
 """
 
 from __future__ import annotations

@@ -138,6 +138,13 @@ FORMS = {
     "❌ Rome is big\n🇩🇪 14 million\n▲ 5 %": (["❌ Rome is big.", "🇩🇪 14 million.", "▲ 5 %."], []),
     "size: 9 km\nage of walls: 9 years\n- river: one\n  bridges: two":
         (["Size: 9 km.", "Age of walls: 9 years.", "River: one.", "Bridges: two."], []),
+    "colour: red\nwarranty:\n  motor: 9 years":
+        (["Colour: red.", "Motor: 9 years."], ["lead-in"]),
+    "**Name: Rome**\n**Size: big**\n**Sort: town**\n\nIt is old.\n\n**Age: 9 years**\n\nIt is.":
+        (["Name: Rome.", "Size: big.", "Sort: town.", "It is old.", "Age: 9 years."],
+         ["yes or no"]),
+    "**Sights: A Walk**\n\nIt is old.\n\n**Art: A View**\nIt is big.":
+        (["It is old.", "It is big."], ["heading", "heading"]),
     "Size: nine kilometres, as long as it was in the old times\nAge: 9 years":
         (["Size: nine kilometres, as long as it was in the old times.", "Age: 9 years."], []),
     "Note: all of it is built in the same\ncolour: red.":
