@@ -165,6 +165,7 @@ def _without_lines(text: str, found: Sequence[Block], gone: Sequence[Block]) -> 
     only the emptied block is removed, with its tags.
     """
     lost = {block.start for block in gone}
+    done = 0  # up to here, lines behind a blank line or at the beginning were removed
     for i, block in enumerate(found):
         if block.start not in lost:
             continue
@@ -177,9 +178,10 @@ def _without_lines(text: str, found: Sequence[Block], gone: Sequence[Block]) -> 
         if shared or not _has_pairs(text[start:end]):
             yield _Edit(*_with_tags(text, block, start))
             continue
-        if start == 0 or text[:start].endswith("\n\n"):
+        if start == done or text.endswith("\n\n", 0, start):
             while end < len(text) and text[end] == "\n":
                 end += 1
+            done = end
         yield _Edit(start, end)
 
 

@@ -28,6 +28,8 @@ PIECES = [
     "<think>", "</think>It was so. ", "\n<think>", "<script>", "\n<script>\n", "</script>",
     "`<style>`", "</style>", "<br>", "<tool_call>", "\n``` It is big. ", "\n```python\n", "\n~~~\n",
     "```", "`<p>` ", ".** ", "**Dr. ", "*No. ", " .NET ", "_",
+    "\n**Size: 9 km**\n", "**Age: old**\n", "<answer>", "</answer>", "\n| a<br>b | c |\n",
+    "\n  - ", "\n- It offers:\n", "\n## Myths\n", "\nThese are wrong:\n", "</b> ", "`",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 
