@@ -130,7 +130,7 @@ class Guard:
         )
         self._of_form: dict[Form, Choice] = {}
         self._steps = Abandonable()
-        self.streams = Abandonable(STREAMS)  # steps of this guard's streams, counted by `streaming`
+        self._streams = Abandonable(STREAMS)  # steps of its streams, counted by `streaming` alone
         self._lock = threading.RLock()
 
     @classmethod

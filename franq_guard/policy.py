@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
 from typing import Literal
 
+from franq_guard.basics.text import CITATION_MARK
 from franq_guard.basics.unchecked import unchecked_because
 from franq_guard.label_rule import LabelRule
 from franq_guard.records import WEAK as WEAK
@@ -22,10 +23,7 @@ MARKS: dict[Label, str] = {
     "unsupported": "[not in the passages]",
     "unverified": "[unverified]",
 }
-ANY_MARK = re.compile(
-    "|".join(map(re.escape, MARKS.values()))
-    + r"|\[[^\[\]\n]{1,200} does not say this\]|\[there is no passage \d{1,3}\]"
-)
+ANY_MARK = re.compile("|".join([*map(re.escape, MARKS.values()), CITATION_MARK]))
 """Finds every mark that a policy may put into a text: of labels and of wrong citations."""
 _CLOSING = ".!?…,;:。！？ \n"
 _WORST_FIRST: tuple[Label, ...] = (*WEAK, "unverified")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+CITATION_MARK = r"\[[^\[\]\n]{1,200} does not say this\]|\[there is no passage \d{1,3}\]"
+"""A pattern for what a policy writes behind a wrong citation; it belongs to the sentence before."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from franq_guard.basics.text import trimmed
@@ -33,14 +33,15 @@ SIGN = (
 )
 """A sign that only marks a line. One that may say something is none: a cross, a flag, an apple."""
 _SIGN = re.compile(rf"[ \t]*({SIGN})[ \t]+(?=\S)")
-_FIELD = re.compile(r"[ \t]*([^\W\d_])[\w-]*(?: [\w-]+){0,2}: +\S")
-"""A line that begins as "word: value"."""
+_FIELD = re.compile(r"[ \t]*([^\W\d_])[\w-]*(?: [\w-]+){0,2}:(?: +\S|$)")
+"""A line that begins as "word: value", or is "word:"."""
 _FOOTNOTE = re.compile(r"[ \t]*\[\^?\d{1,3}\]:[ \t]+(?=\S)")
 _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
 _DELIMITER_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*$")
 _HTML_HEAD = re.compile(r"[ \t]*<th\b(?!.*<td\b)", re.I)
 _BOLD_HEADING = re.compile(r"[ \t]*(\*\*|__)[^*_.!?]{1,80}\1[ \t]*$")
+_BOLD_FIELD = re.compile(r"(\*\*|__)\w[^*_:!?\n]{0,40}: [^*_?\n]{1,80}\1")
 ENDS = (".", "!", "?", ":", ";", "。", "！", "？", '."', ".”", ".)", "|", ".*", ":*")
 WRAP_WIDTH = 50
 """From this length on, a line may be wrapped, with its sentence continued in the next line."""
@@ -68,7 +69,8 @@ class Block:
 def blocks(text: str) -> list[Block]:
     """The blocks of ``text`` in order, without blank lines, horizontal rules and fence lines."""
     lines = lines_of(text)
-    return _join_wrapped(lines.text, _tables(lines.text, list(_line_blocks(lines))))
+    found = _fields(lines.text, list(_line_blocks(lines)))
+    return _join_wrapped(lines.text, _tables(lines.text, found))
 
 
 def closing_sources(text: str, found: Sequence[Block]) -> int:
@@ -152,6 +154,25 @@ def _is_initial(item: re.Match[str]) -> bool:
     """``J. Smith`` begins with an initial, ``a. first`` and ``A) first`` with a list letter."""
     marker = item.group().strip()
     return len(marker) == 2 and marker[0].isupper() and marker.endswith(".")
+
+
+def _fields(text: str, found: list[Block]) -> list[Block]:
+    """Bold lines "**Size: 9 km**" that follow each other are no headings."""
+    bold = [is_bold_field(text, block) for block in found]
+    near = [
+        (k > 0 and bold[k - 1] and not block.after_blank)
+        or (k + 1 < len(found) and bold[k + 1] and not found[k + 1].after_blank)
+        for k, block in enumerate(found)
+    ]
+    return [
+        replace(block, kind="paragraph") if bold[k] and near[k] else block
+        for k, block in enumerate(found)
+    ]
+
+
+def is_bold_field(text: str, block: Block) -> bool:
+    """Whether the block is a bold line "**Size: 9 km**"."""
+    return _BOLD_FIELD.fullmatch(text, block.start, block.end) is not None
 
 
 def _tables(text: str, found: list[Block]) -> list[Block]:

@@ -2,14 +2,15 @@
 
 These are reasoning (``<think>``), tool calls (tags or JSON), scripts and lists of sources, and an
 answer that is JSON as a whole. HTML tags are treated as markup: a block tag ends a line, ``<li>``
-begins a list item. In code, tags of reasoning, tool calls and scripts are text like any other, but
-for a ``</think>`` without an opening tag. Each decision depends only on the text before a place,
-never on later text, so the result for an answer that is still being written is the same. There are
-three exceptions. Text before a ``</think>`` without an opening tag, at the end of a line, is
-reasoning. A stream of claims has usually checked and released that text as part of the answer
-before the tag arrives. Whether an answer is JSON is known at its end: until then
-:func:`may_become_json` tells a stream to wait. And a tag within a line counts if it is closed, else
-a sentence only names it: :func:`open_tag` tells a stream from where to wait.
+begins a list item; in a row of a table they are blanks. In code, tags are text like any other, but
+for a ``</think>`` without an opening tag in code that does not end behind it. Each decision depends
+only on the text before a place, never on later text, so the result for an answer that is still
+being written is the same. There are three exceptions. Text before a ``</think>`` without an opening
+tag, at the end of a line, is reasoning. A stream of claims has usually checked and released that
+text as part of the answer before the tag arrives. Whether an answer is JSON is known at its end:
+until then :func:`may_become_json` tells a stream to wait. And a tag within a line counts if it is
+closed and not in code, else a sentence only names it: :func:`open_tag` tells a stream from where to
+wait.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from franq_guard.claims.fences import LINE, Fences
+from franq_guard.records import Span
 
 __all__ = [
     "BLANK_ENTITY",
@@ -29,6 +31,7 @@ __all__ = [
     "SOURCES",
     "Lines",
     "Nothing",
+    "breaks_in_cells",
     "lines_of",
     "may_become_json",
     "open_tag",
@@ -48,8 +51,9 @@ class Stretch(NamedTuple):
 
 _REASONING = "think|thinking|thought|reasoning|scratchpad"
 _REASONING_TAGS = frozenset(_REASONING.split("|"))
-_IN_LINE = r"(?P<code>`[^`\n]*`?)"
-"""Code in a line, to its end or that of the line: a tag in it is one that a sentence names."""
+_IN_LINE = r"(?P<code>(?<!`)(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`))"
+"""Code in a line: a tag in it is one that a sentence names."""
+_TICK = re.compile(_IN_LINE)
 _OPENING = re.compile(
     rf"{_IN_LINE}|(?P<first>^[ \t]*)?<(?P<tag>{_REASONING}|tool_calls?|tool_use|function_calls?"
     r"|script|style)\b[^<>]*>(?P<alone>(?=[ \t]*(?:[\r\n{\[]|\Z)|<))?",
@@ -58,12 +62,17 @@ _OPENING = re.compile(
 _BLOCK_TAG = re.compile(
     rf"{_IN_LINE}|"
     r"</?(?P<tag>p|div|br|hr|h[1-6]|ul|ol|li|table|thead|tbody|tr|section|article|blockquote|html"
-    r"|body|head|dl|dt|dd|header|footer|main|nav|figure)\b[^<>\n]*>|<!--(?:(?!<!--).)*?-->"
+    r"|body|head|dl|dt|dd|header|footer|main|nav|figure|details|summary|answer|final_answer|output"
+    r"|response|reflection)\b[^<>\n]*>|<!--(?:(?!<!--).)*?-->"
     rf"|</(?:{_REASONING})\s*>",  # the opening tag is in the prompt, or missing
     re.I | re.S,
 )
+_ROW = re.compile(r"^[ \t>]*\|[^\n]*<[^\n]*", re.M)
+_IN_ROW = re.compile(rf"{_IN_LINE}|</?(?:br|p|div|ul|ol|li|hr)\b[^<>\n]*>", re.I)
+"""A tag that breaks the line within a cell of a table, as Markdown has no other way to."""
 _LONE_END = re.compile(rf"(?<!`)</(?:{_REASONING})\s*>[ \t]*(?=\n|\Z)", re.I)
 """The end of reasoning whose beginning is in the prompt; not a tag that a sentence writes about."""
+_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})(?P<info>[^\n]*)", re.M)
 BLANK_ENTITY = re.compile(r"&(?:nbsp|ensp|emsp|thinsp|#160|#xa0);", re.I)
 INLINE_TAG = re.compile(
     r"</?(?:b|i|u|em|strong|a|span|sup|sub|small|mark|font|code|td|th|cite|q|abbr|img)"
@@ -109,7 +118,7 @@ def lines_of(answer: str) -> Lines:
     if "<" in answer:  # what nearly no answer has is looked for only where it can be
         text, found = _without_tags(answer)
     if "&" in answer:
-        text = BLANK_ENTITY.sub(lambda blank: " " * len(blank.group()), text)
+        text = BLANK_ENTITY.sub(_as_blank, text)
     if '"' in answer:
         found = [*found, *_tool_calls(text, found)]
     if "[" in answer or ":" in answer or "#" in answer or "http" in answer:
@@ -130,8 +139,17 @@ def open_tag(answer: str) -> int:
     """Where the first tag begins that counts only if it is closed yet; else the answer's length."""
     if "<" not in answer:
         return len(answer)
-    text = _BLOCK_TAG.sub(_as_break, answer)
-    return next((one.start for one in _tagged(answer, text) if not one.counts), len(answer))
+    tagged = _tagged(answer, _as_broken(answer))
+    tag = next((one.start for one in tagged if not one.counts), len(answer))
+    line = answer.rfind("\n") + 1
+    tick = _TICK.sub(_as_blank, answer[line:]).find("`")  # its code may still end behind a tag
+    return tag if tick < 0 or "<" not in answer[line + tick :] else min(tag, line + tick)
+
+
+def breaks_in_cells(answer: str) -> Iterator[Span]:
+    """The tags that break a line within a cell of a table."""
+    for row in _ROW.finditer(answer) if "|" in answer else ():
+        yield from (m.span() for m in _IN_ROW.finditer(answer, *row.span()) if not m["code"])
 
 
 def _is_json(answer: str) -> bool:
@@ -158,17 +176,38 @@ class _Tagged(NamedTuple):
 
 def _without_tags(answer: str) -> tuple[str, list[Stretch]]:
     """The answer with line breaks for its tags, and what states nothing between tags."""
-    text = _BLOCK_TAG.sub(_as_break, answer)
+    text = _as_broken(answer)
     counted = [one for one in _tagged(answer, text) if one.counts]
     lone = None
     if not any(one.kind == "reasoning" for one in counted):
-        lone = _LONE_END.search(answer)
+        lone = _lone_end(answer)
     if lone is not None:
         counted = [one for one in _tagged(answer, text, lone.end()) if one.counts]
     found = [Stretch(one.body, one.body_end, one.kind) for one in counted]
     if lone is not None:
         found.append(Stretch(0, lone.start(), "reasoning"))
     return _as_lines(text, counted), found
+
+
+def _as_broken(answer: str) -> str:
+    """The answer with line breaks for block tags, and with blanks for those within a cell."""
+    parts, at = list[str](), 0
+    for start, end in breaks_in_cells(answer):
+        parts += answer[at:start], " " * (end - start)
+        at = end
+    return _BLOCK_TAG.sub(_as_break, "".join((*parts, answer[at:])))
+
+
+def _lone_end(answer: str) -> re.Match[str] | None:
+    """The end of reasoning without its beginning; not one in code that ends behind it."""
+    fences, read, fence = Fences(), 0, _FENCE.search(answer)
+    for tag in _LONE_END.finditer(answer):
+        read = _read_lines(fences, answer, read, answer.rfind("\n", read, tag.start()) + 1)
+        while fence is not None and fence.start() < tag.end():
+            fence = _FENCE.search(answer, fence.end())
+        if not fences.code or fence is None or fence["info"].strip():
+            return tag
+    return None
 
 
 def _tagged(answer: str, text: str, at: int = 0) -> Iterator[_Tagged]:
@@ -221,6 +260,10 @@ def _as_lines(text: str, tagged: Sequence[_Tagged]) -> str:
         parts += text[one.body : one.body_end], _break(one.end - one.body_end)
         at = one.end
     return "".join((*parts, text[at:]))
+
+
+def _as_blank(match: re.Match[str]) -> str:
+    return " " * len(match.group())
 
 
 def _as_break(match: re.Match[str]) -> str:

@@ -15,6 +15,9 @@ from franq_guard.records import Claim, Span
 
 _NUMBER = re.compile(r"\d{1,3}")
 _TAG_BEFORE = re.compile(r"<(li|p)\b[^<>]*>\s*\Z", re.I)
+_TAG = re.compile(r"<(/?)([a-z]\w*)\b[^<>\n]*>", re.I)
+_UNPAIRED = frozenset({"br", "hr", "img", "li", "p"})
+"""Tags that may stand alone."""
 _NEXT_IN_CELL = re.compile(r" (?=[^\s|])")
 
 
@@ -158,9 +161,11 @@ def _renumbered(text: str, found: Sequence[Block], gone: Sequence[Block]) -> Ite
 def _without_lines(text: str, found: Sequence[Block], gone: Sequence[Block]) -> Iterator[_Edit]:
     """Edits that remove the lines of emptied blocks, and a double blank line that this leaves.
 
-    From a line with several blocks (HTML) only the emptied block is removed, with its tags.
+    From a line with several blocks (HTML), or with one tag of a pair that goes on in other lines,
+    only the emptied block is removed, with its tags.
     """
     lost = {block.start for block in gone}
+    done = 0  # up to here, lines behind a blank line or at the beginning were removed
     for i, block in enumerate(found):
         if block.start not in lost:
             continue
@@ -170,13 +175,21 @@ def _without_lines(text: str, found: Sequence[Block], gone: Sequence[Block]) -> 
         shared = (i > 0 and found[i - 1].end > start) or (
             i + 1 < len(found) and found[i + 1].start < end
         )
-        if shared:
+        if shared or not _has_pairs(text[start:end]):
             yield _Edit(*_with_tags(text, block, start))
             continue
-        if start == 0 or text[:start].endswith("\n\n"):
+        if start == done or text.endswith("\n\n", 0, start):
             while end < len(text) and text[end] == "\n":
                 end += 1
+            done = end
         yield _Edit(start, end)
+
+
+def _has_pairs(line: str) -> bool:
+    """Whether each tag of the line has its other half there."""
+    tags = [(m[2].lower(), m[1]) for m in _TAG.finditer(line) if m[2].lower() not in _UNPAIRED]
+    opened, closed = ([name for name, mark in tags if mark == x] for x in ("", "/"))
+    return sorted(opened) == sorted(closed)
 
 
 def _with_tags(text: str, block: Block, line: int) -> Span:

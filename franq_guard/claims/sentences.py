@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from sentencex import get_sentence_boundaries
 
-from franq_guard.basics.text import trimmed, without_surrogates
+from franq_guard.basics.text import CITATION_MARK, trimmed, without_surrogates
 from franq_guard.records import Span
 
 _ELLIPSIS = re.compile(r"(?:…|\.\.\.)[\"”')\]]*\s+(?=[\"“'(]?[A-Z])")
@@ -21,7 +21,7 @@ _WORD_ENDS = re.compile(
 """A month and a pronoun that look like abbreviations, and a letter that is not an initial."""
 _NO = re.compile(r"\s*No\.\s+(?=[A-Z])")
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:approx|est|vol|vols|ed|eds|no|nos|ca|cf|fig|figs|sec|ch|art|al|vs|viz|resp|incl"
+    r"(?:^|[\s(*_])(?:approx|est|vol|vols|ed|eds|no|nos|ca|cf|fig|figs|sec|ch|art|al|vs|viz|resp|incl"
     r"|max|min|dept|univ|assoc|bros|corp|т|г|др|e\.g|i\.e|ver|op|cit|b|d|r|fl|pp|p)\.$",
     re.IGNORECASE,
 )
@@ -57,7 +57,15 @@ _LOOKED_AT = 24
 _HIGH = "[¹²³⁰⁴-⁹]+"
 HIGH_NUMBERS = rf"{_HIGH}(?:[,⁻–-]{_HIGH})*"
 """A pattern for the numbers of notes, as after "It is old.¹"."""
-_HIGH_NOTE = re.compile(rf"{HIGH_NUMBERS}(?=\s|\Z)\s*")
+_CLOSING = r"(?:[*_]|~~|</(?:b|i|u|em|strong|mark|span|a)>){1,8}"
+_TAIL = re.compile(
+    rf"(?:{_CLOSING}(?:\[\^?\d{{1,3}}\])*(?:{HIGH_NUMBERS})?|{HIGH_NUMBERS}(?:{_CLOSING})?)"
+    r"(?=\s|\Z)\s*"
+)
+"""What `sentencex` leaves to the next sentence: what closes "**It is old.**", and notes."""
+_CITATION_MARKS = re.compile(rf"(?:(?:{CITATION_MARK})\s*)+")
+_MARKED = re.compile(r"(?<![\w*_])(\*{1,3}|_{1,3})(?=[A-Z][\w.]{0,5}\.\s)")
+"""What hides from `sentencex` that "**Dr. Lee**" begins with an abbreviation."""
 _NOTE = re.compile(r"\s*(?:\[\d{1,3}\])+\s*$")
 
 
@@ -67,15 +75,19 @@ def sentences(text: str, start: int, end: int, *, language: str = "en") -> list[
     ``sentencex`` fails on lone surrogates, so these are replaced by one character each.
     """
     part = without_surrogates(text[start:end])
+    marked = {m.end(): m.start() for m in _MARKED.finditer(part)}
+    read = _MARKED.sub(lambda mark: " " * len(mark[1]), part) if marked else part
     cuts: list[Span] = []
-    for found in get_sentence_boundaries(language, part):
-        cuts.extend(_split_more(part, found["start_index"], found["end_index"]))
+    for found in get_sentence_boundaries(language, read):
+        cuts.extend(_split_more(read, found["start_index"], found["end_index"]))
     merged: list[Span] = []
-    for left, right in (trimmed(part, *cut) for cut in cuts):
-        note = _HIGH_NOTE.match(part, left, right) if merged and left == merged[-1][1] else None
-        if note:  # it belongs to the sentence before
-            merged[-1] = trimmed(part, merged[-1][0], note.end())
-            left = note.end()
+    for cut in cuts:
+        left, right = trimmed(part, *(marked.get(at, at) for at in cut))
+        tail = _TAIL.match(part, left, right) if merged and left == merged[-1][1] else None
+        tail = _CITATION_MARKS.match(part, tail.end() if tail else left, right) or tail
+        if tail and merged:
+            merged[-1] = trimmed(part, merged[-1][0], tail.end())
+            left = tail.end()
         if left >= right:
             continue
         if merged and _belongs(part, merged[-1], (left, right)):
@@ -109,6 +121,8 @@ def _belongs(part: str, before: Span, after: Span) -> bool:
         return _mark_is_of_a_name(sentence, head)
     if sentence.endswith(("...", "…")) and before[1] == after[0] and head[0].isascii():
         return head[0].isalpha()
+    if sentence.endswith(" .") and before[1] == after[0]:
+        return head[:2].isupper()  # "Use .NET", not "It is old .It is"
     return sentence.endswith(".") and (
         _is_list_number(sentence) or _dot_is_no_end(sentence[-_LOOKED_AT:], head)
     )

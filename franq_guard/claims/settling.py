@@ -33,6 +33,7 @@ from franq_guard.claims.blocks import (
     Block,
     blocks,
     closing_sources,
+    is_bold_field,
 )
 from franq_guard.claims.fences import has_fence
 from franq_guard.claims.forms import OPENS_JSON, may_become_json, open_tag
@@ -143,7 +144,7 @@ def restart(text: str, end: int) -> Restart | None:
         return None  # what closes it would begin code
     if block.start < end and _may_begin_at(text, block, end):
         return Restart(end, is_block=False)
-    if not within or block.kind in {*NOTHING, "row", "table_head"}:
+    if not within or block.kind in {*NOTHING, "row", "table_head"} or is_bold_field(text, block):
         return None
     before = found[within - 1]
     at = text.rfind("\n", 0, block.start) + 1

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from franq_guard.basics.background import Steps
 from franq_guard.claims.rules.splitter import RuleSplitter
 from franq_guard.policy import Policy
-from franq_guard.records import Generation, GuardedAnswer, Trace
+from franq_guard.records import Generation, GuardedAnswer, Trace, Verdict
 from franq_guard.streaming.reading import Reading, SettledText
 from franq_guard.streaming.release import Release, Released
 from franq_guard.streaming.released_text import ReleasedText
@@ -140,6 +140,7 @@ class ClaimStream:
         self._watched = GrowingCheck()
         self._settled_text, self._spare = SettledText(guard.claims), Reading(guard.claims)
         self._released, self._closed = ReleasedText(guard.policy), False
+        self._whole: GuardedAnswer | None = None
         self._replaced = False
         self.rest = ""
 
@@ -217,7 +218,8 @@ class ClaimStream:
         before = len(released.text)
         if released.end < released.checked and not self._replaced:
             self._judge()
-        checked = self._checked(self._text)
+        checked = self._whole or self._finished(self._text, released.verdicts)
+        self._watched.finish(checked)
         self._emit(self._to_the_end(checked), len(self._text))
         self.rest = released.text[before:]
         return self._release(replace(checked, text=released.text))
@@ -254,7 +256,7 @@ class ClaimStream:
             steps: list[Future[Any]] = [self._reading, *(made for _, made in self._waiting)]
             for step in steps:
                 if step.running():
-                    self._guard.streams.leave(step)
+                    self._guard._streams.leave(step)
 
     def _settled(self) -> int:
         try:
@@ -297,7 +299,10 @@ class ClaimStream:
             else:
                 break
             self._waiting.popleft()
-            self._replaced = part.over and self._is_replaced(pieces)
+            if part.over:  # only the whole answer tells whether the policy replaces it
+                last = [verdict for piece in pieces for verdict in piece.verdicts]
+                self._whole = self._finished(self._text, [*self._released.verdicts, *last])
+                self._replaced = self._whole.text == self._guard.policy.replacement
             for piece in pieces:
                 self._add(piece)
         return self._released.text[before:]
@@ -306,18 +311,11 @@ class ClaimStream:
         released = self._released
         released.add(piece.verdicts, piece.end)
         if any(verdict.label in self._release.raise_on for verdict in piece.verdicts):
-            self._release(replace(self._checked(self._text[: piece.end]), text=released.text))
+            checked = self._finished(self._text[: piece.end], released.verdicts)
+            self._watched.finish(checked)
+            self._release(replace(checked, text=released.text))
         if not (self._replaced or released.holds_back()):
             self._judge()
-
-    def _is_replaced(self, last: Sequence[Piece]) -> bool:
-        """Whether the policy replaces the whole answer, now that its last pieces are checked."""
-        policy = self._guard.policy
-        verdicts = [*self._released.verdicts, *(v for piece in last for v in piece.verdicts)]
-        try:
-            return policy.apply(self._text, verdicts) == policy.replacement
-        except Exception:  # answer() logs it
-            return policy.on_error == "closed"
 
     def _judge(self) -> None:
         """Release what the policy makes of all pieces so far."""
@@ -341,9 +339,7 @@ class ClaimStream:
     def _known(self) -> tuple[Guard, Trace]:
         return self._worker.known or (self._guard, Trace("", (), Generation(""), id=self._id))
 
-    def _checked(self, text: str) -> GuardedAnswer:
+    def _finished(self, text: str, verdicts: Sequence[Verdict]) -> GuardedAnswer:
         guard, trace = self._known()
         trace = replace(trace, generation=replace(trace.generation, text=text))
-        checked = guard.finished(trace, self._released.verdicts, dict(self._worker.growing.timings))
-        self._watched.finish(checked)
-        return checked
+        return guard.finished(trace, verdicts, dict(self._worker.growing.timings))

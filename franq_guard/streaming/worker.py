@@ -99,7 +99,7 @@ class ClaimWorker:
         if not self._begin():
             return unverified(self._reading, part, "timeout")
         try:
-            self._guard.streams.admit()
+            self._guard._streams.admit()
             return self._check(part)
         except NotCheckable as found:
             return unverified(self._reading, part, found.reason)
@@ -123,7 +123,7 @@ class ClaimWorker:
         if not self._begin():
             return
         try:
-            self._guard.streams.admit()
+            self._guard._streams.admit()
             guard, trace = self._lookup(text)
             self._began = perf_counter()
             self.growing.read(guard, trace, since=self._read)

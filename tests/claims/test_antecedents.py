@@ -49,6 +49,7 @@ DOUBTFUL = [
     # which of two things
     "Quorra Ltd acquired Tibbet Foods. It was founded in 1950.",
     "The river Mell feeds Lake Orra. It is deep.",
+    "I think the river Mell is deep. I saw it. It may be cold.",
 ]
 
 

@@ -40,7 +40,14 @@ PASSAGES = (
         ("The town he came from [2] is big, as described in [3].", [("2",), ("3",)]),
         ("The costs [3] rose sharply. Rome grew [2] quickly.", [("3",), ("2",)]),
         ("Rome is big.¹ It is old,²,³ it is there⁴⁻⁶.", [("1",), ("2", "3"), ("4", "5", "6")]),
-        ("It has 5 km²¹, 20 metres² and 10 m³.", []),
+        ("It has 5 km²¹, 20 metres² and 10 m³, 10¹, x² and (a + b)².", []),
+        ("It opened in 1937¹, weighs 5 kg¹, has 45%² and is red ³.",
+         [("1",), ("1",), ("2",), ("3",)]),
+        ("Rome is big [[1]](https://a.b/c), old [citation:2][citation:3], hot[^4^], red [ref 5].",
+         [("1",), ("2",), ("3",), ("4",), ("5",)]),
+        ("It is old (Smith & Lee, 2019; Kim et al., 2021, p. 4), big (Lee, Wu, and Ray, 2020).",
+         [("Smith & Lee, 2019; Kim et al., 2021, p. 4",), ("Lee, Wu, and Ray, 2020",)]),
+        ("It opened last spring (May 2021), again (Summer 2022) and (Since 2023) stays.", []),
         ("Document 12 is a treaty. He signed document 3 in Rome.", []),
         # The sentences need these: they count, name or tell when.
         ("It holds [9] litres, sold [300] units and weighs [1,250] g.", []),
@@ -64,6 +71,7 @@ def test_what_is_a_citation(text, names):
         ("Rome (more info at: www.a.b) is big [see https://a.b/c].", ["Rome is big."]),
         ("Rome is [big](https://a.b/c).", ["Rome is big."]),
         ("Rome is big (source: passage 1).", ["Rome is big."]),
+        ("Rome is big [[1]](https://a.b/c).", ["Rome is big."]),
         ("| a | b |\n|---|---|\n| Rome [1] | big [2] |", ["Rome: b: big."]),
         ("| a | b |\n|---|---|\n| https://a.b/c | 3 |", ["B: 3."]),
     ],
@@ -241,6 +249,12 @@ def test_a_filtered_answer_keeps_the_marks_of_the_citations_it_keeps(caplog):
     text = "Zebras sing loud tunes [1]. Paris is old [1]. Rome is big [1]."
     answer, _ = findings(text, policy=Policy(action="filter"))
     assert answer.text == "Paris is old [1] [passage 1 does not say this]. Rome is big [1]."
+    text = "Rome is big.[7] Zebras sing loud tunes. **Paris is old.**[8] Zebras sing. Rome is big."
+    answer, _ = findings(text, policy=Policy(action="filter"))
+    assert answer.text == (
+        "Rome is big.[7] [there is no passage 7] **Paris is old.**[8] [there is no passage 8] "
+        "Rome is big."
+    )
 
 
 def test_a_cited_passage_is_judged_as_all_of_them_are(caplog):

@@ -26,7 +26,17 @@ FORMS = {
     "```markdown\nRome is big.\n```python\nx = 1\n```\nBonn is small.\n```":
         (["Rome is big.", "Bonn is small."], ["code"]),
     "Rome is big.</s>": (["Rome is big."], ["no statement"]),
-    "Rome is big.\n</answer>": (["Rome is big."], ["no statement"]),
+    "Rome is big.\n</answer>": (["Rome is big."], []),
+    "<think>Is it?</think>\n<answer>Rome is big. Paris is old.</answer>":
+        (["Rome is big.", "Paris is old."], ["reasoning"]),
+    "Rome is big.\n```xml\na\n</think>\n```\nParis is old.":
+        (["Rome is big.", "Paris is old."], ["code"]),
+    "Press ` twice. Rome is big. <think>It may be. Or not.</think> Paris is old.":
+        (["Press twice.", "Rome is big.", "Paris is old."], ["reasoning"]),
+    "Press ` twice.<br>Rome is big.\nThe ``<br>`` tag is short.":
+        (["Press twice.", "Rome is big.", "The <br> tag is short."], []),
+    "| Town | Size | Age |\n|---|---|---|\n| Rome | big<br>and wide | <ul><li>old</li></ul> |\n":
+        (["Rome: Size: big and wide.", "Rome: Age: old."], ["table header"]),
     "It may be old.</think>\nRome is big.": (["Rome is big."], ["reasoning"]),
     "The tag is </think> and it is old.": (["The tag is.", "And it is old."], []),
     "The tag `<script>` loads code. Rome is big.":
@@ -128,6 +138,13 @@ FORMS = {
     "❌ Rome is big\n🇩🇪 14 million\n▲ 5 %": (["❌ Rome is big.", "🇩🇪 14 million.", "▲ 5 %."], []),
     "size: 9 km\nage of walls: 9 years\n- river: one\n  bridges: two":
         (["Size: 9 km.", "Age of walls: 9 years.", "River: one.", "Bridges: two."], []),
+    "colour: red\nwarranty:\n  motor: 9 years":
+        (["Colour: red.", "Motor: 9 years."], ["lead-in"]),
+    "**Name: Rome**\n**Size: big**\n**Sort: town**\n\nIt is old.\n\n**Age: 9 years**\n\nIt is.":
+        (["Name: Rome.", "Size: big.", "Sort: town.", "It is old.", "Age: 9 years."],
+         ["yes or no"]),
+    "**Sights: A Walk**\n\nIt is old.\n\n**Art: A View**\nIt is big.":
+        (["It is old.", "It is big."], ["heading", "heading"]),
     "Size: nine kilometres, as long as it was in the old times\nAge: 9 years":
         (["Size: nine kilometres, as long as it was in the old times.", "Age: 9 years."], []),
     "Note: all of it is built in the same\ncolour: red.":
@@ -246,6 +263,7 @@ def test_a_stream_holds_back_what_may_become_json():
         "Rome is big ([Reuters](https://a.b/c)).",
         "Sources:\n- https://a.b/c\n</think>\nRome is big.",
         "I think of Bonn. It may be large, but who knows?\n</think>\n\nRome is big.",
+        "It may be.\n```python\nx = 1\n</think>\nRome is big.",
     ],
 )
 def test_the_guard_asks_for_the_statement_alone(text):
@@ -289,6 +307,13 @@ def test_what_is_removed_leaves_its_neighbours():
     text = "<p>Rome is big.</p><ul><li>Paris is old.<li>Bonn is small.</ul>"
     kept = remove_claims(text, RuleSplitter().split(text), [1])
     assert kept == "<p>Rome is big.</p><ul><li><li>Bonn is small.</ul>"
+
+
+def test_what_is_removed_leaves_tags_that_go_on():
+    text = "<answer>Rome is big.\nParis is old.</answer>"
+    claims = RuleSplitter().split(text)
+    assert remove_claims(text, claims, [0]) == "<answer>\nParis is old.</answer>"
+    assert remove_claims(text, claims, [1]) == "<answer>Rome is big.\n</answer>"
 
 
 def test_a_sign_is_removed_with_its_line():

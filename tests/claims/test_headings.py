@@ -30,6 +30,12 @@ def stated(answer):
          ["The K7 boils in 9 minutes.", "It is red."]),
         ("**Fact: the K7 was made by Tom**\n\nIt is red.",
          ["Fact: the K7 was made by Tom.", "It is red."]),
+        ("## Price: €9\n\nIt is red.\n\n**Total: about 36**\n\nIt is big.",
+         ["Price: €9.", "It is red.", "Total: about 36.", "It is big."]),
+        ("## Plan B: from $9 per month\n\nIt is red.\n\n**Time: 2 hours 30 minutes**",
+         ["Plan B: from $9 per month.", "It is red.", "Time: 2 hours 30 minutes."]),
+        ("**Name: K7**\n**Colour: red**\n**Made: in Ulm**\n\nIt is big.",
+         ["Name: K7.", "Colour: red.", "Made: in Ulm.", "It is big."]),
         ("# It boils in 9 minutes and was made in Ulm",
          ["It boils in 9 minutes.", "It was made in Ulm."]),
     ],
@@ -48,6 +54,7 @@ def test_a_heading_that_is_the_answer_is_a_claim(answer, claims):
         "Top 5 features", "The 1990s", "Step 1: Prepare the dough", "When to call a doctor",
         "Countries that use the euro", "Built to last", "Made in Germany", "Answer",
         "The Way It Is", "The paper: shuffled passages", "Red & refined colours", "What's changed",
+        "Question: 3", "Report: 2014", "Topic: 5 Ways to Win", "Fields: Kinds and names",
         "Choosing a colour that suits the kitchen", "Fitting fold, questions left out in turn",
     ],
 )  # fmt: skip
@@ -57,6 +64,25 @@ def test_ordinary_headings_are_no_claims(heading, form):
     assert stated(f"{line}\n\nIt is red.") == ["It is red."]
     assert stated(f"Here are the details:\n\n{line}\n\nIt is red.") == ["It is red."]
     assert stated(f"It is red.\n\n{line}") == ["It is red."]
+
+
+def test_what_a_heading_with_a_value_is_about_is_told_below_it():
+    claims = SPLITTER.split("## Plan A: $9\n\n- 5 GB\n\n## Plan B: $19\n\n- 9 GB")
+    assert [(claim.text, claim.context) for claim in claims] == [
+        ("Plan A: $9.", None), ("5 GB.", "heading: Plan A: $9"),
+        ("Plan B: $19.", None), ("9 GB.", "heading: Plan B: $19"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("answer", "full"),
+    [
+        ("**No**\n\n- 9 cm\n- 9 kg", "The K7 is not waterproof."),
+        ("# Yes.\n\n- 9 cm", "The K7 is waterproof."),
+    ],
+)
+def test_a_bold_yes_above_a_list_is_the_answer(answer, full):
+    assert SPLITTER.split(answer, question="Is the K7 waterproof?")[0].full == full
 
 
 @pytest.mark.parametrize("value", ["9 minutes", "1,250 g", "€89", "4%", "14 March 2014", "5 km/h"])

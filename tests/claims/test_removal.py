@@ -88,6 +88,10 @@ def test_an_aside_goes_with_the_words_it_hangs_on():
         ),
         ("* One is odd. It is small.\n* Two is even.", (1,), "* One is odd.\n* Two is even."),
         ("> One is odd.\n> Two is even.", (0,), "> Two is even."),
+        ("Hi!\n\n- One is odd.\n- Two is even.\n\nTen is even.", (1, 2), "Hi!\n\nTen is even."),
+        ("- One is odd.\n- Two is even.\n\nTen is even.", (0, 1), "Ten is even."),
+        ("**One is odd.** Two is even.", (1,), "**One is odd.**"),
+        ("**Is one odd?** It is. Two is even.", (2,), "**Is one odd?** It is."),
     ],
 )
 def test_sentences_items_and_paragraphs_go_whole(answer, drop, expected):

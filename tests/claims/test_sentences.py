@@ -40,6 +40,19 @@ def test_boundaries(expected):
 @pytest.mark.parametrize(
     "expected",
     [
+        ["**It is old.**", "It is red."],
+        ["**Is it old?**", "Yes.", "*It is red!*", "~~It is blue.~~", "_No._", "It is."],
+        ["**It is old.**[1]", "It is red.", "**It is blue.**²", "It is small.²", "It is tall."],
+        ["It is old.", "**It is red** now.", "<i>It is <b>blue.</b></i>", "It is small."],
+    ],
+)  # fmt: skip
+def test_what_closes_a_sentence_belongs_to_it(expected):
+    assert cut(" ".join(expected)) == expected
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
         ["Fans of Panic! at the Opera cheered.", "It rained."],
         ["Guess Who? is a game.", "He likes Oklahoma! the most."],
         ["Stop!", "Then he left."],
@@ -60,6 +73,9 @@ def test_boundaries(expected):
         ["The final score was 2: 1.", "The home team won."],
         ["Goals: 1.", "Assists: 2.", "He left."],
         ["The number is: 4.", "The rest is empty."],
+        ["It was built by **Dr. Lee** and **J. Moor**.", "*Mr. Dow* paid.", "__St. Ives__ is old."],
+        ["**No.", "It is red.**", "**No. 5** is blue, see **fig. 3**."],
+        ["Use .NET 9.", "It is free."],
     ],
 )  # fmt: skip
 def test_names_and_lists_do_not_end_a_sentence(expected):

@@ -27,7 +27,9 @@ PIECES = [
     "\n[1]: ", "\n[^2]: The town is big. ", "\n[3]: Lee, Towns, 1990\n", "\nSources:\n",
     "<think>", "</think>It was so. ", "\n<think>", "<script>", "\n<script>\n", "</script>",
     "`<style>`", "</style>", "<br>", "<tool_call>", "\n``` It is big. ", "\n```python\n", "\n~~~\n",
-    "```", "`<p>` ",
+    "```", "`<p>` ", ".** ", "**Dr. ", "*No. ", " .NET ", "_",
+    "\n**Size: 9 km**\n", "**Age: old**\n", "<answer>", "</answer>", "\n| a<br>b | c |\n",
+    "\n  - ", "\n- It offers:\n", "\n## Myths\n", "\nThese are wrong:\n", "</b> ", "`",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 

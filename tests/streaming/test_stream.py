@@ -629,7 +629,7 @@ def test_streams_whose_model_hangs_do_not_fill_the_process_with_threads(deadline
         go.wait(30)
 
     guard = guard_of(fail=hang, deadline=deadline)
-    guard.streams = Abandonable(most=4)
+    guard._streams = Abandonable(most=4)
     own = guard.using(language_model=FakeLanguageModel())  # it shares what it has left behind
 
     def hung(among):
@@ -680,6 +680,21 @@ def test_a_policy_of_ones_own_says_what_may_leave_of_an_unfinished_answer():
     assert answer.text == "".join(left)
     assert "***" in answer.text
     assert "Warsaw" not in answer.text
+
+
+def test_a_policy_of_ones_own_is_asked_for_the_whole_answer_once():
+    asked = []
+
+    class Counting(HidingAlways):
+        def apply(self, answer, verdicts):
+            asked.append(answer)
+            return super().apply(answer, verdicts)
+
+    text = " ".join(SENTENCES[:3])
+    for action in ("annotate", "filter"):
+        streamed(guard_of(policy=Counting(action=action)), pieces_of(text))
+        assert asked == [text]
+        asked.clear()
 
 
 class Whole(RuleSplitter):

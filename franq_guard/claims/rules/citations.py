@@ -1,11 +1,11 @@
 """Citations, links and addresses in an answer: they state nothing, but may name passages.
 
 They are kept in the text but not measured: the probability of writing "[1]" does not depend on
-whether a fact is true. Citations are ``[1]``, ``[1, 2]``, ``[^1]``, ``【1】``, ``(Smith 2020)``,
-``(Smith et al., 2020)``, ``[Source: Title]``, ``[doc-12]``, ``(passage 2)``, before a full stop or
-comma ``[Title of a Passage]``, and after a mark or a longer word a raised ``¹``. A bracket that the
-sentence needs is none ("It holds [9] l."). In "According to [2], ..." and "Passage 2 says that ..."
-the words around it are left to :mod:`.attribution`.
+whether a fact is true. Citations are ``[1]``, ``[1, 2]``, ``[^1]``, ``[[1]](url)``, ``【1】``,
+``[citation:1]``, ``(Smith 2020)``, ``(Smith et al., 2020)``, ``[Source: Title]``, ``[doc-12]``,
+``(passage 2)``, before a full stop or comma ``[Title of a Passage]``, and after a mark or a longer
+word a raised ``¹``. A bracket that the sentence needs is none ("It holds [9] l."). In "According to
+[2], ..." and "Passage 2 says that ..." the words around it are left to :mod:`.attribution`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Literal
 
 from franq_guard.basics.words import word_set
 from franq_guard.claims.attribution import NAMED, frames, named_in_frames, numbers_in
-from franq_guard.claims.forms import BLANK_ENTITY, INLINE_TAG
+from franq_guard.claims.forms import BLANK_ENTITY, INLINE_TAG, breaks_in_cells
 from franq_guard.claims.rules import verbs as v
 from franq_guard.claims.rules import words as w
 from franq_guard.claims.sentences import HIGH_NUMBERS, sentences
@@ -35,27 +35,39 @@ NO_ANSWER = frozenset({"Empty Response"})
 """What a framework returns if its model wrote nothing (LlamaIndex)."""
 
 _NUMBERS = r"\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*"
+_NAME = r"[^\W\d_][\w'’-]+"
 _AUTHOR = (
-    r"[^\W\d_][\w'’-]+(?: (?:et al\.?|and|und|&)(?: [^\W\d_][\w'’-]+)?)?,? (?:19|20)\d\d[a-z]?"
+    rf"{_NAME}(?:, {_NAME}){{0,3}}(?:,? (?:et al\.?|and|und|&)(?: {_NAME})?)?,?"
+    r" (?:19|20)\d\d[a-z]?(?:, pp?\. ?\d{1,4}(?:[–-]\d{1,4})?)?"
 )
+_DATED = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
+    r"|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?|Spring|Summer|Autumn|Fall|Winter|In"
+    r"|Since|Until|From|Before|After|Around|About|Born|Died|Built|Founded|Opened|Released"
+    r"|Established|Published)"
+)
+"""What is no author: "(May 2021)", "(Opened 2021)"."""
 _END = r"(?=\s*(?:[.,;:!?)\]]|$|\n))"
 _SQUARED = ("metre", "meter", "metres", "meters", "inch", "inches", "foot", "feet", "mile", "miles",
             "yard", "yards", "second", "seconds")  # fmt: skip
 """After these words a raised number is a power."""
 _RAISED = (
-    r"(?=[¹²³⁰-⁹])(?:(?<=[.!?,;:\"”’])|(?<=[^\W\d_]{4})"
+    r"(?<![¹²³⁰-⁹])(?=[¹²³⁰-⁹])(?:(?<=[.!?,;:%\"”’])|(?<=[^\W\d_]{3} )|(?<=\b1[5-9]\d\d)"
+    r"|(?<=\b20\d\d)|(?<=[^\W\d_]{2})(?=¹(?![⁰-⁹²³]))|(?<=[^\W\d_]{4})"
     + "".join(rf"(?<!{word})" for word in _SQUARED)
     + rf")(?P<raised>{HIGH_NUMBERS})(?!\w)"
 )
 _Use = Literal["citation", "frame", "fact"]
 _CITATION = re.compile(
-    rf"\[\^?(?P<numbers>{_NUMBERS})\](?!\()|【(?P<marks>{_NUMBERS})(?:[†:][^】\n]*)?】"
-    r"|\[(?:[Ss]ources?|[Pp]assages?|[Dd]oc(?:ument)?s?|[Cc]ontext|[Qq]uellen?)[:\s#]\s?"
+    rf"\[\[\^?(?P<linked>{_NUMBERS})\]\](?:\([^()\s]*\))?"
+    rf"|\[\^?(?P<numbers>{_NUMBERS})\^?\](?!\()|【(?P<marks>{_NUMBERS})(?:[†:][^】\n]*)?】"
+    r"|\[(?:[Ss]ources?|[Pp]assages?|[Dd]oc(?:ument)?s?|[Cc]ontext|[Cc]it(?:ation|e)|[Rr]ef(?:erence)?|[Qq]uellen?)[:\s#]\s?"
     r"(?P<source>[^\[\]\n]{1,80})\](?!\()"
     r"|\[(?P<id>[\w./-]*[\d_/-][\w./-]*)\](?!\()"
     rf"|\[(?P<title>[^\W\d_][^\[\]\n]{{2,80}})\](?!\(){_END}"
     rf"|\((?i:see |cf\. |sources?: ?)?(?P<words>{NAMED})\)"
-    rf"|\((?:see |cf\. |vgl\. )?(?P<author>(?=[A-ZÄÖÜ]){_AUTHOR}(?:; {_AUTHOR})*)\){_END}"
+    rf"|\((?:see |cf\. |vgl\. )?(?P<author>(?=[A-ZÄÖÜ])(?![^()]*\b{_DATED}\b)"
+    rf"{_AUTHOR}(?:; {_AUTHOR})*)\){_END}"
     rf"|{_RAISED}"
 )
 _URL = r"<?(?:https?://|www\.)[^\s<>]*[^\s<>.,;:!?)\]}\"'”’]"
@@ -112,7 +124,7 @@ def citations(text: str) -> list[Citation]:
 def _names(match: re.Match[str]) -> tuple[str, ...]:
     if match["raised"] is not None:
         return numbers_in(unicodedata.normalize("NFKC", match["raised"]).replace("−", "-"))
-    numbers = match["numbers"] or match["marks"] or match["words"]
+    numbers = match["numbers"] or match["linked"] or match["marks"] or match["words"]
     if numbers is not None:
         return numbers_in(numbers)
     return (match["source"] or match["id"] or match["title"] or match["author"],)
@@ -169,6 +181,7 @@ class Stated:
             taken += [m.span() for m in _ADDRESS.finditer(answer) if not _by(answer, m.start())]
         if "<" in answer:
             taken += [m.span() for m in INLINE_TAG.finditer(answer)]
+            taken += breaks_in_cells(answer)
         if "&" in answer:
             taken += [m.span() for m in BLANK_ENTITY.finditer(answer)]
         self._answer = answer

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import NamedTuple
 
 from franq_guard.claims.blocks import Block
+from franq_guard.claims.rules import words as w
 from franq_guard.claims.rules.clause import Clause
 from franq_guard.claims.rules.finite_verb import find_verb
 from franq_guard.claims.rules.lexer import lex
@@ -21,7 +23,37 @@ _STEPS = re.compile(
     re.I,
 )
 """A lead-in of steps, which are no part of its sentence: "To clean it, follow these steps"."""
+_DENIES = re.compile(
+    r"\b(?:following|these|those|below|statements?|claims?|beliefs?|answers?|options?)\b[^.]* "
+    r"(?:is|are|was|were) (?:(?!not\b)\w+ ){0,2}(?:false|wrong|incorrect|untrue|inaccurate|myths?"
+    r"|misconceptions?|not (?:\w+ )?(?:true|correct|accurate))$"
+    r"|^(?:\d+\W+)?(?:(?!(?:no|not|without|real|true)\b)[\w-]+ ){0,4}(?:myths|misconceptions"
+    r"|(?:false|wrong|incorrect|untrue|inaccurate) (?:statements|claims|beliefs|answers|options))"
+    r"(?: (?:about|on|of|regarding|concerning|include|are)\b.*)?$"
+    r"|^none of\b.* (?:is|are) (?:true|correct|accurate)$"
+    r"|\b(?:it is|it's|it was) (?:not (?:true|correct)|false|wrong|incorrect|untrue) that$",
+    re.I,
+)
+"""A lead-in or heading of a list of what is not so: "The following claims are false"."""
 _CLOSERS = " \t\n.:;,*_"
+
+
+_Level = tuple[int, bool]
+"""How far an item is indented, and whether it has a number."""
+
+
+class _Lead(NamedTuple):
+    """What introduces a list: the level of the item that it is, if any, and of the list's items."""
+
+    text: str
+    own: _Level | None
+    items: _Level
+
+    def holds_for(self, level: _Level) -> bool:
+        """Whether an item of that level is in the list, or in one inside it."""
+        if self.own is None or self.own == self.items:
+            return True
+        return level[0] > self.own[0] or (level[0] == self.own[0] and level != self.own)
 
 
 class Reader:
@@ -37,7 +69,8 @@ class Reader:
     def __init__(self, answer: str, question: str) -> None:
         self.question = question.strip()
         self._heading = ""
-        self._lead = ""
+        self._leads: list[_Lead] = []
+        self._level: _Level | None = None
         self._last = ""
         self._goes_on = False
         self._mentions = Mentions(self.question)
@@ -50,18 +83,23 @@ class Reader:
         return bool(self._lead)
 
     @property
+    def _lead(self) -> str:
+        return self._leads[-1].text if self._leads else ""
+
+    @property
     def open_question(self) -> str:
         """The question that the next sentence surely answers, or "".
 
         That is the one before it, or the user's if nothing came before.
         """
-        if self.before.rstrip().endswith("?"):
+        if plain(self.before).rstrip().endswith("?"):
             return self.before
         return "" if self._last or self._heading or self.stated else self.question
 
     def heading(self, text: str) -> None:
         """Read a heading, which applies to what follows."""
-        self._heading, self._lead, self.above = plain(text).strip(_CLOSERS), "", ""
+        self._heading, self._leads, self.above = plain(text).strip(_CLOSERS), [], ""
+        self._level = None
 
     def block(self, block: Block, *, ends_text: bool) -> None:
         """Begin a block; list items keep the sentence that introduced their list.
@@ -75,11 +113,12 @@ class Reader:
         self.before = ""
         if self._last:
             self._mentions.paragraph()
-        if block.kind != "item":
-            self._lead = ""
-        elif self._last.endswith(":"):
-            self._lead = self._last.strip(_CLOSERS)
+        level = (block.indent, block.numbered) if block.kind == "item" else None
+        self._leads = [lead for lead in self._leads if level and lead.holds_for(level)]
+        if level and self._last.endswith(":"):
+            self._leads.append(_Lead(self._last.strip(_CLOSERS), self._level, level))
             self._last = ""
+        self._level = level
 
     def passed(self, sentence: str) -> None:
         """Read a sentence; a later pronoun may refer to its subject."""
@@ -110,6 +149,9 @@ class Reader:
         """
         if self._lead and _is_fragment(claim.text) and not _STEPS.search(self._lead):
             return replace(claim, text=f"{self._lead}: {claim.text}", context=self._above() or None)
+        if self._denies:
+            full = claim.full and _denied(claim.full)
+            claim = replace(claim, text=_denied(claim.text), full=full)
         notes = [note] if note else []
         if self._lead:
             notes.append(f"list: {self._lead}")
@@ -118,8 +160,20 @@ class Reader:
             notes.append(f"question: {self.question}")
         return replace(claim, context="; ".join(notes) or None)
 
+    @property
+    def _denies(self) -> bool:
+        """Whether this is the first sentence of an item in a list of what is not so."""
+        above = self._lead or self._heading
+        return bool(self._level and not self.before and _DENIES.search(above))
+
     def _above(self) -> str:
         return f"heading: {self._heading}" if self._heading else ""
+
+
+def _denied(statement: str) -> str:
+    first, blank, rest = statement.partition(" ")
+    small = first.lower() in w.DETERMINERS | w.SUBJECT_PRONOUNS
+    return f"It is not true that {first.lower() if small else first}{blank}{rest}"
 
 
 def _is_fragment(text: str) -> bool:

@@ -6,6 +6,7 @@ import re
 
 from franq_guard.basics.words import word_set
 from franq_guard.claims.rules import words as w
+from franq_guard.claims.rules.bare_answers import lone
 from franq_guard.claims.rules.finite_verb import find_verb, subject_start
 from franq_guard.claims.rules.lexer import lex
 from franq_guard.claims.rules.nonclaims import reason
@@ -33,12 +34,26 @@ _TITLE_VERB = re.compile(r"(?<=\w )(?:Is|Are|Was|Were|Has)\b")
 _APART = frozenset(";&/–—")
 _MARKS = " \t*_#:\"'“”"
 _FEWEST_WORDS = 4
-_VALUE = re.compile(
+_VALUE = (
     r"[~≈<>±]?\s*(?:[$€£¥]\s?\d[\d.,]*(?: (?:thousand|million|billion))?"
     r"|(?!(?:1[5-9]|20)\d\d\b)\d[\d.,]*\s?(?:%|°?[^\W\d_]{1,12}\d?)(?:/\w{1,5})?"
-    r"|\d{1,2} [A-Z][a-z]{2,8} \d{4})$"
+    r"|\d{1,2} [A-Z][a-z]{2,8} \d{4})"
 )
 """An amount with its unit, or a whole date; a year or a number alone may name a column."""
+_HEADER_VALUE = re.compile(rf"{_VALUE}$")
+_VALUE_TOLD = re.compile(
+    r"(?:(?:about|approximately|around|up to|over|under|at least|from|only) )?"
+    rf"(?:\d[\d.,]*\s?(?:[–-]|to)\s?)?(?:{_VALUE}(?: {_VALUE})?(?:(?: (?:per|an?|each) |/)\w+)?"
+    r"|(?!(?:1[5-9]|20)\d\d\b)\d[\d.,]*)[.!]?$",
+    re.I,
+)
+_KEY = re.compile(r"(?P<key>[^\W\d_][^:]{0,40}):\s+(?P<value>\S.*)")
+_COUNTED = word_set(
+    "question exercise problem example step part chapter section day level phase case figure table"
+    " lesson unit module week year season episode scene act round stage option answer task test"
+    " article item rule tip fact reason point method lecture volume book"
+)
+"""With a number behind it, each is the name of a part: "Step: 3"."""
 
 
 def heading_states(text: str, before: str, *, is_last: bool, is_first: bool) -> bool:
@@ -53,7 +68,7 @@ def heading_states(text: str, before: str, *, is_last: bool, is_first: bool) -> 
     text = plain(text).strip(_MARKS)
     if reason(text) is not None:
         return False
-    if _ANSWER.match(text) or _is_sentence(text):
+    if lone(text) or _ANSWER.match(text) or has_value(text) or _is_sentence(text):
         return True
     if before.endswith(":"):
         return is_last or _AWAITS.search(before) is not None
@@ -76,6 +91,14 @@ def names_source(text: str) -> bool:
     if _WORK.search(text) is None or _AMOUNT_OF.search(text):
         return False
     return not any(_has_clause(part) for part in _PART.split(plain(text)))
+
+
+def has_value(heading: str) -> bool:
+    """Whether a heading or bold line tells an amount or a date: "Price: €9"."""
+    named = _KEY.fullmatch(plain(heading).strip(_MARKS))
+    if named is None or named["key"].split()[-1].lower() in _COUNTED:
+        return False
+    return _VALUE_TOLD.match(named["value"]) is not None
 
 
 def _is_sentence(text: str) -> bool:
@@ -101,4 +124,4 @@ def _has_clause(text: str, *, or_is_long: bool = False) -> bool:
 
 def header_states(cells: list[str]) -> bool:
     """Whether the header row of a table is a fact: "Boiling time | 9 minutes"."""
-    return len(cells) == 2 and cells[0][:1].isalpha() and _VALUE.match(cells[1]) is not None
+    return len(cells) == 2 and cells[0][:1].isalpha() and _HEADER_VALUE.match(cells[1]) is not None

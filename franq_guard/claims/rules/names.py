@@ -43,7 +43,7 @@ def is_name(phrase: Sequence[Word]) -> bool:
     """Whether the phrase is a name and nothing else: "Ada Lovelace", "the River Mell"."""
     if not phrase or not any(x.is_name and x.low not in w.DETERMINERS for x in phrase):
         return False
-    if phrase[0].low in GERUNDS or phrase[0].low in {"here", "there"}:
+    if phrase[0].low in GERUNDS or phrase[0].low in {"here", "there", "i"}:
         return False  # "Having left the town, he ...": any first word has a capital
     inner = phrase[1:] if phrase[0].low == "the" else phrase
     return (

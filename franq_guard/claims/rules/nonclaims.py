@@ -13,7 +13,9 @@ from franq_guard.claims.rules.lexer import lex
 from franq_guard.claims.rules.lexicon import lines
 
 _URL = re.compile(
-    r"(?:\W*+(?:see|sources?|links?|url|reference|more)?\W*+)?(?:https?://|www\.)\S++\W*+$", re.I
+    r"(?:\W*+(?:see|sources?|links?|url|reference|website|(?:(?:learn|read|find|see) )?more"
+    r"(?: info(?:rmation)?| details)?(?: at| here| on)?)?\W*+)?(?:https?://|www\.)\S++\W*+$",
+    re.I,
 )  # ++ and *+: no run of marks is read twice
 _CITATION = re.compile(r"(?:sources?|references?|citations?|cite)\s*:.*$|\W*(?:\[\d+\]\W*)+$", re.I)
 _TAG = re.compile(r"\W*<[/|]?\w+[/|]?>\W*")  # what a model's template left: "</answer>"

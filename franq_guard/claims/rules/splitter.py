@@ -19,6 +19,7 @@ from franq_guard.claims.rules.enumeration import enumerated
 from franq_guard.claims.rules.gapping import gapped
 from franq_guard.claims.rules.headings import (
     footnote_states,
+    has_value,
     header_states,
     heading_states,
     names_source,
@@ -98,17 +99,17 @@ class RuleSplitter:
         listed = closing_sources(answer, found)
         for i, block in enumerate(found):
             is_last = i + 1 == len(found) and block.end > after
-            if block.kind == "heading" and self._states(answer, block, reader, is_last):
-                block = replace(block, kind="item" if reader.above.endswith(":") else "paragraph")
-            if block.kind == "footnote":
-                block = self._noted(answer, block)
-            if i > listed and block.kind == "item" and reader.stated and self.language == "en":
-                named = names_source(answer[block.start : block.end])
-                block = replace(block, kind="citation") if named else block
+            heading = answer[block.start : block.end] if block.kind == "heading" else ""
+            block = self._read_as(answer, block, reader, is_last=is_last, listed=i > listed)
             span = (block.start, block.end)
             if block.kind in _PROSE:
                 follow = self._opening(answer, block, found[i + 1 : i + 2])
+                named = has_value(heading)  # "Plan B: 9 euros" says what the next lines are about
+                if named:
+                    reader.heading("")
                 yield from self._prose(answer, stated, block, reader, after, follow)
+                if named:
+                    reader.heading(heading)
                 continue
             names = [plain(answer[a:b]).strip() for a, b in block.cells]
             is_row = block.kind == "row" or (block.kind == "table_head" and header_states(names))
@@ -120,17 +121,28 @@ class RuleSplitter:
                 claims = _not_claims(answer, block)
             if block.kind == "table_head":
                 head = () if is_row else names
-            elif block.kind == "heading":
-                reader.heading(answer[block.start : block.end])
+            elif heading:
+                reader.heading(heading)
             if claims and block.end > after:
                 yield Unit(span, claims, is_sentence=False)
 
-    def _states(self, answer: str, block: Block, reader: Reader, is_last: bool) -> bool:
-        """Whether a heading is a claim."""
-        text, is_first = answer[block.start : block.end], not reader.stated
-        return self.language == "en" and heading_states(
+    def _read_as(
+        self, answer: str, block: Block, reader: Reader, *, is_last: bool, listed: bool
+    ) -> Block:
+        """The block by what it states: a heading as prose, a footnote or entry as a source."""
+        text = answer[block.start : block.end]
+        if block.kind == "footnote":
+            return self._noted(answer, block)
+        if self.language != "en":
+            return block
+        is_first = not reader.stated
+        if block.kind == "heading" and heading_states(
             text, reader.above, is_last=is_last, is_first=is_first
-        )
+        ):
+            return replace(block, kind="item" if reader.above.endswith(":") else "paragraph")
+        if listed and block.kind == "item" and reader.stated and names_source(text):
+            return replace(block, kind="citation")
+        return block
 
     def _noted(self, answer: str, block: Block) -> Block:
         """A footnote as a paragraph without its "[1]:", or whole as the name of a source."""
