@@ -264,6 +264,15 @@ class TestConstruction:
         assert TransformersModel(net, byte_level, name="tiny").fingerprint != before
         assert TransformersModel(make_llama(), byte_level, name="tiny").fingerprint == before
 
+    def test_the_fingerprint_is_not_that_of_how_the_model_is_used(self, make_llama, byte_level):
+        """Programs set these on a loaded model; no probability depends on them."""
+        net = make_llama()
+        before = TransformersModel(net, byte_level).fingerprint
+        net.config.pad_token_id = byte_level.eos_token_id
+        net.config.use_cache = False
+        net.config.output_hidden_states = True
+        assert TransformersModel(net, byte_level).fingerprint == before
+
 
 def test_tokens_that_break_the_line(any_tokenizer):
     want = {i for i in range(len(any_tokenizer)) if "\n" in any_tokenizer.decode([i])}
