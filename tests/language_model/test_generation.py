@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from franq_guard.language_model import MissingModelError, Prompt, TransformersModel
 from franq_guard.language_model.encoding import Encoder
@@ -248,6 +249,17 @@ class TestConstruction:
         original = TransformersModel(net, byte_level, name="tiny")
         assert model.fingerprint == original.fingerprint
         assert model.generate(["x"], max_new_tokens=3) == original.generate(["x"], max_new_tokens=3)
+
+    def test_a_name_of_the_hub_gives_the_fingerprint_of_the_model_in_a_chain(
+        self, make_llama, byte_level, monkeypatch
+    ):
+        """A calibrator that was fitted for the one is for the answers of the other."""
+        net = make_llama()
+        net.config._name_or_path = "owner/tiny"
+        monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *_, **__: net)
+        monkeypatch.setattr(AutoTokenizer, "from_pretrained", lambda *_, **__: byte_level)
+        own = TransformersModel.from_pretrained("owner/tiny", revision="main")
+        assert own.fingerprint == TransformersModel(net, byte_level).fingerprint
 
     def test_nothing_is_downloaded_without_a_revision(self):
         with pytest.raises(MissingModelError, match="revision="):

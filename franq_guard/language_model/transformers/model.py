@@ -41,7 +41,8 @@ from franq_guard.records import Generation, Source, Trace
 class TransformersModel(LanguageModel):
     """A loaded model and its tokenizer. Neither is changed; thread-safe.
 
-    ``name`` is used in the fingerprint; default: the name in the configuration. ``top_k``
+    ``name`` is used in the fingerprint; default: the last part of the name or path that the model
+    was loaded from, the same wherever it is loaded: for the guard or in a chain. ``top_k``
     alternatives are kept per token. ``token_budget``: padded tokens per forward pass; more need
     more memory. The window is the model's ``max_position_embeddings``; a prompt that is too long
     for it is cut to its leading special tokens and its end (see :func:`forward_passes`).
@@ -104,10 +105,8 @@ class TransformersModel(LanguageModel):
                 f"cannot load {name_or_path}: {error}\nGive the path of a folder, or "
                 "revision='<commit>' to allow the download from the model hub."
             ) from error
-        name = Path(name_or_path).name if Path(name_or_path).exists() else name_or_path
-        return cls(
-            model.to(device).eval(), tokenizer, name=name, top_k=top_k, token_budget=token_budget
-        )
+        model = model.to(device).eval()
+        return cls(model, tokenizer, top_k=top_k, token_budget=token_budget)
 
     @cached_property
     def fingerprint(self) -> str:
