@@ -324,7 +324,8 @@ class _Part(NamedTuple):
         counts = rows.weight / rows.weight.sum()
         mean = counts @ chosen
         scale = np.sqrt(counts @ (chosen - mean) ** 2)
-        scale = np.where(scale > 0, scale, 1.0)
+        # Of equal numbers the mean is off by rounding, which is no scale for other ones.
+        scale = np.where(scale > 1e-10 * np.abs(mean), scale, 1.0)
         effective = share * rows.weight
         true = (effective @ rows.is_true + 1) / (effective.sum() + 2)
         start = np.concatenate([[np.log(true / (1 - true))], np.zeros(len(columns))])

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from franq_guard.basics.deadline import between_batches
+from franq_guard.basics.text import without_surrogates
 from franq_guard.franq import FloatArray
 
 __all__ = ["SequenceNli", "label_order"]
@@ -21,7 +23,7 @@ class SequenceNli:
     """P(entailment), P(neutral), P(contradiction) by a sequence-classification model.
 
     Which output is which class is read from the model's own label names. A pair that is too long
-    loses the end of its premise.
+    loses the end of its longer text, nearly always the premise.
 
     Args:
         tokenizer: of transformers.
@@ -72,6 +74,7 @@ class SequenceNli:
         found = np.empty((len(premises), 3))
         order = np.argsort(sizes, kind="stable")  # pairs of like length: little padding
         for start in range(0, len(order), _BATCH):
+            between_batches()
             chosen = order[start : start + _BATCH]
             found[chosen] = self._batch([premises[i] for i in chosen],
                                         [hypotheses[i] for i in chosen])  # fmt: skip
@@ -81,9 +84,9 @@ class SequenceNli:
         import torch
 
         read = self._tokenizer(
-            premises,
-            hypotheses,
-            truncation="only_first",
+            [without_surrogates(text) for text in premises],
+            [without_surrogates(text) for text in hypotheses],
+            truncation="longest_first",
             max_length=self._window,
             padding=True,
             return_tensors="pt",

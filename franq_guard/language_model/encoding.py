@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 from franq_guard.basics.text import without_surrogates
@@ -88,16 +89,24 @@ class Encoder:
         return token_id in self._special
 
     def prompt_text(self, ids: Sequence[int]) -> str:
-        """The string of a prompt's ids, with special tokens."""
-        text = self.tokenizer.decode(
-            list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False
-        )
-        return str(text)
+        """The string of a prompt's ids, with special tokens.
+
+        SentencePiece puts a blank before a text, and its decoder takes it away at the beginning
+        alone: what stands behind a special token ("<s> The") would get another one if encoded.
+        """
+        text = self._decode(ids)
+        bare = "".join(self._decode(list(run)) for _, run in groupby(ids, key=self.is_special))
+        return bare if bare != text and self.ids(bare) == list(ids) else text
 
     def text(self, ids: Sequence[int]) -> str:
         """The answer's text, without special tokens."""
+        return self._decode(ids, skip_special_tokens=True)
+
+    def _decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False) -> str:
         text = self.tokenizer.decode(
-            list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
+            list(ids),
+            skip_special_tokens=skip_special_tokens,
+            clean_up_tokenization_spaces=False,
         )
         return str(text)
 

@@ -217,6 +217,8 @@ def _readable(request: Request, model: LanguageModel | None) -> Generation | Non
     if given is None or (model is not None and any(t.id < 0 for t in given.tokens)):
         return None
     silent = "alternatives" in request.needs and not any(t.top for t in given.tokens)
+    if "entropies" in request.needs:
+        silent |= any(t.entropy is None for t in given.tokens)
     return None if silent else given
 
 

@@ -119,6 +119,17 @@ def test_the_penalty_is_large_where_signals_are_noise_and_small_where_they_tell(
     assert told.penalty_ < not_told.penalty_
 
 
+@pytest.mark.parametrize("n", [100, 133, 175])
+def test_a_signal_that_never_varies_teaches_nothing(n):
+    """The mean of n times .3 is not quite .3; that is no scale to measure other values by."""
+    X, y, _ = simulated(n)
+    X[:, 3] = 0.3
+    model = FranqMixture(min_effective=5).fit(X, y)
+    assert model.faith_.columns == model.unfaith_.columns == (0, 1, 2)
+    other = np.column_stack([X[:, :3], np.full(n, 0.9)])
+    assert model.predict_proba(other) == pytest.approx(model.predict_proba(X), abs=1e-9)
+
+
 def test_answers_stay_whole_when_the_penalty_is_chosen():
     """Copies of a claim on both sides of a fold would speak for no penalty at all."""
     rng = np.random.default_rng(7)

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from franq_guard.basics.deadline import DeadlineExceeded, until
 from franq_guard.faithfulness.loading import WithNli, faithfulness_from
 from franq_guard.faithfulness.sequence_nli import SequenceNli, label_order
 from franq_guard.records import Claim, Generation, Passage, Trace
@@ -51,6 +52,22 @@ def test_classes_come_in_our_order_by_the_models_own_names(folder):
         contradiction, neutral, entailment = torch.softmax(logits.double(), 0).tolist()
         assert row == pytest.approx([entailment, neutral, contradiction], abs=1e-4)
     assert np.ptp(found, axis=0).max() > 1e-3
+
+
+def test_odd_texts_are_read_and_leave_their_neighbours_alone(folder):
+    """A claim longer than the window, half a character: neither may fail the whole answer."""
+    model = SequenceNli.from_pretrained(str(folder))
+    plain = ("Rome is in Italy.", "Rome is big.")
+    odd = [("Rome.", "very " * 900), ("very " * 900, "many " * 900), ("Rome \ud800", "Rome \udfff")]
+    found = model.nli(*zip(plain, *odd, strict=True))
+    assert found.sum(axis=1) == pytest.approx(1)
+    assert found[0] == pytest.approx(model.nli(*zip(plain, strict=True))[0], abs=1e-4)
+
+
+def test_it_stops_at_the_deadline(folder):
+    model = SequenceNli.from_pretrained(str(folder))
+    with until(0.0), pytest.raises(DeadlineExceeded):
+        model.nli(["Rome is in Italy."], ["Rome is big."])
 
 
 def test_beside_alignscore_it_answers_nli_alone(folder):

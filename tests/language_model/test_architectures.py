@@ -18,7 +18,14 @@ FAMILIES = {
     "Cohere": {"logit_scale": 0.25},  # logits scaled after the head
     "Granite": {"logits_scaling": 3.0},
     "GPTNeoX": {},
+    # local attention that no layer of the cache shows
+    "GPTNeo": {"num_layers": 2, "attention_types": [[["global", "local"], 1]], "window_size": 16},
+    # a state beside keys and values, which begins anew where several ids follow
+    "Jamba": {"attn_layer_period": 2, "attn_layer_offset": 1, "num_experts": 2, "mamba_d_state": 4}
+    | {"use_mamba_kernels": False},
+    "Bamba": {"attn_layer_indices": [1], "mamba_n_heads": 8, "mamba_d_head": 8, "mamba_d_state": 8},
 }
+LONG = "The river rises in the hills and runs to the sea. Where? " * 3
 
 
 @pytest.fixture(scope="module", params=list(FAMILIES))
@@ -50,8 +57,7 @@ def assert_right(model, reference, generation):
 
 
 def test_scores(model, reference):
-    long = "The river rises in the hills and runs to the sea. Where? " * 3
-    prompts = [long, long, long, "short", "x y z"]
+    prompts = [LONG, LONG, LONG, "short", "x y z"]
     answers = [Generation(t) for t in ("in the hills", "sea", "the river", "miles", "there")]
     for scored in model.score(prompts, answers):
         assert_right(model, reference, scored)
@@ -60,9 +66,9 @@ def test_scores(model, reference):
 def test_answers_and_samples(model, reference):
     for answer in model.generate(["Where is it?", "The river"], max_new_tokens=5):
         assert_right(model, reference, answer)
-    [samples] = model.sample(["Where is it?"], n=4, max_new_tokens=5)
-    for sample in samples:
-        assert_right(model, reference, sample)
+    for samples in model.sample(["Where is it?", LONG], n=4, max_new_tokens=5):
+        for sample in samples:
+            assert_right(model, reference, sample)
 
 
 def test_capture(model, byte_level, reference):

@@ -1,3 +1,5 @@
+import copy
+
 import pytest
 
 from franq_guard.language_model import (
@@ -8,6 +10,7 @@ from franq_guard.language_model import (
     rag_prompt,
 )
 from franq_guard.language_model.contrast import contrast
+from franq_guard.language_model.encoding import Encoder
 from franq_guard.records import Generation, Passage, Trace
 
 QUESTION = "How long is the Aldwen?"
@@ -82,6 +85,20 @@ def test_captured_ids_win_over_the_string(make_llama, byte_level):
     assert result.prompt.endswith(QUESTION)
     assert "94" not in result.prompt
     assert model.encoder.prompt_ids(result.prompt)[0] == byte_level.bos_token_id
+
+
+@pytest.mark.parametrize("kind", ["byte_level", "sentencepiece"])
+def test_our_own_prompt_is_known_by_its_ids(kind, request):
+    """SentencePiece decodes "<s>The" to "<s> The", which is another prompt."""
+    tokenizer = copy.deepcopy(request.getfixturevalue(kind))
+    tokenizer.chat_template = (
+        "<s>{% for m in messages %}{{ m.role }}: {{ m.content }}</s>{% endfor %}a"
+    )
+    encoder = Encoder(tokenizer, None)
+    ids = tuple(encoder.prompt_ids(encoder.render(rag_prompt(QUESTION, PASSAGES))))
+    captured = encoder.prompt_text(ids)
+    bare = encoder.render(question_prompt(QUESTION))
+    assert contrast(trace(), captured, encoder.render) == Contrast(bare, None, 2, 2, 0.0)
 
 
 @pytest.mark.parametrize("passages", [(), PASSAGES])

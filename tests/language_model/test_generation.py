@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from franq_guard.language_model import MissingModelError, Prompt, TransformersModel
 from franq_guard.language_model.encoding import Encoder
@@ -249,6 +250,17 @@ class TestConstruction:
         assert model.fingerprint == original.fingerprint
         assert model.generate(["x"], max_new_tokens=3) == original.generate(["x"], max_new_tokens=3)
 
+    def test_a_name_of_the_hub_gives_the_fingerprint_of_the_model_in_a_chain(
+        self, make_llama, byte_level, monkeypatch
+    ):
+        """A calibrator that was fitted for the one is for the answers of the other."""
+        net = make_llama()
+        net.config._name_or_path = "owner/tiny"
+        monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *_, **__: net)
+        monkeypatch.setattr(AutoTokenizer, "from_pretrained", lambda *_, **__: byte_level)
+        own = TransformersModel.from_pretrained("owner/tiny", revision="main")
+        assert own.fingerprint == TransformersModel(net, byte_level).fingerprint
+
     def test_nothing_is_downloaded_without_a_revision(self):
         with pytest.raises(MissingModelError, match="revision="):
             TransformersModel.from_pretrained("nobody/nothing")
@@ -263,6 +275,15 @@ class TestConstruction:
             net.model.layers[1].mlp.up_proj.weight.mul_(1.01)
         assert TransformersModel(net, byte_level, name="tiny").fingerprint != before
         assert TransformersModel(make_llama(), byte_level, name="tiny").fingerprint == before
+
+    def test_the_fingerprint_is_not_that_of_how_the_model_is_used(self, make_llama, byte_level):
+        """Programs set these on a loaded model; no probability depends on them."""
+        net = make_llama()
+        before = TransformersModel(net, byte_level).fingerprint
+        net.config.pad_token_id = byte_level.eos_token_id
+        net.config.use_cache = False
+        net.config.output_hidden_states = True
+        assert TransformersModel(net, byte_level).fingerprint == before
 
 
 def test_tokens_that_break_the_line(any_tokenizer):

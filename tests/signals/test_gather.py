@@ -121,6 +121,25 @@ def test_nothing_that_was_not_asked_for_is_measured():
     assert found.entropies.tolist() == [0.25] * 5
 
 
+def test_log_probabilities_without_entropies_are_read_again_for_these():
+    """As rows of JSON and servers bring them: ids and log-probabilities, nothing more."""
+
+    class Rereading(LanguageModel):
+        def score(self, prompts, answers):
+            super().score(prompts, answers)
+            return [replace(a, tokens=tuple(replace(t, entropy=0.75) for t in a.tokens))
+                    for a in answers]  # fmt: skip
+
+    run = replace(models(), language_model=Rereading())
+    bare = answer()
+    bare = replace(bare, tokens=tuple(replace(t, entropy=None, top=()) for t in bare.tokens))
+    assert measured(["perplexity"], trace(bare), run).logprobs.tolist() == [-0.5] * 5
+    assert run.language_model.calls == []
+    found = measured(["perplexity", "max-token-entropy"], trace(bare), run)
+    assert run.language_model.calls == [("score", 1)]
+    assert found.entropies.tolist() == [0.75] * 5
+
+
 def test_what_is_asked_of_faithfulness(monkeypatch):
     run, asked = models(), []
     monkeypatch.setattr(run.faithfulness, "score", lambda _, claims: asked.extend(claims) or [0.5])

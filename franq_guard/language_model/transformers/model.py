@@ -41,7 +41,8 @@ from franq_guard.records import Generation, Source, Trace
 class TransformersModel(LanguageModel):
     """A loaded model and its tokenizer. Neither is changed; thread-safe.
 
-    ``name`` is used in the fingerprint; default: the name in the configuration. ``top_k``
+    ``name`` is used in the fingerprint; default: the last part of the name or path that the model
+    was loaded from, the same wherever it is loaded: for the guard or in a chain. ``top_k``
     alternatives are kept per token. ``token_budget``: padded tokens per forward pass; more need
     more memory. The window is the model's ``max_position_embeddings``; a prompt that is too long
     for it is cut to its leading special tokens and its end (see :func:`forward_passes`).
@@ -104,10 +105,8 @@ class TransformersModel(LanguageModel):
                 f"cannot load {name_or_path}: {error}\nGive the path of a folder, or "
                 "revision='<commit>' to allow the download from the model hub."
             ) from error
-        name = Path(name_or_path).name if Path(name_or_path).exists() else name_or_path
-        return cls(
-            model.to(device).eval(), tokenizer, name=name, top_k=top_k, token_budget=token_budget
-        )
+        model = model.to(device).eval()
+        return cls(model, tokenizer, top_k=top_k, token_budget=token_budget)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -322,11 +321,23 @@ def answer_length(ids: Sequence[int], eos: frozenset[int]) -> int:
     return next((i + 1 for i, token in enumerate(ids) if token in eos), len(ids))
 
 
+_OF_USE = {
+    "pad_token_id": None,
+    "use_cache": True,
+    "output_attentions": False,
+    "output_hidden_states": False,
+    "return_dict": True,
+}
+"""Settings that programs change on a loaded model and that change no probability: in the digest
+they count as these."""
+
+
 def weights_digest(model: Any) -> str:
     """Eight hex digits of the configuration and of 64 evenly spread values of every tensor."""
     config = model.config.to_dict()
     for volatile in ("_name_or_path", "_model_name_or_path", "transformers_version", "dtype"):
         config.pop(volatile, None)
+    config.update((key, value) for key, value in _OF_USE.items() if key in config)
     digest = hashlib.sha256(json.dumps(config, sort_keys=True, default=str).encode())
     for name, tensor in model.state_dict().items():
         digest.update(f"{name}{tuple(tensor.shape)}".encode())

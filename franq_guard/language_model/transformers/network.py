@@ -49,12 +49,15 @@ class Network:
     def prefill(self, ids: Sequence[int]) -> tuple[Tensor, Any]:
         """Logits (1, V) after the ids, and the cache that holds them.
 
-        The cache is None if the architecture has no cache whose rows can be selected
-        (``reorder_cache``): then :meth:`last_logits` must read whole rows.
+        The cache is None if the architecture has none that can be continued (:attr:`continues`):
+        then :meth:`last_logits` must read whole rows.
         """
+        logits, cache = self._read(ids)
+        return logits, cache if _of_attention(cache) or self.continues else None
+
+    def _read(self, ids: Sequence[int]) -> tuple[Tensor, Any]:
         out = self.model(input_ids=self.tensor([ids]), use_cache=True, **self._keep(1))
-        cache = getattr(out, "past_key_values", None)
-        return out.logits[:, -1], cache if hasattr(cache, "reorder_cache") else None
+        return out.logits[:, -1], getattr(out, "past_key_values", None)
 
     def step(self, ids: Sequence[int], cache: Any) -> Tensor:
         """Logits (B, V) after one more id per row; the cache grows."""
@@ -86,12 +89,40 @@ class Network:
         return logits[0]
 
     @cached_property
+    def continues(self) -> bool:
+        """Whether the rows of an unusual cache can be selected and continued, by one id or several.
+
+        Tested once on a few ids: an architecture may have no such cache (``reorder_cache``), and
+        one with a state beside its keys and values may begin anew where several ids follow.
+        """
+        prompt, pair = [3, 1, 4, 1, 5], [2, 6]
+
+        def ours(more: list[list[int]]) -> Tensor:
+            cache = self._read(prompt)[1]
+            cache.reorder_cache(torch.zeros(2, dtype=torch.long, device=self.device))
+            out = self.model(input_ids=self.tensor(more), past_key_values=cache, use_cache=True)
+            logits: Tensor = out.logits[:, -1]
+            return logits
+
+        try:
+            return all(
+                self._equal(ours(more), self.last_logits([[*prompt, *row] for row in more]))
+                for more in ([[i] for i in pair], [[i, *prompt] for i in pair])
+            )
+        except Exception as error:  # any architecture may object in its own way: take the long way
+            logger.info("its cache is not used: %s", error)
+            return False
+
+    @cached_property
     def branches(self) -> bool:
         """Whether :meth:`branch` is correct for this architecture; tested once on a few ids.
 
         An architecture may not take positions from ``position_ids``, and some attention kernels do
-        not support a mask of this form.
+        not support a mask of this form. One with local attention in itself, not in its cache
+        (GPT-Neo), counts ids of other branches as near ones, which so few ids do not show.
         """
+        if "local" in getattr(self.model.config, "attention_layers", ()):
+            return False
         prompt, pair = [3, 1, 4, 1, 5], [2, 6]
         try:
             cache = self.prefill(prompt)[1]
@@ -99,12 +130,14 @@ class Network:
             seen[0, 6] = seen[1, 5] = False
             self.branch(pair, 5, seen, cache)
             seen = torch.cat([seen, torch.eye(2, dtype=torch.bool, device=self.device)], 1)
-            ours = self.branch(pair[::-1], 6, seen, cache).float()
-            theirs = self.last_logits([[*prompt, 2, 6], [*prompt, 6, 2]]).float()
+            ours = self.branch(pair[::-1], 6, seen, cache)
+            return self._equal(ours, self.last_logits([[*prompt, 2, 6], [*prompt, 6, 2]]))
         except Exception as error:  # any architecture may object in its own way: take the long way
             logger.info("each sample is drawn in a row of its own: %s", error)
             return False
-        off = (ours - theirs).abs().max() / theirs.std()
+
+    def _equal(self, ours: Tensor, theirs: Tensor) -> bool:
+        off = (ours.float() - theirs.float()).abs().max() / theirs.float().std()
         return bool(off < (1e-3 if self.model.dtype == torch.float32 else 0.1))
 
     def last_logits(self, rows: Sequence[Sequence[int]]) -> Tensor:
@@ -153,6 +186,13 @@ class Network:
         except Exception as error:  # any architecture may object in its own way: take the long way
             logger.info("logits are computed by the whole model: %s", error)
             return False
+
+
+def _of_attention(cache: Any) -> bool:
+    """Whether it holds keys and values alone, as most do: that can always be continued."""
+    kinds = {type(layer).__name__ for layer in getattr(cache, "layers", None) or [None]}
+    usual = kinds <= {"DynamicLayer", "DynamicSlidingWindowLayer"}
+    return usual and type(cache).__name__ == "DynamicCache"
 
 
 def as_id_set(ids: int | Sequence[int] | None) -> frozenset[int]:
