@@ -124,7 +124,7 @@ class Configuration:
             ValueError: if it is no TOML, or has an unknown key or a wrong value.
         """
         try:
-            values = tomllib.loads(file.read_text(encoding="utf-8"))
+            values = tomllib.loads(file.read_text(encoding="utf-8-sig"))
             tables = {name: values.pop(name, {}) for name in ("long", "short")}
             kinds = _kinds()
             checked = {name: _checked(table, kinds, name) for name, table in tables.items()}

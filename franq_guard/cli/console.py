@@ -32,6 +32,16 @@ from rich.progress import (
 from franq_guard.report.terminal import shown
 
 _TELL_EVERY = 30.0  # seconds between progress messages if standard error is not a terminal
+_TABLE = (
+    'write each row as a line of JSON first, such as {"question": ..., "passages": [...], '
+    '"answer": ...}; in Python csv.DictReader or pandas reads it, json.dumps writes it'
+)
+_OTHER = {
+    **dict.fromkeys((".csv", ".tsv", ".xls", ".xlsx"), _TABLE),
+    ".parquet": f"{_TABLE} (or see franq check-dataset, which reads Parquet)",
+    ".gz": "unpack it, and give - for standard input: gunzip -c FILE | franq ... -",
+}
+"""What to do with a file that holds no lines of text, or no JSON, by the end of its name."""
 _PIPE_CLOSED = 141  # 128 + SIGPIPE: the exit code shells report for a write to a closed pipe
 
 
@@ -103,6 +113,8 @@ def lines_of(file: Path) -> Iterator[Iterator[str]]:
             sys.stdin.reconfigure(encoding="utf-8-sig", errors="surrogateescape")
         yield iter(sys.stdin)
         return
+    if instead := _OTHER.get(file.suffix.lower()):
+        fail(f"{file} is not JSON: {instead}")
     try:
         stream = file.open(encoding="utf-8-sig", errors="surrogateescape")
     except OSError as error:

@@ -150,4 +150,10 @@ def _of_rows(file: Path, fields: Fields) -> tuple[list[Trace], list[RowError]]:
                 broken.append(row)
             else:
                 traces.append(row)
+    ids = [trace.id for trace in traces if trace.id is not None]
+    if repeated := len(ids) - len(set(ids)):
+        say(
+            f"warning: {repeated} row(s) have the id of an earlier one: rows of one id count as "
+            "one answer"
+        )
     return traces, broken

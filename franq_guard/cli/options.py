@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from franq_guard.basics.threads import SETTING
+from franq_guard.basics.threads import SETTING, setting
 from franq_guard.cli.answers import promises_of
 from franq_guard.cli.configuration import Configuration
 from franq_guard.cli.console import fail, needing, say, working
@@ -120,6 +120,7 @@ def guard_from(
     language_model = language_model or chosen.language_model
     with needing("pip install 'franq-guard[offline]'"):
         try:
+            setting()  # a wrong FRANQ_THREADS would make every row fail
             settings = _policy(policy, threshold, false_below, weak)
             guard = _guard(settings, _loaded(calibrator), language_model, chosen, evidence=evidence)
         except (ValueError, OSError, RuntimeError) as error:

@@ -16,7 +16,7 @@ def json_rows(path: str | Path) -> Iterator[dict[str, Any]]:
     """The objects of a JSONL file; ``.gz`` is uncompressed.
 
     Raises:
-        ValueError: naming the line that is no JSON object.
+        ValueError: naming the line that is no JSON object, or the file that is not UTF-8.
         OSError: the file cannot be read.
     """
     for number, line in numbered_lines(Path(path)):
@@ -42,10 +42,20 @@ def text_of(row: Mapping[str, Any], key: str) -> str:
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a file that are not blank, from 1; ``.gz`` is uncompressed."""
+    """The lines of a file that are not blank, from 1; ``.gz`` is uncompressed.
+
+    Raises:
+        ValueError: naming the file, if it is not UTF-8 or its compressed end is missing.
+        OSError: the file cannot be read.
+    """
     opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8-sig") as file:
-        yield from ((i, line) for i, line in enumerate(file, start=1) if line.strip())
+    try:
+        with opened(path, "rt", encoding="utf-8-sig") as file:
+            yield from ((i, line) for i, line in enumerate(file, start=1) if line.strip())
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8: {error}") from None
+    except EOFError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:

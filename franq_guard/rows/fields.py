@@ -5,7 +5,10 @@ A name may be a dotted path: ``outputs.answer`` is the ``answer`` in the row's o
 
 from __future__ import annotations
 
+import json
+from ast import literal_eval
 from collections.abc import Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
 
@@ -70,8 +73,8 @@ class Fields:
             if name not in found:
                 theirs, found[name] = self._known(name, others, row)
                 self.used[name] = theirs
-        if isinstance(found["passages"], str):  # one context as one text
-            found["passages"] = [found["passages"]]
+        if isinstance(found["passages"], str):
+            found["passages"] = _passages_of(found["passages"])
         return found
 
     @property
@@ -91,6 +94,21 @@ class Fields:
         near = _nearest(name, row)
         hint = f"did you mean {near!r}? --map {name}={near}" if near else f"--map {name}=FIELD"
         raise ValueError(f"{name!r} is missing; the row has {_names(row)} ({hint})")
+
+
+def _passages_of(text: str) -> list[Any]:
+    """One context as one text, or the texts of a list that a table stored as text.
+
+    A CSV file has no lists: some programs write JSON in a cell, pandas writes ``['...', '...']``.
+    """
+    stripped = text.strip()
+    if stripped[:1] + stripped[-1:] == "[]":
+        for read in (json.loads, literal_eval):
+            with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+                found = read(stripped)
+                if all(isinstance(item, str) for item in found):
+                    return list(found)
+    return [text]
 
 
 def _nearest(name: str, row: Mapping[str, Any]) -> str | None:

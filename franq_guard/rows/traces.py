@@ -97,10 +97,14 @@ def trace_from_dict(row: object) -> Trace:
 def row_id(row: Mapping[str, Any]) -> str | None:
     """The row's ``id`` as a string; None if it is missing or empty.
 
+    A column of integers where one is missing is one of floats in pandas: 7.0 is "7", NaN missing.
+
     Raises:
         ValueError: if it is neither a string nor an integer.
     """
     value = row.get("id")
+    if isinstance(value, float) and (value.is_integer() or math.isnan(value)):
+        value = None if math.isnan(value) else int(value)
     if value is not None and not isinstance(value, str) and not _is_int(value):
         raise ValueError("'id' must be a string or an integer")
     return None if value is None else str(value) or None

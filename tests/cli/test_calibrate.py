@@ -402,6 +402,16 @@ def test_models_that_cannot_be_loaded_are_said_before_any_claim(run, offline, tm
         assert "the models cannot be loaded: OSError: no such weights" in result.stderr
 
 
+def test_rows_of_one_id_are_one_answer_and_that_is_said(run, tmp_path):
+    file = tmp_path / "rows.jsonl"
+    rows = [json.loads(line) | {"id": "my-data"} for line in labelled(20)]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    result = run("calibrate", file, "--out", tmp_path / "mine.json")
+    assert result.exit_code == 1
+    assert "19 row(s) have the id of an earlier one" in result.stderr
+    assert "from 1 answers" in result.stderr
+
+
 def test_to_fit_or_to_check_is_said(run, tmp_path):
     result = run("calibrate", a_set(tmp_path / "set", 2))
     assert result.exit_code == 2

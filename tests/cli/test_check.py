@@ -74,6 +74,23 @@ def test_check_of_a_missing_file_says_so(run, tmp_path):
     assert "cannot read" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("rows.csv", "a line of JSON"),
+        ("rows.PARQUET", "franq check-dataset"),
+        ("rows.jsonl.gz", "gunzip -c FILE | franq"),
+    ],
+)
+def test_a_file_that_is_not_json_is_told_once_with_what_to_do(run, tmp_path, name, hint):
+    (tmp_path / name).write_bytes(b"question,answer\nWhere?,Rome.\n")
+    result = run("check", tmp_path / name)
+    assert result.exit_code == 2
+    assert f"{name} is not JSON" in result.stderr
+    assert hint in result.stderr
+    assert result.stdout == ""
+
+
 @pytest.mark.parametrize("as_json", [["--json"], []])
 def test_check_counts_an_answer_whose_check_failed_and_still_shows_it(
     command, offline, tmp_path, row, as_json

@@ -174,6 +174,15 @@ def test_a_calibrator_file_that_is_not_there_is_named(command, tmp_path):
     assert "mine.json: No such file" in " ".join(result.stderr.split())
 
 
+def test_a_file_that_windows_wrote_is_read(command, tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_bytes('\ufeffform = "short"\r\nsamples = 4\r\n'.encode())
+    result = command("config", "--config", file)
+    assert result.exit_code == 0, result.stderr
+    assert 'form = "short"' in result.stdout
+    assert "samples = 4" in result.stdout
+
+
 def test_config_prints_the_table_of_the_benchmark(command, tmp_path):
     file, again = tmp_path / "mine.toml", tmp_path / "again.toml"
     file.write_text("seed = 1\n")

@@ -190,6 +190,10 @@ def test_a_table_goes_out_and_votes_come_in(run, folder, tmp_path):
     assert "1 votes of ada kept" in result.stdout
     (said,) = ClaimSet(folder).judgements()
     assert (said.source, said.faithfulness, said.factuality) == ("person:ada", "faithful", "true")
+    again = run("dataset", "review", folder, "--csv-out", file)
+    assert again.exit_code == 2
+    assert "votes may stand in it" in again.stderr
+    assert "faithful,true" in file.read_text()
 
 
 def test_build_asks_about_documents_and_goes_on(run, tmp_path, monkeypatch):

@@ -35,6 +35,13 @@ def test_threads_are_set_for_the_whole_program(command, rows, monkeypatch):
     assert os.environ[SETTING] == "3"
 
 
+def test_a_wrong_number_of_threads_in_the_environment_ends_the_program(command, rows, monkeypatch):
+    monkeypatch.setenv(SETTING, "two")
+    result = command("check", rows)
+    assert result.exit_code == 2
+    assert f"{SETTING} must be a whole number" in result.stderr
+
+
 def test_waiting_threads_of_a_command_sleep(monkeypatch):
     from franq_guard.cli import app as module
 

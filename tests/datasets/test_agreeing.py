@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from franq_guard.datasets.agreeing import agreement, corrected_rate, counted, votes
@@ -93,6 +94,17 @@ def test_the_interval_holds_what_it_promises_and_is_narrower_with_a_good_judge()
     # 90 % promised; two standard errors of 400 draws are 3 %.
     assert inside / 400 >= 0.87
     assert np.mean(widths) < 0.85 * np.mean(alone)
+
+
+@pytest.mark.parametrize(("label", "share"), [("true", 1.0), ("false", 0.0)])
+def test_a_sample_of_one_label_alone_is_not_certain(label: str, share: float) -> None:
+    # The normal approximation says 1.00 to 1.00 here, after 8 votes.
+    people = {(f"a{i}", 0): "true" for i in range(8)}
+    judge = people | {(f"b{i}", 0): "true" if i % 3 else "false" for i in range(9)}
+    rate = corrected_rate(judge, people, label)
+    exact = binomtest(round(8 * share), 8).proportion_ci(0.9, method="exact")
+    assert rate.corrected == pytest.approx(share)
+    assert (rate.low, rate.high) == pytest.approx((exact.low, exact.high))
 
 
 def test_too_few_people_give_no_interval() -> None:

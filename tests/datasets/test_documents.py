@@ -1,10 +1,12 @@
 """Folders of text as passages."""
 
+import gzip
 import json
 
 import pytest
 
 from franq_guard.datasets.documents import read_folder
+from franq_guard.datasets.jsonl import json_rows
 
 
 def test_passages_name_their_file_and_stay_short(tmp_path):
@@ -26,6 +28,22 @@ def test_bytes_that_are_no_utf8_become_replacement_characters(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"caf\xe9 is open.")
     (passage,) = read_folder(tmp_path)
     assert passage.text == "caf\ufffd is open."
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_text_with_a_byte_order_mark_is_read_without_it(tmp_path, encoding):
+    (tmp_path / "a.md").write_bytes("# Café\r\n\r\nIt is open.\r\n".encode(encoding))
+    assert [passage.text for passage in read_folder(tmp_path)] == ["# Café\n\nIt is open."]
+
+
+def test_rows_that_are_not_utf8_or_cut_short_are_named(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes('{"text": "Café."}'.encode("latin-1"))
+    with pytest.raises(ValueError, match=r"a\.jsonl is not UTF-8"):
+        read_folder(tmp_path)
+    cut = tmp_path / "b.jsonl.gz"
+    cut.write_bytes(gzip.compress(b'{"text": "It is open."}')[:-9])
+    with pytest.raises(ValueError, match=r"b\.jsonl\.gz: Compressed file ended"):
+        list(json_rows(cut))
 
 
 def test_a_sentence_longer_than_a_passage_is_kept_whole(tmp_path):

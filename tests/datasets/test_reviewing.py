@@ -144,6 +144,42 @@ def test_a_table_goes_out_and_comes_back(tmp_path: Path) -> None:
     assert sorted(filter(None, labels)) == ["true", "unverifiable"]
 
 
+def test_a_table_never_replaces_one_with_votes(tmp_path: Path) -> None:
+    claims, file = made(tmp_path / "set"), tmp_path / "out.csv"
+    write_table(claims, file)
+    filled(file, ("faithful", "true"))
+    with pytest.raises(FileExistsError):
+        write_table(claims, file)
+    assert read_table(claims, file, "ada") == 1
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252"])
+def test_a_table_comes_back_as_spreadsheets_store_it(
+    tmp_path: Path, delimiter: str, encoding: str
+) -> None:
+    claims, file = ClaimSet.create(tmp_path / "set", {}), tmp_path / "out.csv"
+    text = "The café is open."
+    # Both ids are numbers to a spreadsheet: 640000000000 becomes 6.4E+11.
+    for name, long in (("640000000000", "é; "), ("20171e3", "x" * 200_000)):
+        passages = (Passage(f"The café, the old one, is open. {long}"),)
+        made_of = (Claim(text, ((0, len(text)),)),)
+        claims.add_answer(Trace("Open?", passages, Generation(text), claims=made_of, id=name))
+    write_table(claims, file)
+    with file.open(encoding="utf-8-sig", newline="") as stream:
+        limit = csv.field_size_limit(2**20)
+        rows = list(csv.reader(stream))
+        csv.field_size_limit(limit)
+    with pytest.raises(ValueError, match="could not convert"):
+        float(rows[1][0])
+    votes = [[*row[:-2], "faithful", "true"] for row in rows[1:]]
+    with file.open("w", encoding=encoding, newline="") as stream:
+        csv.writer(stream, delimiter=delimiter).writerows([rows[0], *votes])
+    assert read_table(claims, file, "ada") == 2
+    assert {said.answer for said in claims.judgements()} == {"640000000000", "20171e3"}
+    assert csv.field_size_limit() == limit
+
+
 @pytest.mark.parametrize(
     ("labels", "why"),
     [((("yes", ""),), "line 2: faithfulness must be"), ((("", "t"),), "line 2: factuality must")],

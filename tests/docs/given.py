@@ -75,6 +75,7 @@ def files_of(page, folder):
     (folder / "tests").symlink_to(ROOT / "tests")
     row = {"question": "Where is it?", "passages": ["It is in Bonn."], "answer": "It is in Bonn."}
     (folder / "rows.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    (folder / "answers.csv").write_text("question,contexts,answer\nWhere?,['In Bonn.'],In Bonn.\n")
 
 
 def stand_ins(monkeypatch):

@@ -38,6 +38,25 @@ def test_one_context_as_a_text_is_one_passage_and_a_title_is_kept():
     assert read(LANGSMITH)[0].passages[0].title == "T"
 
 
+@pytest.mark.parametrize(
+    ("text", "passages"),
+    [
+        ('["It\'s red.", "B"]', ["It's red.", "B"]),
+        (str(["It's red.\nIt's old.", "B"]), ["It's red.\nIt's old.", "B"]),  # as pandas writes it
+        (" []\n", []),
+        ("[1] Red.", ["[1] Red."]),
+        ("[1]", ["[1]"]),
+        ('[{"colour": "red"}]', ['[{"colour": "red"}]']),  # a passage of records
+        ("[red, 'old']", ["[red, 'old']"]),
+        ("[{[]: 1}]", ["[{[]: 1}]"]),
+        ("[" * 9000 + "]", ["[" * 9000 + "]"]),
+    ],
+)
+def test_a_list_that_a_table_stored_as_text_is_a_list(text, passages):
+    (trace,) = read({**LETTUCE_DETECT, "context": text})
+    assert [passage.text for passage in trace.passages] == passages
+
+
 def test_our_own_names_go_before_others_and_the_users_before_all():
     (trace,) = read({**RAGAS, "question": "Ours?"})
     assert trace.question == "Ours?"

@@ -168,7 +168,9 @@ def test_labels_are_booleans_or_absent():
 def test_ids_are_strings_or_integers():
     assert trace_from_dict(ROW | {"id": 0}).id == "0"
     assert trace_from_dict(ROW | {"id": ""}).id is None
-    for wrong in (1.5, True, [1], {"a": 1}):
+    assert trace_from_dict(ROW | {"id": 7.0}).id == "7"  # as pandas has it where one is missing
+    assert trace_from_dict(ROW | {"id": float("nan")}).id is None
+    for wrong in (1.5, float("inf"), True, [1], {"a": 1}):
         with pytest.raises(ValueError, match="'id' must be a string or an integer"):
             trace_from_dict(ROW | {"id": wrong})
 

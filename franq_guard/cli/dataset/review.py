@@ -61,6 +61,11 @@ def _write(claims: ClaimSet, file: Path) -> None:
 
     try:
         count = write_table(claims, file)
+    except FileExistsError:
+        fail(
+            f"{file} is there already, and votes may stand in it: name another file (--csv-in "
+            "reads votes)"
+        )
     except OSError as error:
         fail(f"cannot write {file}: {error.strerror}")
     tell(

@@ -3,7 +3,8 @@
 Prediction-powered inference (Angelopoulos et al., Science 2023, arXiv 2301.09633), its weight
 chosen as in PPI++ (arXiv 2311.01453, section 6): people's mean on the sample, plus the weighted
 difference between the judge's mean on all claims and its mean on the sample. Standard errors are
-clustered by answer.
+clustered by answer. Where the sample shows no variance at all (every claim has the label, or none),
+the interval reaches as far as that of Clopper and Pearson (Biometrika 1934) for as many answers.
 """
 
 from __future__ import annotations
@@ -68,7 +69,10 @@ def corrected_rate(judge: Votes, people: Votes, label: str, *, confidence: float
     weight = _weight(truth, seen, unseen, groups, other_groups)
     moved = weight * (_mean(unseen) - _mean(seen)) if len(alone) else 0.0
     error = _variance(truth - weight * seen, groups) + weight**2 * _variance(unseen, other_groups)
-    reach = NormalDist().inv_cdf(0.5 + confidence / 2) * float(np.sqrt(error))
+    if error > 1e-12:  # not a rounding error
+        reach = NormalDist().inv_cdf(0.5 + confidence / 2) * float(np.sqrt(error))
+    else:
+        reach = 1 - (0.5 - confidence / 2) ** (1 / len(set(groups)))
     middle = _mean(truth) + moved
     return Rate(
         label,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
@@ -31,7 +32,9 @@ def sections(file: Path) -> Iterator[str]:
 
 
 def _plain(file: Path) -> Iterator[str]:
-    yield file.read_text(encoding="utf-8", errors="replace")
+    with file.open("rb") as stream:
+        marked = stream.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE)  # as Windows writes "Unicode"
+    yield file.read_text(encoding="utf-16" if marked else "utf-8-sig", errors="replace")
 
 
 def _markdown(file: Path) -> Iterator[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,14 +24,18 @@ VOTES = ("faithfulness", "factuality")
 def write_table(claims: ClaimSet, file: Path) -> int:
     """Every claim as a row, in the order of the review, with two empty columns for the vote.
 
-    Text that a spreadsheet would run as a formula gets an apostrophe in front.
+    Text that a spreadsheet would run as a formula gets an apostrophe in front, and so does every
+    answer's id: a spreadsheet reads 640000000000 as a number and stores 6.4E+11.
 
     Returns:
         The number of rows.
+
+    Raises:
+        FileExistsError: if there is such a file: votes may stand in it.
     """
     answers = {trace.id or "": trace for trace in claims.answers()}
     items = order(list(answers.values()), claims.judgements())
-    with file.open("w", encoding="utf-8-sig", newline="") as stream:
+    with file.open("x", encoding="utf-8-sig", newline="") as stream:
         table = csv.writer(stream)
         table.writerow((*COLUMNS, *VOTES))
         for item in items:
@@ -38,14 +43,16 @@ def write_table(claims: ClaimSet, file: Path) -> int:
             claim = (trace.claims or ())[item.key[1]]
             shown = "\n\n".join(f"[{i}] {p.text}" for i, p in enumerate(trace.passages, start=1))
             texts = (trace.question, claim.in_full, trace.generation.text, shown)
-            table.writerow((*item.key, *map(_harmless, texts), "", ""))
+            answer, number = item.key
+            table.writerow((f"'{answer}", number, *map(_harmless, texts), "", ""))
     return len(items)
 
 
 def read_table(claims: ClaimSet, file: Path, reviewer: str) -> int:
     """Store the votes of a table made by :func:`write_table`; rows without a vote are skipped.
 
-    Nothing is stored unless every row can be read.
+    Spreadsheets store it with commas, semicolons or tabs, and not always as UTF-8; of the texts
+    nothing is read. Nothing is stored unless every row can be read.
 
     Returns:
         The number of votes.
@@ -55,8 +62,13 @@ def read_table(claims: ClaimSet, file: Path, reviewer: str) -> int:
         OSError: the file cannot be read.
     """
     review = Review(claims)
-    with file.open(encoding="utf-8-sig", newline="") as stream:
-        table = csv.DictReader(stream)
+    with (
+        file.open(encoding="utf-8-sig", errors="replace", newline="") as stream,
+        _fields_of_any_length(),
+    ):
+        header = stream.readline()
+        stream.seek(0)
+        table = csv.DictReader(stream, delimiter=max(",;\t", key=header.count))
         missing = {"answer", "claim", *VOTES} - {*(table.fieldnames or ())}
         if missing:
             raise ValueError(f"{file} lacks the columns {', '.join(sorted(missing))}")
@@ -74,13 +86,23 @@ def _votes(
         if faithfulness is None and factuality is None:
             continue
         try:
-            key = (str(row["answer"]), int(row["claim"]))
+            key = (str(row["answer"]).removeprefix("'"), int(row["claim"]))
             review.card(reviewer, key)
             said: Any = (faithfulness, factuality)
             ClaimJudgement(*key, f"person:{reviewer}", *said)
         except ValueError as error:
             raise ValueError(f"{file}, line {table.line_num}: {error}") from None
         yield key, cast("Faithfulness | None", faithfulness), cast("Factuality | None", factuality)
+
+
+@contextmanager
+def _fields_of_any_length() -> Iterator[None]:
+    """Python's limit of a field, 131,072 characters, is too low for long passages."""
+    before = csv.field_size_limit(2**31 - 1)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def _harmless(text: str) -> str:
