@@ -99,7 +99,9 @@ class Gateway:
 
     Attributes:
         asked: passages and question of recent requests, by call id.
-        settled: the settled text of recent streams, by call id and number of the text.
+        settled: the settled text of recent streams and what it was checked against, by call id
+            and number of the text. Clients may choose their call ids and use one again, with
+            other passages: verdicts of the earlier call then say nothing.
     """
 
     def __init__(self, checker: Checker, settings: ServeSettings) -> None:
@@ -110,7 +112,7 @@ class Gateway:
             settings.messages_chars,
         )
         self.asked: Store[Asked] = Store(kept, seconds, size=size)
-        self.settled: Store[Settled] = Store(kept, seconds, size=size)
+        self.settled: Store[tuple[Asked, Settled]] = Store(kept, seconds, size=size)
 
     async def reply(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """The reply to one call of the gateway.
@@ -188,13 +190,17 @@ class Gateway:
         else:
             answer = await self.checker.check(trace, deadline=strictness.deadline, closed=closed)
         policy = self.checker.policy(closed=closed)
-        before = self.settled.get(key) if key else None
+        against, before = (self.settled.get(key) if key else None) or (asked, None)
         answer, settled, held = await asyncio.to_thread(
-            _grown, getattr(self.checker.guard, "claims", None), answer, before, policy
+            _grown,
+            getattr(self.checker.guard, "claims", None),
+            answer,
+            before if against == asked else None,
+            policy,
         )
         self.checker.left("litellm", answer, policy)
         if key:
-            self.settled.put(key, settled, size=len(settled.text))
+            self.settled.put(key, (asked, settled), size=len(settled.text) + asked.size)
         return answer, held
 
 

@@ -224,6 +224,16 @@ def test_a_stream_of_an_unknown_call_is_marked_as_it_goes(run):
         assert reply["action"] == "GUARDRAIL_INTERVENED"
 
 
+def test_a_call_id_used_again_keeps_no_verdict_of_other_passages(run):
+    """Clients may choose the id, such as one for a whole conversation."""
+    other = {"role": "system", "content": f"<context>{FALSE}</context>"}
+    asked_again = {**ASKED, "structured_messages": [other, MESSAGES[1]]}
+    rows = [ASKED, answered(STREAM), asked_again, answered(STREAM)]
+    _, good, _, again = conversation(run, real("filter"), *rows)
+    assert TRUE in good["texts"][0]
+    assert TRUE not in again["texts"][0]
+
+
 def test_what_is_kept_is_bounded(run):
     async def main():
         gateway = Gateway(Checker(FakeGuard(), settings), settings)
