@@ -7,6 +7,7 @@ import hmac
 import logging
 from collections.abc import Callable, Iterable
 
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -109,6 +110,8 @@ class Door:
 
         try:
             await self.app(scope, receive, sent)
+        except ClientDisconnect:  # it left before its body had arrived: no failure of the service
+            return
         except Exception as error:
             # Only the error's type: its message may contain text of the request.
             _log.error("%s failed: %s", scope["path"], type(error).__name__)

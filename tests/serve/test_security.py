@@ -151,6 +151,30 @@ def test_a_failure_inside_is_500_without_text_in_reply_or_log(run, caplog):
     assert 'franq_errors_total{code="internal"} 1.0' in metrics
 
 
+def test_a_client_that_leaves_before_its_body_has_arrived_is_no_failure(run, caplog):
+    async def main():
+        async with serving() as (client, app):
+            scope = {"type": "http", "method": "POST", "path": "/v1/check", "headers": []}
+            scope |= {"query_string": b"", "http_version": "1.1", "scheme": "http", "server": None}
+            came = [{"type": "http.request", "body": b"{", "more_body": True}]
+            came += [{"type": "http.disconnect"}] * 2
+            said = []
+
+            async def receive():
+                return came.pop(0)
+
+            async def send(message):
+                said.append(message)
+
+            await app(scope, receive, send)
+            return said, (await client.get("/metrics")).text
+
+    said, metrics = run(main())
+    assert not said
+    assert "franq_errors_total{" not in metrics
+    assert "failed" not in caplog.text
+
+
 def test_nothing_of_a_request_is_logged(run, caplog):
     async def main():
         async with serving(tokens=TOKENS) as (client, _):
