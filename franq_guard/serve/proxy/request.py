@@ -79,7 +79,7 @@ class ChatRequest:
             added: fields to set to true in addition.
 
         Raises:
-            ServeError: if the body is nested too deeply.
+            ServeError: if the body is nested too deeply or has a number that is not finite.
         """
         try:
             return to_json({**self.body, **dict.fromkeys(added, True)})

@@ -120,7 +120,7 @@ class Upstream:
         return headers
 
     def _is_ours(self, authorization: str) -> bool:
-        return authorization.partition(" ")[2].strip() in self._settings.tokens
+        return any(word in self._settings.tokens for word in authorization.split())
 
 
 async def read(response: httpx.Response) -> bytes:

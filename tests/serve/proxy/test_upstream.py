@@ -115,6 +115,7 @@ def test_a_reply_that_cannot_be_read(proxied):
         b"\xff",
         deep,
         b'{"choices": [], "a": NaN}',
+        b'{"choices": [], "usage": 1e999}',
     ):
         proxy.upstream.reply = lambda _, raw=raw: (200, JSON, [raw])
         reply = proxy.ask()
@@ -134,11 +135,12 @@ def test_keys(proxied, kit):
     both = {"authorization": "Bearer theirs", "x-franq-token": "ours"}
     assert proxy.ask(headers=both).status_code == 200
     assert proxy.ask(headers={"authorization": "Bearer ours"}).status_code == 200
+    assert proxy.ask(headers={**both, "authorization": "ours"}).status_code == 200
     for wrong in ({}, {"authorization": "Bearer theirs"}, {**both, "x-franq-token": "wrong"}):
         assert proxy.ask(headers=wrong).status_code == 401
         assert proxy.http.get("/v1/reports/x", headers=wrong).status_code == 401
     seen = [headers.get("authorization") for _, headers, _ in proxy.upstream.requests]
-    assert seen == ["Bearer theirs", None]
+    assert seen == ["Bearer theirs", None, None]
 
 
 def test_a_configured_key_goes_before_the_clients_and_no_request_names_the_host(proxied, kit):
@@ -209,6 +211,8 @@ def test_requests_that_are_refused_and_never_forwarded(proxied, kit):
         (b'{"messages": "\xff"}', 422),
         (b"[]", 422),
         (b'{"stream": "yes"}', 422),
+        (b'{"temperature": 1e999}', 422),
+        (b'{"temperature": NaN}', 422),
         (b'{"franq": {"deadline": -1}}', 422),
         (json.dumps({"documents": ["a"] * 101}).encode(), 413),
     ):
