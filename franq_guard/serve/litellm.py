@@ -38,6 +38,7 @@ from franq_guard.serve.growing import Settled, holdback, settle, with_settled
 from franq_guard.serve.passages import EXTENSION, extension_in, passages_in, question_of
 from franq_guard.serve.reading import (
     bad_request,
+    check_extension,
     check_size,
     closed_of,
     deadline_of,
@@ -128,6 +129,8 @@ class Gateway:
         texts = row.get("texts")
         if texts is not None and not _are_texts(texts):
             raise bad_request("'texts' must be a list of strings or null")
+        for place in (_parameters(row), _request(row)):
+            check_extension(place.get(EXTENSION))
         strictness = self._strictness(row)
         found = await asyncio.to_thread(_asked_in, row)
         if kind == "request":
@@ -214,9 +217,7 @@ def _grown(
 
 def _asked_in(row: Mapping[str, Any]) -> Asked:
     """Passages and question, from our extension in the parameters or from the messages."""
-    parameters = _parameters(row)
-    request = row.get("request_data")
-    given = request if isinstance(request, Mapping) else {}
+    parameters, given = _parameters(row), _request(row)
     like_a_request = {
         EXTENSION: extension_in(parameters) or extension_in(given),
         "documents": parameters.get("documents") or given.get("documents"),
@@ -233,6 +234,11 @@ def _prompts(row: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _parameters(row: Mapping[str, Any]) -> Mapping[str, Any]:
     given = row.get("additional_provider_specific_params")
+    return given if isinstance(given, Mapping) else {}
+
+
+def _request(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    given = row.get("request_data")
     return given if isinstance(given, Mapping) else {}
 
 

@@ -259,6 +259,8 @@ def test_what_is_kept_is_bounded(run):
             {**answered(TRUE), "additional_provider_specific_params": {"franq": {"deadline": 0}}},
             422,
         ),
+        (answered(TRUE, **with_extension(passages=TRUE)), 422),
+        (answered(TRUE, request_data={"franq": {"passages": [{"txt": TRUE}]}}), 422),
         (answered("a" * 60_000), 413),
         ({**ASKED, "additional_provider_specific_params": {"documents": ["a"] * 101}}, 413),
     ],

@@ -214,6 +214,10 @@ def test_requests_that_are_refused_and_never_forwarded(proxied, kit):
         (b'{"temperature": 1e999}', 422),
         (b'{"temperature": NaN}', 422),
         (b'{"franq": {"deadline": -1}}', 422),
+        (b'{"franq": {"passages": "It opened in 1937."}}', 422),
+        (b'{"franq": {"passages": ["It opened in 1937.", {"txt": "It is red."}]}}', 422),
+        (b'{"franq": {"question": 3}}', 422),
+        (b'{"franq": []}', 422),
         (json.dumps({"documents": ["a"] * 101}).encode(), 413),
     ):
         reply = proxy.http.post("/v1/chat/completions", content=raw)
