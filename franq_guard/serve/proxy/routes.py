@@ -17,7 +17,7 @@ from franq_guard.serve.errors import QueueFull, ServeError
 from franq_guard.serve.proxy.chunks import Choices
 from franq_guard.serve.proxy.judge import Judge
 from franq_guard.serve.proxy.outlets import Claims, Outlet, Whole
-from franq_guard.serve.proxy.reply import guarded_reply
+from franq_guard.serve.proxy.reply import completion_of, guarded_reply
 from franq_guard.serve.proxy.reported import Reported
 from franq_guard.serve.proxy.reports import Report, new_id
 from franq_guard.serve.proxy.request import ChatRequest, chat_request
@@ -118,9 +118,13 @@ class Proxy:
         cleanup.push_async_callback(response.aclose)
         if not response.is_success:
             return await _unchanged(response)
-        if chat.stream:
+        if chat.stream and not _is_json(response):
             return self._streamed(chat, request, response, cleanup)
         raw = await read(response)
+        if chat.stream:
+            completion_of(raw)  # it is an error of the upstream's, perhaps
+            message = "the upstream's reply is one JSON object, not the stream that was asked for"
+            raise ServeError(502, "upstream_malformed", message)
         seconds = time.perf_counter() - asked
         kind = self._settings.upstream_kind
         reply, report = await guarded_reply(self._judge, chat, raw, seconds, kind=kind)
@@ -178,6 +182,11 @@ class Proxy:
             yield
         finally:
             self._under_way -= 1
+
+
+def _is_json(response: httpx.Response) -> bool:
+    kind: str = response.headers.get("content-type", "")
+    return kind.startswith("application/json")
 
 
 async def _unchanged(response: httpx.Response) -> Response:

@@ -15,7 +15,7 @@ from franq_guard.records import GuardedAnswer
 from franq_guard.serve.errors import ServeError
 from franq_guard.serve.proxy.chunks import Choices
 from franq_guard.serve.proxy.reports import Place
-from franq_guard.serve.proxy.upstream import failure
+from franq_guard.serve.proxy.upstream import UpstreamError, failure
 from franq_guard.serve.proxy.wire import DONE, Events, MalformedError, done, event, read_json
 
 Answers = Mapping[Place, GuardedAnswer]
@@ -24,14 +24,6 @@ _log = logging.getLogger(__name__)
 
 _TICK = 0.05
 """How often, in seconds, checked claims are sent while the upstream sends nothing."""
-
-
-class UpstreamError(Exception):
-    """An error event in the middle of the upstream's stream."""
-
-    def __init__(self, error: Any) -> None:
-        super().__init__("the upstream reported an error")
-        self.error = error
 
 
 async def guarded_events(
@@ -67,8 +59,8 @@ async def guarded_events(
             yield event(chunk)
         yield done()
     except UpstreamError as error:
-        on_error("upstream_error")
-        yield event({"error": error.error})
+        on_error(error.code)
+        yield event(error.to_dict())
     except Exception as error:
         failed = _refusal(error)
         on_error(failed.code)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import httpx
 
@@ -19,6 +20,22 @@ _REFUSALS = (400, 403, 422)
 _REMEMBERED = 256
 _CONNECT = 5.0
 """Seconds to connect, so that a missing server is noticed soon."""
+
+
+class UpstreamError(ServeError):
+    """An error that the upstream sent with status 200, or in the middle of a stream.
+
+    Args:
+        error: the upstream's error object, passed on to the client as it is.
+    """
+
+    def __init__(self, error: Any) -> None:
+        super().__init__(502, "upstream_error", "the upstream reported an error")
+        self.error = error
+
+    def to_dict(self) -> dict[str, Any]:
+        """The body of the reply, or the event."""
+        return {"error": self.error}
 
 
 class Upstream:

@@ -87,6 +87,25 @@ def test_errors_pass_unchanged(proxied, stream):
 
 
 @pytest.mark.parametrize("stream", [False, True])
+def test_an_error_with_status_200_is_passed_on(proxied, stream):
+    """Gateways send errors of a model behind them so."""
+    proxy = proxied()
+    error = {"message": "No credits.", "code": 402}
+    proxy.upstream.reply = lambda _: (200, JSON, [json.dumps({"error": error}).encode()])
+    reply = proxy.ask(stream=stream)
+    assert (reply.status_code, reply.json()) == (502, {"error": error})
+    assert 'franq_errors_total{code="upstream_error"} 1.0' in proxy.http.get("/metrics").text
+
+
+def test_an_upstream_that_does_not_stream_is_told_apart(proxied, kit):
+    proxy = proxied()
+    proxy.upstream.reply = lambda _: kit.completion(kit.GOOD)
+    reply = proxy.ask(stream=True)
+    assert (reply.status_code, reply.json()["error"]["code"]) == (502, "upstream_malformed")
+    assert "not the stream" in reply.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
 def test_an_upstream_that_is_not_there(proxied, stream):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
