@@ -25,6 +25,7 @@ _AT_LEAST_ONE = (
     "queue",
     "batch_size",
     "reports_kept",
+    "reports_bytes",
     "messages_kept",
     "messages_chars",
 )
@@ -64,6 +65,7 @@ class ServeSettings:
         stream: ``claims`` sends each claim of a stream once it has its verdict, ``buffer`` sends
             the answer once all claims have theirs.
         reports_kept: most reports of the proxy that are kept for clients to fetch.
+        reports_bytes: most bytes of all these together; that of a long answer has a megabyte.
         report_seconds: how long a report is kept.
         messages_kept: most requests of a gateway whose passages are kept until their answer.
         messages_chars: most characters of all these together.
@@ -94,6 +96,7 @@ class ServeSettings:
     ask_logprobs: bool = True
     stream: StreamMode = "claims"
     reports_kept: int = 1000
+    reports_bytes: int = 64 * _MIB
     report_seconds: float = 900.0
     messages_kept: int = 1000
     messages_chars: int = 50_000_000

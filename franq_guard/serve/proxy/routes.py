@@ -81,7 +81,9 @@ class Proxy:
         self._checker, self._settings = checker, settings
         self._judge = Judge(checker, settings)
         self._upstream = Upstream(settings)
-        self._reports = Store[dict[str, Any]](settings.reports_kept, settings.report_seconds)
+        self._reports = Store[bytes](
+            settings.reports_kept, settings.report_seconds, size=settings.reports_bytes
+        )
         self._under_way = 0
 
     @asynccontextmanager
@@ -100,7 +102,7 @@ class Proxy:
         found = self._reports.get(id)
         if found is None:
             raise ServeError(404, "unknown_report", "there is no such report, or no more")
-        return Response(to_json(found), media_type="application/json")
+        return Response(found, media_type="application/json")
 
     async def chat(self, request: Request) -> Response:
         """A chat completion of the upstream, its text checked against the request's passages."""
@@ -164,7 +166,8 @@ class Proxy:
         made = report.to_dict()
         for answer in report.answers.values():
             self._checker.left("chat", answer, report.policy)
-        self._reports.put(report.id, made)
+        raw = to_json(made)  # as JSON it takes a fraction of the memory
+        self._reports.put(report.id, raw, size=len(raw))
         return made
 
     @contextmanager

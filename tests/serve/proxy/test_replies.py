@@ -42,6 +42,14 @@ def test_the_text_is_replaced_and_reported(replying, kit):
     assert proxy.http.get("/v1/reports/other").status_code == 404
 
 
+def test_reports_are_kept_within_a_size(replying, kit):
+    proxy = replying(kit.GOOD, reports_bytes=1500)
+    ids = [proxy.ask().headers["x-franq-report-id"] for _ in range(3)]
+    found = [proxy.http.get(f"/v1/reports/{id}") for id in ids]
+    assert [reply.status_code for reply in found] == [404, 404, 200]
+    assert 750 < len(found[-1].content) < 1500  # so two do not fit
+
+
 def test_every_choice_is_checked(replying, kit):
     reply = replying(kit.GOOD, kit.BAD, {"refusal": kit.BAD, "content": None}).ask(n=3)
     messages = [said(reply, i) for i in range(3)]
