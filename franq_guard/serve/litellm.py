@@ -26,7 +26,7 @@ from fastapi.responses import Response
 from franq_guard.policy import Policy
 from franq_guard.records import Generation, GuardedAnswer, Passage, Reason, Trace
 from franq_guard.serve.checker import Checker
-from franq_guard.serve.disconnect import reply_unless_gone
+from franq_guard.serve.disconnect import reply_unless_gone, together
 from franq_guard.serve.documents import body, documented, refusals
 from franq_guard.serve.gateway_documents import (
     REPLY_EXAMPLE,
@@ -160,11 +160,9 @@ class Gateway:
     ) -> dict[str, Any]:
         for text in texts:
             check_size(self.settings, asked.passages, text)
-        checked = await asyncio.gather(
-            *(
-                self._checked(text, asked, f"{call}:{i}" if call else None, strictness)
-                for i, text in enumerate(texts)
-            )
+        checked = await together(
+            self._checked(text, asked, f"{call}:{i}" if call else None, strictness)
+            for i, text in enumerate(texts)
         )
         policy = self.checker.policy(closed=strictness.closed)
         if policy.action == "block":

@@ -247,6 +247,15 @@ def test_what_is_kept_is_bounded(run):
     assert len(gateway.asked) == len(gateway.settled) == 5
 
 
+def test_texts_of_a_refused_call_do_not_wait_on(run):
+    async def main():
+        async with serving(queue=2, window_ms=60_000) as (client, app):
+            reply = await client.post(PATH, json={**ASKED, **answered(TRUE, TRUE, FALSE)})
+            return reply.status_code, app.state.checker.waiting
+
+    assert run(main()) == (503, 0)
+
+
 @pytest.mark.parametrize(
     ("row", "status"),
     [

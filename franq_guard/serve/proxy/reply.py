@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from franq_guard.records import GuardedAnswer
+from franq_guard.serve.disconnect import together
 from franq_guard.serve.errors import ServeError
 from franq_guard.serve.proxy.judge import Judge
 from franq_guard.serve.proxy.reported import OF_PROMPT, reported_by, tokens_of
@@ -54,11 +54,9 @@ async def guarded_reply(
     started = time.perf_counter()
     known = reported_by(kind, completion)
     reported = {choice["index"]: replace(known, tokens=tokens_of(choice)) for choice in choices}
-    found = await asyncio.gather(
-        *(
-            judge.whole(chat, text, reported[index] if name == "content" else known)
-            for (index, name), text in texts.items()
-        )
+    found = await together(
+        judge.whole(chat, text, reported[index] if name == "content" else known)
+        for (index, name), text in texts.items()
     )
     judge.checker.generated(time.perf_counter() - started, generation_seconds)
     report = Report(dict(zip(texts, found, strict=True)), judge.checker.policy(closed=chat.closed))
