@@ -12,9 +12,17 @@ from fastapi import APIRouter, FastAPI, Request, Response
 
 from franq_guard.serve.checker import Checker
 from franq_guard.serve.disconnect import reply_unless_gone
-from franq_guard.serve.documents import REQUEST_HEADERS, body, refusals
+from franq_guard.serve.documents import REQUEST_HEADERS, body
 from franq_guard.serve.errors import QueueFull, ServeError
 from franq_guard.serve.proxy.chunks import Choices
+from franq_guard.serve.proxy.documents import (
+    CHAT_EXAMPLE,
+    CHAT_REPLIES,
+    CHAT_SCHEMA,
+    MODELS_REPLIES,
+    REPORT_PARAMETERS,
+    REPORT_REPLIES,
+)
 from franq_guard.serve.proxy.judge import Judge
 from franq_guard.serve.proxy.outlets import Claims, Outlet, Whole
 from franq_guard.serve.proxy.reply import completion_of, guarded_reply
@@ -27,25 +35,6 @@ from franq_guard.serve.proxy.upstream import Upstream, passed_back, read
 from franq_guard.serve.proxy.wire import to_json
 from franq_guard.serve.settings import ServeSettings
 from franq_guard.serve.store import Store
-
-_CHAT = {
-    "type": "object",
-    "description": "As the upstream takes it; `franq` is taken out before.",
-    "properties": {
-        "model": {"type": "string"},
-        "messages": {"type": "array", "items": {"type": "object"}},
-        "stream": {"type": "boolean"},
-        "franq": {
-            "type": "object",
-            "description": "question, passages, deadline, on_error; all optional.",
-        },
-    },
-}
-_EXAMPLE = {
-    "model": "any",
-    "messages": [{"role": "user", "content": "Who built the mill?"}],
-    "franq": {"passages": ["Ann Baker built the mill in Norwich."]},
-}
 
 
 def proxy_router(checker: Checker, settings: ServeSettings) -> APIRouter:
@@ -63,14 +52,20 @@ def proxy_router(checker: Checker, settings: ServeSettings) -> APIRouter:
         "/v1/chat/completions",
         proxy.chat,
         methods=["POST"],
-        responses=refusals(401, 413, 422, 503),
+        responses=CHAT_REPLIES,
         openapi_extra={
             "parameters": REQUEST_HEADERS,
-            "requestBody": body("application/json", _CHAT, _EXAMPLE),
+            "requestBody": body("application/json", CHAT_SCHEMA, CHAT_EXAMPLE),
         },
     )
-    router.add_api_route("/v1/models", proxy.models, methods=["GET"], responses=refusals(401))
-    router.add_api_route("/v1/reports/{id}", proxy.report, methods=["GET"], responses=refusals(401))
+    router.add_api_route("/v1/models", proxy.models, methods=["GET"], responses=MODELS_REPLIES)
+    router.add_api_route(
+        "/v1/reports/{id}",
+        proxy.report,
+        methods=["GET"],
+        responses=REPORT_REPLIES,
+        openapi_extra={"parameters": REPORT_PARAMETERS},
+    )
     return router
 
 
@@ -97,9 +92,9 @@ class Proxy:
         response = await self._upstream.models(request.headers)
         return await _unchanged(response)
 
-    async def report(self, id: str) -> Response:
+    async def report(self, request: Request) -> Response:
         """The report of a reply of the last minutes."""
-        found = self._reports.get(id)
+        found = self._reports.get(request.path_params["id"])
         if found is None:
             raise ServeError(404, "unknown_report", "there is no such report, or no more")
         return Response(found, media_type="application/json")
