@@ -1,6 +1,7 @@
 """The door: tokens, sizes, and what is logged."""
 
 import asyncio
+import json
 import logging
 
 import pytest
@@ -62,6 +63,20 @@ def test_any_other_is_401_before_anything_is_read(run, caplog, headers, path):
     assert reply.json()["error"]["code"] == "wrong_token"
     assert reply.headers["www-authenticate"] == "Bearer"
     assert "wrong-token" not in caplog.text + reply.text
+
+
+def test_the_description_says_which_routes_need_a_token(run):
+    async def described(**settings):
+        async with serving(**settings) as (client, _):
+            return (await client.get("/openapi.json", headers=bearer("first-token"))).json()
+
+    with_tokens, without = run(described(tokens=TOKENS)), run(described())
+    schemes = {*with_tokens["components"]["securitySchemes"]}
+    for path, item in with_tokens["paths"].items():
+        (operation,) = item.values()
+        named = {name for choice in operation.get("security", ()) for name in choice}
+        assert named == (set() if path in ("/healthz", "/readyz") else schemes)
+    assert "security" not in json.dumps(without)
 
 
 def test_probes_need_no_token(run):
