@@ -140,9 +140,8 @@ class Proxy:
         id = new_id()
 
         def outlet(reported: Reported) -> Outlet:
-            if self._settings.stream == "buffer":
-                return Whole(self._judge, chat, reported)
-            return Claims(self._judge, chat, reported, id)
+            kind = Whole if self._settings.stream == "buffer" else Claims
+            return kind(self._judge, chat, reported)
 
         choices = Choices(self._judge, chat, outlet, kind=self._settings.upstream_kind)
         cleanup.callback(choices.close)

@@ -34,6 +34,7 @@ def test_the_text_is_replaced_and_reported(replying, kit):
     assert body["usage"] == {"prompt_tokens": 9, "completion_tokens": 7, "total_tokens": 16}
     (choice,) = body["franq"]["choices"]
     assert choice["answer"]["schema"] == "franq.answer/1"
+    assert choice["answer"]["id"] == body["id"] == "chatcmpl-1"
     assert [v["label"] for v in choice["answer"]["verdicts"]] == ["supported", "false"]
     assert reply.headers["x-franq-status"] == "ok"
     assert reply.headers["x-franq-warnings"] == "false"

@@ -44,6 +44,7 @@ def test_a_stream_from_its_role_to_its_report(proxied, kit, mode):
     assert labels == ["supported", "false"]
     id = reply.headers["x-franq-report-id"]
     assert last["franq"]["id"] == id
+    assert last["franq"]["choices"][0]["answer"]["id"] == "chatcmpl-1"  # the upstream's
     assert proxy.http.get(f"/v1/reports/{id}").json() == last["franq"]
 
 
