@@ -16,7 +16,15 @@ from franq_guard.serve.errors import ServeError
 from franq_guard.serve.proxy.chunks import Choices
 from franq_guard.serve.proxy.reports import Place
 from franq_guard.serve.proxy.upstream import UpstreamError, failure
-from franq_guard.serve.proxy.wire import DONE, Events, MalformedError, done, event, read_json
+from franq_guard.serve.proxy.wire import (
+    DONE,
+    Events,
+    MalformedError,
+    comment,
+    done,
+    event,
+    read_json,
+)
 
 Answers = Mapping[Place, GuardedAnswer]
 
@@ -24,6 +32,9 @@ _log = logging.getLogger(__name__)
 
 _TICK = 0.05
 """How often, in seconds, checked claims are sent while the upstream sends nothing."""
+_SILENCE = 15.0
+"""Seconds without text after which a comment is sent: between client and proxy there may be others
+that take a silent connection for a dead one, often after a minute."""
 
 
 async def guarded_events(
@@ -76,12 +87,17 @@ async def _read(upstream: httpx.Response, choices: Choices) -> AsyncGenerator[by
         UpstreamError: if the upstream sends an error.
         ServeError: if a text is too long.
     """
+    sent = time.monotonic()
     async with aclosing(_events(upstream)) as events:
         async for data in events:
             if data is not None and data.strip() == DONE:
                 return
             for chunk in choices.checked() if data is None else choices.feed(_chunk(data)):
                 yield event(chunk)
+                sent = time.monotonic()
+            if time.monotonic() - sent > _SILENCE:
+                yield comment()
+                sent = time.monotonic()
     if not choices.finished:  # some servers send no [DONE], but all send finish reasons
         raise MalformedError("it ended before the answer did")
 

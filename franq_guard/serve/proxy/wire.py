@@ -52,6 +52,11 @@ def event(value: Any) -> bytes:
     return b"data: " + to_json(value) + b"\n\n"
 
 
+def comment() -> bytes:
+    """A line that clients pass over."""
+    return b": the answer is being written\n\n"
+
+
 def done() -> bytes:
     """The event that ends a stream."""
     return f"data: {DONE}\n\n".encode("ascii")
