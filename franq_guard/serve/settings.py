@@ -125,6 +125,8 @@ class ServeSettings:
         if self.upstream_kind not in get_args(UpstreamKind):
             raise ValueError(f"upstream_kind must be openai or vllm, not {self.upstream_kind!r}")
         _check_tokens(self.tokens)
+        if self.upstream_key is not None and not _fits_a_header(self.upstream_key):
+            raise ValueError("upstream_key must be printable ASCII text, no line break, not empty")
         _check_upstream(self.upstream)
 
 
@@ -138,10 +140,14 @@ def _check_tokens(tokens: object) -> None:
     """Validate the tokens; no message contains a token, because messages end up in logs."""
     if not isinstance(tokens, tuple) or not all(isinstance(token, str) for token in tokens):
         raise ValueError("tokens must be a tuple of strings")
-    if any(not token or not token.isascii() or not token.isprintable() for token in tokens):
+    if not all(map(_fits_a_header, tokens)):
         raise ValueError("a token must be printable ASCII text and not empty")
     if any(token != "".join(token.split()) for token in tokens):
         raise ValueError("a token must not hold spaces")
+
+
+def _fits_a_header(secret: str) -> bool:
+    return bool(secret) and secret.isascii() and secret.isprintable()
 
 
 def _check_upstream(upstream: str | None) -> None:

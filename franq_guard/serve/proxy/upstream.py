@@ -127,14 +127,15 @@ class Upstream:
             trust_env=False,
         )
 
-    def _headers(self, given: Mapping[str, str]) -> dict[str, str]:
+    def _headers(self, given: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
         headers = {name: given[name] for name in _PASSED_ON if name in given}
         headers |= {"content-type": "application/json", "accept-encoding": "identity"}
         if self._settings.upstream_key is not None:
             headers["authorization"] = f"Bearer {self._settings.upstream_key}"
         elif (own := given.get("authorization")) is not None and not self._is_ours(own):
             headers["authorization"] = own
-        return headers
+        # As the bytes they came as: headers need not be ASCII, and httpx takes only such strings.
+        return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
 
     def _is_ours(self, authorization: str) -> bool:
         return any(word in self._settings.tokens for word in authorization.split())

@@ -162,6 +162,19 @@ def test_keys(proxied, kit):
     assert seen == ["Bearer theirs", None, None]
 
 
+def test_headers_that_are_not_ascii_pass_as_they_came(proxied, kit):
+    proxy = proxied()
+    proxy.upstream.reply = lambda _: kit.completion(kit.GOOD)
+    for raw in ("é".encode(), "é".encode("latin-1")):
+        assert proxy.ask(headers=[(b"x-request-id", raw)]).status_code == 200
+        assert proxy.http.get("/v1/models", headers=[(b"authorization", raw)]).status_code == 200
+    seen = [headers for _, headers, _ in proxy.upstream.requests]
+    assert [headers.get("x-request-id", "").encode("latin-1") for headers in seen[::2]] == [
+        "é".encode(),
+        "é".encode("latin-1"),
+    ]
+
+
 def test_a_configured_key_goes_before_the_clients_and_no_request_names_the_host(proxied, kit):
     proxy = proxied(upstream_key="configured")
     proxy.upstream.reply = lambda _: kit.completion(kit.GOOD)
