@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from franq_guard.capture.evidence import EvidenceFrom, chosen_passages, usual_passages
+from franq_guard.capture.evidence import (
+    PASSAGE_KEYS,
+    EvidenceFrom,
+    chosen_passages,
+    usual_passages,
+)
 from franq_guard.records import Generation, Trace
 from franq_guard.rows.fields import KNOWN
 
@@ -31,8 +36,9 @@ def trace_of_run(inputs: Any, outputs: Any, evidence: EvidenceFrom | None = None
         ValueError: if there is no question or no answer; names the keys that were tried.
         KeyError: if there is nothing at the key or path ``evidence``.
     """
-    question = _text(inputs, QUESTION_KEYS, "question", "inputs")
-    answer = _text(outputs, ANSWER_KEYS, "answer", "outputs")
+    apart = (evidence,) if isinstance(evidence, str) else ()
+    question = _text(inputs, QUESTION_KEYS, "question", "inputs", apart)
+    answer = _text(outputs, ANSWER_KEYS, "answer", "outputs", apart)
     found = (
         usual_passages(outputs, inputs)
         if evidence is None
@@ -41,12 +47,11 @@ def trace_of_run(inputs: Any, outputs: Any, evidence: EvidenceFrom | None = None
     return Trace(question, tuple(found), Generation(answer))
 
 
-def _text(value: Any, keys: tuple[str, ...], what: str, where: str) -> str:
+def _text(value: Any, keys: Sequence[str], what: str, where: str, apart: Sequence[str]) -> str:
     if isinstance(value, Mapping):
         named = [value[key] for key in keys if isinstance(value.get(key), str)]
-        others = [text for text in value.values() if isinstance(text, str)]
-        # If a mapping has only one text, that must be the value, whatever its key.
-        found = named[0] if named else others[0] if len(others) == 1 else None
+        guessed = None if any(key in value for key in keys) else _only_text(value, apart)
+        found = named[0] if named else guessed
     else:
         found = value if isinstance(value, str) else None
     if found is None or (what == "question" and not found.strip()):
@@ -54,3 +59,14 @@ def _text(value: Any, keys: tuple[str, ...], what: str, where: str) -> str:
             f"no {what} in the {where}: give a string, or a mapping with one of {', '.join(keys)}"
         )
     return found
+
+
+def _only_text(value: Mapping[str, Any], apart: Sequence[str]) -> str | None:
+    """If a mapping has only one text, that must be the value, whatever its key.
+
+    Not what is known to be something else: the passages of a run without an answer would be
+    checked against themselves, and pass; what an application says of a failure is no answer.
+    """
+    others = (*PASSAGE_KEYS, "error", *apart)
+    texts = [text for key, text in value.items() if isinstance(text, str) and key not in others]
+    return texts[0] if len(texts) == 1 else None

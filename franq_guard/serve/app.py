@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from typing import cast
+from typing import Any, cast
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse
@@ -20,12 +20,19 @@ from franq_guard.serve.health import health_router
 from franq_guard.serve.litellm import litellm_router
 from franq_guard.serve.metrics import Metrics
 from franq_guard.serve.proxy import proxy_router
-from franq_guard.serve.security import Door
+from franq_guard.serve.security import Door, with_tokens
 from franq_guard.serve.settings import ServeSettings
 
 _log = logging.getLogger(__name__)
 
 _RETRY_SECONDS = 5.0
+
+
+class _Service(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        """The description of the API; it names the headers for a token, if one is required."""
+        described = super().openapi()
+        return with_tokens(described) if self.state.settings.tokens else described
 
 
 def create_app(guard: Checks, settings: ServeSettings | None = None) -> FastAPI:
@@ -40,7 +47,7 @@ def create_app(guard: Checks, settings: ServeSettings | None = None) -> FastAPI:
     """
     settings = settings or ServeSettings()
     checker = Checker(guard, settings)
-    app = FastAPI(
+    app = _Service(
         title="franq_guard",
         summary="Tells true from false in RAG answers, claim by claim.",
         version=__version__,

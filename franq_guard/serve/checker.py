@@ -2,7 +2,9 @@
 
 An idle checker waits ``window_ms`` for more answers; answers that arrive while it works wait for
 the next round, up to ``batch_size`` a round. If a check fails, that answer is returned as
-unverified; the answers of other requests are not affected.
+unverified; the answers of other requests are not affected. A round that nobody waits for any more,
+because deadlines are past or clients have left, is left to its thread, and the next one begins: a
+single answer of many claims over many passages may take hours.
 """
 
 from __future__ import annotations
@@ -12,18 +14,25 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from franq_guard import telemetry
 from franq_guard.basics.background import Steps
+from franq_guard.basics.deadline import Abandonable, DeadlineExceeded
 from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Reason, Trace
 from franq_guard.serve.errors import Closing, QueueFull
 from franq_guard.serve.settings import OnError, Route, ServeSettings
 
 _log = logging.getLogger(__name__)
+
+_GRACE = 5.0
+"""Seconds that a round may go on after the last of its requests is over; most end within them."""
+_MOST_LEFT = 4
+"""Most rounds that may go on so, since each takes memory and a share of the processor."""
 
 
 class Checks(Protocol):
@@ -86,7 +95,7 @@ class Checker:
         self._room: asyncio.Event | None = None
         self._closing = False
         self._asked: set[asyncio.Future[GuardedAnswer]] = set()
-        self._steps = Steps("check")
+        self._steps, self._left = Steps("check"), Abandonable(_MOST_LEFT)
 
     @property
     def waiting(self) -> int:
@@ -224,8 +233,15 @@ class Checker:
 
     async def _round(self, batch: Sequence[_Job]) -> None:
         places = [(job.trace, job.place) for job in batch]
+        made = self._steps.submit(self._check_at, places)
+        step = asyncio.wrap_future(made)
+        asked = asyncio.gather(*(job.done for job in batch), return_exceptions=True)
+        either: list[asyncio.Future[Any]] = [step, asked]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if not step.done() and await self._is_left(made, step):
+            return
         try:
-            answers = await asyncio.wrap_future(self._steps.submit(self._check_at, places))
+            answers = await step
         except Exception as error:  # not even an unverified answer could be made
             for job in batch:
                 if not job.done.done():
@@ -234,6 +250,19 @@ class Checker:
         for job, answer in zip(batch, answers, strict=True):
             if not job.done.done():  # the request may be cancelled, or past its deadline
                 job.done.set_result(answer)
+
+    async def _is_left(self, made: Future[Any], step: asyncio.Future[Any]) -> bool:
+        """Whether a round that nobody waits for was left; False once it has ended."""
+        await asyncio.wait([step], timeout=_GRACE)
+        with suppress(DeadlineExceeded):
+            self._left.admit()
+            if self._left.leave(made):
+                _log.warning("a round of checks goes on although nobody waits for it any more")
+                self._steps = Steps("check")
+                step.cancel()  # only the wait for it
+                return True
+        await asyncio.wait([step])
+        return False
 
     async def _window(self) -> None:
         """Wait a moment for more answers, unless there are enough for a full round."""

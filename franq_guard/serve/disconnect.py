@@ -1,9 +1,9 @@
-"""Cancels the work for a client that has disconnected: nobody waits for its result."""
+"""Cancels work whose result nobody waits for: its client has left, or a part of it failed."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from typing import Any, TypeVar
 
 from starlette.responses import Response
@@ -39,6 +39,21 @@ async def unless_gone(receive: Receive, work: Coroutine[Any, Any, Result]) -> Re
         return task.result()
     finally:
         await _stopped(task, gone)
+
+
+async def together(work: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
+    """The results of all ``work``, in order; if one fails, the others are cancelled.
+
+    ``asyncio.gather`` alone would leave them in the queue, where they take the place of others.
+
+    Raises:
+        Exception: the first error.
+    """
+    tasks = [asyncio.create_task(one) for one in work]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        await _stopped(*tasks)
 
 
 async def reply_unless_gone(receive: Receive, work: Coroutine[Any, Any, Response]) -> Response:

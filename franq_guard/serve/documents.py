@@ -16,7 +16,9 @@ _REFUSALS = {
     413: ("The body, the passages or the answer are too large.", "too_large"),
     422: ("The request cannot be read; the message says where.", "bad_request"),
     500: ("The service failed.", "internal"),
+    502: ("The upstream cannot be reached, broke off or cannot be read.", "upstream_unreachable"),
     503: ("Too many answers wait; the header Retry-After says when to try again.", "queue_full"),
+    504: ("The upstream was silent too long.", "upstream_timeout"),
 }
 
 ERROR_SCHEMA: Schema = {
@@ -252,7 +254,8 @@ ANSWER_EXAMPLE = {
 
 ANSWER_HEADERS: Schema = {
     "x-franq-status": {
-        "description": "ok, partial or unverified.",
+        "description": "Whether all claims were verified, some or none; policy_error: the policy's "
+        "own action failed.",
         "schema": {"enum": list(get_args(Status))},
     },
     "x-franq-warnings": {

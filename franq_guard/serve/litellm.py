@@ -26,7 +26,7 @@ from fastapi.responses import Response
 from franq_guard.policy import Policy
 from franq_guard.records import Generation, GuardedAnswer, Passage, Reason, Trace
 from franq_guard.serve.checker import Checker
-from franq_guard.serve.disconnect import reply_unless_gone
+from franq_guard.serve.disconnect import reply_unless_gone, together
 from franq_guard.serve.documents import body, documented, refusals
 from franq_guard.serve.gateway_documents import (
     REPLY_EXAMPLE,
@@ -38,6 +38,7 @@ from franq_guard.serve.growing import Settled, holdback, settle, with_settled
 from franq_guard.serve.passages import EXTENSION, extension_in, passages_in, question_of
 from franq_guard.serve.reading import (
     bad_request,
+    check_extension,
     check_size,
     closed_of,
     deadline_of,
@@ -99,7 +100,9 @@ class Gateway:
 
     Attributes:
         asked: passages and question of recent requests, by call id.
-        settled: the settled text of recent streams, by call id and number of the text.
+        settled: the settled text of recent streams and what it was checked against, by call id
+            and number of the text. Clients may choose their call ids and use one again, with
+            other passages: verdicts of the earlier call then say nothing.
     """
 
     def __init__(self, checker: Checker, settings: ServeSettings) -> None:
@@ -110,7 +113,7 @@ class Gateway:
             settings.messages_chars,
         )
         self.asked: Store[Asked] = Store(kept, seconds, size=size)
-        self.settled: Store[Settled] = Store(kept, seconds, size=size)
+        self.settled: Store[tuple[Asked, Settled]] = Store(kept, seconds, size=size)
 
     async def reply(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """The reply to one call of the gateway.
@@ -126,6 +129,8 @@ class Gateway:
         texts = row.get("texts")
         if texts is not None and not _are_texts(texts):
             raise bad_request("'texts' must be a list of strings or null")
+        for place in (_parameters(row), _request(row)):
+            check_extension(place.get(EXTENSION))
         strictness = self._strictness(row)
         found = await asyncio.to_thread(_asked_in, row)
         if kind == "request":
@@ -155,11 +160,9 @@ class Gateway:
     ) -> dict[str, Any]:
         for text in texts:
             check_size(self.settings, asked.passages, text)
-        checked = await asyncio.gather(
-            *(
-                self._checked(text, asked, f"{call}:{i}" if call else None, strictness)
-                for i, text in enumerate(texts)
-            )
+        checked = await together(
+            self._checked(text, asked, f"{call}:{i}" if call else None, strictness)
+            for i, text in enumerate(texts)
         )
         policy = self.checker.policy(closed=strictness.closed)
         if policy.action == "block":
@@ -188,13 +191,17 @@ class Gateway:
         else:
             answer = await self.checker.check(trace, deadline=strictness.deadline, closed=closed)
         policy = self.checker.policy(closed=closed)
-        before = self.settled.get(key) if key else None
+        against, before = (self.settled.get(key) if key else None) or (asked, None)
         answer, settled, held = await asyncio.to_thread(
-            _grown, getattr(self.checker.guard, "claims", None), answer, before, policy
+            _grown,
+            getattr(self.checker.guard, "claims", None),
+            answer,
+            before if against == asked else None,
+            policy,
         )
         self.checker.left("litellm", answer, policy)
         if key:
-            self.settled.put(key, settled, size=len(settled.text))
+            self.settled.put(key, (asked, settled), size=len(settled.text) + asked.size)
         return answer, held
 
 
@@ -208,9 +215,7 @@ def _grown(
 
 def _asked_in(row: Mapping[str, Any]) -> Asked:
     """Passages and question, from our extension in the parameters or from the messages."""
-    parameters = _parameters(row)
-    request = row.get("request_data")
-    given = request if isinstance(request, Mapping) else {}
+    parameters, given = _parameters(row), _request(row)
     like_a_request = {
         EXTENSION: extension_in(parameters) or extension_in(given),
         "documents": parameters.get("documents") or given.get("documents"),
@@ -227,6 +232,11 @@ def _prompts(row: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _parameters(row: Mapping[str, Any]) -> Mapping[str, Any]:
     given = row.get("additional_provider_specific_params")
+    return given if isinstance(given, Mapping) else {}
+
+
+def _request(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    given = row.get("request_data")
     return given if isinstance(given, Mapping) else {}
 
 

@@ -5,8 +5,10 @@ Applications put them in different places. The first of these that has any passa
 1. the extension object ``franq`` of the request: ``{"franq": {"passages": [...]}}``;
 2. ``documents: [{"title": ..., "text": ...}]``, as vLLM takes them;
 3. the messages of tools;
-4. ``<context>`` and ``<source>`` blocks of any message, as Open WebUI and many prompts write them;
-   if a context contains sources, each source is a passage.
+4. ``<context>`` and ``<source>`` blocks, as Open WebUI and many prompts write them, and
+   ``<document>`` blocks, as prompts for Claude have them (there ``<source>`` is the
+   document's name); if a block contains others, these are the passages. Messages of the assistant
+   are left out: what a model wrote is no evidence for what it writes next.
 
 Parts of an unexpected form are ignored: validating the request is up to the upstream server.
 """
@@ -14,17 +16,21 @@ Parts of an unexpected form are ignored: validating the request is up to the ups
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from franq_guard.records import Passage
-from franq_guard.rows.traces import passage_text
+from franq_guard.rows.traces import passages_from
 
 EXTENSION = "franq"
 """The key of our extension object in a request."""
 
-_TAG = re.compile(r"<(/?)(context|source)(?![\w-])([^<>]{0,500})>", re.IGNORECASE)
+_TAG = re.compile(
+    r"<(/?)(context|source|documents?|document_content)(?![\w-])([^<>]{0,500})>", re.IGNORECASE
+)
 _ATTRIBUTE = re.compile(r"([\w-]{1,50})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _TOOLS = ("tool", "function")
 
@@ -90,26 +96,20 @@ def text_of(content: object) -> str:
 
 def _documents(given: object) -> Iterator[Passage]:
     for item in given if isinstance(given, list) else ():
-        if isinstance(item, Mapping):
-            text, identifier = passage_text(item), item.get("id")
-            title = item.get("title")
-        else:
-            text, title, identifier = item, None, None
-        if isinstance(text, str) and text.strip():
-            yield Passage(text, title if isinstance(title, str) else "", _identifier(identifier))
-
-
-def _identifier(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
+        with suppress(ValueError):
+            yield from (passage for passage in passages_from([item]) if passage.text.strip())
 
 
 def _of_tools(messages: Iterable[Mapping[str, object]]) -> Iterator[Passage]:
     for message in messages:
         text = text_of(message.get("content")) if message.get("role") in _TOOLS else ""
         if text.strip():
-            name = message.get("name")
-            identifier = _identifier(message.get("tool_call_id"))
-            yield Passage(text, name if isinstance(name, str) else "", identifier)
+            name, identifier = message.get("name"), message.get("tool_call_id")
+            yield Passage(
+                text,
+                name if isinstance(name, str) else "",
+                identifier if isinstance(identifier, str) else None,
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,20 +125,41 @@ class _Block:
 
 def _of_blocks(messages: Iterable[Mapping[str, object]]) -> Iterator[Passage]:
     for message in messages:
-        text = text_of(message.get("content"))
-        blocks = _blocks(text)
-        sources = [block.start for block in blocks if block.kind == "source"]
-        for block in blocks:
-            if block.kind == "context" and _any_within(sources, block):
-                continue
-            words = text[slice(*block.inner)].strip()
-            if words:
-                named = {a.lower(): b or c for a, b, c in _ATTRIBUTE.findall(block.attributes)}
-                title = named.get("title") or named.get("name") or ""
-                yield Passage(words, title, _identifier(named.get("id")))
+        if message.get("role") != "assistant":
+            yield from _in_text(text_of(message.get("content")))
 
 
-def _any_within(starts: list[int], block: _Block) -> bool:
+def _in_text(text: str) -> Iterator[Passage]:
+    blocks = _blocks(text)
+    documents = [block for block in blocks if block.kind == "document"]
+    names, others = defaultdict[_Block, list[_Block]](list), list[tuple[_Block, _Block | None]]()
+    for block in blocks:
+        document = _around(documents, block)
+        if document is not None and block.kind == "source":
+            names[document].append(block)
+        else:
+            others.append((block, document))
+    starts = [block.start for block, _ in others]
+    for block, document in others:
+        if block.kind != "source" and _any_within(starts, block):
+            continue
+        whole = document if document is not None and block.kind == "document_content" else block
+        words = _without(text, names[whole] if whole is block else (), *block.inner).strip()
+        if words:
+            named = {a.lower(): b or c for a, b, c in _ATTRIBUTE.findall(whole.attributes)}
+            told = next((text[slice(*name.inner)].strip() for name in names[whole]), "")
+            title = named.get("title") or named.get("name") or told
+            yield Passage(words, title, named.get("id") or named.get("index"))
+
+
+def _around(documents: Sequence[_Block], block: _Block) -> _Block | None:
+    """The document that ``block`` lies in; None if there is none."""
+    before = bisect_left(documents, block.start, key=lambda document: document.start)
+    found = documents[before - 1] if before else None
+    return found if found is not None and block.end <= found.end else None
+
+
+def _any_within(starts: Sequence[int], block: _Block) -> bool:
     following = bisect_right(starts, block.start)
     return following < len(starts) and starts[following] < block.end
 
@@ -158,10 +179,11 @@ def _blocks(text: str) -> list[_Block]:
     return sorted(blocks, key=lambda block: block.start)
 
 
-def _without(text: str, blocks: Iterable[_Block]) -> str:
-    kept, at = [], 0
+def _without(text: str, blocks: Iterable[_Block], start: int = 0, end: int | None = None) -> str:
+    """``text[start:end]`` without the blocks, which lie in it."""
+    kept, at = [], start
     for block in blocks:
         if block.start >= at:
             kept.append(text[at : block.start])
         at = max(at, block.end)
-    return "".join([*kept, text[at:]])
+    return "".join([*kept, text[at:end]])

@@ -11,7 +11,12 @@ from starlette.responses import Response
 
 from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Passage, Trace
-from franq_guard.rows.traces import passage_text, passage_title, trace_from_dict
+from franq_guard.rows.traces import (
+    passage_text,
+    passage_title,
+    passages_from,
+    trace_from_dict,
+)
 from franq_guard.serve.errors import ServeError
 from franq_guard.serve.settings import Route, ServeSettings
 
@@ -99,6 +104,29 @@ def check_size(
 
 def _too_many(code: str, what: str, found: int, most: int) -> ServeError:
     return ServeError(413, code, f"{found} {what}: this service takes {most} at most")
+
+
+def check_extension(given: object) -> None:
+    """Refuse an extension object ``franq`` of the wrong form.
+
+    If it was ignored, as foreign fields are, its passages would be missing without a word.
+
+    Raises:
+        ServeError: 422, naming the field.
+    """
+    if given is None:
+        return
+    if not isinstance(given, Mapping):
+        raise bad_request("'franq' must be an object")
+    question, passages = given.get("question"), given.get("passages")
+    if not isinstance(question, (str, type(None))):
+        raise bad_request("'franq': 'question' must be a string")
+    if not isinstance(passages, (list, type(None))):
+        raise bad_request("'franq': 'passages' must be a list")
+    try:
+        passages_from(passages or ())
+    except ValueError as error:
+        raise bad_request(f"'franq': {error}") from None
 
 
 def deadline_of(header: str | None, field: object) -> float | None:

@@ -6,7 +6,9 @@ import hashlib
 import hmac
 import logging
 from collections.abc import Callable, Iterable
+from typing import Any
 
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -17,6 +19,13 @@ OPEN_PATHS = ("/healthz", "/readyz")
 """Paths that need no token: health probes have none, and the replies reveal no requests."""
 BATCH_PATH = "/v1/check/batch"
 GATEWAY_PATH = "/beta/litellm_basic_guardrail_api"
+
+_SCHEMES: dict[str, Any] = {
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "key": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+    "token": {"type": "apiKey", "in": "header", "name": "x-franq-token"},
+}
+"""The headers of :func:`_bearer`, as OpenAPI describes them."""
 
 _log = logging.getLogger(__name__)
 
@@ -109,6 +118,8 @@ class Door:
 
         try:
             await self.app(scope, receive, sent)
+        except ClientDisconnect:  # it left before its body had arrived: no failure of the service
+            return
         except Exception as error:
             # Only the error's type: its message may contain text of the request.
             _log.error("%s failed: %s", scope["path"], type(error).__name__)
@@ -118,6 +129,15 @@ class Door:
                 raise ConnectionError("the reply broke off") from None
             reply = JSONResponse(error_body("internal", "the service failed"), 500)
             await reply(scope, receive, send)
+
+
+def with_tokens(described: dict[str, Any]) -> dict[str, Any]:
+    """An OpenAPI description in which each operation that needs a token says so."""
+    described.setdefault("components", {})["securitySchemes"] = _SCHEMES
+    for path, item in described["paths"].items():
+        for operation in item.values() if path not in OPEN_PATHS else ():
+            operation["security"] = [{name: []} for name in _SCHEMES]
+    return described
 
 
 def _bearer(headers: Iterable[tuple[bytes, bytes]]) -> bytes:

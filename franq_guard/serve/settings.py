@@ -25,6 +25,7 @@ _AT_LEAST_ONE = (
     "queue",
     "batch_size",
     "reports_kept",
+    "reports_bytes",
     "messages_kept",
     "messages_chars",
 )
@@ -64,6 +65,7 @@ class ServeSettings:
         stream: ``claims`` sends each claim of a stream once it has its verdict, ``buffer`` sends
             the answer once all claims have theirs.
         reports_kept: most reports of the proxy that are kept for clients to fetch.
+        reports_bytes: most bytes of all these together; that of a long answer has a megabyte.
         report_seconds: how long a report is kept.
         messages_kept: most requests of a gateway whose passages are kept until their answer.
         messages_chars: most characters of all these together.
@@ -94,6 +96,7 @@ class ServeSettings:
     ask_logprobs: bool = True
     stream: StreamMode = "claims"
     reports_kept: int = 1000
+    reports_bytes: int = 64 * _MIB
     report_seconds: float = 900.0
     messages_kept: int = 1000
     messages_chars: int = 50_000_000
@@ -122,6 +125,8 @@ class ServeSettings:
         if self.upstream_kind not in get_args(UpstreamKind):
             raise ValueError(f"upstream_kind must be openai or vllm, not {self.upstream_kind!r}")
         _check_tokens(self.tokens)
+        if self.upstream_key is not None and not _fits_a_header(self.upstream_key):
+            raise ValueError("upstream_key must be printable ASCII text, no line break, not empty")
         _check_upstream(self.upstream)
 
 
@@ -135,10 +140,14 @@ def _check_tokens(tokens: object) -> None:
     """Validate the tokens; no message contains a token, because messages end up in logs."""
     if not isinstance(tokens, tuple) or not all(isinstance(token, str) for token in tokens):
         raise ValueError("tokens must be a tuple of strings")
-    if any(not token or not token.isascii() or not token.isprintable() for token in tokens):
+    if not all(map(_fits_a_header, tokens)):
         raise ValueError("a token must be printable ASCII text and not empty")
     if any(token != "".join(token.split()) for token in tokens):
         raise ValueError("a token must not hold spaces")
+
+
+def _fits_a_header(secret: str) -> bool:
+    return bool(secret) and secret.isascii() and secret.isprintable()
 
 
 def _check_upstream(upstream: str | None) -> None:

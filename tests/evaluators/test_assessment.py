@@ -55,6 +55,7 @@ def test_an_answer_that_states_nothing_is_no_error(fake_guard):
         ({"query": "When?", "documents": [{"page_content": PASSAGE}]}, FAITHFUL),
         ("When?", {"output": FAITHFUL, "contexts": PASSAGE}),
         ({"topic": "When?"}, {"said": FAITHFUL, "passages": [{"text": PASSAGE}]}),
+        ({"topic": "When?"}, {"said": FAITHFUL, "context": PASSAGE}),
     ],
 )
 def test_runs_are_read_however_they_name_things(inputs, outputs):
@@ -69,6 +70,8 @@ def test_passages_under_another_name():
     assert [passage.text for passage in trace.passages] == [PASSAGE]
     with pytest.raises(KeyError, match="leads nowhere"):
         trace_of_run("When?", outputs, "yours")
+    with pytest.raises(ValueError, match="no answer in the outputs"):
+        trace_of_run("When?", {"mine": PASSAGE}, "mine")
 
 
 @pytest.mark.parametrize(
@@ -78,6 +81,11 @@ def test_passages_under_another_name():
         (" ", FAITHFUL, "no question in the inputs"),
         ("When?", {"a": 1}, "no answer in the outputs"),
         ("When?", None, "no answer in the outputs"),
+        ("When?", {"answer": None, "context": PASSAGE}, "no answer in the outputs"),
+        ("When?", {"answer": None, "model": "m"}, "no answer in the outputs"),
+        ("When?", {"context": PASSAGE}, "no answer in the outputs"),
+        ("When?", {"error": "Too many requests."}, "no answer in the outputs"),
+        ({"context": PASSAGE}, FAITHFUL, "no question in the inputs"),
     ],
 )
 def test_a_run_without_question_or_answer_says_what_is_wanted(inputs, outputs, message):

@@ -7,6 +7,7 @@ import pytest
 
 from franq_guard.policy import Policy
 from franq_guard.rows.traces import trace_of
+from franq_guard.serve import checker as checker_module
 from franq_guard.serve.checker import Checker
 from franq_guard.serve.errors import Closing, QueueFull
 from franq_guard.serve.settings import ServeSettings
@@ -87,6 +88,39 @@ def test_a_deadline_that_passes_in_the_queue_or_in_work_is_a_timeout(run):
         assert (await found.check(trace("after"))).status == "ok"
         assert [status for status, _ in told] == ["unverified", "unverified", "ok"]
         assert guard.batches == [1, 1]  # nobody worked for what had waited too long
+
+    run(main())
+
+
+def test_a_round_that_nobody_waits_for_holds_up_nobody(run, monkeypatch):
+    class Slow(HeldGuard):
+        """Works on large answers only when the test lets it."""
+
+        def check_many(self, traces, *, batch_size=8):
+            if any("large" in trace.generation.text for trace in traces):
+                return super().check_many(traces, batch_size=batch_size)
+            return FakeGuard.check_many(self, traces, batch_size=batch_size)
+
+    monkeypatch.setattr(checker_module, "_GRACE", 0.0)
+    monkeypatch.setattr(checker_module, "_MOST_LEFT", 2)
+
+    async def main():
+        guard = Slow()
+        found = checker(guard, window_ms=0)
+        late = await found.check(trace("large"), deadline=0.01)
+        assert {verdict.reason for verdict in late.verdicts} == {"timeout"}
+        assert (await found.check(trace("small"))).status == "ok"
+        guard.begun.clear()
+        gone = asyncio.create_task(found.check(trace("large")))
+        await begun(guard)
+        gone.cancel()
+        assert (await found.check(trace("small"))).status == "ok"
+        await found.check(trace("large"), deadline=0.01)  # one too many: it is waited for
+        waits = asyncio.create_task(found.check(trace("small")))
+        await asyncio.sleep(0.05)
+        assert not waits.done()
+        guard.go.set()
+        assert (await waits).status == "ok"
 
     run(main())
 

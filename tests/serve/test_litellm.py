@@ -224,6 +224,16 @@ def test_a_stream_of_an_unknown_call_is_marked_as_it_goes(run):
         assert reply["action"] == "GUARDRAIL_INTERVENED"
 
 
+def test_a_call_id_used_again_keeps_no_verdict_of_other_passages(run):
+    """Clients may choose the id, such as one for a whole conversation."""
+    other = {"role": "system", "content": f"<context>{FALSE}</context>"}
+    asked_again = {**ASKED, "structured_messages": [other, MESSAGES[1]]}
+    rows = [ASKED, answered(STREAM), asked_again, answered(STREAM)]
+    _, good, _, again = conversation(run, real("filter"), *rows)
+    assert TRUE in good["texts"][0]
+    assert TRUE not in again["texts"][0]
+
+
 def test_what_is_kept_is_bounded(run):
     async def main():
         gateway = Gateway(Checker(FakeGuard(), settings), settings)
@@ -235,6 +245,15 @@ def test_what_is_kept_is_bounded(run):
     settings = ServeSettings(messages_kept=5, messages_chars=2000)
     gateway = run(main())
     assert len(gateway.asked) == len(gateway.settled) == 5
+
+
+def test_texts_of_a_refused_call_do_not_wait_on(run):
+    async def main():
+        async with serving(queue=2, window_ms=60_000) as (client, app):
+            reply = await client.post(PATH, json={**ASKED, **answered(TRUE, TRUE, FALSE)})
+            return reply.status_code, app.state.checker.waiting
+
+    assert run(main()) == (503, 0)
 
 
 @pytest.mark.parametrize(
@@ -249,6 +268,8 @@ def test_what_is_kept_is_bounded(run):
             {**answered(TRUE), "additional_provider_specific_params": {"franq": {"deadline": 0}}},
             422,
         ),
+        (answered(TRUE, **with_extension(passages=TRUE)), 422),
+        (answered(TRUE, request_data={"franq": {"passages": [{"txt": TRUE}]}}), 422),
         (answered("a" * 60_000), 413),
         ({**ASKED, "additional_provider_specific_params": {"documents": ["a"] * 101}}, 413),
     ],

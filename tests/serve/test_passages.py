@@ -32,6 +32,18 @@ def test_documents_of_langchain_are_read():
     assert passages_in(body) == (Passage("One.", "T"), Passage("Two."))
 
 
+def test_a_title_in_the_metadata_is_a_title():
+    document = {"page_content": "It opened.", "metadata": {"title": "Golden Gate"}, "id": 7}
+    assert passages_in({"documents": [document]}) == (Passage("It opened.", "Golden Gate", "7"),)
+
+
+def test_what_the_assistant_wrote_is_no_evidence():
+    """A model may make up a source, or copy how the prompt marks one."""
+    said = {"role": "assistant", "content": "<source>It opened in 1950.</source>"}
+    assert passages_in({"messages": [said, {"role": "user", "content": "Sure?"}]}) == ()
+    assert passages_in({"messages": [said, BLOCKS]}) == (Passage("From a block."),)
+
+
 def test_empty_sources_are_passed_over():
     body = {"franq": {"passages": []}, "documents": [{"text": "  "}], "messages": [TOOL]}
     assert [p.text for p in passages_in(body)] == ["From a tool."]
@@ -44,6 +56,19 @@ def test_sources_inside_a_context_are_its_passages():
     )
     found = passages_in({"messages": [{"role": "system", "content": text}]})
     assert found == (Passage("One.", "a.txt", "1"), Passage("Two.", "", "2"), Passage("Three."))
+
+
+@pytest.mark.parametrize("name", ["<source>a.pdf</source>", "<source> a.pdf\n</source>\n"])
+@pytest.mark.parametrize("tags", [("<document_content>\n", "</document_content>"), ("", "")])
+def test_in_a_document_the_source_is_its_name(name, tags):
+    """As prompts for Claude have them; some leave the inner tag out."""
+    begin, end = tags
+    first = f'<document index="1">\n{name}{begin}It opened\nin 1937.{end}\n</document>'
+    text = f"<documents>\n{first}\n<document>It is red.</document></documents>\n\nWhen?"
+    messages = [{"role": "user", "content": text}]
+    found = passages_in({"messages": messages})
+    assert found == (Passage("It opened\nin 1937.", "a.pdf", "1"), Passage("It is red."))
+    assert question_in(messages) == "When?"
 
 
 def test_a_block_that_is_not_closed_and_tags_of_other_names_are_text():
@@ -86,6 +111,7 @@ def test_nested_blocks_leave_no_piece_in_the_question():
         "<context a",
         "</source>",
         "<context><source>a</source></context>",
+        "<document><source>b</source>a</document>",
     ],
 )
 def test_a_megabyte_of_tags_is_read_in_one_pass(piece):
@@ -130,3 +156,14 @@ def test_no_text_makes_them_raise(text):
     assert isinstance(question_in([message]), str)
     assert all(p.text in text for p in passages_in({"messages": [message]}))
     assert text_of(text) == text
+
+
+TAGS = ["context", "source", "document", "documents", "document_content"]
+PIECES = ["words", *(f"<{tag}>" for tag in TAGS), *(f"</{tag}>" for tag in TAGS)]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=16))
+def test_no_order_of_tags_makes_them_raise(pieces):
+    message = {"role": "user", "content": "".join(pieces)}
+    assert isinstance(question_in([message]), str)
+    assert all("words" in p.text for p in passages_in({"messages": [message]}) if "<" not in p.text)

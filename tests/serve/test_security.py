@@ -1,6 +1,7 @@
 """The door: tokens, sizes, and what is logged."""
 
 import asyncio
+import json
 import logging
 
 import pytest
@@ -62,6 +63,20 @@ def test_any_other_is_401_before_anything_is_read(run, caplog, headers, path):
     assert reply.json()["error"]["code"] == "wrong_token"
     assert reply.headers["www-authenticate"] == "Bearer"
     assert "wrong-token" not in caplog.text + reply.text
+
+
+def test_the_description_says_which_routes_need_a_token(run):
+    async def described(**settings):
+        async with serving(**settings) as (client, _):
+            return (await client.get("/openapi.json", headers=bearer("first-token"))).json()
+
+    with_tokens, without = run(described(tokens=TOKENS)), run(described())
+    schemes = {*with_tokens["components"]["securitySchemes"]}
+    for path, item in with_tokens["paths"].items():
+        (operation,) = item.values()
+        named = {name for choice in operation.get("security", ()) for name in choice}
+        assert named == (set() if path in ("/healthz", "/readyz") else schemes)
+    assert "security" not in json.dumps(without)
 
 
 def test_probes_need_no_token(run):
@@ -149,6 +164,30 @@ def test_a_failure_inside_is_500_without_text_in_reply_or_log(run, caplog):
     assert (reply.status_code, reply.json()["error"]["code"]) == (500, "internal")
     assert "Ann" not in reply.text + caplog.text
     assert 'franq_errors_total{code="internal"} 1.0' in metrics
+
+
+def test_a_client_that_leaves_before_its_body_has_arrived_is_no_failure(run, caplog):
+    async def main():
+        async with serving() as (client, app):
+            scope = {"type": "http", "method": "POST", "path": "/v1/check", "headers": []}
+            scope |= {"query_string": b"", "http_version": "1.1", "scheme": "http", "server": None}
+            came = [{"type": "http.request", "body": b"{", "more_body": True}]
+            came += [{"type": "http.disconnect"}] * 2
+            said = []
+
+            async def receive():
+                return came.pop(0)
+
+            async def send(message):
+                said.append(message)
+
+            await app(scope, receive, send)
+            return said, (await client.get("/metrics")).text
+
+    said, metrics = run(main())
+    assert not said
+    assert "franq_errors_total{" not in metrics
+    assert "failed" not in caplog.text
 
 
 def test_nothing_of_a_request_is_logged(run, caplog):

@@ -20,6 +20,8 @@ from franq_guard.serve.settings import ServeSettings
         ({"tokens": ("",)}, "empty"),
         ({"tokens": ("a b",)}, "spaces"),
         ({"tokens": ("ä",)}, "ASCII"),
+        ({"upstream_key": "secret\n"}, "upstream_key"),
+        ({"upstream_key": "secrét"}, "upstream_key"),
         ({"upstream": "localhost:8000"}, "upstream"),
         ({"upstream": "file:///etc/passwd"}, "upstream"),
         ({"upstream": "http://a:99999/v1"}, "upstream"),

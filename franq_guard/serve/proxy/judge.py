@@ -47,12 +47,12 @@ class Judge:
         """
         self.limit(text)
         if reason := _lacking(chat):
-            trace = Trace(chat.question, chat.passages, Generation(text))
+            trace = Trace(chat.question, chat.passages, Generation(text), id=reported.id)
             return await self.checker.unverified(trace, reason, closed=chat.closed)
         trace = await asyncio.to_thread(_trace, self._guard(chat), chat, text, reported)
         return await self.checker.check(trace, deadline=chat.deadline, closed=chat.closed)
 
-    def stream(self, chat: ChatRequest, reported: Reported, id: str) -> ClaimStream:
+    def stream(self, chat: ChatRequest, reported: Reported) -> ClaimStream:
         """Start checking a text that is still being written; ``reported`` is updated meanwhile."""
         guard = self._guard(chat)
         prompt = cache(lambda: _prompt(guard, chat, reported))
@@ -60,9 +60,9 @@ class Judge:
         def lookup(text: str) -> tuple[Guard, Trace]:
             if reason := _lacking(chat):
                 raise NotCheckable(reason)
-            return guard, _trace(guard, chat, text, reported, id, prompt)
+            return guard, _trace(guard, chat, text, reported, prompt)
 
-        return ClaimStream(guard, lookup, id=id)
+        return ClaimStream(guard, lookup, id=reported.id)
 
     def limit(self, text: str) -> None:
         """Refuse a text that is too long to be checked.
@@ -105,14 +105,13 @@ def _trace(
     chat: ChatRequest,
     text: str,
     reported: Reported,
-    id: str | None = None,
     prompt: Callable[[], str | None] | None = None,
 ) -> Trace:
     """The trace of ``text``; with a prompt only if a language model will score the text."""
     made = reported.generation(text, None, ids=_reads_ids(guard, reported))
     if guard.choice.reads(made):
         made = replace(made, prompt=prompt() if prompt else _prompt(guard, chat, reported))
-    return Trace(chat.question, chat.passages, made, id=id)
+    return Trace(chat.question, chat.passages, made, id=reported.id)
 
 
 def _prompt(guard: Guard, chat: ChatRequest, reported: Reported) -> str | None:

@@ -91,12 +91,12 @@ class Whole:
 class Claims:
     """Returns each claim once it has its verdict."""
 
-    def __init__(self, judge: Judge, chat: ChatRequest, reported: Reported, id: str) -> None:
+    def __init__(self, judge: Judge, chat: ChatRequest, reported: Reported) -> None:
         self.reported = reported
         self.answer: GuardedAnswer | None = None
         self._judge, self._text, self._ended = judge, "", 0.0
         self._held = self._late = ""
-        self._stream = judge.stream(chat, self.reported, id)
+        self._stream = judge.stream(chat, self.reported)
 
     def feed(self, piece: str) -> str:
         """Add text and return the claims that have been checked by now.

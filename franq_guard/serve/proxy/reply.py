@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from franq_guard.records import GuardedAnswer
+from franq_guard.serve.disconnect import together
 from franq_guard.serve.errors import ServeError
 from franq_guard.serve.proxy.judge import Judge
 from franq_guard.serve.proxy.reported import OF_PROMPT, reported_by, tokens_of
 from franq_guard.serve.proxy.reports import Place, Report
 from franq_guard.serve.proxy.request import ChatRequest
+from franq_guard.serve.proxy.upstream import UpstreamError
 from franq_guard.serve.proxy.wire import MalformedError, read_json
 from franq_guard.serve.settings import UpstreamKind
 
@@ -42,7 +43,7 @@ async def guarded_reply(
     Raises:
         ServeError: if it is not a completion, a text is too long, or the queue is full.
     """
-    completion = _completion(body)
+    completion = completion_of(body)
     choices = completion["choices"]
     texts = {
         (choice["index"], name): text
@@ -53,17 +54,36 @@ async def guarded_reply(
     started = time.perf_counter()
     known = reported_by(kind, completion)
     reported = {choice["index"]: replace(known, tokens=tokens_of(choice)) for choice in choices}
-    found = await asyncio.gather(
-        *(
-            judge.whole(chat, text, reported[index] if name == "content" else known)
-            for (index, name), text in texts.items()
-        )
+    found = await together(
+        judge.whole(chat, text, reported[index] if name == "content" else known)
+        for (index, name), text in texts.items()
     )
     judge.checker.generated(time.perf_counter() - started, generation_seconds)
     report = Report(dict(zip(texts, found, strict=True)), judge.checker.policy(closed=chat.closed))
     made = [_choice(chat, choice, report.answers) for choice in choices]
     head = {**only(completion, HEAD), **of_prompt(chat, completion)}
     return {**head, "choices": made}, report
+
+
+def completion_of(body: bytes) -> dict[str, Any]:
+    """Read a completion and number its choices.
+
+    Raises:
+        UpstreamError: if it is an error; some gateways send errors of a model with status 200.
+        ServeError: if it is no completion.
+    """
+    try:
+        found = read_json(body)
+    except MalformedError as error:
+        raise _malformed(str(error)) from None
+    if isinstance(found, dict) and found.get("error") is not None:
+        raise UpstreamError(found["error"])
+    choices = found.get("choices") if isinstance(found, dict) else None
+    if not isinstance(choices, list) or not all(
+        isinstance(choice, dict) and isinstance(choice.get("message"), dict) for choice in choices
+    ):
+        raise _malformed("no choices with messages")
+    return {**found, "choices": [{**choice, "index": i} for i, choice in enumerate(choices)]}
 
 
 def only(item: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
@@ -90,20 +110,6 @@ def unchanged(answers: Mapping[Place, GuardedAnswer], index: int) -> bool:
     """Whether the policy left the texts of a choice unchanged; only then may tokens be sent."""
     found = [answer for (i, _), answer in answers.items() if i == index]
     return all(answer.text == answer.original for answer in found)
-
-
-def _completion(body: bytes) -> dict[str, Any]:
-    """Read a completion and number its choices."""
-    try:
-        found = read_json(body)
-    except MalformedError as error:
-        raise _malformed(str(error)) from None
-    choices = found.get("choices") if isinstance(found, dict) else None
-    if not isinstance(choices, list) or not all(
-        isinstance(choice, dict) and isinstance(choice.get("message"), dict) for choice in choices
-    ):
-        raise _malformed("no choices with messages")
-    return {**found, "choices": [{**choice, "index": i} for i, choice in enumerate(choices)]}
 
 
 def _malformed(what: str) -> ServeError:

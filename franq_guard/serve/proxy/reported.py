@@ -35,11 +35,13 @@ class Reported:
         tokens: the tokens of the text, possibly with others around it.
         prompt: the string that the model saw; None if it is not reported.
         writer: fingerprint of the model, if it can be known.
+        id: of the completion; telemetry reports it, as the span of the model's call does.
     """
 
     tokens: list[ServerToken] = field(default_factory=list)
     prompt: str | None = None
     writer: str | None = None
+    id: str | None = None
 
     def generation(self, text: str, prompt: str | None, *, ids: bool) -> Generation:
         """``text`` with its tokens.
@@ -60,11 +62,12 @@ class Reported:
 
 def reported_by(kind: UpstreamKind, reply: Mapping[str, Any]) -> Reported:
     """What a reply, or a chunk of one, reports about its prompt and its model."""
-    prompt, model = reply.get("prompt_text"), reply.get("model")
+    prompt, model, id = reply.get("prompt_text"), reply.get("model"), reply.get("id")
     named = kind == "vllm" and isinstance(model, str) and model
     return Reported(
         prompt=prompt if isinstance(prompt, str) else None,
         writer=f"server/{model}" if named else None,
+        id=id if isinstance(id, str) and id else None,
     )
 
 

@@ -18,7 +18,14 @@ from franq_guard.serve.passages import (
     text_of,
 )
 from franq_guard.serve.proxy.wire import MalformedError, to_json
-from franq_guard.serve.reading import bad_request, check_size, closed_of, deadline_of, object_of
+from franq_guard.serve.reading import (
+    bad_request,
+    check_extension,
+    check_size,
+    closed_of,
+    deadline_of,
+    object_of,
+)
 from franq_guard.serve.settings import ServeSettings
 
 if TYPE_CHECKING:
@@ -79,7 +86,7 @@ class ChatRequest:
             added: fields to set to true in addition.
 
         Raises:
-            ServeError: if the body is nested too deeply.
+            ServeError: if the body is nested too deeply or has a number that is not finite.
         """
         try:
             return to_json({**self.body, **dict.fromkeys(added, True)})
@@ -118,6 +125,7 @@ def chat_request(raw: bytes, headers: Mapping[str, str], settings: ServeSettings
     body = object_of(raw)
     if not isinstance(body.get("stream"), (bool, type(None))):
         raise bad_request("'stream' must be true or false")
+    check_extension(body.get(EXTENSION))
     own = extension_in(body)
     passages = passages_in(body)
     check_size(settings, passages, None)

@@ -12,12 +12,20 @@ from fastapi import APIRouter, FastAPI, Request, Response
 
 from franq_guard.serve.checker import Checker
 from franq_guard.serve.disconnect import reply_unless_gone
-from franq_guard.serve.documents import REQUEST_HEADERS, body, refusals
+from franq_guard.serve.documents import REQUEST_HEADERS, body
 from franq_guard.serve.errors import QueueFull, ServeError
 from franq_guard.serve.proxy.chunks import Choices
+from franq_guard.serve.proxy.documents import (
+    CHAT_EXAMPLE,
+    CHAT_REPLIES,
+    CHAT_SCHEMA,
+    MODELS_REPLIES,
+    REPORT_PARAMETERS,
+    REPORT_REPLIES,
+)
 from franq_guard.serve.proxy.judge import Judge
 from franq_guard.serve.proxy.outlets import Claims, Outlet, Whole
-from franq_guard.serve.proxy.reply import guarded_reply
+from franq_guard.serve.proxy.reply import completion_of, guarded_reply
 from franq_guard.serve.proxy.reported import Reported
 from franq_guard.serve.proxy.reports import Report, new_id
 from franq_guard.serve.proxy.request import ChatRequest, chat_request
@@ -27,25 +35,6 @@ from franq_guard.serve.proxy.upstream import Upstream, passed_back, read
 from franq_guard.serve.proxy.wire import to_json
 from franq_guard.serve.settings import ServeSettings
 from franq_guard.serve.store import Store
-
-_CHAT = {
-    "type": "object",
-    "description": "As the upstream takes it; `franq` is taken out before.",
-    "properties": {
-        "model": {"type": "string"},
-        "messages": {"type": "array", "items": {"type": "object"}},
-        "stream": {"type": "boolean"},
-        "franq": {
-            "type": "object",
-            "description": "question, passages, deadline, on_error; all optional.",
-        },
-    },
-}
-_EXAMPLE = {
-    "model": "any",
-    "messages": [{"role": "user", "content": "Who built the mill?"}],
-    "franq": {"passages": ["Ann Baker built the mill in Norwich."]},
-}
 
 
 def proxy_router(checker: Checker, settings: ServeSettings) -> APIRouter:
@@ -63,14 +52,20 @@ def proxy_router(checker: Checker, settings: ServeSettings) -> APIRouter:
         "/v1/chat/completions",
         proxy.chat,
         methods=["POST"],
-        responses=refusals(401, 413, 422, 503),
+        responses=CHAT_REPLIES,
         openapi_extra={
             "parameters": REQUEST_HEADERS,
-            "requestBody": body("application/json", _CHAT, _EXAMPLE),
+            "requestBody": body("application/json", CHAT_SCHEMA, CHAT_EXAMPLE),
         },
     )
-    router.add_api_route("/v1/models", proxy.models, methods=["GET"], responses=refusals(401))
-    router.add_api_route("/v1/reports/{id}", proxy.report, methods=["GET"], responses=refusals(401))
+    router.add_api_route("/v1/models", proxy.models, methods=["GET"], responses=MODELS_REPLIES)
+    router.add_api_route(
+        "/v1/reports/{id}",
+        proxy.report,
+        methods=["GET"],
+        responses=REPORT_REPLIES,
+        openapi_extra={"parameters": REPORT_PARAMETERS},
+    )
     return router
 
 
@@ -81,7 +76,9 @@ class Proxy:
         self._checker, self._settings = checker, settings
         self._judge = Judge(checker, settings)
         self._upstream = Upstream(settings)
-        self._reports = Store[dict[str, Any]](settings.reports_kept, settings.report_seconds)
+        self._reports = Store[bytes](
+            settings.reports_kept, settings.report_seconds, size=settings.reports_bytes
+        )
         self._under_way = 0
 
     @asynccontextmanager
@@ -95,12 +92,12 @@ class Proxy:
         response = await self._upstream.models(request.headers)
         return await _unchanged(response)
 
-    async def report(self, id: str) -> Response:
+    async def report(self, request: Request) -> Response:
         """The report of a reply of the last minutes."""
-        found = self._reports.get(id)
+        found = self._reports.get(request.path_params["id"])
         if found is None:
             raise ServeError(404, "unknown_report", "there is no such report, or no more")
-        return Response(to_json(found), media_type="application/json")
+        return Response(found, media_type="application/json")
 
     async def chat(self, request: Request) -> Response:
         """A chat completion of the upstream, its text checked against the request's passages."""
@@ -118,9 +115,13 @@ class Proxy:
         cleanup.push_async_callback(response.aclose)
         if not response.is_success:
             return await _unchanged(response)
-        if chat.stream:
+        if chat.stream and not _is_json(response):
             return self._streamed(chat, request, response, cleanup)
         raw = await read(response)
+        if chat.stream:
+            completion_of(raw)  # it is an error of the upstream's, perhaps
+            message = "the upstream's reply is one JSON object, not the stream that was asked for"
+            raise ServeError(502, "upstream_malformed", message)
         seconds = time.perf_counter() - asked
         kind = self._settings.upstream_kind
         reply, report = await guarded_reply(self._judge, chat, raw, seconds, kind=kind)
@@ -139,9 +140,8 @@ class Proxy:
         id = new_id()
 
         def outlet(reported: Reported) -> Outlet:
-            if self._settings.stream == "buffer":
-                return Whole(self._judge, chat, reported)
-            return Claims(self._judge, chat, reported, id)
+            kind = Whole if self._settings.stream == "buffer" else Claims
+            return kind(self._judge, chat, reported)
 
         choices = Choices(self._judge, chat, outlet, kind=self._settings.upstream_kind)
         cleanup.callback(choices.close)
@@ -160,7 +160,8 @@ class Proxy:
         made = report.to_dict()
         for answer in report.answers.values():
             self._checker.left("chat", answer, report.policy)
-        self._reports.put(report.id, made)
+        raw = to_json(made)  # as JSON it takes a fraction of the memory
+        self._reports.put(report.id, raw, size=len(raw))
         return made
 
     @contextmanager
@@ -178,6 +179,11 @@ class Proxy:
             yield
         finally:
             self._under_way -= 1
+
+
+def _is_json(response: httpx.Response) -> bool:
+    kind: str = response.headers.get("content-type", "")
+    return kind.startswith("application/json")
 
 
 async def _unchanged(response: httpx.Response) -> Response:

@@ -15,8 +15,16 @@ from franq_guard.records import GuardedAnswer
 from franq_guard.serve.errors import ServeError
 from franq_guard.serve.proxy.chunks import Choices
 from franq_guard.serve.proxy.reports import Place
-from franq_guard.serve.proxy.upstream import failure
-from franq_guard.serve.proxy.wire import DONE, Events, MalformedError, done, event, read_json
+from franq_guard.serve.proxy.upstream import UpstreamError, failure
+from franq_guard.serve.proxy.wire import (
+    DONE,
+    Events,
+    MalformedError,
+    comment,
+    done,
+    event,
+    read_json,
+)
 
 Answers = Mapping[Place, GuardedAnswer]
 
@@ -24,14 +32,9 @@ _log = logging.getLogger(__name__)
 
 _TICK = 0.05
 """How often, in seconds, checked claims are sent while the upstream sends nothing."""
-
-
-class UpstreamError(Exception):
-    """An error event in the middle of the upstream's stream."""
-
-    def __init__(self, error: Any) -> None:
-        super().__init__("the upstream reported an error")
-        self.error = error
+_SILENCE = 15.0
+"""Seconds without text after which a comment is sent: between client and proxy there may be others
+that take a silent connection for a dead one, often after a minute."""
 
 
 async def guarded_events(
@@ -67,8 +70,8 @@ async def guarded_events(
             yield event(chunk)
         yield done()
     except UpstreamError as error:
-        on_error("upstream_error")
-        yield event({"error": error.error})
+        on_error(error.code)
+        yield event(error.to_dict())
     except Exception as error:
         failed = _refusal(error)
         on_error(failed.code)
@@ -84,12 +87,17 @@ async def _read(upstream: httpx.Response, choices: Choices) -> AsyncGenerator[by
         UpstreamError: if the upstream sends an error.
         ServeError: if a text is too long.
     """
+    sent = time.monotonic()
     async with aclosing(_events(upstream)) as events:
         async for data in events:
             if data is not None and data.strip() == DONE:
                 return
             for chunk in choices.checked() if data is None else choices.feed(_chunk(data)):
                 yield event(chunk)
+                sent = time.monotonic()
+            if time.monotonic() - sent > _SILENCE:
+                yield comment()
+                sent = time.monotonic()
     if not choices.finished:  # some servers send no [DONE], but all send finish reasons
         raise MalformedError("it ended before the answer did")
 

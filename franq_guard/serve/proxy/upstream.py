@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import httpx
 
@@ -19,6 +20,22 @@ _REFUSALS = (400, 403, 422)
 _REMEMBERED = 256
 _CONNECT = 5.0
 """Seconds to connect, so that a missing server is noticed soon."""
+
+
+class UpstreamError(ServeError):
+    """An error that the upstream sent with status 200, or in the middle of a stream.
+
+    Args:
+        error: the upstream's error object, passed on to the client as it is.
+    """
+
+    def __init__(self, error: Any) -> None:
+        super().__init__(502, "upstream_error", "the upstream reported an error")
+        self.error = error
+
+    def to_dict(self) -> dict[str, Any]:
+        """The body of the reply, or the event."""
+        return {"error": self.error}
 
 
 class Upstream:
@@ -110,17 +127,18 @@ class Upstream:
             trust_env=False,
         )
 
-    def _headers(self, given: Mapping[str, str]) -> dict[str, str]:
+    def _headers(self, given: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
         headers = {name: given[name] for name in _PASSED_ON if name in given}
         headers |= {"content-type": "application/json", "accept-encoding": "identity"}
         if self._settings.upstream_key is not None:
             headers["authorization"] = f"Bearer {self._settings.upstream_key}"
         elif (own := given.get("authorization")) is not None and not self._is_ours(own):
             headers["authorization"] = own
-        return headers
+        # As the bytes they came as: headers need not be ASCII, and httpx takes only such strings.
+        return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
 
     def _is_ours(self, authorization: str) -> bool:
-        return authorization.partition(" ")[2].strip() in self._settings.tokens
+        return any(word in self._settings.tokens for word in authorization.split())
 
 
 async def read(response: httpx.Response) -> bytes:

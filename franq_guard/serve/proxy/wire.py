@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +26,7 @@ def read_json(raw: bytes | str) -> Any:
         MalformedError: for invalid UTF-8 or JSON, NaN or infinity, or too deep nesting.
     """
     try:
-        return json.loads(raw, parse_constant=_no_number)
+        return json.loads(raw, parse_constant=_no_number, parse_float=_finite)
     except RecursionError:
         raise MalformedError("the JSON is nested too deeply") from None
     except ValueError:  # its message may contain text of the body
@@ -36,17 +37,24 @@ def to_json(value: Any) -> bytes:
     """``value`` as JSON, escaped to ASCII because UTF-8 cannot encode lone surrogates.
 
     Raises:
-        MalformedError: if the value is nested too deeply.
+        MalformedError: if the value is nested too deeply or has a number that is not finite.
     """
     try:
         return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
     except RecursionError:
         raise MalformedError("the JSON is nested too deeply") from None
+    except ValueError:
+        raise MalformedError("the JSON has a number that is not finite") from None
 
 
 def event(value: Any) -> bytes:
     """One server-sent event."""
     return b"data: " + to_json(value) + b"\n\n"
+
+
+def comment() -> bytes:
+    """A line that clients pass over."""
+    return b": the answer is being written\n\n"
 
 
 def done() -> bytes:
@@ -109,3 +117,10 @@ class Events:
 
 def _no_number(name: str) -> Any:
     raise ValueError(name)
+
+
+def _finite(digits: str) -> float:
+    """The number; ``1e999`` is valid JSON, but infinite as a float, and could not be sent on."""
+    if math.isinf(number := float(digits)):
+        raise ValueError(digits)
+    return number

@@ -48,7 +48,7 @@ class Upstream:
         while more:
             message = await receive()
             raw, more = raw + message.get("body", b""), message.get("more_body")
-        headers = {k.decode(): v.decode() for k, v in scope["headers"]}
+        headers = {k.decode(): v.decode("latin-1") for k, v in scope["headers"]}
         body = json.loads(raw) if raw else None
         self.requests.append((scope["path"], headers, body))
         sending = asyncio.create_task(self._send(send, self.reply(body)))

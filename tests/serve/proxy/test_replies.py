@@ -34,12 +34,21 @@ def test_the_text_is_replaced_and_reported(replying, kit):
     assert body["usage"] == {"prompt_tokens": 9, "completion_tokens": 7, "total_tokens": 16}
     (choice,) = body["franq"]["choices"]
     assert choice["answer"]["schema"] == "franq.answer/1"
+    assert choice["answer"]["id"] == body["id"] == "chatcmpl-1"
     assert [v["label"] for v in choice["answer"]["verdicts"]] == ["supported", "false"]
     assert reply.headers["x-franq-status"] == "ok"
     assert reply.headers["x-franq-warnings"] == "false"
     id = reply.headers["x-franq-report-id"]
     assert proxy.http.get(f"/v1/reports/{id}").json() == body["franq"]
     assert proxy.http.get("/v1/reports/other").status_code == 404
+
+
+def test_reports_are_kept_within_a_size(replying, kit):
+    proxy = replying(kit.GOOD, reports_bytes=1500)
+    ids = [proxy.ask().headers["x-franq-report-id"] for _ in range(3)]
+    found = [proxy.http.get(f"/v1/reports/{id}") for id in ids]
+    assert [reply.status_code for reply in found] == [404, 404, 200]
+    assert 750 < len(found[-1].content) < 1500  # so two do not fit
 
 
 def test_every_choice_is_checked(replying, kit):

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from franq_guard.serve.proxy import streaming as streaming_module
 from franq_guard.testing import FakeFaithfulness
 
 MODES = ["claims", "buffer"]
@@ -44,7 +45,21 @@ def test_a_stream_from_its_role_to_its_report(proxied, kit, mode):
     assert labels == ["supported", "false"]
     id = reply.headers["x-franq-report-id"]
     assert last["franq"]["id"] == id
+    assert last["franq"]["choices"][0]["answer"]["id"] == "chatcmpl-1"  # the upstream's
     assert proxy.http.get(f"/v1/reports/{id}").json() == last["franq"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_silent_stream_says_that_it_lives(proxied, kit, mode, monkeypatch):
+    monkeypatch.setattr(streaming_module, "_SILENCE", 0.0)
+    proxy = proxied(stream=mode)
+    proxy.upstream.reply = streaming(kit, [*kit.chunks(kit.GOOD), kit.DONE])
+    parts = proxy.ask(stream=True).content.split(b"\n\n")
+    comments = [part for part in parts if part.startswith(b":")]
+    assert comments
+    assert not any(b"Ann" in comment for comment in comments)
+    events = b"\n\n".join(part for part in parts if not part.startswith(b":"))
+    assert kit.text_of(kit.events_of(events)) == kit.GOOD
 
 
 @pytest.mark.parametrize("asked", [False, True])

@@ -87,6 +87,25 @@ def test_errors_pass_unchanged(proxied, stream):
 
 
 @pytest.mark.parametrize("stream", [False, True])
+def test_an_error_with_status_200_is_passed_on(proxied, stream):
+    """Gateways send errors of a model behind them so."""
+    proxy = proxied()
+    error = {"message": "No credits.", "code": 402}
+    proxy.upstream.reply = lambda _: (200, JSON, [json.dumps({"error": error}).encode()])
+    reply = proxy.ask(stream=stream)
+    assert (reply.status_code, reply.json()) == (502, {"error": error})
+    assert 'franq_errors_total{code="upstream_error"} 1.0' in proxy.http.get("/metrics").text
+
+
+def test_an_upstream_that_does_not_stream_is_told_apart(proxied, kit):
+    proxy = proxied()
+    proxy.upstream.reply = lambda _: kit.completion(kit.GOOD)
+    reply = proxy.ask(stream=True)
+    assert (reply.status_code, reply.json()["error"]["code"]) == (502, "upstream_malformed")
+    assert "not the stream" in reply.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
 def test_an_upstream_that_is_not_there(proxied, stream):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -115,6 +134,7 @@ def test_a_reply_that_cannot_be_read(proxied):
         b"\xff",
         deep,
         b'{"choices": [], "a": NaN}',
+        b'{"choices": [], "usage": 1e999}',
     ):
         proxy.upstream.reply = lambda _, raw=raw: (200, JSON, [raw])
         reply = proxy.ask()
@@ -134,11 +154,25 @@ def test_keys(proxied, kit):
     both = {"authorization": "Bearer theirs", "x-franq-token": "ours"}
     assert proxy.ask(headers=both).status_code == 200
     assert proxy.ask(headers={"authorization": "Bearer ours"}).status_code == 200
+    assert proxy.ask(headers={**both, "authorization": "ours"}).status_code == 200
     for wrong in ({}, {"authorization": "Bearer theirs"}, {**both, "x-franq-token": "wrong"}):
         assert proxy.ask(headers=wrong).status_code == 401
         assert proxy.http.get("/v1/reports/x", headers=wrong).status_code == 401
     seen = [headers.get("authorization") for _, headers, _ in proxy.upstream.requests]
-    assert seen == ["Bearer theirs", None]
+    assert seen == ["Bearer theirs", None, None]
+
+
+def test_headers_that_are_not_ascii_pass_as_they_came(proxied, kit):
+    proxy = proxied()
+    proxy.upstream.reply = lambda _: kit.completion(kit.GOOD)
+    for raw in ("é".encode(), "é".encode("latin-1")):
+        assert proxy.ask(headers=[(b"x-request-id", raw)]).status_code == 200
+        assert proxy.http.get("/v1/models", headers=[(b"authorization", raw)]).status_code == 200
+    seen = [headers for _, headers, _ in proxy.upstream.requests]
+    assert [headers.get("x-request-id", "").encode("latin-1") for headers in seen[::2]] == [
+        "é".encode(),
+        "é".encode("latin-1"),
+    ]
 
 
 def test_a_configured_key_goes_before_the_clients_and_no_request_names_the_host(proxied, kit):
@@ -209,7 +243,13 @@ def test_requests_that_are_refused_and_never_forwarded(proxied, kit):
         (b'{"messages": "\xff"}', 422),
         (b"[]", 422),
         (b'{"stream": "yes"}', 422),
+        (b'{"temperature": 1e999}', 422),
+        (b'{"temperature": NaN}', 422),
         (b'{"franq": {"deadline": -1}}', 422),
+        (b'{"franq": {"passages": "It opened in 1937."}}', 422),
+        (b'{"franq": {"passages": ["It opened in 1937.", {"txt": "It is red."}]}}', 422),
+        (b'{"franq": {"question": 3}}', 422),
+        (b'{"franq": []}', 422),
         (json.dumps({"documents": ["a"] * 101}).encode(), 413),
     ):
         reply = proxy.http.post("/v1/chat/completions", content=raw)
