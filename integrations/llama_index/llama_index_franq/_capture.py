@@ -273,10 +273,14 @@ def unobserved() -> Iterator[None]:
         _captures.reset(token)
 
 
-def announce(text: str) -> None:
-    """Report to the outer calls that a guard inside them has checked ``text``."""
+def announce(text: str, found: Sequence[NodeWithScore] = ()) -> None:
+    """Report to the outer calls that a guard inside them has checked ``text``.
+
+    ``found``: what it was checked against, if no retriever reports that (tools of an agent).
+    """
     for capture in _captures.get():
         capture.on_released(text)
+        capture.on_nodes(found)
 
 
 def _install() -> None:

@@ -34,7 +34,7 @@ class Said:
 
 
 def result_in(result: Any) -> Any:
-    """What a workflow returned: the content of its StopEvent, unless that is of a class of its own."""
+    """What a workflow returned: the content of a plain StopEvent, else ``result`` itself."""
     return result.result if type(result) is StopEvent else result
 
 
