@@ -8,14 +8,18 @@ import pytest
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.retrievers import RecursiveRetriever
 from llama_index.core.schema import IndexNode, NodeWithScore, TextNode
+from llama_index.core.tools import RetrieverTool
 
 from franq_guard import Guard
 from franq_guard.testing import FakeFaithfulness
-from llama_index_franq import FranqHandler, guard_query_engine
+from llama_index_franq import FranqHandler, guard_agent, guard_query_engine
 
+from .agent_fakes import ScriptedCaller, function_agent, run_of
 from .fakes import RunRetriever, ScriptedGuard, ScriptedLLM, question, rag
 from .test_no_evidence import CLAIM, DOCUMENT, LAST, POLICIES
 
+pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
+CALL = ("towers", {"input": question(4)})
 OWN = "The gate of run 7 is wide."
 
 
@@ -94,6 +98,21 @@ def test_the_node_is_checked_before_it_is_shown(make):
     (shown,) = [n.node.text for n in response.source_nodes]
     assert shown.endswith(DOCUMENT)
     assert response.metadata["franq"]["beside"] == [{"where": "source_nodes[0]", "how": "checked"}]
+
+
+@pytest.mark.parametrize("make", [objects, recursive])
+def test_the_same_for_an_agents_retriever(make):
+    retriever = make(answering(says=CLAIM), TextNode(text=OWN, id_="own"))
+    tool = RetrieverTool.from_defaults(retriever, name="towers", description="Towers.")
+    guard = ScriptedGuard()
+    agent = guard_agent(function_agent(ScriptedCaller(script=[CALL, LAST]), [tool]), guard)
+    result, _, _ = asyncio.run(run_of(agent, question(4)))
+    trace = guard.traces[-1]
+    assert trace.generation.text == LAST
+    documents = [n.node.text for n in RunRetriever().retrieve(question(4))]
+    assert [passage.text for passage in trace.passages] == [OWN, *documents]
+    (call,) = result.tool_calls
+    assert f"{CLAIM} [checked" in call.tool_output.content
 
 
 def test_a_document_that_an_answer_quotes_stays():
