@@ -19,7 +19,7 @@ from pydantic_core import to_jsonable_python
 
 from franq_guard.capture.outlet import REPORT_KEY
 from llama_index_franq._call import Watch
-from llama_index_franq._capture import observed
+from llama_index_franq._capture import announce, observed
 from llama_index_franq._memory import HeldMemory
 from llama_index_franq._messages import with_text
 from llama_index_franq._quiet import calls_alone, known_input
@@ -93,6 +93,7 @@ async def stopped(
         event = await generate(held)
     output: AgentOutput = event.result
     checked = await call.acheck(output.response.content or "", nodes)
+    announce(checked.text, nodes)
     await held.store.asettle(checked.text)
     done = with_answer(output, checked.text, checked.report)
     if held.streamed:

@@ -26,7 +26,7 @@ from franq_guard.capture.outlet import REPORT_KEY
 from llama_index_franq._call import WITHHELD, Call
 from llama_index_franq._capture import ModelRun, node_key
 from llama_index_franq._evidence import SUB_ANSWER
-from llama_index_franq._messages import RAW_KEYS, is_reasoning
+from llama_index_franq._messages import QUERY_KEYS, RAW_KEYS, is_reasoning
 
 _SHORTEST = 8  # characters; a shorter answer may just as well be a document's words
 _FEWEST = 4  # words; likewise for a part of an answer
@@ -87,7 +87,8 @@ class Beside:
     # Containers -------------------------------------------------------------------------------
 
     def _entry(self, key: Any, value: Any, where: str) -> Any:
-        if key == REPORT_KEY or (key in self._about and value == self._about[key]):
+        known = key in self._about and value == self._about[key]
+        if key == REPORT_KEY or key in QUERY_KEYS or known:
             return value
         place = f"{where}[{key!r}]"
         if key in RAW_KEYS and value is not None:

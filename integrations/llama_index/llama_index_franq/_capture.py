@@ -8,8 +8,9 @@ up. It only records: an event can neither change an answer nor hold it back.
 from __future__ import annotations
 
 import logging
+import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ from llama_index.core.instrumentation.events.llm import (
     LLMStructuredPredictStartEvent,
 )
 from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent
-from llama_index.core.schema import MetadataMode, NodeWithScore
+from llama_index.core.schema import IndexNode, MetadataMode, NodeWithScore
 
 from franq_guard.capture.matching import call_that_wrote
 from franq_guard.capture.server_logprobs import GrowingServerText
@@ -38,6 +39,8 @@ from franq_guard.claims.sentences import sentences
 from franq_guard.language_model.server.tokens import ServerToken, from_response
 
 _log = logging.getLogger(__name__)
+# How a RecursiveRetriever writes the answer of a query engine into a node.
+_ASKED = re.compile(r"Query: .*?\nResponse: ", re.S)
 
 
 @dataclass
@@ -88,13 +91,18 @@ class Capture:
         self._streams: dict[str, tuple[Any, ModelRun]] = {}
         self._templates: list[dict[str, Any]] = []
         self._nodes: dict[tuple[str, str], NodeWithScore] = {}
-        self._released: set[str] = set()
+        self._behind: set[tuple[str, str]] = set()
+        self._released: dict[str, list[ModelRun]] = {}  # with the runs before it
 
     # Events -----------------------------------------------------------------------------------
 
     def on_nodes(self, nodes: Sequence[NodeWithScore]) -> None:
-        """Keep retrieved nodes, each once."""
+        """Keep retrieved nodes, each once; what came before an answer among them is behind it."""
+        texts = [node_key(node)[1] for node in nodes]
+        answered = len(self._documents(texts)) < len(texts)
         with self._lock:
+            if answered:
+                self._behind.update(self._nodes)
             for node in nodes:
                 self._nodes.setdefault(node_key(node), node)
 
@@ -134,8 +142,9 @@ class Capture:
 
     def on_released(self, text: str) -> None:
         """Keep the text that a guard inside this call has released: it is checked already."""
+        runs = self.runs
         with self._lock:
-            self._released.add(text)
+            self._released.setdefault(text, runs)
 
     # What happened ----------------------------------------------------------------------------
 
@@ -153,15 +162,54 @@ class Capture:
 
     @property
     def nodes(self) -> list[NodeWithScore]:
-        """Every node retrieved, before any post-processing."""
+        """Every document retrieved, before any post-processing.
+
+        A retriever may ask a query engine and return its answer as a node; that is no document.
+        """
         with self._lock:
-            return list(self._nodes.values())
+            nodes = list(self._nodes.values())
+        documents = set(self._documents(node_key(node)[1] for node in nodes))
+        return [node for node in nodes if node_key(node)[1] in documents]
+
+    @property
+    def behind(self) -> list[NodeWithScore]:
+        """The documents that were retrieved for answers which a retriever returned as nodes.
+
+        An IndexNode only describes the engine that it stands for.
+        """
+        behind = [node for node in self.nodes if node_key(node) in self._behind]
+        return [node for node in behind if not isinstance(node.node, IndexNode)]
 
     @property
     def released(self) -> set[str]:
         """The answers that guards inside this call have released."""
         with self._lock:
             return {text for text in self._released if text.strip()}
+
+    def wrote(self, text: str) -> bool:
+        """Whether ``text`` is no document, but an answer given in the call.
+
+        A model wrote all of it, or a guard inside released it, without having been shown it. A
+        question before it, as a RecursiveRetriever puts it there, does not count.
+        """
+        return self._documents([text]) == []
+
+    def _documents(self, texts: Iterable[str]) -> list[str]:
+        """Those of ``texts`` that are not :meth:`wrote`."""
+        answers: dict[str, list[Sequence[ModelRun]]] = {}
+        for run in self.runs:
+            answers.setdefault(run.text.strip(), []).append((run,))
+        with self._lock:
+            for released, before in self._released.items():
+                answers.setdefault(released.strip(), []).append(before)
+
+        def answered(text: str) -> bool:
+            asked = _ASKED.match(text)
+            bodies = {text.strip(), text[asked.end() :].strip() if asked else ""} - {""}
+            by = [runs for body in bodies for runs in answers.get(body, ())]
+            return any(not any(run.saw(text) for run in runs) for runs in by)
+
+        return [text for text in texts if not answered(text)]
 
     def answer_run(self, answer: str, *, about: str = "") -> ModelRun | None:
         """The run that wrote ``answer``: with equal text, else one in the other, else the last.
@@ -225,10 +273,14 @@ def unobserved() -> Iterator[None]:
         _captures.reset(token)
 
 
-def announce(text: str) -> None:
-    """Report to the outer calls that a guard inside them has checked ``text``."""
+def announce(text: str, found: Sequence[NodeWithScore] = ()) -> None:
+    """Report to the outer calls that a guard inside them has checked ``text``.
+
+    ``found``: what it was checked against, if no retriever reports that (tools of an agent).
+    """
     for capture in _captures.get():
         capture.on_released(text)
+        capture.on_nodes(found)
 
 
 def _install() -> None:

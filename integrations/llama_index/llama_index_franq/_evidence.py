@@ -60,8 +60,9 @@ def evidence_of(
         run: that wrote the answer.
     """
     given = unwritten({node_key(node): node for node in nodes}.values(), capture, run)
-    if given:
-        return [passage_of(node) for node in given]
+    found = {node_key(node): node for node in (*given, *capture.behind)}
+    if found:
+        return [passage_of(node) for node in found.values()]
     # Retrieval events come before re-ranking and filtering; dropped nodes are no evidence.
     seen = None if run is None else run.seen
     return shown([passage_of(node) for node in capture.nodes], seen)
@@ -78,7 +79,9 @@ def unwritten(
 
     def left_of(node: NodeWithScore) -> str:
         text = node_key(node)[1]
-        return text if node_key(node) in retrieved else _left(text, capture, run)
+        if node_key(node) in retrieved:
+            return text
+        return "" if capture.wrote(text) else _left(text, capture, run)
 
     return with_left(nodes, left_of)
 

@@ -26,6 +26,9 @@ RAW_KEYS = frozenset(
 )
 """Keys under which models, frameworks and users put a model's raw or unparsed output."""
 
+QUERY_KEYS = frozenset(("sql_query", "graph_store_query", "json_path_response_str"))
+"""Keys under which LlamaIndex puts the query that a model wrote for a database and that was run."""
+
 
 def is_reasoning(block: Any) -> bool:
     """Whether a content block has a model's reasoning, also of other LlamaIndex releases."""

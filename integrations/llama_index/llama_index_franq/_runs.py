@@ -25,7 +25,7 @@ from franq_guard.streaming.release import Release
 from llama_index_franq._call import Call, Watch
 from llama_index_franq._capture import Capture
 from llama_index_franq._models import Models
-from llama_index_franq._said import Said, said_by
+from llama_index_franq._said import Said, result_in, said_by
 from llama_index_franq._streams import asteps, steps
 from llama_index_franq._watched_tools import WatchedTools
 
@@ -127,7 +127,7 @@ class Runs:
 
     def exit(self, id_: str, instance: Any, result: Any) -> None:
         """A span ends with a result."""
-        call = self._at(id_)
+        call, result = self._at(id_), result_in(result)
         if _method(id_) in _WRITES:
             self._written(instance, "".join(self._heard.pop(id_, ())).strip())
         if call is None or call.span != id_:

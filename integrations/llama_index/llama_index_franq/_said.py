@@ -33,10 +33,14 @@ class Said:
     calls: Sequence[ToolCallResult] | None = None
 
 
+def result_in(result: Any) -> Any:
+    """What a workflow returned: the content of a plain StopEvent, else ``result`` itself."""
+    return result.result if type(result) is StopEvent else result
+
+
 def said_by(result: Any, pieces: list[Any] | None = None) -> Said:
     """The answer in ``result``; ``pieces`` are the chunks of a stream."""
-    if isinstance(result, StopEvent):
-        result = result.result if type(result) is StopEvent else result
+    result = result_in(result)
     if isinstance(result, str):
         return Said(result, response=result)
     if isinstance(result, AgentOutput):

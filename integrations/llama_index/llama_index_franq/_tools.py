@@ -64,7 +64,7 @@ def found_inside(
     own = _own_nodes(result)
     if own:
         left = unwritten(own, capture)
-        return None if left == own else left or capture.nodes
+        return None if left == own else [*left, *capture.behind] or capture.nodes
     return capture.nodes if capture.nodes or by_a_model else None
 
 

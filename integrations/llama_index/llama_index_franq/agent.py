@@ -38,7 +38,7 @@ from llama_index_franq._afterwards import (
 )
 from llama_index_franq._beside import wrote_in_tool
 from llama_index_franq._call import Call, Watch, watch_on
-from llama_index_franq._capture import observed
+from llama_index_franq._capture import announce, observed
 from llama_index_franq._engine import again
 from llama_index_franq._notes import answer_in, forget_words, note_answer, note_returned
 from llama_index_franq._quiet import QuietContext, settle_result, shown_result, without_words
@@ -300,6 +300,7 @@ class _GuardedSteps(_QuietSteps, BaseWorkflowAgent):
     ) -> AgentOutput:
         await find_named(call, ctx)
         checked = await call.acheck(text, nodes)
+        announce(checked.text, nodes)
         await note_answer(self, ctx, checked.text)
         if streamed:
             ctx.write_event_to_stream(said(checked.text, self.name))

@@ -64,6 +64,14 @@ def test_each_kind_of_text():
     assert settled.report({"status": "ok"}) == {"status": "ok", "beside": settled.notes}
 
 
+def test_a_query_that_a_database_ran_stays_as_it_was():
+    """Applications show it or run it again; it states nothing."""
+    settled, _ = beside()
+    queries = {"sql_query": said("run 7"), "n1": {"graph_store_query": said("run 7")}}
+    assert settled.metadata(queries) == queries
+    assert settled.notes == []
+
+
 def test_documents_stay_and_sub_answers_in_nodes_are_checked():
     settled, nodes = beside()
     written = node(7, "wide")

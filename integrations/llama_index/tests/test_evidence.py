@@ -17,7 +17,7 @@ from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import Context, StartEvent, StopEvent, Workflow, step
 from pydantic import Field
 
-from franq_guard import Policy
+from franq_guard import Passage, Policy
 from llama_index_franq import (
     FranqEvaluator,
     capture,
@@ -89,6 +89,23 @@ def test_evidence_as_a_key_a_path_and_a_function():
     assert passages({}, evidence=lambda asked, response: [f"told of {asked}"]) == [
         f"told of {question(7)}"
     ]
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_metadata_that_the_model_was_shown_as_evidence(streaming):
+    """As the README says: a node's own text counts, unless the user gives what was shown."""
+
+    def shown(question, response):
+        return [Passage(n.get_content("llm"), id=n.node_id) for n in response.source_nodes]
+
+    for evidence, first in ((None, "The archive says"), (shown, "title: Tower 4\n")):
+        guard = ScriptedGuard()
+        engine = rag(ScriptedLLM(), streaming=streaming)
+        response = guard_query_engine(engine, guard, evidence=evidence).query(question(4))
+        assert (list(response.response_gen)[1:] if streaming else []) == []
+        (trace,) = guard.traces
+        assert trace.passages[0].text.startswith(first)
+        assert [p.id for p in trace.passages] == ["4-tall", "4-old"]
 
 
 def test_evidence_that_is_not_there_leaves_the_answer_unverified():

@@ -183,3 +183,25 @@ def test_a_handoff_is_no_evidence_in_a_later_turn():
     asyncio.run(turns(team, ["So it is."]))
     assert CLAIM in guard.traces[-1].generation.prompt
     assert [trace.passages for trace in guard.traces] == [(), ()]
+
+
+@pytest.mark.parametrize(("calls", "limit"), [(1, 20), (2, 2)])
+def test_a_guarded_agent_that_a_tool_runs(calls, limit):
+    """What its tools found is evidence for the agent above; what it wrote is none."""
+    wrote = f"{look_up('run 4')} {CLAIM}"
+    inner = function_agent(ScriptedCaller(script=[*[CALL] * calls, wrote]))
+    guard = ScriptedGuard()
+    below = guard_agent(inner, guard)
+
+    async def ask(input: str) -> str:
+        """Asks the other agent."""
+        end = {"max_iterations": limit, "early_stopping_method": "generate"}
+        return str(await below.run(user_msg=input, **end))
+
+    top = ScriptedCaller(script=[("ask", {"input": question(4)}), CLAIM])
+    agent = guard_agent(function_agent(top, [FunctionTool.from_defaults(async_fn=ask)]), guard)
+    asyncio.run(run_of(agent, question(4)))
+    first, last = guard.traces
+    assert (first.generation.text, last.generation.text) == (wrote, CLAIM)
+    for trace in (first, last):
+        assert [p.text for p in trace.passages] == [look_up("run 4")]

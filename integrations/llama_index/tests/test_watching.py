@@ -186,6 +186,34 @@ def test_a_workflow_and_several_answers_in_a_run(watch, guard):
     assert_own(two, 2)
 
 
+class Streaming(Workflow):
+    """Returns a stream that is read after the run: of a synthesizer (as in LlamaIndex's docs)."""
+
+    by_engine: bool = False
+
+    @step
+    async def answer(self, ev: StartEvent) -> StopEvent:
+        engine = rag(ScriptedLLM(), streaming=True)
+        if self.by_engine:
+            return StopEvent(result=await engine.aquery(ev.query))
+        nodes = await RunRetriever().aretrieve(ev.query)
+        found = await engine._response_synthesizer.asynthesize(ev.query, nodes)
+        return StopEvent(result=found)
+
+
+@pytest.mark.parametrize("by_engine", [False, True])
+def test_a_workflow_that_returns_a_stream(watch, guard, by_engine):
+    async def read():
+        workflow = Streaming()
+        workflow.by_engine = by_engine
+        response = await workflow.run(query=question(7))
+        return "".join([piece async for piece in response.async_response_gen()])
+
+    assert asyncio.run(read()) == said("run 7")
+    (trace,) = reported(watch, guard)
+    assert_own(trace, 7)
+
+
 class Slow(RunRetriever):
     async def _aretrieve(self, query_bundle):
         await asyncio.sleep(60)
