@@ -32,7 +32,15 @@ from langchain_franq._evidence import (
     step_passages,
     without_joined,
 )
-from langchain_franq._model_run import ModelRun, Writer, own_parts, without_own, writer_of
+from langchain_franq._model_run import (
+    ModelRun,
+    Writer,
+    own_parts,
+    seen_behind,
+    without_own,
+    without_retold,
+    writer_of,
+)
 from langchain_franq._shapes import asked_in
 from langchain_franq._texts import given_texts, texts_in
 
@@ -177,11 +185,19 @@ class Capture(BaseCallbackHandler):
         """Documents of the outermost retriever runs, in the order the runs started, each once.
 
         Re-ranking, compressing and multi-query retrievers call other retrievers; the chain uses
-        what the outermost one returned.
+        what the outermost one returned. Where a model inside wrote such a document (an extract),
+        only what it quotes counts, and with it what the model wrote it from.
         """
         with self._lock:
             outermost = [run for run in self._retrievers if not self._inside_retriever(run)]
-            return passages_of([self._retrieved.get(run, ()) for run in outermost])
+            return passages_of([self._found_by(run) for run in outermost])
+
+    def _found_by(self, retriever: UUID) -> list[Passage]:
+        inside = [run for run in self._retrievers if retriever in self._ancestors(run)]
+        wrote = [run for id, run in self._models.items() if retriever in self._ancestors(id)]
+        found = passages_of(self._retrieved.get(retriever, ()))
+        originals = passages_of([self._retrieved.get(run, ()) for run in inside])
+        return without_retold(found, originals, wrote, self._queries)
 
     def evidence(
         self,
@@ -227,11 +243,17 @@ class Capture(BaseCallbackHandler):
 
         Documents stay whole: models write strings, and may copy a document that no prompt shows.
         """
-        with self._lock:
-            documents = set(self._documents)
+        documents = self._whole_documents()
         writers = [] if {p.text for p in passages} <= documents else self._writers(asked)
         kept = ([p] if p.text in documents else without_own([p], writers) for p in passages)
         return [passage for each in kept for passage in each]
+
+    def _whole_documents(self) -> set[str]:
+        """The texts of documents but for those that a model inside a retriever wrote."""
+        found = {passage.text for passage in self.retrieved()}
+        with self._lock:
+            returned = passages_of([*self._retrieved.values()])
+            return self._documents - {passage.text for passage in returned} | found
 
     def _writers(self, asked: Sequence[str]) -> list[Writer]:
         with self._lock:
@@ -301,9 +323,15 @@ class Capture(BaseCallbackHandler):
             told = [_text_of_tool(output) for _, output in self._tool_outputs]
         return [text for text in told if text is not None and self.wrote_in_a_tool(text)]
 
-    def seen_in_tools(self) -> str:
-        """All that models inside tools were given."""
-        return "\n".join(run.seen for run in self._runs_by(tools=True))
+    def seen_behind(self, answer: str) -> str:
+        """What models were given whose words an ``answer`` may rest on.
+
+        These are the models inside tools, and those whose text is in the prompt of the answer: of
+        summaries of single documents, of sub-questions, of extracts.
+        """
+        with self._lock:
+            runs = list(self._models.values())
+        return seen_behind(self.answer_run(answer), self._runs_by(tools=True), runs)
 
     def _texts_inside(self, run_id: UUID) -> list[str]:
         with self._lock:

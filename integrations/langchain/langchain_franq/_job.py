@@ -44,7 +44,7 @@ def job_of(
         found = unseen(Writers(guard, models, only), answer, [question, *texts])
     if note is not None:
         note(found.generation.prompt, passages)
-    seen = "\n".join(filter(None, (capture.seen_in_tools(), also_seen)))
+    seen = "\n".join(filter(None, (capture.seen_behind(answer), also_seen)))
     return job_from(found, question, passages, id=id, also_seen=seen)
 
 
@@ -63,7 +63,7 @@ def job_from(
         question: of the user.
         passages: those that did not reach a prompt are left out.
         id: of the trace.
-        also_seen: what models inside tools were given: the answer rests on it by what they wrote.
+        also_seen: what other models were given: the answer rests on it by what they wrote.
     """
     prompt = found.generation.prompt
     seen = prompt if prompt is None or not also_seen else f"{prompt}\n{also_seen}"

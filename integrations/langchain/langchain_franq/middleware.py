@@ -177,7 +177,7 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         passages = self._passages(call.request, run, call.capture)
         self._note(found.generation.prompt, passages)
         said = call.request.messages
-        seen = seen_in_tools(said)
+        seen = f"{call.capture.seen_behind(text)}\n{seen_in_tools(said)}".strip()
         return job_from(found, question_of(said), passages, id=message.id, also_seen=seen)
 
     def _passages(
