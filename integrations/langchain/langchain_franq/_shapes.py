@@ -20,7 +20,7 @@ from langchain_franq._messages import Report, with_text
 from langchain_franq._texts import ALL, Path, is_structured, messages_held, texts_in
 
 QUESTION_KEYS = ("question", "input", "query")
-ANSWER_KEYS = ("answer", "output", "result", "response", "text")
+ANSWER_KEYS = ("answer", "output", "result", "response", "text", "generation")
 STREAM_A_CHAIN = "to stream claims, guard a chain: guard_chain(chain, guard, stream='claims')"
 
 
