@@ -13,7 +13,7 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
-from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.outputs import LLMResult
 
 from franq_guard import Passage
@@ -30,13 +30,17 @@ from langchain_franq._evidence import (
     passages_of_turns,
     quoted,
     step_passages,
+    text_of_tool,
+    with_told,
     without_joined,
 )
 from langchain_franq._model_run import (
     ModelRun,
     Writer,
+    class_name,
     own_parts,
     seen_behind,
+    without_echoed,
     without_own,
     without_retold,
     writer_of,
@@ -63,6 +67,7 @@ class Capture(BaseCallbackHandler):
         self._documents: set[str] = set()
         self._texts: list[str] = []
         self._called_with: list[str] = []
+        self._called_before: dict[UUID, int] = {}
 
     # Events -----------------------------------------------------------------------------------
 
@@ -110,6 +115,7 @@ class Capture(BaseCallbackHandler):
         """Keep what a tool returned: evidence where tools search without a retriever."""
         with self._lock:
             self._tool_outputs.append((run_id, output))
+            self._called_before[run_id] = len(self._called_with)
 
     def on_retriever_start(
         self,
@@ -141,7 +147,7 @@ class Capture(BaseCallbackHandler):
         **_: Any,
     ) -> None:
         """Keep the exact prompt string (LangChain makes one run per prompt)."""
-        run = ModelRun(_class_name(serialized), prompt=prompts[0])
+        run = ModelRun(class_name(serialized), prompt=prompts[0])
         self._enter(run_id, parent_run_id, run)
 
     def on_chat_model_start(
@@ -154,7 +160,7 @@ class Capture(BaseCallbackHandler):
         **_: Any,
     ) -> None:
         """Keep the messages."""
-        run = ModelRun(_class_name(serialized), messages=tuple(messages[0]))
+        run = ModelRun(class_name(serialized), messages=tuple(messages[0]))
         self._enter(run_id, parent_run_id, run)
 
     def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **_: Any) -> None:
@@ -184,9 +190,8 @@ class Capture(BaseCallbackHandler):
     def retrieved(self) -> list[Passage]:
         """Documents of the outermost retriever runs, in the order the runs started, each once.
 
-        Re-ranking, compressing and multi-query retrievers call other retrievers; the chain uses
-        what the outermost one returned. Where a model inside wrote such a document (an extract),
-        only what it quotes counts, and with it what the model wrote it from.
+        Re-ranking and multi-query retrievers call others; the chain uses what the outermost one
+        returned. Of an extract that a model wrote, only what it quotes counts, and its original.
         """
         with self._lock:
             outermost = [run for run in self._retrievers if not self._inside_retriever(run)]
@@ -209,19 +214,21 @@ class Capture(BaseCallbackHandler):
     ) -> list[Passage]:
         """Passages, from the first of these places that has any.
 
-        Retrievers; artifacts of tools; the ``output``, then the input (``given``), under a usual
-        key; documents that a step returned; texts of tools; tools of the conversation; where there
-        was no retriever, texts that a step made and that stand in the prompt of the ``answer``.
-        What a model wrote does not count, unless it repeats what it was given; nor does a tool's
-        text that is itself the ``answer`` (of a tool that answers directly). ``known`` is for the
-        texts of tools of earlier turns.
+        Retrievers or artifacts of tools, with the texts of tools that do not only join these; the
+        ``output``, then the input (``given``), under a usual key; documents that a step returned;
+        texts of tools; tools of the conversation; where there was no retriever, texts that a step
+        made and that stand in the prompt of the ``answer``. What a model wrote does not count,
+        unless it repeats what it was given; nor does a tool's text that is itself the ``answer``
+        (of a tool that answers directly). ``known`` is for texts of tools of earlier turns.
         """
+        told = self._but_itself(self._told_by_tools(), answer)
+        artifacts = [artifact_passages(made) for _, made in self._tool_outputs]
+        found = self.retrieved() or passages_of(artifacts)
         return (
-            self.retrieved()
-            or passages_of([artifact_passages(made) for _, made in self._tool_outputs])
+            (passages_of(with_told(found, told)) if found else [])
             or self.usual(output, given)
             or self._but_written(without_joined(passages_of(self._steps)), asked_in(given))
-            or self._but_itself(passages_of(list(self._tool_texts())), answer)
+            or told
             or self._but_itself(self._of_turns(messages_in(output, given), known), answer)
             or self._quoted(answer, given)
         )
@@ -281,12 +288,16 @@ class Capture(BaseCallbackHandler):
         said = [*given_texts(given), *called_with] if found else []
         return without_own(found, [Writer([text]) for text in said])
 
-    def _tool_texts(self) -> Iterator[str]:
+    def _told_by_tools(self) -> list[Passage]:
+        found: list[Passage] = []
         with self._lock:
-            ended = tuple(self._tool_outputs)
-        for run_id, output in ended:
-            if not is_error(output) and (text := _text_of_tool(output)) is not None:
-                yield without_written(text, self._texts_inside(run_id))
+            ended = [(id, made, self._called_before[id]) for id, made in self._tool_outputs]
+        for id, made, before in ended:
+            if not is_error(made) and (text := text_of_tool(made)) is not None:
+                told = passages_of(without_written(text, self._texts_inside(id)))
+                known = [passage.text for passage in found]
+                found += without_echoed(told, self._called_with[:before], known)
+        return passages_of(found)
 
     def _of_turns(self, messages: Sequence[BaseMessage], known: FoundFor | None) -> list[Passage]:
         return passages_of_turns(messages, written=self.texts_of_tools, known=known)
@@ -314,20 +325,19 @@ class Capture(BaseCallbackHandler):
         Not what the agent's own model, outside of tools, repeats of a tool.
         """
         with self._lock:
-            ended = {id for id, output in self._tool_outputs if _text_of_tool(output) == text}
+            ended = {id for id, output in self._tool_outputs if text_of_tool(output) == text}
         return any(without_written(text, self._texts_inside(id)) != text for id in ended)
 
     def told_by_models(self) -> list[str]:
         """What tools returned that a model inside them wrote, or a part of it."""
         with self._lock:
-            told = [_text_of_tool(output) for _, output in self._tool_outputs]
+            told = [text_of_tool(output) for _, output in self._tool_outputs]
         return [text for text in told if text is not None and self.wrote_in_a_tool(text)]
 
     def seen_behind(self, answer: str) -> str:
         """What models were given whose words an ``answer`` may rest on.
 
-        These are the models inside tools, and those whose text is in the prompt of the answer: of
-        summaries of single documents, of sub-questions, of extracts.
+        These are the models inside tools, and those whose text is in the prompt of the answer.
         """
         with self._lock:
             runs = list(self._models.values())
@@ -388,13 +398,3 @@ class Capture(BaseCallbackHandler):
         while parent is not None:
             yield parent
             parent = self._parents.get(parent)
-
-
-def _text_of_tool(output: Any) -> str | None:
-    text = output.text if isinstance(output, ToolMessage) else output
-    return str(text) if isinstance(text, str) else None
-
-
-def _class_name(serialized: dict[str, Any] | None) -> str:
-    path = (serialized or {}).get("id") or [(serialized or {}).get("name") or ""]
-    return str(path[-1])

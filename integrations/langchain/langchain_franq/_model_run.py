@@ -68,6 +68,12 @@ class ModelRun:
         return any(_is_long(text) and _plain(text) in other.words_seen for text in told)
 
 
+def class_name(serialized: Mapping[str, Any] | None) -> str:
+    """The class of a model, from what LangChain reports as its run starts."""
+    path = (serialized or {}).get("id") or [(serialized or {}).get("name") or ""]
+    return str(path[-1])
+
+
 class Writer:
     """The words of someone whose word alone is no evidence: a model, or the user.
 
@@ -150,6 +156,26 @@ def without_retold(
         told = passage.text not in known and _is_told(_plain(passage.text), texts)
         left += without_own([passage], writers) if told else [passage]
     return passages if left == passages else [*left, *originals]
+
+
+def without_echoed(
+    told: Iterable[Passage], called_with: Sequence[str], seen: Iterable[str]
+) -> list[Passage]:
+    """What a tool told, without what tools had been called with before, if it is mostly that.
+
+    A tool that records a thought or keeps notes returns them, at once or later. A text that was
+    ``seen`` before is a quote, and a document may have a sentence that was searched with.
+    """
+    writers = [Writer(called_with, "\n".join(seen))]
+    left: list[Passage] = []
+    for passage in told:
+        text = without_written(passage.text, own_parts(passage.text, writers))
+        size, whole = (len("".join(t.split())) for t in (text, passage.text))
+        if 2 * size > whole:
+            left.append(passage)
+        elif size > _BESIDE:
+            left.append(replace(passage, text=text))
+    return left
 
 
 def seen_behind(
