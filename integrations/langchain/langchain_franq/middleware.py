@@ -177,8 +177,9 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         passages = self._passages(call.request, run, call.capture)
         self._note(found.generation.prompt, passages)
         said = call.request.messages
-        seen = f"{call.capture.seen_behind(text)}\n{seen_in_tools(said)}".strip()
-        return job_from(found, question_of(said), passages, id=message.id, also_seen=seen)
+        seen = seen_in_tools(said)
+        asked = question_of(said)
+        return job_from(found, asked, passages, call.capture, id=message.id, also_seen=seen)
 
     def _passages(
         self, request: ModelRequest[Any], run: ModelRun, capture: Capture

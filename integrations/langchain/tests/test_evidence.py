@@ -317,3 +317,28 @@ def test_a_document_whose_id_is_an_array_is_evidence():
     chain = guard_chain(RunnableLambda(lambda _: found), ScriptedGuard())
     [verdict] = chain.invoke({"question": "How tall?"})["franq"]["verdicts"]
     assert verdict["label"] == "supported"
+
+
+REPLY = "The tower of run 7 is 40 metres tall. It has 200 steps."
+
+
+@pytest.mark.parametrize("by_a_model", [False, True])
+def test_a_text_that_the_metadata_has_for_the_prompt_is_evidence(by_a_model):
+    """Questions are searched, and their answers are in the metadata; a model may write some."""
+    asked = Document("How tall is the tower?", metadata={"reply": REPLY, "page": 3})
+
+    class Questions(RunRetriever):
+        def _get_relevant_documents(self, query, *, run_manager):
+            return [asked]
+
+    def reply_of(found):
+        if by_a_model:
+            found[0].metadata["reply"] = ScriptedLLM().invoke("run 7")
+        return found[0].metadata["reply"]
+
+    listed = Questions() | reply_of
+    inputs = {"context": listed, "question": RunnablePassthrough()}
+    answered = inputs | PromptTemplate.from_template(TEMPLATE) | ScriptedLLM()
+    guard_chain(answered, guard := ScriptedGuard()).invoke(question(7))
+    told = "" if by_a_model else f"\n{REPLY}"
+    assert [p.text for p in guard.traces[0].passages] == [f"How tall is the tower?{told}"]
