@@ -229,7 +229,7 @@ class Capture(BaseCallbackHandler):
             or self.usual(output, given)
             or self._but_written(without_joined(passages_of(self._steps)), asked_in(given))
             or told
-            or self._but_itself(self._of_turns(messages_in(output, given), known), answer)
+            or self._but_itself(self._of_turns(messages_in(given, output), known), answer)
             or self._quoted(answer, given)
         )
 

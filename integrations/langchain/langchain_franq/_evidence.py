@@ -68,14 +68,18 @@ def passages_of_turns(
 
 
 def messages_in(*places: Any) -> list[BaseMessage]:
-    """The messages of the first of these states, outputs or inputs that has any."""
+    """The messages of these inputs, states or outputs, in order.
+
+    A node returns only what it adds; what tools found before is in the state it was given.
+    """
+    found: list[BaseMessage] = []
     for place in places:
         given = (
             place.get("messages") if isinstance(place, dict) else getattr(place, "messages", None)
         )
-        if isinstance(given, (list, tuple)) and given:
-            return as_messages(given)
-    return []
+        if isinstance(given, (list, tuple)):
+            found += as_messages(given)
+    return found
 
 
 def as_messages(given: Iterable[Any]) -> list[BaseMessage]:

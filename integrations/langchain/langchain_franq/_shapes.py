@@ -126,7 +126,7 @@ def _key_of(output: Mapping[str, Any], output_key: str | None) -> tuple[str, str
     if key not in output:
         raise KeyError(
             f"the chain returned a dict with keys {sorted(map(str, output))}: name the one that "
-            "holds the answer, guard_chain(..., output_key=...); "
+            "holds the answer, guard_chain(..., output_key=...) or guard_node(..., answer=...); "
             f"looked for {output_key or ANSWER_KEYS}"
         )
     return key, None

@@ -12,13 +12,14 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, dynamic_prompt
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
-from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.prompts import PromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langchain_core.tools import tool
 from langchain_core.vectorstores import InMemoryVectorStore
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
 
 from langchain_franq import FranqMiddleware, capture, guard_chain, guard_node
 
@@ -309,6 +310,38 @@ def test_evidence_of_a_node(evidence):
     node = guard_node(guard, lambda s: {"answer": ScriptedLLM().invoke(ONE)}, evidence=evidence)
     node.invoke({"question": ASKED, "store": {"found": DOCUMENTS}})
     assert texts(guard) == BOTH
+
+
+def _as_a_chain(guard, write):
+    return guard_chain(RunnableLambda(write), guard)
+
+
+@pytest.mark.parametrize("artifact", [None, DOCUMENTS])
+@pytest.mark.parametrize("around", [guard_node, _as_a_chain])
+def test_a_node_after_a_tool_node_has_what_the_tool_found(artifact, around):
+    """LangGraph's agentic RAG: the node that answers returns its message alone."""
+
+    @tool(response_format="content_and_artifact")
+    def search(query: str):
+        """Finds something."""
+        return "\n\n".join(TEXTS), artifact
+
+    def ask(state):
+        call = {"name": "search", "args": {"query": "towers"}, "id": "c1"}
+        return {"messages": [AIMessage("", tool_calls=[call])]}
+
+    def write(state):
+        return {"messages": [ScriptedChat().invoke(state["messages"][-1].text)]}
+
+    built = StateGraph(MessagesState)
+    for name, node in {"ask": ask, "tools": ToolNode([search])}.items():
+        built.add_node(name, node)
+    built.add_node("write", around(guard := ScriptedGuard(), write))
+    built.add_edge(START, "ask").add_edge("ask", "tools").add_edge("tools", "write")
+    built.compile().invoke({"messages": [HumanMessage(question(7))]})
+    assert [p.text for p in guard.traces[0].passages] == (
+        TEXTS if artifact else ["\n\n".join(TEXTS)]
+    )
 
 
 def test_a_document_whose_id_is_an_array_is_evidence():
