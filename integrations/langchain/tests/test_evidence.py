@@ -375,3 +375,26 @@ def test_a_text_that_the_metadata_has_for_the_prompt_is_evidence(by_a_model):
     guard_chain(answered, guard := ScriptedGuard()).invoke(question(7))
     told = "" if by_a_model else f"\n{REPLY}"
     assert [p.text for p in guard.traces[0].passages] == [f"How tall is the tower?{told}"]
+
+
+WHOLE = Document("The history of the tower of run 7. " + TEXTS[0] + " A baker from Arden paid it.")
+ELSEWHERE = Document("A paper of the town says that the tower of run 7 has 200 steps.")
+REPLACED = {
+    "the whole text of a hit": (lambda found: [WHOLE], [TEXTS[0], WHOLE.page_content]),
+    "another search": (lambda found: [ELSEWHERE], [ELSEWHERE.page_content]),
+    "a model's words": (lambda found: [Document(ScriptedLLM().invoke("run 7"))], [TEXTS[0]]),
+    "fewer of them": (lambda found: found[:1], [TEXTS[0]]),
+}
+
+
+@pytest.mark.parametrize("kind", REPLACED)
+def test_documents_that_a_step_puts_in_place_of_the_retrieved_ones_are_evidence(kind):
+    class Hits(RunRetriever):
+        def _get_relevant_documents(self, query, *, run_manager):
+            return DOCUMENTS[:1]
+
+    replace, expected = REPLACED[kind]
+    inputs = {"context": Hits() | replace | format_docs, "question": RunnablePassthrough()}
+    answered = inputs | PromptTemplate.from_template(TEMPLATE) | ScriptedLLM()
+    guard_chain(answered, guard := ScriptedGuard()).invoke(question(7))
+    assert [passage.text for passage in guard.traces[0].passages] == expected
