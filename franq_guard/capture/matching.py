@@ -7,7 +7,7 @@ is needed. The rules to deal with that are here, for all frameworks.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"\w+")
 _SHINGLE = 6
+_FEWEST = 4  # words of a sentence
 
 
 class ModelCall(Protocol):
@@ -79,6 +80,29 @@ def shown(passages: Sequence[Passage], prompt: str | None) -> list[Passage]:
     # Half of the best share, because a chain may shorten every passage it puts into the prompt.
     least = max(shares) / 2
     return [passage for passage, share in zip(passages, shares, strict=True) if share >= least]
+
+
+def with_told_metadata(
+    passages: Sequence[Passage], prompt: str | None, *, but: Callable[[str], bool]
+) -> list[Passage]:
+    """The passages, each with the sentences of its metadata that are in the prompt added below.
+
+    An application may search by a question or summary, and keep the text for the prompt in the
+    metadata. Names, dates and other single values are not added: beside a text they are taken for
+    what it says, such as the year of a report for the year that it tells of. ``but``: texts that
+    are no evidence, because a model wrote them.
+    """
+
+    def told(passage: Passage) -> list[str]:
+        texts = [text.strip() for text in passage.metadata.values() if isinstance(text, str)]
+        in_prompt = [text for text in texts if _is_prose(text) and text in (prompt or "")]
+        return [text for text in in_prompt if text not in passage.text and not but(text)]
+
+    return [replace(p, text="\n".join([p.text, *told(p)])) for p in passages]
+
+
+def _is_prose(text: str) -> bool:
+    return len(text.split()) >= _FEWEST and text.endswith((".", "!", "?"))
 
 
 def prompt_of_messages(guard: Guard, system: Iterable[str], others: Iterable[str]) -> str:

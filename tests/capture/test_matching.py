@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from franq_guard import Generation, Passage, Token
-from franq_guard.capture.matching import call_that_wrote, clipped, prompt_of_messages, shown
+from franq_guard.capture.matching import (
+    call_that_wrote,
+    clipped,
+    prompt_of_messages,
+    shown,
+    with_told_metadata,
+)
 
 TOLD = Generation(
     " It is so.\n",
@@ -81,6 +87,18 @@ def test_without_calls_nobody_wrote_it():
 
 LONG = "One two three four five six seven eight nine ten eleven twelve."
 OTHER = "Red orange yellow green blue indigo violet black white grey brown pink."
+
+
+def test_sentences_of_the_metadata_that_the_prompt_has_are_added_below():
+    about = {"answer": LONG, "unseen": OTHER, "year": "2019", "author": "Mary Hill", "page": 3}
+    passage = Passage("How many?", "Numbers", "7", about)
+    prompt = f"2019, Mary Hill, page 3: How many? {LONG}"
+    (told,) = with_told_metadata([passage], prompt, but=lambda text: False)
+    assert (told.text, told.title, told.id) == (f"How many?\n{LONG}", "Numbers", "7")
+    assert with_told_metadata([passage], prompt, but=lambda text: text == LONG) == [passage]
+    assert with_told_metadata([passage], None, but=lambda text: False) == [passage]
+    repeated = Passage(f"So: {LONG}", metadata=about)
+    assert with_told_metadata([repeated], prompt, but=lambda text: False) == [repeated]
 
 
 def test_passages_that_the_prompt_lacks_are_not_shown():

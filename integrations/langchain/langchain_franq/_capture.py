@@ -1,187 +1,65 @@
-"""Records one guarded call: its retriever, tool and language model runs, by LangChain callbacks.
+"""Reads what was recorded of one guarded call: its passages, its models and their texts.
 
-There is one handler for each call, so nothing has to be looked up or cleaned up. It only records; a
-callback can neither change an answer nor hold it back.
+There is one :class:`Capture` for each call, so nothing has to be looked up or cleaned up.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
-from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.documents import Document
-from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
-from langchain_core.outputs import LLMResult
+from langchain_core.messages import BaseMessage, HumanMessage
 
 from franq_guard import Passage
 from franq_guard.capture.evidence import passages_of, usual_passages
 from franq_guard.capture.marked import without_written
 from franq_guard.capture.matching import call_that_wrote, same_text
-from franq_guard.language_model.server.tokens import from_logprobs
+from langchain_franq._events import Events
 from langchain_franq._evidence import (
     FoundFor,
     artifact_passages,
-    document_texts,
     is_error,
     messages_in,
     passages_of_turns,
     quoted,
-    step_passages,
+    text_of_tool,
+    with_told,
     without_joined,
 )
-from langchain_franq._model_run import ModelRun, Writer, own_parts, without_own, writer_of
+from langchain_franq._model_run import (
+    ModelRun,
+    Writer,
+    own_parts,
+    seen_behind,
+    without_echoed,
+    without_own,
+    without_retold,
+    writer_of,
+)
 from langchain_franq._shapes import asked_in
-from langchain_franq._texts import given_texts, texts_in
+from langchain_franq._texts import given_texts
 
 
-class Capture(BaseCallbackHandler):
-    """A callback handler that records the runs of one call; thread-safe."""
-
-    run_inline = True  # keeps the order of events and avoids a thread per event under asyncio
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._parents: dict[UUID, UUID | None] = {}
-        self._retrieved: dict[UUID, Sequence[Document]] = {}
-        self._retrievers: list[UUID] = []
-        self._queries: list[str] = []
-        self._models: dict[UUID, ModelRun] = {}
-        self._tools: set[UUID] = set()
-        self._tool_outputs: list[tuple[UUID, Any]] = []
-        self._steps: list[Passage] = []
-        self._documents: set[str] = set()
-        self._texts: list[str] = []
-        self._called_with: list[str] = []
-
-    # Events -----------------------------------------------------------------------------------
-
-    def on_chain_start(
-        self,
-        serialized: Any,
-        inputs: Any,
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        **_: Any,
-    ) -> None:
-        """Keep the run tree, and which texts are those of documents."""
-        self._enter(run_id, parent_run_id)
-        with self._lock:
-            self._documents |= set(document_texts(inputs))
-
-    def on_chain_end(self, outputs: Any, **_: Any) -> None:
-        """Keep the documents or texts that a step returned, since functions may search, too."""
-        found = step_passages(outputs)
-        values = outputs.values() if isinstance(outputs, dict) else [outputs]
-        texts = [str(value) for value in values if isinstance(value, str)]
-        with self._lock:
-            self._steps += found
-            self._documents |= set(document_texts(outputs))
-            self._texts += texts
-
-    def on_tool_start(
-        self,
-        serialized: Any,
-        input_str: str,
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        inputs: Any = None,
-        **_: Any,
-    ) -> None:
-        """Keep the run tree, which runs are tools, and what a model called them with."""
-        self._enter(run_id, parent_run_id)
-        with self._lock:
-            self._tools.add(run_id)
-            self._called_with += [input_str, *(text for _, text in texts_in(inputs))]
-
-    def on_tool_end(self, output: Any, *, run_id: UUID, **_: Any) -> None:
-        """Keep what a tool returned: evidence where tools search without a retriever."""
-        with self._lock:
-            self._tool_outputs.append((run_id, output))
-
-    def on_retriever_start(
-        self,
-        serialized: Any,
-        query: str,
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        **_: Any,
-    ) -> None:
-        """Keep the run tree and the order in which retrievers started."""
-        with self._lock:
-            self._parents[run_id] = parent_run_id
-            self._retrievers.append(run_id)
-            self._queries.append(query)
-
-    def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **_: Any) -> None:
-        """Keep the documents."""
-        with self._lock:
-            self._retrieved[run_id] = tuple(documents)
-
-    def on_llm_start(
-        self,
-        serialized: dict[str, Any] | None,
-        prompts: list[str],
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        **_: Any,
-    ) -> None:
-        """Keep the exact prompt string (LangChain makes one run per prompt)."""
-        run = ModelRun(_class_name(serialized), prompt=prompts[0])
-        self._enter(run_id, parent_run_id, run)
-
-    def on_chat_model_start(
-        self,
-        serialized: dict[str, Any] | None,
-        messages: list[list[BaseMessage]],
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        **_: Any,
-    ) -> None:
-        """Keep the messages."""
-        run = ModelRun(_class_name(serialized), messages=tuple(messages[0]))
-        self._enter(run_id, parent_run_id, run)
-
-    def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **_: Any) -> None:
-        """Keep what is streamed, because a stream of claims is checked before the run ends."""
-        run = self._models.get(run_id)
-        if run is None:
-            return
-        run.told.add(from_logprobs((getattr(chunk, "generation_info", None) or {}).get("logprobs")))
-        # Set last, so that a check in another thread has the probabilities of all text it reads.
-        run.text = (run.text or "") + (chunk.text if chunk is not None else str(token))
-
-    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
-        """Keep the text; ignore a run without a generation or whose start was not reported."""
-        run = self._models.get(run_id)
-        if run is None or not response.generations or not response.generations[0]:
-            return
-        first = response.generations[0][0]
-        message = getattr(first, "message", None)
-        metadata = message.response_metadata if isinstance(message, BaseMessage) else {}
-        run.info = {**(first.generation_info or {}), **metadata}
-        calls = [call["args"] for call in getattr(message, "tool_calls", ())]
-        run.arguments = [text for _, text in texts_in(calls)]
-        run.text, run.ended = first.text, True
-
-    # What happened ----------------------------------------------------------------------------
+class Capture(Events):
+    """What was recorded of one call; thread-safe."""
 
     def retrieved(self) -> list[Passage]:
         """Documents of the outermost retriever runs, in the order the runs started, each once.
 
-        Re-ranking, compressing and multi-query retrievers call other retrievers; the chain uses
-        what the outermost one returned.
+        Re-ranking and multi-query retrievers call others; the chain uses what the outermost one
+        returned. Of an extract that a model wrote, only what it quotes counts, and its original.
         """
         with self._lock:
             outermost = [run for run in self._retrievers if not self._inside_retriever(run)]
-            return passages_of([self._retrieved.get(run, ()) for run in outermost])
+            return passages_of([self._found_by(run) for run in outermost])
+
+    def _found_by(self, retriever: UUID) -> list[Passage]:
+        inside = [run for run in self._retrievers if retriever in self._ancestors(run)]
+        wrote = [run for id, run in self._models.items() if retriever in self._ancestors(id)]
+        found = passages_of(self._retrieved.get(retriever, ()))
+        originals = passages_of([self._retrieved.get(run, ()) for run in inside])
+        return without_retold(found, originals, wrote, self._queries)
 
     def evidence(
         self,
@@ -193,22 +71,33 @@ class Capture(BaseCallbackHandler):
     ) -> list[Passage]:
         """Passages, from the first of these places that has any.
 
-        Retrievers; artifacts of tools; the ``output``, then the input (``given``), under a usual
-        key; documents that a step returned; texts of tools; tools of the conversation; where there
-        was no retriever, texts that a step made and that stand in the prompt of the ``answer``.
-        What a model wrote does not count, unless it repeats what it was given; nor does a tool's
-        text that is itself the ``answer`` (of a tool that answers directly). ``known`` is for the
-        texts of tools of earlier turns.
+        Retrievers or artifacts of tools, with the texts of tools that do not only join these; the
+        ``output``, then the input (``given``), under a usual key; documents that a step returned;
+        texts of tools; tools of the conversation; where there was no retriever, texts that a step
+        made and that stand in the prompt of the ``answer``. What a model wrote does not count,
+        unless it repeats what it was given; nor does a tool's text that is itself the ``answer``
+        (of a tool that answers directly). ``known`` is for texts of tools of earlier turns.
         """
+        told = self._but_itself(self._told_by_tools(), answer)
+        artifacts = [artifact_passages(made) for _, made in self._tool_outputs]
+        found = self.retrieved() or passages_of(artifacts)
+        beside = [*self._fetched_beside(found), *with_told(found, told)]
         return (
-            self.retrieved()
-            or passages_of([artifact_passages(made) for _, made in self._tool_outputs])
+            (passages_of([*found, *beside]) if found else [])
             or self.usual(output, given)
             or self._but_written(without_joined(passages_of(self._steps)), asked_in(given))
-            or self._but_itself(passages_of(list(self._tool_texts())), answer)
-            or self._but_itself(self._of_turns(messages_in(output, given), known), answer)
+            or told
+            or self._but_itself(self._of_turns(messages_in(given, output), known), answer)
             or self._quoted(answer, given)
         )
+
+    def _fetched_beside(self, found: Sequence[Passage]) -> list[Passage]:
+        """Documents that a step put in place of those found: what they are parts of, say."""
+        known = {passage.text for passage in found}
+        with self._lock:
+            steps = [p for p in self._steps if p.text in self._documents and p.text not in known]
+            runs = list(self._models.values())
+        return without_retold(passages_of(steps), [], runs, self._queries)
 
     def usual(self, output: Any, given: Any) -> list[Passage]:
         """What is under a usual key of the output, else of the input, and no model wrote."""
@@ -227,11 +116,17 @@ class Capture(BaseCallbackHandler):
 
         Documents stay whole: models write strings, and may copy a document that no prompt shows.
         """
-        with self._lock:
-            documents = set(self._documents)
+        documents = self._whole_documents()
         writers = [] if {p.text for p in passages} <= documents else self._writers(asked)
         kept = ([p] if p.text in documents else without_own([p], writers) for p in passages)
         return [passage for each in kept for passage in each]
+
+    def _whole_documents(self) -> set[str]:
+        """The texts of documents but for those that a model inside a retriever wrote."""
+        found = {passage.text for passage in self.retrieved()}
+        with self._lock:
+            returned = passages_of([*self._retrieved.values()])
+            return self._documents - {passage.text for passage in returned} | found
 
     def _writers(self, asked: Sequence[str]) -> list[Writer]:
         with self._lock:
@@ -259,12 +154,16 @@ class Capture(BaseCallbackHandler):
         said = [*given_texts(given), *called_with] if found else []
         return without_own(found, [Writer([text]) for text in said])
 
-    def _tool_texts(self) -> Iterator[str]:
+    def _told_by_tools(self) -> list[Passage]:
+        found: list[Passage] = []
         with self._lock:
-            ended = tuple(self._tool_outputs)
-        for run_id, output in ended:
-            if not is_error(output) and (text := _text_of_tool(output)) is not None:
-                yield without_written(text, self._texts_inside(run_id))
+            ended = [(id, made, self._called_before[id]) for id, made in self._tool_outputs]
+        for id, made, before in ended:
+            if not is_error(made) and (text := text_of_tool(made)) is not None:
+                told = passages_of(without_written(text, self._texts_inside(id)))
+                known = [passage.text for passage in found]
+                found += without_echoed(told, self._called_with[:before], known)
+        return passages_of(found)
 
     def _of_turns(self, messages: Sequence[BaseMessage], known: FoundFor | None) -> list[Passage]:
         return passages_of_turns(messages, written=self.texts_of_tools, known=known)
@@ -292,18 +191,23 @@ class Capture(BaseCallbackHandler):
         Not what the agent's own model, outside of tools, repeats of a tool.
         """
         with self._lock:
-            ended = {id for id, output in self._tool_outputs if _text_of_tool(output) == text}
+            ended = {id for id, output in self._tool_outputs if text_of_tool(output) == text}
         return any(without_written(text, self._texts_inside(id)) != text for id in ended)
 
     def told_by_models(self) -> list[str]:
         """What tools returned that a model inside them wrote, or a part of it."""
         with self._lock:
-            told = [_text_of_tool(output) for _, output in self._tool_outputs]
+            told = [text_of_tool(output) for _, output in self._tool_outputs]
         return [text for text in told if text is not None and self.wrote_in_a_tool(text)]
 
-    def seen_in_tools(self) -> str:
-        """All that models inside tools were given."""
-        return "\n".join(run.seen for run in self._runs_by(tools=True))
+    def seen_behind(self, answer: str) -> str:
+        """What models were given whose words an ``answer`` may rest on.
+
+        These are the models inside tools, and those whose text is in the prompt of the answer.
+        """
+        with self._lock:
+            runs = list(self._models.values())
+        return seen_behind(self.answer_run(answer), self._runs_by(tools=True), runs)
 
     def _texts_inside(self, run_id: UUID) -> list[str]:
         with self._lock:
@@ -344,14 +248,6 @@ class Capture(BaseCallbackHandler):
         with self._lock:
             return [run.prompt for run in self._models.values() if run.prompt is not None]
 
-    def _enter(
-        self, run_id: UUID, parent_run_id: UUID | None, model_run: ModelRun | None = None
-    ) -> None:
-        with self._lock:
-            self._parents[run_id] = parent_run_id
-            if model_run is not None:
-                self._models[run_id] = model_run
-
     def _inside_retriever(self, run_id: UUID) -> bool:
         return any(parent in self._retrievers for parent in self._ancestors(run_id))
 
@@ -360,13 +256,3 @@ class Capture(BaseCallbackHandler):
         while parent is not None:
             yield parent
             parent = self._parents.get(parent)
-
-
-def _text_of_tool(output: Any) -> str | None:
-    text = output.text if isinstance(output, ToolMessage) else output
-    return str(text) if isinstance(text, str) else None
-
-
-def _class_name(serialized: dict[str, Any] | None) -> str:
-    path = (serialized or {}).get("id") or [(serialized or {}).get("name") or ""]
-    return str(path[-1])

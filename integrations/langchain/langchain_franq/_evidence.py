@@ -6,12 +6,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 from langchain_core.documents import Document
-from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage, convert_to_messages
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    ToolMessage,
+    convert_to_messages,
+)
 
 from franq_guard import Passage
 from franq_guard.capture.evidence import passages_of, usual_passages
 from franq_guard.capture.marked import without_marked, without_written
 from franq_guard.capture.outlet import REPORT_KEY
+from langchain_franq._model_run import without_echoed
+from langchain_franq._texts import texts_in
 
 BY_A_MODEL_KEY = "written_by_a_model"
 """In the report of a tool's message: a model inside the tool wrote its text."""
@@ -48,23 +56,30 @@ def passages_of_turns(
 
     A turn begins with a human message: with a checkpointer, earlier turns and their evidence are
     still among the messages, and a follow-up question is answered from them. What models wrote in
-    tools of the current turn (``written``) is no evidence. ``known`` gives the passages that stand
-    for a text that a model in a tool of an earlier turn wrote.
+    tools of the current turn (``written``) is no evidence, nor what mostly repeats what tools were
+    called with (a thought, a note). ``known`` gives the passages that stand for a text that a model
+    in a tool of an earlier turn wrote.
     """
     begins = max((i for i, m in enumerate(messages) if isinstance(m, HumanMessage)), default=-1)
-    found = _of_tools(messages[begins + 1 :], written)
-    return found or (_of_tools(messages[: begins + 1], known=known) if earlier else [])
+    before = _of_tools(messages[: begins + 1], known=known)
+    called = [text for message in messages[: begins + 1] for text in _arguments(message)]
+    found = _of_tools(messages[begins + 1 :], written, called=called, seen=before)
+    return found or (before if earlier else [])
 
 
 def messages_in(*places: Any) -> list[BaseMessage]:
-    """The messages of the first of these states, outputs or inputs that has any."""
+    """The messages of these inputs, states or outputs, in order.
+
+    A node returns only what it adds; what tools found before is in the state it was given.
+    """
+    found: list[BaseMessage] = []
     for place in places:
         given = (
             place.get("messages") if isinstance(place, dict) else getattr(place, "messages", None)
         )
-        if isinstance(given, (list, tuple)) and given:
-            return as_messages(given)
-    return []
+        if isinstance(given, (list, tuple)):
+            found += as_messages(given)
+    return found
 
 
 def as_messages(given: Iterable[Any]) -> list[BaseMessage]:
@@ -110,12 +125,22 @@ def without_joined(passages: Sequence[Passage]) -> list[Passage]:
     return [passage for passage in passages if not _joins(passage.text, texts)]
 
 
+def with_told(found: Sequence[Passage], told: Sequence[Passage]) -> list[Passage]:
+    """What a tool found, and the texts it ``told`` the model, unless these only join that.
+
+    What it found may be names of sources alone: then the text is what the answer rests on.
+    """
+    texts = [passage.text.strip() for passage in found]
+    return [*found, *(one for one in told if not _joins(one.text, texts))] if texts else [*told]
+
+
 def _joins(text: str, texts: Iterable[str]) -> bool:
     parts = sorted((t for t in texts if t in text and t != text.strip()), key=len, reverse=True)
     rest = text
     for part in parts:
         rest = rest.replace(part, "")
-    return bool(parts) and len("".join(rest.split())) <= _BETWEEN * len(parts)
+    beside = len("".join(rest.split()))
+    return bool(parts) and beside <= min(_BETWEEN * len(parts), len(text) / 2)
 
 
 def quoted(texts: Iterable[str], prompt: str) -> list[Passage]:
@@ -125,16 +150,38 @@ def quoted(texts: Iterable[str], prompt: str) -> list[Passage]:
 
 
 def _of_tools(
-    messages: Sequence[BaseMessage], written: Collection[str] = (), known: FoundFor | None = None
+    messages: Sequence[BaseMessage],
+    written: Collection[str] = (),
+    known: FoundFor | None = None,
+    *,
+    called: Sequence[str] = (),
+    seen: Sequence[Passage] = (),
 ) -> list[Passage]:
     found: list[Passage] = []
+    called = [*called]
     for message in messages:
+        called += _arguments(message)
         if isinstance(message, ToolMessage) and _found_something(message):
             behind = None if known is None else known(str(message.text))
-            found += artifact_passages(message) or (
-                _told(message, written) if behind is None else behind
-            )
+            artifact = artifact_passages(message)
+            if behind is None:
+                given = [passage.text for passage in (*seen, *found)]
+                told = without_echoed(_told(message, written), called, given)
+                found += with_told(artifact, told)
+            else:
+                found += artifact or behind
     return passages_of(found)
+
+
+def _arguments(message: BaseMessage) -> list[str]:
+    calls = message.tool_calls if isinstance(message, AIMessage) else []
+    return [text for call in calls for _, text in texts_in(call["args"])]
+
+
+def text_of_tool(output: object) -> str | None:
+    """The text that a tool returned; None for anything but a text or a message."""
+    text = output.text if isinstance(output, ToolMessage) else output
+    return str(text) if isinstance(text, str) else None
 
 
 def is_error(output: object) -> bool:

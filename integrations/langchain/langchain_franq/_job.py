@@ -9,7 +9,7 @@ from franq_guard import Passage
 from franq_guard.capture.evidence import NoPassagesNote
 from franq_guard.capture.job import Job
 from franq_guard.capture.local import LocalModel
-from franq_guard.capture.matching import shown
+from franq_guard.capture.matching import shown, with_told_metadata
 from franq_guard.capture.writing import Writers, Written, unseen
 from langchain_franq._capture import Capture
 from langchain_franq._quiet import unobserved
@@ -44,14 +44,14 @@ def job_of(
         found = unseen(Writers(guard, models, only), answer, [question, *texts])
     if note is not None:
         note(found.generation.prompt, passages)
-    seen = "\n".join(filter(None, (capture.seen_in_tools(), also_seen)))
-    return job_from(found, question, passages, id=id, also_seen=seen)
+    return job_from(found, question, passages, capture, id=id, also_seen=also_seen)
 
 
 def job_from(
     found: Written,
     question: str,
     passages: Sequence[Passage],
+    capture: Capture,
     *,
     id: str | None,
     also_seen: str = "",
@@ -62,10 +62,15 @@ def job_from(
         found: the answer and its prompt.
         question: of the user.
         passages: those that did not reach a prompt are left out.
+        capture: of the run: what its other models were given counts as seen, what they wrote is no
+            evidence.
         id: of the trace.
-        also_seen: what models inside tools were given: the answer rests on it by what they wrote.
+        also_seen: what models inside tools of earlier turns were given: the answer rests on it by
+            what they wrote.
     """
     prompt = found.generation.prompt
-    seen = prompt if prompt is None or not also_seen else f"{prompt}\n{also_seen}"
-    trace = found.trace(question, shown(passages, seen), id=id)
+    behind = (capture.seen_behind(found.generation.text), also_seen)
+    seen = None if prompt is None else "\n".join(filter(None, (prompt, *behind)))
+    whole = with_told_metadata(passages, seen, but=lambda text: bool(capture.own_in(text)))
+    trace = found.trace(question, shown(whole, seen), id=id)
     return Job(found.guard, (trace,), lead=found.lead, unobserved=unobserved)

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -54,6 +55,23 @@ class ModelRun:
         """Its text; empty where it only repeats a stretch of what it was given, as documents."""
         text = (self.text or "").strip()
         return "" if text in self.seen else text
+
+    @cached_property
+    def words_seen(self) -> str:
+        """The words of what the model was given."""
+        return _plain(self.seen)
+
+    def is_in(self, other: ModelRun) -> bool:
+        """Whether another model was given what this one wrote, or a string of its JSON."""
+        told = [text for text in (self.text or "", *self.arguments) if text]
+        told += [string for text in told for string in _strings(text)]
+        return any(_is_long(text) and _plain(text) in other.words_seen for text in told)
+
+
+def class_name(serialized: Mapping[str, Any] | None) -> str:
+    """The class of a model, from what LangChain reports as its run starts."""
+    path = (serialized or {}).get("id") or [(serialized or {}).get("name") or ""]
+    return str(path[-1])
 
 
 class Writer:
@@ -116,6 +134,74 @@ def without_own(passages: Iterable[Passage], writers: Sequence[Writer]) -> list[
         elif len("".join(text.split())) > _BESIDE:
             left.append(replace(passage, text=text))
     return left
+
+
+def without_retold(
+    passages: list[Passage],
+    originals: Sequence[Passage],
+    runs: Iterable[ModelRun],
+    asked: Sequence[str],
+) -> list[Passage]:
+    """The passages that a retriever returned, without what models in it wrote of their own.
+
+    What they wrote it from, the ``originals``, is added then. A passage that no model wrote as a
+    whole stays as it is, even if it has the words of a guess at the answer that was searched with.
+    """
+    known = {passage.text for passage in originals}
+    wrote = [run for run in runs if (run.text or "").strip()]
+    writers = [writer_of(run, asked) for run in wrote]
+    texts = [_plain(run.text or "") for run in wrote]
+    left: list[Passage] = []
+    for passage in passages:
+        told = passage.text not in known and _is_told(_plain(passage.text), texts)
+        left += without_own([passage], writers) if told else [passage]
+    return passages if left == passages else [*left, *originals]
+
+
+def without_echoed(
+    told: Iterable[Passage], called_with: Sequence[str], seen: Iterable[str]
+) -> list[Passage]:
+    """What a tool told, without what tools had been called with before, if it is mostly that.
+
+    A tool that records a thought or keeps notes returns them, at once or later. A text that was
+    ``seen`` before is a quote, and a document may have a sentence that was searched with.
+    """
+    writers = [Writer(called_with, "\n".join(seen))]
+    left: list[Passage] = []
+    for passage in told:
+        text = without_written(passage.text, own_parts(passage.text, writers))
+        size, whole = (len("".join(t.split())) for t in (text, passage.text))
+        if 2 * size > whole:
+            left.append(passage)
+        elif size > _BESIDE:
+            left.append(replace(passage, text=text))
+    return left
+
+
+def seen_behind(
+    first: ModelRun | None, others: Iterable[ModelRun], runs: Iterable[ModelRun]
+) -> str:
+    """What ``others`` were given, and those of ``runs`` whose text is in the prompt of ``first``.
+
+    Or in the prompt of one of these: a text may itself rest on others. Without the prompt of
+    ``first``.
+    """
+    behind = [*([] if first is None else [first]), *others]
+    left = {id(run): run for run in runs}
+    for run in behind:
+        left.pop(id(run), None)
+    for run in behind:  # grows while it is read
+        reached = [other for other in left.values() if other.is_in(run)]
+        behind += [left.pop(id(other)) for other in reached]
+    return "\n".join(run.seen for run in behind if run is not first)
+
+
+def _is_told(passage: str, texts: Iterable[str]) -> bool:
+    """Whether a passage is a model's text or a part of it, but for a few words beside it."""
+    return any(
+        passage in text or (text in passage and len(passage) - len(text) <= _BESIDE)
+        for text in texts
+    )
 
 
 def _sentences(text: str) -> list[str]:

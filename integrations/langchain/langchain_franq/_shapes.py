@@ -20,7 +20,7 @@ from langchain_franq._messages import Report, with_text
 from langchain_franq._texts import ALL, Path, is_structured, messages_held, texts_in
 
 QUESTION_KEYS = ("question", "input", "query")
-ANSWER_KEYS = ("answer", "output", "result", "response", "text")
+ANSWER_KEYS = ("answer", "output", "result", "response", "text", "generation")
 STREAM_A_CHAIN = "to stream claims, guard a chain: guard_chain(chain, guard, stream='claims')"
 
 
@@ -126,7 +126,7 @@ def _key_of(output: Mapping[str, Any], output_key: str | None) -> tuple[str, str
     if key not in output:
         raise KeyError(
             f"the chain returned a dict with keys {sorted(map(str, output))}: name the one that "
-            "holds the answer, guard_chain(..., output_key=...); "
+            "holds the answer, guard_chain(..., output_key=...) or guard_node(..., answer=...); "
             f"looked for {output_key or ANSWER_KEYS}"
         )
     return key, None

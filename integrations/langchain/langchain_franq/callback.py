@@ -272,7 +272,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
             passages=passages,
             note=self._note,
             id=str(root.run_id),
-            also_seen=seen_in_tools(messages_in(output, given), self._told.found),
+            also_seen=seen_in_tools(messages_in(given, output), self._told.found),
         )
 
 

@@ -29,7 +29,7 @@ from langchain_franq._node import inside, runnable_of
 from langchain_franq._quiet import running_out_of_sight, unobserved
 from langchain_franq._shapes import ANSWER_KEYS, STREAM_A_CHAIN, Located, locate, question_of
 from langchain_franq._state import Values, update_in, values_of, with_values
-from langchain_franq._texts import given_texts, is_passage, texts_in
+from langchain_franq._texts import Path, given_texts, is_passage, texts_in
 from langchain_franq._tool_texts import tool_texts, with_tool_texts
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ def guard_node(
 
 
 _ANSWERS = (*ANSWER_KEYS, "messages")
+_WORDS = 4
 _NO_ANSWER = Located("", lambda text, _: text, lambda text, _: text)
 
 
@@ -145,6 +146,8 @@ class _Written:
         self._known = given_texts(before)
         self._located = self._locate()
         found = texts_to_check(self._new, self._located or _NO_ANSWER, before, capture)
+        if self._located is None and node.answer is None and not capture.texts:
+            found = {text: path for text, path in self._unnamed().items() if _is_prose(text)}
         if self._by_fields and not found:
             node.no_fields(node.fields)
         of_tools = [] if self._by_fields else tool_texts(self._new, capture)
@@ -175,8 +178,12 @@ class _Written:
         """Whether a text in the update may be the answer, and no key says which it is."""
         if _has(self._given, key) or (key is None and any(k in self._given for k in _ANSWERS)):
             return False
-        texts = [text for path, text in texts_in(self._new) if not is_passage(path)]
-        return any(text.strip() and text not in self._known for text in texts)
+        return bool(self._unnamed())
+
+    def _unnamed(self) -> dict[str, Path]:
+        """New texts of the update that may be a model's, which LangChain need not have called."""
+        texts = ((path, text) for path, text in texts_in(self._new) if not is_passage(path))
+        return {text: path for path, text in texts if text.strip() and text not in self._known}
 
     def _is_said(self, located: Located) -> bool:
         """Whether it is an answer of this turn: not the user's, nor in the state before."""
@@ -250,6 +257,11 @@ class _Written:
 def _has(values: Values, key: str | None) -> bool:
     """Whether there is a value at a key or a dotted path that begins with one."""
     return key is not None and (key in values or key.partition(".")[0] in values)
+
+
+def _is_prose(text: str) -> bool:
+    """Whether a text may state something, unlike a route or a label."""
+    return len(text.split()) >= _WORDS
 
 
 def _is_among(value: Any, before: Any) -> bool:

@@ -178,7 +178,8 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         self._note(found.generation.prompt, passages)
         said = call.request.messages
         seen = seen_in_tools(said)
-        return job_from(found, question_of(said), passages, id=message.id, also_seen=seen)
+        asked = question_of(said)
+        return job_from(found, asked, passages, call.capture, id=message.id, also_seen=seen)
 
     def _passages(
         self, request: ModelRequest[Any], run: ModelRun, capture: Capture

@@ -12,13 +12,14 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, dynamic_prompt
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
-from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.prompts import PromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langchain_core.tools import tool
 from langchain_core.vectorstores import InMemoryVectorStore
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
 
 from langchain_franq import FranqMiddleware, capture, guard_chain, guard_node
 
@@ -311,9 +312,89 @@ def test_evidence_of_a_node(evidence):
     assert texts(guard) == BOTH
 
 
+def _as_a_chain(guard, write):
+    return guard_chain(RunnableLambda(write), guard)
+
+
+@pytest.mark.parametrize("artifact", [None, DOCUMENTS])
+@pytest.mark.parametrize("around", [guard_node, _as_a_chain])
+def test_a_node_after_a_tool_node_has_what_the_tool_found(artifact, around):
+    """LangGraph's agentic RAG: the node that answers returns its message alone."""
+
+    @tool(response_format="content_and_artifact")
+    def search(query: str):
+        """Finds something."""
+        return "\n\n".join(TEXTS), artifact
+
+    def ask(state):
+        call = {"name": "search", "args": {"query": "towers"}, "id": "c1"}
+        return {"messages": [AIMessage("", tool_calls=[call])]}
+
+    def write(state):
+        return {"messages": [ScriptedChat().invoke(state["messages"][-1].text)]}
+
+    built = StateGraph(MessagesState)
+    for name, node in {"ask": ask, "tools": ToolNode([search])}.items():
+        built.add_node(name, node)
+    built.add_node("write", around(guard := ScriptedGuard(), write))
+    built.add_edge(START, "ask").add_edge("ask", "tools").add_edge("tools", "write")
+    built.compile().invoke({"messages": [HumanMessage(question(7))]})
+    assert [p.text for p in guard.traces[0].passages] == (
+        TEXTS if artifact else ["\n\n".join(TEXTS)]
+    )
+
+
 def test_a_document_whose_id_is_an_array_is_evidence():
     about = {"id": np.array([1, 2]), "title": np.int64(7), "deep": {"of": [np.nan]}}
     found = {"answer": "The tower is tall [1].", "context": [Document(TEXTS[0], metadata=about)]}
     chain = guard_chain(RunnableLambda(lambda _: found), ScriptedGuard())
     [verdict] = chain.invoke({"question": "How tall?"})["franq"]["verdicts"]
     assert verdict["label"] == "supported"
+
+
+REPLY = "The tower of run 7 is 40 metres tall. It has 200 steps."
+
+
+@pytest.mark.parametrize("by_a_model", [False, True])
+def test_a_text_that_the_metadata_has_for_the_prompt_is_evidence(by_a_model):
+    """Questions are searched, and their answers are in the metadata; a model may write some."""
+    asked = Document("How tall is the tower?", metadata={"reply": REPLY, "page": 3})
+
+    class Questions(RunRetriever):
+        def _get_relevant_documents(self, query, *, run_manager):
+            return [asked]
+
+    def reply_of(found):
+        if by_a_model:
+            found[0].metadata["reply"] = ScriptedLLM().invoke("run 7")
+        return found[0].metadata["reply"]
+
+    listed = Questions() | reply_of
+    inputs = {"context": listed, "question": RunnablePassthrough()}
+    answered = inputs | PromptTemplate.from_template(TEMPLATE) | ScriptedLLM()
+    guard_chain(answered, guard := ScriptedGuard()).invoke(question(7))
+    told = "" if by_a_model else f"\n{REPLY}"
+    assert [p.text for p in guard.traces[0].passages] == [f"How tall is the tower?{told}"]
+
+
+WHOLE = Document("The history of the tower of run 7. " + TEXTS[0] + " A baker from Arden paid it.")
+ELSEWHERE = Document("A paper of the town says that the tower of run 7 has 200 steps.")
+REPLACED = {
+    "the whole text of a hit": (lambda found: [WHOLE], [TEXTS[0], WHOLE.page_content]),
+    "another search": (lambda found: [ELSEWHERE], [ELSEWHERE.page_content]),
+    "a model's words": (lambda found: [Document(ScriptedLLM().invoke("run 7"))], [TEXTS[0]]),
+    "fewer of them": (lambda found: found[:1], [TEXTS[0]]),
+}
+
+
+@pytest.mark.parametrize("kind", REPLACED)
+def test_documents_that_a_step_puts_in_place_of_the_retrieved_ones_are_evidence(kind):
+    class Hits(RunRetriever):
+        def _get_relevant_documents(self, query, *, run_manager):
+            return DOCUMENTS[:1]
+
+    replace, expected = REPLACED[kind]
+    inputs = {"context": Hits() | replace | format_docs, "question": RunnablePassthrough()}
+    answered = inputs | PromptTemplate.from_template(TEMPLATE) | ScriptedLLM()
+    guard_chain(answered, guard := ScriptedGuard()).invoke(question(7))
+    assert [passage.text for passage in guard.traces[0].passages] == expected

@@ -414,6 +414,16 @@ def test_a_models_text_under_an_unknown_key_is_checked_beside_messages():
     assert "messages" not in update
 
 
+@pytest.mark.parametrize("key", ["generation", "reply"])
+def test_a_text_of_a_client_that_langchain_does_not_see_is_checked_beside_messages(key):
+    """The node calls a provider's own client, so no event tells what a model wrote."""
+    node = guard_node(ScriptedGuard(), lambda state: {key: RAW, "documents": FOUND, "route": "end"})
+    update = node.invoke({"messages": [STATEMENT]})
+    assert update[key].startswith(f"{RAW} [checked")
+    assert (update["documents"], update["route"]) == (FOUND, "end")
+    assert "franq" in update
+
+
 @pytest.mark.parametrize("answer", [None, "answr"])
 def test_a_text_that_may_be_the_answer_does_not_pass_unnamed(answer):
     node = guard_node(ScriptedGuard(), lambda state: {"reply": RAW}, answer=answer)

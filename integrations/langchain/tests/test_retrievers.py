@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from operator import itemgetter
 
 import pytest
+from langchain.agents import create_agent
 from langchain_classic.retrievers import (
     ContextualCompressionRetriever,
     EnsembleRetriever,
@@ -15,9 +17,11 @@ from langchain_classic.retrievers import (
     RePhraseQueryRetriever,
 )
 from langchain_classic.retrievers.document_compressors import LLMChainExtractor
-from langchain_core.documents import BaseDocumentCompressor
+from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.load import dumps
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.prompts import PromptTemplate
 from langchain_core.runnables import (
     ConfigurableField,
@@ -26,15 +30,19 @@ from langchain_core.runnables import (
     RunnableParallel,
     RunnablePassthrough,
 )
+from langchain_core.tools import create_retriever_tool
 
-from langchain_franq import guard_chain
+from langchain_franq import FranqMiddleware, guard_chain, guard_node
 
 from .fakes import (
+    TEMPLATE,
     RunRetriever,
+    ScriptedAgent,
     ScriptedChat,
     ScriptedGuard,
     ScriptedLLM,
     expected,
+    format_docs,
     lcel,
     question,
     said,
@@ -50,13 +58,18 @@ class Rank(BaseDocumentCompressor):
 
 
 class Extracting(ScriptedLLM):
-    """Keeps one sentence of a document."""
+    """Keeps a part of a document, or answers the question instead, as small models do."""
+
+    instead: str = ""
 
     def _generate(self, prompts, stop=None, run_manager=None, **kwargs):
         found = super()._generate(prompts)
-        for (made,) in found.generations:
-            made.text = "An extract that only the compressor knows of run 7."
+        for (made,), prompt in zip(found.generations, prompts, strict=True):
+            made.text = self.instead or re.findall(r"tower of run \d+ .*(?=\.)", prompt)[-1]
         return found
+
+
+INVENTED = "The tower of run 7 is the tallest of Rome."
 
 
 class Rephrasing(ScriptedLLM):
@@ -80,8 +93,11 @@ KINDS = {
         ),
         ["7-old"],
     ),
-    # Both documents become the same extract: it counts once.
-    "compressing": (lambda: compressing(LLMChainExtractor.from_llm(Extracting())), ["7-tall"]),
+    "compressing": (lambda: compressing(LLMChainExtractor.from_llm(Extracting())), BOTH),
+    "inventing": (
+        lambda: compressing(LLMChainExtractor.from_llm(Extracting(instead=INVENTED))),
+        BOTH,
+    ),
     "multi-query": (lambda: MultiQueryRetriever.from_llm(RunRetriever(), ScriptedLLM()), BOTH),
     "rephrasing": (lambda: RePhraseQueryRetriever.from_llm(RunRetriever(), Rephrasing()), BOTH),
     "ensemble": (
@@ -111,10 +127,11 @@ def test_the_outermost_retriever_says_what_is_evidence(kind, way):
     run_once(chain(guard, retriever=make()), way, question(7))
     (trace,) = guard.traces
     assert [passage.id for passage in trace.passages] == ids
+    texts = [passage.text for passage in trace.passages]
     if kind == "compressing":
-        assert {p.text for p in trace.passages} == {
-            "An extract that only the compressor knows of run 7."
-        }
+        assert texts == ["tower of run 7 is tall", "tower of run 7 long ago"]
+    if kind == "inventing":
+        assert texts == [d.page_content for d in RunRetriever().invoke("run 7")]
     assert trace.generation.prompt.startswith("Use this:")
     assert trace.question == question(7)
 
@@ -124,6 +141,74 @@ def test_a_retriever_in_a_graph_is_re_ranked_evidence_too(way):
     guard = ScriptedGuard()
     run_once(graph(guard, retriever=compressing(Rank())), way, question(7))
     assert [p.id for p in guard.traces[0].passages] == ["7-old"]
+
+
+def searched_by_an_agent(guard, retriever):
+    tool = create_retriever_tool(retriever, "search", "Finds towers.")
+    agent = create_agent(ScriptedAgent(), [tool], middleware=[FranqMiddleware(guard)])
+    agent.invoke({"messages": [HumanMessage(question(7))]})
+
+
+def searched_by_a_node(guard, retriever):
+    def write(state):
+        found = retriever.invoke(state["question"])
+        return {"documents": found, "answer": ScriptedLLM().invoke(format_docs(found))}
+
+    guard_node(guard, write).invoke({"question": question(7)})
+
+
+@pytest.mark.parametrize("search", [searched_by_an_agent, searched_by_a_node])
+def test_what_a_retrievers_model_invented_is_no_evidence_for_agents_and_nodes(search):
+    search(
+        guard := ScriptedGuard(),
+        compressing(LLMChainExtractor.from_llm(Extracting(instead=INVENTED))),
+    )
+    originals = [d.page_content for d in RunRetriever().invoke("run 7")]
+    assert [p.text for p in guard.traces[-1].passages] == originals
+
+
+def test_a_guess_at_the_answer_that_was_searched_with_blanks_no_document():
+    """The model's guess is the first sentence of a document, which it had not seen."""
+    guess = "The archive says that the tower of run 7 is tall."
+
+    class Guessing(RunRetriever):
+        def _get_relevant_documents(self, query, *, run_manager):
+            inside = {"callbacks": run_manager.get_child()}
+            query = Extracting(instead=guess).invoke(f"Guess: {query} tower of run 7 .", inside)
+            found = super()._get_relevant_documents(query, run_manager=run_manager)
+            told = f"{guess} It was finished in the spring, after masons had worked for years."
+            return [Document(told), *found[1:]]
+
+    chain(guard := ScriptedGuard(), retriever=Guessing()).invoke(question(7))
+    assert guard.traces[0].passages[0].text.startswith(guess)
+
+
+class Reading(ScriptedChat):
+    """Summarises each document; one summary copies its document, the other does not."""
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        prompt = messages[0].text
+        if not prompt.startswith("Sum up: "):
+            return super()._generate(messages)
+        old = prompt.startswith("Sum up: Old")
+        text = "Its masons started ages ago, letters tell." if old else prompt[len("Sum up: ") :]
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(text))])
+
+    def _stream(self, messages, stop=None, run_manager=None, **kwargs):
+        text = self._generate(messages).generations[0].text
+        yield ChatGenerationChunk(message=AIMessageChunk(text))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_documents_behind_summaries_of_them_are_evidence(way):
+    each = PromptTemplate.from_template("Sum up: {text}") | Reading() | StrOutputParser()
+    listed = RunnableLambda(lambda found: [{"text": d.page_content} for d in found])
+    summaries = RunRetriever() | listed | each.map() | "\n".join
+    inputs = {"context": summaries, "question": RunnablePassthrough()}
+    answered = inputs | PromptTemplate.from_template(TEMPLATE) | Reading() | StrOutputParser()
+    guard = ScriptedGuard()
+    run_once(Surface(guard_chain(answered, guard)), way, question(7))
+    assert [passage.id for passage in guard.traces[0].passages] == BOTH
 
 
 WRAPPED = {

@@ -1,0 +1,194 @@
+"""Which of the things that tools return an agent's answer is checked against."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import create_retriever_tool, tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from pydantic import Field
+
+from langchain_franq import FranqCallback, FranqMiddleware, guard_chain, guard_node
+
+from .fakes import RunRetriever, ScriptedAgent, ScriptedChat, ScriptedGuard, question, said
+
+ASK = {"messages": [HumanMessage(question(7))]}
+TOLD = "The archive says that the tower of run 7 is tall and that masons built it in the spring."
+OWN = "The tower of run 7 was built by Gustave Eiffel in Rome, and he painted it red."
+WEATHER = "It is 14 degrees and foggy in the city of run 7 today, and nobody is outside."
+
+
+class Planned(ScriptedChat):
+    """Calls the tools of a plan one after the other, then answers from what the last one said."""
+
+    plan: list[tuple[str, dict[str, Any]]] = Field(default_factory=list)
+
+    def bind_tools(self, tools, **kwargs):
+        return self.bind(tools=tools)
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        done = sum(isinstance(m, ToolMessage) for m in messages)
+        if done < len(self.plan):
+            name, args = self.plan[done]
+            message = AIMessage("", tool_calls=[{"name": name, "args": args, "id": f"c{done}"}])
+        else:
+            message = AIMessage(said("run 7"))
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+def _middleware(guard, model, tools):
+    create_agent(model, tools, middleware=[FranqMiddleware(guard)]).invoke(ASK)
+
+
+def _chain(guard, model, tools):
+    guard_chain(create_agent(model, tools), guard).invoke(ASK)
+
+
+def _node(guard, model, tools):
+    built = StateGraph(MessagesState)
+    built.add_node("agent", guard_node(guard, create_agent(model, tools)))
+    built.add_edge(START, "agent")
+    built.compile().invoke(ASK)
+
+
+def _callback(guard, model, tools):
+    watch = FranqCallback(guard)
+    create_agent(model, tools).invoke(ASK, {"callbacks": [watch]})
+    watch.flush()
+
+
+AROUND = [_middleware, _chain, _node, _callback]
+
+
+def evidence(around, model, tools) -> list[str]:
+    """The texts of the passages that the answer was checked against."""
+    around(guard := ScriptedGuard(), model, tools)
+    return [passage.text for passage in guard.traces[-1].passages]
+
+
+@tool
+def think(reflection: str) -> str:
+    """Records a thought."""
+    return f"Reflection recorded: {reflection}"
+
+
+@tool
+def look_up(query: str) -> str:
+    """Finds something."""
+    return TOLD
+
+
+@tool
+def weather(city: str) -> str:
+    """Tells the weather."""
+    return WEATHER
+
+
+class Notes:
+    """A file that a model writes and reads again."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def tools(self):
+        @tool
+        def write_note(text: str) -> str:
+            """Keeps a note."""
+            self.text = text
+            return "The note is kept."
+
+        @tool
+        def read_note() -> str:
+            """Reads it."""
+            return f"note.md\n{self.text}"
+
+        return [write_note, read_note]
+
+
+ARTIFACTS = {
+    "names of files": {"sources": ["towers.pdf", "old.pdf"]},
+    "metadata": [{"source": "towers.pdf", "page": 3}, {"title": "Towers", "source": "a.pdf"}],
+    "one of the documents": [Document("Old letters tell of the tower of run 7 and its masons.")],
+}
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("kind", ARTIFACTS)
+def test_a_tools_text_is_evidence_beside_an_artifact_without_it(around, kind):
+    @tool("search", response_format="content_and_artifact")
+    def search(query: str) -> tuple[str, Any]:
+        """Finds something."""
+        return TOLD, ARTIFACTS[kind]
+
+    assert TOLD in evidence(around, ScriptedAgent(), [search])
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_a_text_that_joins_the_documents_of_the_artifact_is_not_counted_again(around):
+    documents = RunRetriever().invoke("run 7")
+    texts = [document.page_content for document in documents]
+
+    @tool("search", response_format="content_and_artifact")
+    def search(query: str) -> tuple[str, Any]:
+        """Finds something."""
+        return "\n".join(f"[{i}] {text}" for i, text in enumerate(texts)), documents
+
+    assert evidence(around, ScriptedAgent(), [search]) == texts
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_what_another_tool_said_is_evidence_beside_a_retriever(around):
+    model = Planned(plan=[("search", {"query": "run 7"}), ("weather", {"city": "the city"})])
+    search = create_retriever_tool(RunRetriever(), "search", "Finds towers.")
+    found = evidence(around, model, [search, weather])
+    assert WEATHER in found
+    assert "The archive says that the tower of run 7 is tall." in "\n".join(found)
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("again", [False, True])
+def test_a_thought_that_a_tool_records_is_no_evidence(around, again):
+    thought = ("think", {"reflection": OWN})
+    plan = [("look_up", {"query": "the tower"}), thought, *([thought] if again else [])]
+    assert evidence(around, Planned(plan=plan), [look_up, think]) == [TOLD]
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_a_note_that_is_read_again_is_no_evidence(around):
+    plan = [("look_up", {"query": "a"}), ("write_note", {"text": OWN}), ("read_note", {})]
+    found = evidence(around, Planned(plan=plan), [look_up, *Notes().tools()])
+    assert TOLD in found
+    assert not any(OWN in text for text in found)
+
+
+def test_a_note_of_an_earlier_turn_is_no_evidence_either():
+    tools = [look_up, *Notes().tools()]
+    first = Planned(plan=[("look_up", {"query": "a"}), ("write_note", {"text": OWN})])
+    second = Planned(plan=[*first.plan, ("look_up", {"query": "a"}), ("read_note", {})])
+    guard, saver = ScriptedGuard(), InMemorySaver()
+    for model in (first, second):
+        agent = create_agent(model, tools, middleware=[FranqMiddleware(guard)], checkpointer=saver)
+        agent.invoke(ASK, {"configurable": {"thread_id": "1"}})
+    assert TOLD in [passage.text for passage in guard.traces[-1].passages]
+    assert not any(OWN in passage.text for passage in guard.traces[-1].passages)
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_a_document_with_a_sentence_that_was_searched_with_stays_whole(around):
+    query = "the tower of run 7 is tall"
+    assert evidence(around, Planned(plan=[("look_up", {"query": query})]), [look_up]) == [TOLD]
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_a_quote_in_a_thought_takes_nothing_from_what_was_quoted(around):
+    plan = [("think", {"reflection": "I look it up."}), ("look_up", {"query": "a"})]
+    plan += [("think", {"reflection": TOLD}), ("weather", {"city": "a"})]
+    found = evidence(around, Planned(plan=plan), [look_up, think, weather])
+    assert TOLD in found
+    assert WEATHER in found
