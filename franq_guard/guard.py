@@ -239,6 +239,8 @@ class Guard:
     def check(self, question: str, passages: Sequence[str | Passage], answer: str) -> GuardedAnswer:
         """Check an answer of which only the text is known.
 
+        ``passages`` are the retrieved texts. Without any, every claim is ``unverified``.
+
         Raises:
             TypeError, ValueError: for arguments of the wrong kind or an empty question.
         """

@@ -28,23 +28,16 @@ Label = Literal[
 WEAK: tuple[Label, ...] = ("false", "doubtful", "unsupported")
 """Labels that a policy acts against by default, worst first."""
 Status = Literal["ok", "partial", "unverified", "policy_error"]
-"""Whether all claims were verified, some or none. ``policy_error``: the policy's own action failed,
-and the text follows from the policy's ``on_error``."""
 Reason = Literal[
     "no_evidence", "no_prompt", "no_logprobs", "no_contrast", "language", "prior", "conflict",
     "error", "timeout",
 ]  # fmt: skip
-"""Why there is no P(true), or a remark on it.
-
-``prior``: the passages do not state the claim, and there are no log-probabilities of its writer to
-judge it by. ``conflict``: one passage entails the claim and another contradicts it. ``language``:
-the answer is in a language that the models were not trained on.
-"""
+"""Why there is no P(true), or a remark on it; docs/verdicts.md says what each means."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One retrieved passage. A title or id that is no text becomes text (:func:`name_of`)."""
+    """One retrieved passage, which answers may cite by its title or id; both are made text."""
 
     text: str
     title: str = ""
@@ -107,7 +100,7 @@ class Generation:
 class Claim:
     """A statement of the answer.
 
-    ``spans`` are ordered, non-empty, non-overlapping ranges of the answer that state it.
+    ``spans`` are the ranges of the answer's characters that state it, ordered, without overlap.
     ``context`` is what a reader needs to understand it (a pronoun's antecedent, a heading).
     ``not_a_claim`` is the reason why the stretch states nothing that can be true or false, if so.
     ``aligned`` in [0, 1] says how well ``text`` was found in the answer (1: by construction).
@@ -144,7 +137,7 @@ class ClaimLabel:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """All that one RAG answer needs to be checked.
+    """All that one RAG answer needs to be checked: the ``generation`` holds the answer.
 
     ``samples`` are other answers to the same prompt, for the short form. ``claims`` are checked
     instead of splitting the answer; ``labels``, one for each of them, are for calibration alone.
@@ -170,9 +163,9 @@ class Trace:
 class Evidence:
     """A stretch of a passage that bears on a claim: ``passages[passage].text[start:end]``.
 
-    ``score`` is in [0, 1]: how well that stretch alone supports the claim; for a stretch that
-    contradicts it, P(contradiction). ``text`` is the stretch itself, empty if it was not looked up;
-    two stretches are equal if their place and score are.
+    ``passage`` counts from 0. ``score`` is in [0, 1]: how well that stretch alone supports the
+    claim; for a stretch that contradicts it, P(contradiction). ``text`` is the stretch itself,
+    empty if it was not looked up. Two stretches are equal if their place and score are.
     """
 
     passage: int
@@ -253,6 +246,9 @@ class CitationFinding:
 class Verdict:
     """The guard's verdict on one claim.
 
+    ``label`` is one of the seven of :data:`Label`. ``reason`` says why there is no P(true), or is a
+    remark on it (:data:`Reason`); for ``not-a-claim`` it says what the stretch is instead, such as
+    ``question``.
     ``p_true``, ``p_faithful``, ``uq_faith``, ``uq_unfaith`` are in [0, 1], None where unknown; the
     two ``uq_*`` are the calibrated values that entered the formula (arXiv 2505.21072, eq. 1), and
     ``raw`` are the scores before it (:attr:`Signals.raw`). ``evidence`` is the
@@ -304,6 +300,9 @@ class Verdict:
 class GuardedAnswer:
     """A checked answer: ``original`` as it was written, ``text`` after the policy.
 
+    ``verdicts`` has one for each claim, and for each stretch that states nothing. ``status`` is
+    ``ok`` if every claim was checked, ``partial`` if some were, ``unverified`` if none was, and
+    ``policy_error`` if the policy's own action failed (its ``on_error`` then decides on the text).
     ``calibrator`` names what turned the signals into P(true), and ``likelihoods`` says whose
     log-probabilities were used: ``captured from MODEL`` while it wrote, sent by a ``server``,
     ``read by MODEL`` that did not write the answer, or ``none``: then the passages alone decide,

@@ -50,12 +50,23 @@ def test_the_front_page_and_the_page_of_the_rooms_name_every_room():
     assert rooms - kept_addresses <= set(ROOM.findall(page))
 
 
-@pytest.mark.parametrize("page", ["docs/how-it-decides.md", "docs/thresholds.md"])
-def test_the_shipped_threshold_is_what_the_pages_say(page):
+@pytest.mark.parametrize(
+    ("page", "calibrator"),
+    [
+        ("how-it-decides", "any-writer-small-long"),
+        ("thresholds", "any-writer-small-long"),
+        ("thresholds", "any-writer-small-short"),
+        ("thresholds", "smollm2-small-long"),
+        ("thresholds", "smollm2-small-short"),
+        ("captured", "smollm2-small-long"),
+    ],
+)
+def test_the_shipped_thresholds_are_what_the_pages_say(page, calibrator):
     """The page has it to three places, without the zero before the point: .587."""
-    shipped = ROOT / "franq_guard/calibration/shipped/any-writer-small-long.json"
+    shipped = ROOT / f"franq_guard/calibration/shipped/{calibrator}.json"
     threshold = json.loads(shipped.read_text(encoding="utf-8"))["labels"]["threshold"]
-    assert f" {threshold:.3f}".replace(" 0.", " .") in (ROOT / page).read_text(encoding="utf-8")
+    shown = f"{threshold:.3f}".removeprefix("0")
+    assert shown in (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
 
 
 def test_the_page_of_the_rooms_names_every_file_outside_of_a_room():

@@ -25,10 +25,16 @@ def claim_table(answers: Iterable[GuardedAnswer]) -> Iterator[dict[str, Any]]:
 
 
 def to_dataframe(answers: Iterable[GuardedAnswer]) -> Any:
-    """:func:`claim_table` as a ``pandas.DataFrame``.
+    """A ``pandas.DataFrame`` with one row for each claim of the answers.
 
     Args:
         answers: for example the result of ``guard.check_many(...)``.
+
+    Returns:
+        Columns: ``answer`` (its number, from 0), ``id``, ``question``, ``claim``, ``label``,
+        ``flagged``, ``p_true``, ``p_faithful``, ``uq_faith``, ``uq_unfaith`` (each in [0, 1]),
+        ``reason``, ``evidence`` and ``against`` (quoted from the passages), and, of the answer,
+        ``status`` and ``score`` (the lowest P(true)). An answer without claims has no row.
 
     Raises:
         ImportError: if pandas is not installed; the message names the command to install it.

@@ -63,6 +63,14 @@ def test_the_index_has_every_page():
         assert page.name == "README.md" or f"({page.name})" in index, page.name
 
 
+def test_the_page_of_the_api_has_every_name_of_the_package():
+    import franq_guard
+
+    page = (ROOT / "docs" / "api.md").read_text("utf-8")
+    told = {name.rpartition(".")[2] for name in re.findall(r"^::: (\S+)$", page, re.MULTILINE)}
+    assert {name for name in franq_guard.__all__ if not name.startswith("__")} <= told
+
+
 def test_a_link_that_leads_nowhere_is_refused(tmp_path, monkeypatch):
     (tmp_path / "page.md").write_text("See [this](nowhere.md).", encoding="utf-8")
     monkeypatch.setitem(SITE["page"].__globals__, "ROOT", tmp_path)

@@ -88,3 +88,15 @@ def test_the_five_lines_of_the_front_page():
         "FRANQ, no calibration": "FRANQ, no calibration",
     }.items():  # fmt: skip
         assert quoted[words] == made[name], words
+
+
+def test_what_is_called_supported():
+    report = (RESULTS / "own-long" / "REPORT.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\| [^|]*0\.1[^|]* \| (\d+) \| (\d+)% \| (\d+)% \|$", report, re.MULTILINE)
+    assert len(lines) == 2
+    verdicts, captured = (
+        (ROOT / f"docs/{n}.md").read_text("utf-8") for n in ("verdicts", "captured")
+    )
+    for claims, stated, true in lines:
+        assert f"{stated} % of the {claims} " in verdicts
+        assert f" | {claims} | {stated} % | {true} % |" in captured
