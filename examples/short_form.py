@@ -1,4 +1,4 @@
-"""Check short answers by sampling: ten further samples show how certain the model is.
+"""Check short answers by sampling: five further samples show how certain the model is.
 
     python examples/short_form.py
 

@@ -30,6 +30,7 @@ HOTEL = (
         ("- one\n- two", None),
         ("Reason: no more than two bags", None),
         ("Is it open: no, not today", None),
+        ("Can the user fix it: no", "The user can not fix it."),
     ],
 )
 def test_what_leads_a_list_in_is_read_with_each_item(text, read):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from franq_guard.faithfulness.small.replies import Anew
+from franq_guard.faithfulness.small.replies import VERBS, Anew, denial
 
 __all__ = ["denied_entries", "led_items"]
 
@@ -55,9 +55,11 @@ def led_items(text: str) -> Iterator[Anew]:
 def denied_entries(text: str) -> Iterator[Anew]:
     """Find the lines of a text that are an entry with the value "no" or "none"."""
     for found in _DENIED.finditer(text):
-        *first, last = found["key"].split()
-        if first and _TOLD.search(last.lower()):
+        *first, last = words = found["key"].split()
+        if len(words) > 2 and words[0].lower() in VERBS:
+            said = denial(words[0].lower(), words[1:])
+        elif first and _TOLD.search(last.lower()):
             said = f"{' '.join(first)} not {last}."
         else:
-            said = f"No {' '.join([*first, last])}."
+            said = f"No {' '.join(words)}."
         yield Anew(found.span(), said, found.span())

@@ -14,11 +14,13 @@ from typing import Final, NamedTuple
 from franq_guard.basics.words import word_set
 from franq_guard.records import Span
 
-__all__ = ["SAYS_NO", "Anew", "denied"]
+__all__ = ["SAYS_NO", "VERBS", "Anew", "denial", "denied"]
 
-_VERB: Final = (
-    "is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must"
+VERBS: Final = word_set(
+    "is are was were am do does did has have had can could will would shall should may might must"
 )
+"""What a question that "No" answers begins with."""
+_VERB: Final = "|".join(sorted(VERBS))
 _BEGINS: Final = r"(?:^|(?<=\n)|(?<=[.!?:]\s)|(?<=[*_#>\-•\"“]\s)|(?<=[*_\"“]))"
 _LABEL: Final = r"(?:[*_]{0,2}\w{1,20}(?: \w{1,20})?:[*_]{0,2}\s*)?"
 """Who replies: "A:", "Answer:", "Ben:"."""
@@ -62,12 +64,12 @@ def denied(text: str) -> Iterator[Anew]:
     for match in _DENIED.finditer(text):
         words = match["rest"].split()
         if " or " not in match["rest"] and len(words) > 1:
-            said = _statement(match["verb"].lower(), words) + "\n"
+            said = denial(match["verb"].lower(), words) + "\n"
             yield Anew(match.span(), said, match.span())
 
 
-def _statement(verb: str, words: list[str]) -> str:
-    """The denial of a question, given without its mark: "The shop is not open."."""
+def denial(verb: str, words: list[str]) -> str:
+    """What "No" says to a question, given by its verb and its other words: "It is not open."."""
     size = _subject(words)
     subject, rest = words[:size], words[size:]
     whole = words[0].lower() in _NOT_ALL  # "Are all rooms heated? No." leaves open whether one is
