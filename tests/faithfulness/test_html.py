@@ -4,7 +4,8 @@ import pytest
 
 from franq_guard.faithfulness.small.cut import Cut
 from franq_guard.faithfulness.small.html import without_markup
-from franq_guard.faithfulness.small.tables.rows import tables, written_out
+from franq_guard.faithfulness.small.tables.rows import tables
+from franq_guard.faithfulness.small.written_out import written_out
 
 PAGE = """<!DOCTYPE html>
 <html><head><title>Ferries</title><style>p { color: red }</style>

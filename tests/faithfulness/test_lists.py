@@ -2,7 +2,7 @@
 
 import pytest
 
-from franq_guard.faithfulness.small.tables.rows import written_out
+from franq_guard.faithfulness.small.written_out import written_out
 
 CARE = "Do not:\n- mix it with bleach\n- use it on marble\n\n**Always:**\n\n1. wear gloves"
 HOTEL = (
@@ -30,6 +30,7 @@ HOTEL = (
         ("- one\n- two", None),
         ("Reason: no more than two bags", None),
         ("Is it open: no, not today", None),
+        ("Any pets?\nAnswer: No.", None),
         ("Can the user fix it: no", "The user can not fix it."),
     ],
 )

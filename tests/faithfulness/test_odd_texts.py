@@ -6,7 +6,7 @@ from franq_guard import Guard
 from franq_guard.claims.attribution import frames
 from franq_guard.claims.rules.nonclaims import reason
 from franq_guard.faithfulness.small.chunks import sentences
-from franq_guard.faithfulness.small.tables.rows import written_out
+from franq_guard.faithfulness.small.written_out import written_out
 
 DIGITS = "9" * 5000  # int() refuses so many
 YEARS = f"| Year | Rain |\n|---|---|\n| {DIGITS} | 5 |\n| ² | 7 |\n| 2001 | 8 |"

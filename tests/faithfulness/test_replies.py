@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from franq_guard.faithfulness.small.features import FEATURES, features
 from franq_guard.faithfulness.small.replaced import REPLACED, replaced
 from franq_guard.faithfulness.small.replies import denied
-from franq_guard.faithfulness.small.tables.rows import written_out
+from franq_guard.faithfulness.small.written_out import written_out
 
 PAGE = """## Questions
 
@@ -98,6 +98,12 @@ def test_a_no_that_replies_or_counts_denies_nothing(claim, sentence):
     found = dict(zip(REPLACED, replaced(claim, [sentence], sentence), strict=True))
     assert found["negation_added"] == 0
     assert features(claim, sentence)[FEATURES.index("negation")] == 0
+
+
+def test_a_second_no_still_denies():
+    """The first one replies; it was taken for the only one."""
+    for sentence in ("Nope, there is no lift.", "No, there is no lift.", "There is no lift."):
+        assert features("There is a lift.", sentence)[FEATURES.index("negation")] == 1
 
 
 def test_a_no_before_a_noun_still_denies():

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from franq_guard.faithfulness.small.cut import Cut
 from franq_guard.faithfulness.small.model import _changed
 from franq_guard.faithfulness.small.tables.cells import misplaced
-from franq_guard.faithfulness.small.tables.rows import tables, written_out
+from franq_guard.faithfulness.small.tables.rows import tables
 from franq_guard.faithfulness.small.tables.sections import sections
+from franq_guard.faithfulness.small.written_out import written_out
 
 FARES = """The ferry runs all year.
 

@@ -1,7 +1,8 @@
 """The small offline faithfulness model. :mod:`.model` calls the others, in about this order.
 
 - `cut`, `chunks`: passages into chunks and sentences, claims into sentences; which to read
-- `html`, `tables/`: the markup of a page as blanks, each row of a table as a sentence
+- `written_out`: what a text says by its form: `html` (markup), `tables/` (each row as a sentence),
+  `replies` (a question with its "No"), `lists` (the words before a list, "Pool: no")
 - `spelling`, `amounts/`, `numerals`: a claim's numbers and dates as the passages write them
 - `comparing/`: "A has more beds than B", computed from the cells of a table
 - `reading`, `encoder_input`, `encoder`: the network over (claim, text) pairs

@@ -16,7 +16,8 @@ from franq_guard.faithfulness.small.encoder_input import CHUNK_TOKENS, CLAIM_TOK
 from franq_guard.faithfulness.small.features import overlap
 from franq_guard.faithfulness.small.html import without_markup
 from franq_guard.faithfulness.small.spelling import as_written
-from franq_guard.faithfulness.small.tables.rows import tables, written_out
+from franq_guard.faithfulness.small.tables.rows import tables
+from franq_guard.faithfulness.small.written_out import written_out
 from franq_guard.records import Passage, Span
 
 Texts = tuple[str, ...]
@@ -33,8 +34,8 @@ SHARE: Final = 0.4
 class Cut:
     """A context cut into what the model reads: chunks of about equal length, and sentences.
 
-    ``source`` is the context as it was given, without the markup of pages; the others have its
-    tables written out. ``rows`` are the sentences that are a row of a table.
+    ``source`` is the context as it was given, without the markup of pages; the others are
+    written out. ``rows`` are the sentences that are a row of a table.
     """
 
     source: str
@@ -104,7 +105,7 @@ def stretches(text: str) -> list[Span]:
 
 
 def chunk_texts(context: str) -> list[str]:
-    """The chunks of a text, its tables written out."""
+    """The chunks of a text, written out."""
     written = written_out(context).text
     return [written[a:b] for a, b in chunks(written, CHUNK_TOKENS)]
 

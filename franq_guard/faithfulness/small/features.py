@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -63,11 +64,10 @@ def profile(text: str) -> Profile:
     )
 
 
-def _negates(text: str, found: tuple[str, ...]) -> bool:
-    if "n't" in text or "n’t" in text:
-        return True
-    said = [word for word in found if word in NEGATIONS]
-    return len(said) > len(SAYS_NO.findall(text)) if "no" in said else bool(said)
+def _negates(text: str, found: Sequence[str]) -> bool:
+    if "no" in found:
+        found = words(SAYS_NO.sub(" ", text))
+    return any(word in NEGATIONS for word in found) or "n't" in text or "n’t" in text
 
 
 def features(claim: str, passage: str) -> list[float]:

@@ -1,7 +1,7 @@
 """Writes the words before a list into its items, and "Pool: no" as a denial.
 
-Of "Do not:", "- mix it with bleach" the item alone says the opposite; the sentence that the network
-reads must have both. And it hardly knows that the "no" of "Breakfast included: no" denies.
+Under "Do not:" the item "- mix it with bleach" says the opposite of what is meant, so both are read
+as one sentence. That the "no" of "Breakfast included: no" denies, the network did not learn.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.replies import VERBS, Anew, denial
 
 __all__ = ["denied_entries", "led_items"]
@@ -29,6 +30,8 @@ _DENIED: Final = re.compile(
     r"[*_]{0,2}(?:no|none)[*_]{0,2}\.?[^\S\n]*$",
     re.MULTILINE | re.IGNORECASE,
 )
+_REPLY: Final = word_set("answer reply response")
+"""With these words a line replies to a question, and is no entry."""
 _TOLD: Final = re.compile(r"(?:ed|able|ible|open|possible|free|valid|safe)\Z")
 """How the last word of an entry ends if the entry is said of its first words."""
 
@@ -56,6 +59,8 @@ def denied_entries(text: str) -> Iterator[Anew]:
     """Find the lines of a text that are an entry with the value "no" or "none"."""
     for found in _DENIED.finditer(text):
         *first, last = words = found["key"].split()
+        if last.lower() in _REPLY:
+            continue
         if len(words) > 2 and words[0].lower() in VERBS:
             said = denial(words[0].lower(), words[1:])
         elif first and _TOLD.search(last.lower()):

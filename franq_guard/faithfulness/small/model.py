@@ -40,7 +40,7 @@ from franq_guard.faithfulness.small.refuting import (
 )
 from franq_guard.faithfulness.small.replaced import REPLACED, replaced
 from franq_guard.faithfulness.small.spelling import SPELLING, as_written
-from franq_guard.faithfulness.small.tables.rows import written_out
+from franq_guard.faithfulness.small.written_out import written_out
 from franq_guard.records import Evidence, Passage
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
 """Writes a question that a passage answers with "No" as the statement that this makes.
 
-Help pages are full of them: "Can I pay by card? No, only in cash." To the network, which knows
-hardly a question, this states that one can pay by card, and denies that one pays in cash. It is
-read as "I can not pay by card. Only in cash."
+Help pages are full of them: "Can I pay by card? No, we take cash." The network was trained on few
+questions: to it this states that one can pay by card. And the "No" counted as a negation of what
+follows. It is read as "I can not pay by card." and "we take cash."
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Writes out what a passage says by its form: each row of a table as a sentence with its header.
+"""Reads the tables of a passage: each row with its header, also as a sentence.
 
-"| Iceland | 7 days |" says nothing without the header, which stands lines above it; no more does
-"No." without the question before it (:mod:`..replies`).
+"| Iceland | 7 days |" says nothing without the header, which stands lines above it.
 """
 
 from __future__ import annotations
@@ -15,10 +14,6 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
-from franq_guard.basics.text import trimmed
-from franq_guard.faithfulness.small.html import without_markup
-from franq_guard.faithfulness.small.lists import denied_entries, led_items
-from franq_guard.faithfulness.small.replies import denied
 from franq_guard.faithfulness.small.tables.records import Record, records
 from franq_guard.records import Span
 
@@ -36,32 +31,6 @@ _FEWEST_LINES: Final = 3
 """Of a table without a rule below its header."""
 
 
-class Part(NamedTuple):
-    """Characters of a written text, and those of the original that they stand for."""
-
-    here: Span
-    there: Span
-    in_other_words: bool
-
-
-class Written(NamedTuple):
-    """A text with its tables and denials written out, and where each part of it came from."""
-
-    text: str
-    parts: tuple[Part, ...]
-
-    def original(self, span: Span) -> Span:
-        """The characters of the original text that a stretch of one part stands for.
-
-        Of a row these are the whole row, of a denial the question with its "No".
-        """
-        part = next(part for part in self.parts if span[0] < part.here[1])
-        if part.in_other_words:
-            return part.there
-        moved = part.there[0] - part.here[0]
-        return span[0] + moved, span[1] + moved
-
-
 @dataclass(frozen=True, slots=True)
 class Row:
     """A row of a table, and what stands above its cells."""
@@ -76,42 +45,6 @@ class Row:
         said = [f"{head} {cell}".strip() for head, cell in zip(self.heads, self.cells, strict=True)]
         others = [text for at, text in enumerate(said) if at != self.label and self.cells[at]]
         return f"{said[self.label]}: {', '.join(others)}." if others else f"{said[self.label]}."
-
-
-@lru_cache(maxsize=256)
-def written_out(text: str) -> Written:
-    """Return a text with each row of its tables as a sentence with its header.
-
-    The lines of a header are left out, since every row repeats them. A question that is answered
-    with "No" is the statement that this makes. Markup of a page is blank.
-    """
-    text = without_markup(text)
-    pieces: list[tuple[str, Span, bool]] = []
-    done = 0
-    for (start, end), rows in tables(text):
-        pieces += _prose(text, (done, start))
-        pieces += [(row.sentence() + "\n", trimmed(text, *row.span), True) for row in rows]
-        done = end
-    pieces += _prose(text, (done, len(text)))
-    parts, size = [], 0
-    for piece, there, in_other_words in pieces:
-        parts.append(Part((size, size + len(piece)), there, in_other_words))
-        size += len(piece)
-    return Written("".join(piece for piece, _, _ in pieces), tuple(parts))
-
-
-def _prose(text: str, span: Span) -> Iterator[tuple[str, Span, bool]]:
-    """The pieces of what is no table."""
-    start, end = span
-    part = text[start:end]
-    done = 0
-    found = (*denied(part), *denied_entries(part), *led_items(part))
-    for (first, last), said, shown in sorted(found):
-        if first >= done:
-            yield part[done:first], (start + done, start + first), False
-            yield said, trimmed(text, start + shown[0], start + shown[1]), True
-            done = last
-    yield part[done:], (start + done, end), False
 
 
 @lru_cache(maxsize=256)
