@@ -75,7 +75,7 @@ def _prose(text: str, span: Span) -> Iterator[tuple[str, Span, bool]]:
     done = 0
     found = (*denied(part), *denied_entries(part), *led_items(part))
     for (first, last), said, shown in sorted(found):
-        if first >= done:
+        if first >= done:  # of two that overlap the first one counts
             yield part[done:first], (start + done, start + first), False
             yield said, trimmed(text, start + shown[0], start + shown[1]), True
             done = last

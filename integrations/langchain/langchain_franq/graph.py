@@ -99,7 +99,8 @@ def guard_node(
 
 
 _ANSWERS = (*ANSWER_KEYS, "messages")
-_WORDS = 4
+_FEWEST_WORDS = 4
+"""A shorter text that no key names is taken for a route or a label."""
 _NO_ANSWER = Located("", lambda text, _: text, lambda text, _: text)
 
 
@@ -261,7 +262,7 @@ def _has(values: Values, key: str | None) -> bool:
 
 def _is_prose(text: str) -> bool:
     """Whether a text may state something, unlike a route or a label."""
-    return len(text.split()) >= _WORDS
+    return len(text.split()) >= _FEWEST_WORDS
 
 
 def _is_among(value: Any, before: Any) -> bool:
