@@ -4,7 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franq_guard.faithfulness.small.differences.derived import computed, states_a_case
+from franq_guard.faithfulness.small.differences.derived import (
+    computed,
+    differences,
+    states_a_case,
+)
 from franq_guard.faithfulness.small.differences.exchanged import exchanged
 from franq_guard.faithfulness.small.replaced import REPLACED, replaced
 
@@ -154,3 +158,34 @@ def test_a_number_of_a_case_or_a_sum_is_not_called_the_only_difference():
 def test_what_alone_differs(claim, sentence, sign):
     alone = {name for name, value in values(claim, sentence).items() if value > 1}
     assert alone == ({sign} if sign else set())
+
+
+@pytest.mark.parametrize(
+    ("claim", "others", "told"),
+    [
+        ("Net profit fell by €14 million.", ["58", "44"], {"14"}),
+        ("By about 14 million euros it fell.", ["58", "44"], {"14"}),
+        ("It lasted seven months longer.", ["9", "16"], {"7"}),
+        ("It was sold twenty-two days later.", ["63", "41"], {"22"}),
+        ("It is 1,700 homes more.", ["31200", "32900"], {"1700"}),
+        ("A guest pays 2.40 less.", ["2.50", "4.90"], {"2.40"}),
+        ("There is a difference of $7 to the other.", ["19", "12"], {"7"}),
+        ("It was 0.7% above that.", ["1.8", "2.5"], {"0.7"}),
+        ("Net profit fell by €15 million.", ["58", "44"], set()),  # 58 - 44 is no 15
+        ("Net profit fell to 14 million.", ["58", "44"], set()),  # not told as a difference
+        ("Days fell by 4.1 here and by 2.3 there.", ["4.1", "2.3", "1.8"], set()),  # as they stand
+        ("Stay 2 or more nights.", ["3", "5"], set()),
+        ("It fell by 3.", map(str, range(20, 40)), set()),  # of so many some two differ by 3
+    ],
+)
+def test_a_number_told_as_the_difference_of_two_others(claim, others, told):
+    assert differences(claim, others) == told
+
+
+def test_a_difference_of_the_sentences_numbers_is_neither_unknown_nor_another_number():
+    year = "Net profit of the yard fell from 58 to 44 million euros in 2019."
+    right = values("Net profit of the yard fell by 14 million euros in 2019.", year)
+    wrong = values("Net profit of the yard fell by 24 million euros in 2019.", year)
+    assert (right["number_unknown"], right["number_replaced"]) == (0, 0)
+    assert wrong["number_unknown"] > 0
+    assert wrong["number_replaced"] > 0

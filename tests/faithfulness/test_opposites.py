@@ -1,5 +1,8 @@
 """A word of the claim whose opposite stands in its place."""
 
+from importlib.resources import files
+from itertools import combinations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,6 +50,40 @@ def test_a_word_with_a_prefix_is_the_opposite_of_the_word():
     assert opposed("The first attempt was successful.", "The first attempt was unsuccessful.")
     assert opposed("The permit is invalid.", "The permit is valid.")
     assert not opposed("The inape was old.", "The ape was old.")  # too short
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("red", "grey"),
+        ("blue", "red"),
+        ("wooden", "steel"),
+        ("aunt", "sister"),
+        ("upheld", "overturned"),
+        ("weekdays", "weekend"),
+    ],
+)
+def test_a_word_excludes_every_other_side_of_its_group(one, other):
+    here, there = f"The court saw the {one} case.", f"The court saw the {other} case."
+    assert opposed(here, there)
+    assert opposed(there, here)
+
+
+@pytest.mark.parametrize(("one", "other"), [("grey", "gray"), ("steel", "iron"), ("red", "aunt")])
+def test_words_of_one_side_or_of_two_groups_exclude_nothing(one, other):
+    assert not opposed(f"The {one} case.", f"The {other} case.")
+
+
+def test_no_word_of_the_list_excludes_itself():
+    """A word on two sides of its line, or with the stem of another side's word, would."""
+    text = files("franq_guard.faithfulness.small.differences").joinpath("opposites.txt")
+    for line in text.read_text("utf-8").splitlines():
+        sides = [side.split() for side in line.split("/")]
+        assert len(sides) > 1
+        for word in (word for side in sides for word in side):
+            assert not opposed(f"The {word} case.", f"The {word} case.")
+        for one, two in combinations(sides, 2):
+            assert opposed(f"The {one[0]} case.", f"The {two[0]} case."), (one[0], two[0])
 
 
 def test_it_counts_as_a_negation_of_the_nearest_sentence():

@@ -16,7 +16,11 @@ from functools import lru_cache
 from typing import Final
 
 from franq_guard.basics.words import word_set
-from franq_guard.faithfulness.small.differences.derived import computed, states_a_case
+from franq_guard.faithfulness.small.differences.derived import (
+    computed,
+    differences,
+    states_a_case,
+)
 from franq_guard.faithfulness.small.differences.exchanged import exchanged, lists_differently
 from franq_guard.faithfulness.small.differences.gaps import SOME, Gap
 from franq_guard.faithfulness.small.differences.opposites import opposed, opposite_key
@@ -115,6 +119,8 @@ class _Pair:
 
     def __init__(self, claim: Tokens, claimed: str, said: str) -> None:
         sentence = tokens(said)
+        told = differences(claimed, measured(sentence))
+        claim = tuple(token for token in claim if token.kind != "number" or token.text not in told)
         self.texts = claimed, said
         self.opposites = opposites = opposed(claimed, said)
         self.here, self.there = _Side(claim), _Side(sentence)

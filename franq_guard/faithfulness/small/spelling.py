@@ -13,7 +13,7 @@ from typing import Final
 from franq_guard.faithfulness.small.amounts.bounds import exact
 from franq_guard.faithfulness.small.amounts.values import Found, Value, read
 
-SPELLING: Final = "spelling12"
+SPELLING: Final = "spelling13"
 """Part of the model's fingerprint; change it with any rule of how texts and facts are read."""
 
 
