@@ -69,6 +69,10 @@ def test_nothing_else_changes(claim: str) -> None:
         ("The gate shuts at 17:00.", "The gate shuts at 5 p.m. on Mondays.", "17:00"),
         ("The gate is open 08:15–18:45.", "It opens at 8:15 am.", "08:15"),
         ("The gate shuts at 6 pm.", "The gate shuts at 18:00.", "6 pm"),
+        ("It opens at 9 am and shuts at 12 pm.", "It shuts at noon.", "12 pm"),
+        ("The bar shuts at midnight.", "The bar shuts at 00:00.", "midnight"),
+        ("It is shut on 25 December.", "It is shut on Christmas Day.", "25 December"),
+        ("It is shut on New Year’s Eve.", "It is shut on December 31st.", "New Year’s Eve"),
         ("Pour in 750 ml of broth.", "It takes 0.75 l of broth.", "750 ml"),
         ("The pier is 1,200 m long.", "The pier is 1.2 km long.", "1,200 m"),
         ("The line has 0.4 kV.", "The line has 400 volts.", "0.4 kV"),
@@ -108,6 +112,9 @@ def test_an_equal_value_in_another_form_becomes_the_passages(
         ("Pills are taken every 7 days.", "A pill is taken twice a week."),
         ("The gate shuts at 17:00.", "The gate shuts at 5 a.m."),
         ("Doors open at 10:00, the show ends at 1 a.m.", "Doors open at 10 a.m."),  # 10 p.m.?
+        ("The gate shuts at midnight.", "The gate shuts at noon."),
+        ("It is shut on 25 December.", "It is shut on Boxing Day."),
+        ("It opened on 25 December 1990.", "It opened on Christmas Day."),  # of any year?
         ("The vote ended 3:40.", "It ended at 3:40 a.m."),
         ("Pour in 750 ml of broth.", "It takes 7.5 l of broth."),
         ("The pier is 1,200 m long.", "The pier is 1.2 miles long."),

@@ -61,6 +61,18 @@ _DATES: Final = [
         rf"\b(?P<month>\d{{1,2}})/(?P<day>\d{{1,2}})/{_YEAR}",  # either order may be meant
     )
 ]
+_YEARLESS: Final = [
+    re.compile(rf"{pattern}(?!,? \d{{4}})", re.IGNORECASE)
+    for pattern in (rf"\b{_DAY} (?:of )?{_MONTH}\b", rf"\b{_MONTH} {_DAY}\b")
+]
+_FEASTS: Final = {
+    "new year's day": (1, 1),
+    "christmas eve": (12, 24),
+    "christmas day": (12, 25),
+    "boxing day": (12, 26),
+    "new year's eve": (12, 31),
+}
+_FEAST: Final = re.compile("|".join(_FEASTS).replace("'", "['’]"), re.IGNORECASE)
 _WHOLE: Final = rf"[^\D0]\d{{0,2}}(?:[,'’{_BLANKS}]\d{{3}})+(?!\d)|0(?!\d)|[^\D0]\d*"
 _DIGITS: Final = (
     rf"(?P<whole>{_WHOLE})(?P<part>[.,]\d+)?"
@@ -112,6 +124,8 @@ _CLOCK: Final = re.compile(
     re.IGNORECASE,
 )
 _CLOCK_24: Final = re.compile(r"(?<![\w:.,/])(?P<hour>0\d|1\d|2[0-3]):(?P<minute>[0-5]\d)(?![\d:])")
+_NAMED_TIMES: Final = {"midnight": 0, "noon": 12, "midday": 12}
+_NAMED_TIME: Final = re.compile(rf"\b(?:{'|'.join(_NAMED_TIMES)})\b", re.IGNORECASE)
 _QUARTER: Final = re.compile(
     r"\b(?:Q(?P<digit>[1-4])|(?P<word>first|second|third|fourth) quarter)\b"
     r"(?P<dated>(?: of)? (?P<year>\d{4})\b)?",
@@ -122,7 +136,8 @@ _QUARTER: Final = re.compile(
 def read(text: str) -> Iterator[Found]:
     """The values of a text, a number with a unit also without it; some overlap."""
     digits = in_digits(text)
-    for reader in (dates, _numbers, _measures_in_words, _shares, _clock_times, _quarters):
+    readers = (dates, _feasts, _numbers, _measures_in_words, _shares, _clock_times, _quarters)
+    for reader in readers:
         for found in reader(digits.text):
             start, end = digits.original(found.start, found.end)
             yield found._replace(start=start, end=end)
@@ -134,6 +149,16 @@ def dates(text: str) -> Iterator[Found]:
         for match in pattern.finditer(text):
             parts = int(match["year"]), _month(match["month"]), int(match["day"])
             yield Found(*match.span(), ("date", *parts))
+
+
+def _feasts(text: str) -> Iterator[Found]:
+    """The feasts that have a day of their own, by name or by that day without a year."""
+    for match in _FEAST.finditer(text):
+        yield Found(*match.span(), ("feast", *_FEASTS[match.group().lower().replace("’", "'")]))
+    for match in (match for pattern in _YEARLESS for match in pattern.finditer(text)):
+        day = _month(match["month"]), int(match["day"])
+        if day in _FEASTS.values():
+            yield Found(*match.span(), ("feast", *day))
 
 
 def _month(written: str) -> int:
@@ -282,6 +307,8 @@ def _clock_times(text: str) -> Iterator[Found]:
         if 1 <= hour <= 12:
             hour = hour % 12 + 12 * (match["half"] in "pP")
             yield Found(*match.span(), ("clock", hour, int(match["minute"] or 0)))
+    for match in _NAMED_TIME.finditer(text):
+        yield Found(*match.span(), ("clock", _NAMED_TIMES[match.group().lower()], 0))
     in_halves = _CLOCK.search(text) is not None  # then "10:00" may be ten in the evening
     for match in _CLOCK_24.finditer(text):
         hour = int(match["hour"])
