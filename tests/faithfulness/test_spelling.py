@@ -64,6 +64,8 @@ def test_nothing_else_changes(claim: str) -> None:
         ("It is an 18-month course.", "The course takes one and a half years.", "18-month"),
         ("The ferry needs 90 minutes.", "The ferry needs an hour and a half.", "90 minutes"),
         ("Let the dough rest for 30 min.", "The dough rests for half an hour.", "30 min"),
+        ("Let the dough rest for 30 min.", "The first half hour the dough rests.", "30 min"),
+        ("A half-hour visit is free.", "A visit of 30 minutes is free.", "half-hour"),
         ("Calls wait 45 seconds.", "Calls wait 45,000 ms.", "45 seconds"),
         ("The gate shuts at 17:00.", "The gate shuts at 5 p.m.", "17:00"),
         ("The gate shuts at 17:00.", "The gate shuts at 5 p.m. on Mondays.", "17:00"),
@@ -113,6 +115,7 @@ def test_an_equal_value_in_another_form_becomes_the_passages(
         ("The gate shuts at 17:00.", "The gate shuts at 5 a.m."),
         ("Doors open at 10:00, the show ends at 1 a.m.", "Doors open at 10 a.m."),  # 10 p.m.?
         ("The gate shuts at midnight.", "The gate shuts at noon."),
+        ("Rides take an hour and 30 minutes.", "Rides take half-hourly breaks."),
         ("It is shut on 25 December.", "It is shut on Boxing Day."),
         ("It opened on 25 December 1990.", "It opened on Christmas Day."),  # of any year?
         ("The vote ended 3:40.", "It ended at 3:40 a.m."),

@@ -100,8 +100,8 @@ _DOZENS: Final = re.compile(
 )
 _PART_OF_UNIT: Final = re.compile(
     rf"\b(?:(?P<count>an?|\d+|{CARDINAL_PATTERN}) (?:(?P<before>\w+) )?and a half"
-    r"|(?P<part>half|a quarter of|three quarters of) an?)"
-    rf"(?: (?P<unit>{UNIT_PATTERN}))?",
+    r"|(?P<part>half|a quarter of|three quarters of)(?: an?|(?=[ -]hour\b)))"
+    rf"(?:[ -](?P<unit>{UNIT_PATTERN}))?",
     re.IGNORECASE,
 )
 _ARTICLE: Final = re.compile(  # not in "twice a week"
