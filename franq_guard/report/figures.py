@@ -72,9 +72,9 @@ def promise_text(calibrator: Calibrator) -> str:
 def holding_text(found: Holding) -> str:
     """The result of testing a calibrator on new labels, and what to do."""
     lines = [
-        f"claims      {found.claims}, one of each answer; {found.true} of them true",
-        f"flagged     {found.flagged} of {found.true} true claims: at most {found.bound:.3f} of "
-        "all, at 0.9 confidence",
+        f"claims      {found.claims}, one of each answer",
+        f"flagged     {found.flagged} of {found.true} {found.about}, one of each answer with any: "
+        f"at most {found.bound:.3f} of all, at 0.9 confidence",
     ]
     if found.promised is not None:
         kept = "BROKEN" if found.promise_broken else "not contradicted"

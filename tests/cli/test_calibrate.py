@@ -319,7 +319,8 @@ def test_a_calibrator_is_checked_on_new_labels(run, tmp_path):
     holds = run("calibrate", folder, "--check", out)
     assert holds.exit_code == 0, holds.output
     assert "not contradicted" in holds.stdout
-    assert "140, one of each answer; 70 of them true" in holds.stdout
+    assert "claims      140, one of each answer\n" in holds.stdout
+    assert "of 70 true claims, one of each answer with any: at most" in holds.stdout
 
     from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
 
