@@ -12,7 +12,7 @@ from franq_guard.cli.console import fail, lines_of, say
 from franq_guard.cli.options import fields_from
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from franq_guard.cli.configuration import Configuration
     from franq_guard.records import ClaimLabel, Trace
@@ -105,6 +105,16 @@ def weights_from(given: list[str] | None) -> dict[str, float]:
                 "more"
             )
     return found
+
+
+def say_unmeasured(traces: Sequence[Trace], measured: int) -> None:
+    """Say how many of the labelled claims are not among those that were measured."""
+    total = sum(label.is_true is not None for trace in traces for label in trace.labels)
+    if measured < total:
+        say(
+            f"{total - measured} of {total} labelled claims could not be measured and are left "
+            "out: a failure, no log-probabilities of the language model, or no passages"
+        )
 
 
 def fitted_for(fingerprint: Mapping[str, str], traces: Iterable[Trace]) -> dict[str, str]:

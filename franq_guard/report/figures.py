@@ -21,6 +21,8 @@ _SHOWN = ("n", "answers", "share_true", "auroc", "pr_auc", "prr", "ece", "brier"
 def figures_text(figures: Mapping[str, Any]) -> str:
     """Figures (± bootstrap standard error) and the reliability table."""
     lines = [_line(key, figures) for key in _SHOWN if key in figures]
+    if unscored := figures.get("unscored"):
+        lines.append(f"unscored    {unscored} of these claims, left out of the figures")
     return "\n".join([*lines, "", reliability_text(_reliability(figures))])
 
 

@@ -110,6 +110,29 @@ def test_calibrate_finds_a_wrong_option_before_any_model_runs(
     assert message in result.stderr
 
 
+def test_claims_that_could_not_be_measured_are_counted(run, offline, tmp_path):
+    from franq_guard import Guard
+    from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
+
+    class FailsOnOne(FakeFaithfulness):
+        def score(self, contexts, claims):
+            if any("Town 7 " in claim for claim in claims):
+                raise RuntimeError("no server")
+            return super().score(contexts, claims)
+
+    file = tmp_path / "rows.jsonl"
+    file.write_text("\n".join(labelled(140)))
+    words = ("calibrate", file, "--out", tmp_path / "mine.json")
+    offline(Guard(language_model=FakeLanguageModel(), faithfulness=FailsOnOne()))
+    fitted = run(*words)
+    assert "1 of 140 labelled claims could not be measured" in fitted.stderr
+    assert re.search("^n +139$", fitted.stdout, re.M)
+    offline(Guard(faithfulness=FakeFaithfulness()))  # no model, so no probabilities at all
+    refused = run(*words)
+    assert refused.exit_code == 1
+    assert "140 of 140 labelled claims could not be measured" in refused.stderr
+
+
 def test_calibrate_of_readable_rows_exits_0(run, tmp_path):
     file = tmp_path / "rows.jsonl"
     file.write_text("\n".join(labelled(60)))
