@@ -11,6 +11,7 @@ import typer
 
 from franq_bench.cli.common import JsonFlag, existing, explained, scorer, show
 from franq_guard.cli.console import fail, working
+from franq_guard.cli.options import refuse_unwritable
 
 if TYPE_CHECKING:
     from franq_guard.claims import ClaimSplitter
@@ -39,6 +40,9 @@ def claims(
 
     gold = gold or gold_file()
     existing([gold, *(align or []), *(filtered or [])])
+    if read is not None and not filtered:
+        fail("--read writes what --filter found: give --filter FILE, too")
+    refuse_unwritable(read, inputs=(gold, *(filtered or [])))
     with explained(), working("splitting"):
         splitters: dict[str, ClaimSplitter] = {"rules": RuleSplitter()}
         if llm:
