@@ -122,10 +122,16 @@ def fitted_for(fingerprint: Mapping[str, str], traces: Iterable[Trace]) -> dict[
 
     ``writer`` and ``source`` (of the log-probabilities) are "any" if unknown or not the same for
     all answers, and so is ``samples`` if answers bring their own: nobody says how these were drawn.
+    Several writers are warned of.
     """
     traces = list(traces)
     written = [trace.generation for trace in traces]
     writers = {generation.writer or "any" for generation in written}
+    if (several := len(writers - {"any"})) > 1:
+        say(
+            f"warning: the answers are of {several} models, so the calibrator is for such a mixture: "
+            "models differ in how often they are wrong and in what their probabilities tell"
+        )
     told = {**fingerprint, "writer": _one(writers), "source": _one({one.source for one in written})}
     if "samples" in told and any(trace.samples for trace in traces):
         told["samples"] = "any"

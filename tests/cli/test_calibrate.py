@@ -133,6 +133,22 @@ def test_claims_that_could_not_be_measured_are_counted(run, offline, tmp_path):
     assert "140 of 140 labelled claims could not be measured" in refused.stderr
 
 
+@pytest.mark.parametrize("writers", [("a",), ("a", None), ("a", "b")])
+def test_a_mixture_of_writers_is_warned_of(run, tmp_path, writers):
+    from franq_guard import Calibrator
+
+    rows = [json.loads(row) for row in labelled(20)]
+    for i, row in enumerate(rows):
+        if (writer := writers[i % len(writers)]) is not None:
+            row["writer"] = writer
+    file, out = tmp_path / "rows.jsonl", tmp_path / "mine.json"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    result = run("calibrate", file, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert Calibrator.load(out).writer == ("a" if writers == ("a",) else None)
+    assert ("the answers are of 2 models" in result.stderr) is (writers == ("a", "b"))
+
+
 def test_calibrate_of_readable_rows_exits_0(run, tmp_path):
     file = tmp_path / "rows.jsonl"
     file.write_text("\n".join(labelled(60)))
