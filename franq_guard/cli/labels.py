@@ -129,7 +129,7 @@ def fitted_for(fingerprint: Mapping[str, str], traces: Iterable[Trace]) -> dict[
     writers = {generation.writer or "any" for generation in written}
     if (several := len(writers - {"any"})) > 1:
         say(
-            f"warning: the answers are of {several} models, so the calibrator is for such a mixture: "
+            f"warning: the answers are of {several} models, so the calibrator is for a mixture: "
             "models differ in how often they are wrong and in what their probabilities tell"
         )
     told = {**fingerprint, "writer": _one(writers), "source": _one({one.source for one in written})}
