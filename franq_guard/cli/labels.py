@@ -166,10 +166,26 @@ def _of_rows(file: Path, fields: Fields) -> tuple[list[Trace], list[RowError]]:
                 broken.append(row)
             else:
                 traces.append(row)
+    _say_repeated(traces)
+    return traces, broken
+
+
+def _say_repeated(traces: Sequence[Trace]) -> None:
+    """Warn of rows that have the id of an earlier one, or that ask the same under another id."""
     ids = [trace.id for trace in traces if trace.id is not None]
     if repeated := len(ids) - len(set(ids)):
         say(
             f"warning: {repeated} row(s) have the id of an earlier one: rows of one id count as "
             "one answer"
         )
-    return traces, broken
+    asked = [(trace.question, tuple(p.text for p in trace.passages)) for trace in traces]
+    named = {
+        (n if trace.id is None else trace.id, of)
+        for n, (trace, of) in enumerate(zip(traces, asked, strict=True))
+    }
+    if again := len(named) - len(set(asked)):
+        say(
+            f"warning: {again} row(s) ask an earlier one's question about the same passages: such "
+            "answers are not independent, so the figures and a promise look better than they are. "
+            "Give rows of one question one id, or keep one of them"
+        )

@@ -133,6 +133,18 @@ def test_claims_that_could_not_be_measured_are_counted(run, offline, tmp_path):
     assert "140 of 140 labelled claims could not be measured" in refused.stderr
 
 
+@pytest.mark.parametrize(("same_id", "warned"), [(False, True), (True, False)])
+def test_several_answers_to_one_question_are_warned_of(run, tmp_path, same_id, warned):
+    rows = [json.loads(row) for row in labelled(40)]
+    again = [row | ({} if same_id else {"id": f"{row['id']}, again"}) for row in rows[:6]]
+    file = tmp_path / "rows.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows + again)))
+    result = run("calibrate", file, "--out", tmp_path / "mine.json")
+    assert result.exit_code == 0, result.output
+    assert ("6 row(s) ask an earlier one's question" in result.stderr) is warned
+    assert ("6 row(s) have the id of an earlier one" in result.stderr) is same_id
+
+
 @pytest.mark.parametrize("writers", [("a",), ("a", None), ("a", "b")])
 def test_a_mixture_of_writers_is_warned_of(run, tmp_path, writers):
     from franq_guard import Calibrator
@@ -465,6 +477,7 @@ def test_the_report_is_one_page_with_the_worst_mistakes(run, tmp_path):
     file, page = tmp_path / "rows.jsonl", tmp_path / "report.html"
     wrong = [json.loads(line) | {"id": f"w{i}"} for i, line in enumerate(labelled(4))]
     for row in wrong:
+        row["question"] = "Where, again?"
         row["claims"][0]["is_true"] ^= True
         row["claims"][0]["text"] += "<script>"
     file.write_text("\n".join([*labelled(140), *map(json.dumps, wrong)]))
