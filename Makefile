@@ -7,7 +7,7 @@ DATA ?= ../shared/data
 
 .PHONY: demo test test-portable test-slow test-random test-llamacpp test-litellm test-ray test-evaluators \
 	test-wheels test-versions check-dockerfile check-types-strict check-browser docs check-docs \
-	check recalibrate calibrator small-model small-model-blend own-answers own-scores bench bench-service \
+	check recalibrate small-model small-model-blend own-answers own-scores bench bench-service \
 	bench-evaluators bench-faithfulness bench-throughput bench-ray \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
@@ -172,9 +172,6 @@ recalibrate: $(READY)     ## refit the shipped calibrators from DATA (needed whe
 	$(BIN)/python -m franq_bench.calibrator --own benchmarks/results/own-long
 	$(BIN)/python -m franq_bench.calibrator --own benchmarks/results/own-short --form short \
 		--elsewhere benchmarks/results/short
-
-calibrator: $(READY)      ## one for the bundled model's own answers, into build/ (resumes; half an hour)
-	$(BIN)/python -m franq_bench.calibrator --data $(DATA) --captured build/smollm2-small-long.json
 
 # Answers of the bundled model whose claims readers labelled; the blend is fitted on them, too.
 OWN := build/own-long

@@ -154,7 +154,7 @@ def fit_calibrator(
         rule: numbers of the labels besides a promise's threshold; None: ``faithful_threshold``.
 
     Raises:
-        TooFewLabelsError: with fewer than ``MIN_PER_CLASS`` of a label or ``MIN_ANSWERS`` answers.
+        TooFewLabelsError: fewer than ``MIN_PER_CLASS`` measured of a label, or ``MIN_ANSWERS``.
         PromiseRefusedError: the claims kept for the threshold do not allow the promise.
         ValueError: on a row that cannot be used.
     """
@@ -178,6 +178,7 @@ def _fitted(
     data: Labelled, calibration: AnyCalibration, options: Mapping[str, Any], *, compare: bool
 ) -> tuple[Calibrator, FloatArray]:
     """The fit with its figures (those of other fits, to compare), and P(true) (n,) out of fold."""
+    _check_measured(data)
     fit = fit_by(calibration, **options)
     p_true = out_of_fold(fit, data)
     fitted, found = fit(data), _measured(data, p_true)
@@ -356,6 +357,19 @@ def _check_size(data: Labelled, *, kept: int) -> None:
         )
 
 
+def _check_measured(data: Labelled) -> None:
+    """Reject claims of which too few have signals: the curves would be constants."""
+    p, faith, unfaith = data.signals.T
+    missing = np.isnan(p) | (np.isnan(faith) & (p > 0)) | (np.isnan(unfaith) & (p < 1))
+    is_true = data.is_true[~missing & (data.weights > 0)]
+    true = int(is_true.sum())
+    if min(true, len(is_true) - true) < MIN_PER_CLASS:
+        raise TooFewLabelsError(
+            f"{missing.sum()} of {len(p)} claims have a signal missing; of the others {true} are "
+            f"true and {len(is_true) - true} false: calibration needs at least {MIN_PER_CLASS} each"
+        )
+
+
 def _check_real(data: Labelled) -> None:
     """Reject too few labels of real answers, which set the level of learned curves."""
     real = int(data.real.sum())
@@ -379,7 +393,7 @@ def _provenance(form: Form, data: Labelled) -> dict[str, Any]:
     for package in ("franq-guard", "scikit-learn", "numpy"):
         try:
             versions[package] = version(package)
-        except PackageNotFoundError:  # not installed: run from the source tree
-            continue
+        except PackageNotFoundError:
+            continue  # not installed: run from the source tree
     date = datetime.now(UTC).date().isoformat()
     return {"form": form, "n_train": len(data.is_true), "date": date, "versions": versions}

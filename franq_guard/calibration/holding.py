@@ -2,9 +2,11 @@
 
 There are two tests. The first asks whether more true claims are flagged than was promised (exact
 binomial test), the second whether P(true) still agrees with the share of true claims
-(Spiegelhalter, Statistics in Medicine 1986). Both use one claim of each answer, drawn by a hash,
-because claims of one answer are not independent. If the new claims are exchangeable with the old
-ones, each test fails by chance in one of twenty cases (level .05).
+(Spiegelhalter, Statistics in Medicine 1986). Claims of one answer are not independent, so each test
+uses one of every answer, drawn by a hash: the first test one of those that the promise is about, as
+the promise itself does, the second one of all. If the new answers are exchangeable with the old
+ones, each test fails by chance in about one of twenty cases (level .05); for the second that takes
+a P(true) that is as right in answers of many claims as in those of few.
 """
 
 from __future__ import annotations
@@ -35,16 +37,18 @@ __all__ = ["LEVEL", "Holding", "holding"]
 class Holding:
     """The result of testing a calibrator on new labels.
 
-    ``claims``: how many claims were used, one per answer, each with a label and P(true); ``true``:
-    how many of them the promise is about (all true ones, or those that the passages state).
-    ``flagged``: how many of these the rule flags; ``bound``: upper bound on the share flagged, at
-    90 % confidence. ``promised``: the promised share, None without a
-    promise; ``p_promise``: probability that at least as many are flagged if the promise holds.
-    ``said`` and ``found``: mean P(true) and share of true claims; ``p_calibration``: probability
-    that a well calibrated P(true) deviates at least as much.
+    ``about``: the claims that should pass, "true claims" or "true claims that the passages state";
+    ``true``: how many answers have such a claim, of which one counts. ``flagged``: how many of
+    these the rule flags; ``bound``: upper bound on the share flagged, at 90 % confidence.
+    ``promised``: the promised share, None without a promise; ``p_promise``: probability that at
+    least as many are flagged if the promise holds.
+    ``claims``: how many claims, one per answer, P(true) was tested on; ``said`` and ``found``:
+    their mean P(true) and share of true claims; ``p_calibration``: probability that a well
+    calibrated P(true) deviates at least as much.
     """
 
     claims: int
+    about: str
     true: int
     flagged: int
     bound: float
@@ -84,18 +88,20 @@ def holding(calibrator: Calibrator, rows: Iterable[Mapping[str, Any]]) -> Holdin
     """
     data = labelled(rows)
     data = data.only(data.trusted)
-    p_all = p_true_of(data, calibrator)
-    drawn = drawn_claims(data.answers.tolist(), ~np.isnan(p_all))
-    if not len(drawn):
+    p_true = p_true_of(data, calibrator)
+    known, answers = ~np.isnan(p_true), data.answers.tolist()
+    if not known.any():
         raise ValueError("no claim has both a label that can be trusted and a P(true)")
-    truth, p = data.is_true[drawn], p_all[drawn]
-    fixed = flagged_always(data, calibrator.labels)[drawn]
-    right = passing(data, _about(calibrator))[drawn] == 1
-    flagged = int((fixed | (p < calibrator.labels.threshold))[right].sum())
-    true = int(right.sum())
+    drawn = drawn_claims(answers, known)
+    truth, p = data.is_true[drawn], p_true[drawn]
+    about = _about(calibrator)
+    weak = flagged_always(data, calibrator.labels) | (p_true < calibrator.labels.threshold)
+    right = drawn_claims(answers, known & (passing(data, about) == 1))
+    flagged, true = int(weak[right].sum()), len(right)
     promised = (calibrator.promise or {}).get("at_most_flagged")
     return Holding(
-        claims=len(truth),
+        claims=len(drawn),
+        about=ABOUT[about],
         true=true,
         flagged=flagged,
         bound=upper_bound(flagged, true, delta=0.1) if true else 1.0,

@@ -96,6 +96,12 @@ class Calibrator:
         if needs and {isinstance(c, Logistic) for c in (self.faith, self.unfaith)} != {learned}:
             kind = "two logistic curves" if learned else "two curves of knots"
             raise ValueError(f"calibration {self.calibration!r} needs {kind}")
+        promised = (self.promise or {}).get("threshold", self.labels.threshold)
+        if promised != self.labels.threshold:
+            raise ValueError(
+                f"the promise was made with the threshold {promised}, not {self.labels.threshold}: "
+                "with another one nothing is promised (promise: null)"
+            )
 
     @classmethod
     def uncalibrated(cls, *, form: Form = "long") -> Calibrator:
@@ -340,12 +346,22 @@ def _check_types(fields: dict[str, Any]) -> None:
     for key in ("fingerprint", "figures"):
         if not isinstance(fields.setdefault(key, {}), dict):
             raise ValueError(f"{key} must be an object")
-    if not isinstance(fields.get("promise"), (dict, type(None))):
-        raise ValueError("promise must be an object or null")
+    _check_promise(fields.get("promise"))
     hard = fields.get("hard_threshold")
-    if isinstance(hard, bool) or not isinstance(hard, (int, float, type(None))):
+    if not (hard is None or _is_number(hard)):
         raise ValueError("hard_threshold must be a number or null")
     fields["hard_threshold"] = None if hard is None else float(hard)
+
+
+def _check_promise(value: object) -> None:
+    if value is None:
+        return
+    if not isinstance(value, dict):
+        raise ValueError("promise must be an object or null")
+    for key in ("at_most_flagged", "confidence"):
+        share = value.get(key)
+        if share is not None and not (_is_number(share) and 0 < share < 1):
+            raise ValueError(f"promise: {key} must lie between 0 and 1, not {share!r}")
 
 
 def _labels(value: object) -> LabelRule:
@@ -360,6 +376,10 @@ def _labels(value: object) -> LabelRule:
         ):
             raise ValueError(f"labels: {key} has a wrong value {number!r}")
     return LabelRule(**value)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _reject_constant(value: str) -> float:

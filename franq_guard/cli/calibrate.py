@@ -22,6 +22,7 @@ from franq_guard.cli.labels import (
     SlopesOption,
     WeightOption,
     fitted_for,
+    say_unmeasured,
     weights_from,
 )
 from franq_guard.cli.options import (
@@ -364,6 +365,7 @@ def _scored(guard: Guard, traces: list[Trace], given: LabelledFile) -> list[dict
         for of_answer in labelled_rows(guard, traces, store=store):
             rows += of_answer
             advance(1)
+    say_unmeasured(traces, len(rows))
     return rows
 
 

@@ -12,7 +12,7 @@ from franq_guard.cli.console import fail, lines_of, say
 from franq_guard.cli.options import fields_from
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from franq_guard.cli.configuration import Configuration
     from franq_guard.records import ClaimLabel, Trace
@@ -107,15 +107,31 @@ def weights_from(given: list[str] | None) -> dict[str, float]:
     return found
 
 
+def say_unmeasured(traces: Sequence[Trace], measured: int) -> None:
+    """Say how many of the labelled claims are not among those that were measured."""
+    total = sum(label.is_true is not None for trace in traces for label in trace.labels)
+    if measured < total:
+        say(
+            f"{total - measured} of {total} labelled claims could not be measured and are left "
+            "out: a failure, no log-probabilities of the language model, or no passages"
+        )
+
+
 def fitted_for(fingerprint: Mapping[str, str], traces: Iterable[Trace]) -> dict[str, str]:
     """What a calibrator of these answers is for: the guard's fingerprint, and whose answers.
 
     ``writer`` and ``source`` (of the log-probabilities) are "any" if unknown or not the same for
     all answers, and so is ``samples`` if answers bring their own: nobody says how these were drawn.
+    Several writers are warned of.
     """
     traces = list(traces)
     written = [trace.generation for trace in traces]
     writers = {generation.writer or "any" for generation in written}
+    if (several := len(writers - {"any"})) > 1:
+        say(
+            f"warning: the answers are of {several} models, so the calibrator is for a mixture: "
+            "models differ in how often they are wrong and in what their probabilities tell"
+        )
     told = {**fingerprint, "writer": _one(writers), "source": _one({one.source for one in written})}
     if "samples" in told and any(trace.samples for trace in traces):
         told["samples"] = "any"
@@ -150,10 +166,26 @@ def _of_rows(file: Path, fields: Fields) -> tuple[list[Trace], list[RowError]]:
                 broken.append(row)
             else:
                 traces.append(row)
+    _say_repeated(traces)
+    return traces, broken
+
+
+def _say_repeated(traces: Sequence[Trace]) -> None:
+    """Warn of rows that have the id of an earlier one, or that ask the same under another id."""
     ids = [trace.id for trace in traces if trace.id is not None]
     if repeated := len(ids) - len(set(ids)):
         say(
             f"warning: {repeated} row(s) have the id of an earlier one: rows of one id count as "
             "one answer"
         )
-    return traces, broken
+    asked = [(trace.question, tuple(p.text for p in trace.passages)) for trace in traces]
+    named = {
+        (n if trace.id is None else trace.id, of)
+        for n, (trace, of) in enumerate(zip(traces, asked, strict=True))
+    }
+    if again := len(named) - len(set(asked)):
+        say(
+            f"warning: {again} row(s) ask an earlier one's question about the same passages: such "
+            "answers are not independent, so the figures and a promise look better than they are. "
+            "Give rows of one question one id, or keep one of them"
+        )

@@ -14,25 +14,12 @@ from franq_guard.calibration.thresholds import sets_the_threshold
 from franq_guard.datasets.jsonl import append_row, whole_rows
 from franq_guard.datasets.questions import digest
 from franq_guard.guard import Guard
-from franq_guard.records import ClaimLabel, GuardedAnswer, Trace, Verdict
+from franq_guard.records import ClaimLabel, Trace, Verdict
 from franq_guard.rows.written import trace_to_dict
 
 _log = logging.getLogger(__name__)
 _PASSING = ("error", "timeout")
 """Reasons without signals that another try may not meet."""
-
-
-def claim_rows(
-    answer: GuardedAnswer, labels: Sequence[ClaimLabel], *, group: str
-) -> Iterator[dict[str, Any]]:
-    """One row for each labelled claim whose signals are known.
-
-    Args:
-        answer: a checked answer with its claims in the order of ``labels``.
-        labels: one per claim; a claim without a label ``is_true`` gives no row.
-        group: name of the answer; its claims stay together in cross-validation.
-    """
-    return _joined([_signals(verdict) for verdict in answer.verdicts], labels, group)
 
 
 def _signals(verdict: Verdict) -> dict[str, Any] | None:

@@ -21,6 +21,8 @@ _SHOWN = ("n", "answers", "share_true", "auroc", "pr_auc", "prr", "ece", "brier"
 def figures_text(figures: Mapping[str, Any]) -> str:
     """Figures (± bootstrap standard error) and the reliability table."""
     lines = [_line(key, figures) for key in _SHOWN if key in figures]
+    if unscored := figures.get("unscored"):
+        lines.append(f"unscored    {unscored} of these claims, left out of the figures")
     return "\n".join([*lines, "", reliability_text(_reliability(figures))])
 
 
@@ -72,9 +74,9 @@ def promise_text(calibrator: Calibrator) -> str:
 def holding_text(found: Holding) -> str:
     """The result of testing a calibrator on new labels, and what to do."""
     lines = [
-        f"claims      {found.claims}, one of each answer; {found.true} of them true",
-        f"flagged     {found.flagged} of {found.true} true claims: at most {found.bound:.3f} of "
-        "all, at 0.9 confidence",
+        f"claims      {found.claims}, one of each answer",
+        f"flagged     {found.flagged} of {found.true} {found.about}, one of each answer with any: "
+        f"at most {found.bound:.3f} of all, at 0.9 confidence",
     ]
     if found.promised is not None:
         kept = "BROKEN" if found.promise_broken else "not contradicted"

@@ -141,6 +141,23 @@ def test_too_few_labels_are_refused_with_the_reason(made, message):
         fit_calibrator(made)
 
 
+@pytest.mark.parametrize("calibration", ["none", "global", "condition", "learned"])
+def test_claims_without_signals_are_none_to_fit_on(calibration):
+    # a curve fitted to the true ones alone would say that every claim is true
+    made = rows(60)
+    for row in made:
+        if not row["is_true"]:
+            row["uq_faith"] = None
+    true = sum(row["is_true"] for row in made)
+    told = f"{60 - true} of 60 claims have a signal missing; of the others {true} are true and 0"
+    with pytest.raises(TooFewLabelsError, match=told):
+        fit_calibrator(made, calibration=calibration)
+    # where P(faithful) is 0 nothing of UQ_faith is needed
+    nothing = [row | {"p_faithful": 0.0, "uq_faith": None} for row in rows(60)]
+    if calibration != "learned":
+        assert fit_calibrator(nothing, calibration=calibration).figures["unscored"] == 0
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

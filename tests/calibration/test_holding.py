@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -73,6 +75,36 @@ def test_one_claim_of_an_answer_counts_and_untrusted_labels_do_not():
     told += rows([0.1], [1], trusted=False)
     found = holding(calibrator(), told)
     assert (found.claims, found.flagged) == (1, 0)
+
+
+def test_the_promise_is_tested_as_it_was_made():
+    # Every second answer is one true claim, flagged with probability .4; the others are a true
+    # claim that is never flagged and nine false ones. So a true claim drawn from an answer is
+    # flagged with probability .2, as promised. Drawn from all claims of an answer, only one in ten
+    # of the second kind would be true, and .36 of the true ones flagged.
+    rng = np.random.default_rng(0)
+    broken = 0
+    for _ in range(40):
+        weak = rng.uniform(size=200) < 0.4
+        told = rows(np.where(weak, 0.2, 0.9), np.ones(200))
+        for group in range(200, 400):
+            others = rows([0.9] + [0.1] * 9, [1] + [0] * 9)
+            told += [row | {"group": group} for row in others]
+        found = holding(calibrator(), told)
+        assert found.true == 400
+        broken += found.promise_broken
+    assert broken <= 6  # of 40 at the level .05, more than 6 with probability .003
+
+
+def test_a_promise_about_what_is_stated_is_tested_on_that_alone():
+    made = calibrator()
+    about = "true claims that the passages state"
+    made = dataclasses.replace(made, promise={"at_most_flagged": 0.2, "of": about})
+    told = rows([0.9, 0.9, 0.1, 0.1], [1, 1, 1, 0])
+    for row, stated in zip(told, (1, 0, 1, 0), strict=True):
+        row["stated"] = stated
+    found = holding(made, told)
+    assert (found.about, found.true, found.flagged) == (about, 2, 1)
 
 
 def test_without_a_promise_none_is_broken_and_without_labels_nothing_is_said():

@@ -141,6 +141,10 @@ def damaged(**changes):
         (FITTED.to_json().replace('"auroc": 0.3', '"auroc": 1e999, "a": 0.3'), "1e999"),
         (damaged(fingerprint=3), "fingerprint"),
         (damaged(surprise=3), "surprise"),
+        (damaged(promise=[]), "promise must be an object or null"),
+        (damaged(promise={"at_most_flagged": "few"}), "at_most_flagged must lie between 0 and 1"),
+        (damaged(promise={"confidence": 90}), "confidence must lie between 0 and 1, not 90"),
+        (damaged(promise={"threshold": 0.4}), "made with the threshold 0.4, not 0.5"),
     ],
 )
 def test_a_damaged_file_is_a_clear_error(text, message, tmp_path):
@@ -150,6 +154,14 @@ def test_a_damaged_file_is_a_clear_error(text, message, tmp_path):
         Calibrator.load(path)
     assert "bad.json" in str(error.value)
     assert "franq calibrate" in str(error.value)
+
+
+def test_a_promise_is_about_the_threshold_it_was_made_with():
+    made = replace(FITTED, promise={"at_most_flagged": 0.2, "threshold": 0.5})
+    assert Calibrator.from_json(made.to_json()) == made
+    with pytest.raises(ValueError, match="with another one nothing is promised"):
+        replace(made, labels=LabelRule(threshold=0.7))
+    assert replace(made, labels=LabelRule(threshold=0.7), promise=None).promise is None
 
 
 def test_bytes_that_are_no_text(tmp_path):

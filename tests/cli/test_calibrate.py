@@ -110,6 +110,57 @@ def test_calibrate_finds_a_wrong_option_before_any_model_runs(
     assert message in result.stderr
 
 
+def test_claims_that_could_not_be_measured_are_counted(run, offline, tmp_path):
+    from franq_guard import Guard
+    from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
+
+    class FailsOnOne(FakeFaithfulness):
+        def score(self, contexts, claims):
+            if any("Town 7 " in claim for claim in claims):
+                raise RuntimeError("no server")
+            return super().score(contexts, claims)
+
+    file = tmp_path / "rows.jsonl"
+    file.write_text("\n".join(labelled(140)))
+    words = ("calibrate", file, "--out", tmp_path / "mine.json")
+    offline(Guard(language_model=FakeLanguageModel(), faithfulness=FailsOnOne()))
+    fitted = run(*words)
+    assert "1 of 140 labelled claims could not be measured" in fitted.stderr
+    assert re.search("^n +139$", fitted.stdout, re.M)
+    offline(Guard(faithfulness=FakeFaithfulness()))  # no model, so no probabilities at all
+    refused = run(*words)
+    assert refused.exit_code == 1
+    assert "140 of 140 labelled claims could not be measured" in refused.stderr
+
+
+@pytest.mark.parametrize(("same_id", "warned"), [(False, True), (True, False)])
+def test_several_answers_to_one_question_are_warned_of(run, tmp_path, same_id, warned):
+    rows = [json.loads(row) for row in labelled(40)]
+    again = [row | ({} if same_id else {"id": f"{row['id']}, again"}) for row in rows[:6]]
+    file = tmp_path / "rows.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows + again)))
+    result = run("calibrate", file, "--out", tmp_path / "mine.json")
+    assert result.exit_code == 0, result.output
+    assert ("6 row(s) ask an earlier one's question" in result.stderr) is warned
+    assert ("6 row(s) have the id of an earlier one" in result.stderr) is same_id
+
+
+@pytest.mark.parametrize("writers", [("a",), ("a", None), ("a", "b")])
+def test_a_mixture_of_writers_is_warned_of(run, tmp_path, writers):
+    from franq_guard import Calibrator
+
+    rows = [json.loads(row) for row in labelled(20)]
+    for i, row in enumerate(rows):
+        if (writer := writers[i % len(writers)]) is not None:
+            row["writer"] = writer
+    file, out = tmp_path / "rows.jsonl", tmp_path / "mine.json"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    result = run("calibrate", file, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert Calibrator.load(out).writer == ("a" if writers == ("a",) else None)
+    assert ("the answers are of 2 models" in result.stderr) is (writers == ("a", "b"))
+
+
 def test_calibrate_of_readable_rows_exits_0(run, tmp_path):
     file = tmp_path / "rows.jsonl"
     file.write_text("\n".join(labelled(60)))
@@ -319,7 +370,8 @@ def test_a_calibrator_is_checked_on_new_labels(run, tmp_path):
     holds = run("calibrate", folder, "--check", out)
     assert holds.exit_code == 0, holds.output
     assert "not contradicted" in holds.stdout
-    assert "140, one of each answer; 70 of them true" in holds.stdout
+    assert "claims      140, one of each answer\n" in holds.stdout
+    assert "of 70 true claims, one of each answer with any: at most" in holds.stdout
 
     from franq_guard.datasets.claim_set import ClaimJudgement, ClaimSet
 
@@ -425,6 +477,7 @@ def test_the_report_is_one_page_with_the_worst_mistakes(run, tmp_path):
     file, page = tmp_path / "rows.jsonl", tmp_path / "report.html"
     wrong = [json.loads(line) | {"id": f"w{i}"} for i, line in enumerate(labelled(4))]
     for row in wrong:
+        row["question"] = "Where, again?"
         row["claims"][0]["is_true"] ^= True
         row["claims"][0]["text"] += "<script>"
     file.write_text("\n".join([*labelled(140), *map(json.dumps, wrong)]))

@@ -5,7 +5,7 @@
   reading, and fitted by ``own_long_fit``
 - ``smollm2-small-short.json``: ``own_short``, graded by the gold aliases, then ``own_short_fit``
 
-``build`` draws the questions and asks the bundled model; what it fits to labels by the gold aliases
-(``label``) is not shipped. ``measured`` keeps with rows what they were measured with, and
-``from_documents`` tells what a calibrator without labelled answers is worth.
+``build`` draws the questions and asks the bundled model; ``label`` labels claims by the gold
+aliases, to compare such labels with those by reading. ``measured`` keeps with rows what they were
+measured with, and ``from_documents`` tells what a calibrator without labelled answers is worth.
 """

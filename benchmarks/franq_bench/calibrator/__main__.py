@@ -1,8 +1,7 @@
 """``python -m franq_bench.calibrator --data FOLDER``: refit the calibrators for any writer.
 
 With ``--own FOLDER`` the one for what the bundled model wrote itself, from the scores of its
-labelled claims, or with ``--form short`` of its answers. With ``--captured FILE`` one from claims
-that the gold aliases label; it is not shipped: see ``franq_guard/calibration/shipped/README.md``.
+labelled claims, or with ``--form short`` of its answers.
 """
 
 from __future__ import annotations
@@ -15,8 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from franq_bench.calibrator import measured, own_long_fit, own_short_fit
-from franq_bench.calibrator.any_writer import build as build_any_writer
-from franq_bench.calibrator.build import build
+from franq_bench.calibrator.any_writer import build
 from franq_bench.tables.scores import Scores
 from franq_guard.calibration.defaults import shipped
 from franq_guard.calibration.store import Calibrator
@@ -34,7 +32,7 @@ OUT = Path(str(files("franq_guard.calibration"))) / "shipped"
 
 def main(arguments: list[str] | None = None) -> None:
     """Build the calibrators that the command line asks for and print their figures."""
-    from franq_guard.language_model.transformers.smollm2 import NAME, cache_dir
+    from franq_guard.language_model.transformers.smollm2 import NAME
 
     parser = argparse.ArgumentParser(prog="python -m franq_bench.calibrator", description=__doc__)
     parser.add_argument("--data", type=Path, help="folder with the data files")
@@ -43,15 +41,10 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("--form", choices=sorted(LABELLED), default="long", help="for --own")
     parser.add_argument(
-        "--captured", type=Path, help="fit the one for SmolLM2's own answers instead, to this file"
-    )
-    parser.add_argument(
         "--elsewhere", type=Path, help="scores of own claims that --own is tested on, not fitted"
     )
-    parser.add_argument("--limit", type=int, default=300, help="questions for that one")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=OUT, help="folder of the shipped ones")
-    parser.add_argument("--cache", type=Path, default=None, help="generations are kept here")
     options = parser.parse_args(arguments)
     if options.own is not None:
         for folder in filter(None, (options.own, options.elsewhere)):
@@ -64,16 +57,9 @@ def main(arguments: list[str] | None = None) -> None:
         return
     if options.data is None or not options.data.is_dir():
         parser.error(f"--data: {options.data} is not a folder with the data files")
-    if options.captured is None:
-        for form in ("long", "short"):
-            found = build_any_writer(options.data, form, seed=options.seed, progress=bar)
-            _keep(found, options.out / f"any-writer-small-{form}.json")
-    else:
-        cache = options.cache or cache_dir() / "calibrator-generations.jsonl"
-        found = build(
-            options.data, limit=options.limit, seed=options.seed, cache=cache, progress=bar
-        )
-        _keep(found, options.captured)
+    for form in ("long", "short"):
+        found = build(options.data, form, seed=options.seed, progress=bar)
+        _keep(found, options.out / f"any-writer-small-{form}.json")
 
 
 def _own(labelled: Path, elsewhere: Path | None, form: Form, *, writer: str) -> Calibrator:

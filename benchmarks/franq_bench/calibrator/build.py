@@ -1,9 +1,7 @@
-"""Refits the calibrator for answers that the embedded models wrote.
+"""Questions with three passages, and the bundled model's own answers to them.
 
-SmolLM2 answers SQuAD questions, and NQ questions whose gold passage was marked by people, from
-three passages. Only for some questions is the gold passage one of them. Claims are labelled by the
-gold aliases
-(:mod:`franq_bench.calibrator.label`). Only these rows are used: their licences (CC BY-SA, MIT) are
+The questions are SQuAD's, and those of NQ whose gold passage was marked by people. Only for some of
+them is the gold passage shown. Only these rows are used: their licences (CC BY-SA, MIT) are
 share-alike or permissive.
 """
 
@@ -12,23 +10,18 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from franq_bench.calibrator.label import gradable, label_claims, matchable
+from franq_bench.calibrator.label import gradable, matchable
 from franq_bench.data.files import LONG, SHORT
 from franq_bench.data.folds import Fold, Folds
-from franq_bench.progress import Bar, Show
-from franq_guard.calibration.fit import fit_calibrator
-from franq_guard.calibration.store import Calibrator
 from franq_guard.datasets.generations import GenerationStore
 from franq_guard.datasets.jsonl import json_rows
-from franq_guard.datasets.labelled import claim_rows
 from franq_guard.guard import Guard
 from franq_guard.language_model.base import Prompt
 from franq_guard.language_model.prompts import rag_prompt
-from franq_guard.records import ClaimLabel, Passage, Trace
+from franq_guard.records import Passage, Trace
 
 K = 3
 GOLD_SHARE = 0.6
@@ -114,56 +107,3 @@ def answer(
         Trace(q.text, q.passages, generation, id=q.id)
         for q, generation in zip(asked, made, strict=True)
     ]
-
-
-def rows(
-    guard: Guard,
-    asked: Sequence[Question],
-    traces: Sequence[Trace],
-    progress: Callable[[int], None],
-) -> list[dict[str, Any]]:
-    """The labelled claims of all answers, with their signals."""
-    found: list[dict[str, Any]] = []
-    checked = guard.check_many(traces, progress=progress)
-    for question, result in zip(asked, checked, strict=True):
-        truth = label_claims(
-            [v.claim for v in result.verdicts], question.answers, question.passages
-        )
-        labels = [ClaimLabel(is_true) for is_true in truth]
-        found += claim_rows(result, labels, group=question.id)
-    return found
-
-
-def build(folder: Path, *, limit: int, seed: int, cache: Path, progress: Bar) -> Calibrator:
-    """Answer, label, fit and store; continues where an earlier run stopped.
-
-    Args:
-        folder: contains :data:`.SHORT`.
-        limit: number of questions to draw.
-        seed: seed of the draw.
-        cache: file with answers of earlier runs.
-        progress: shows the progress of each stage.
-    """
-    guard = Guard.offline(franq=Calibrator.uncalibrated())
-    asked = questions(folder, limit=limit, seed=seed)
-    with progress("answering") as show:
-        traces = answer(guard, asked, GenerationStore(cache), partial(_tell, show, len(asked)))
-    with progress("checking") as show:
-        labelled = rows(guard, asked, traces, partial(_tell, show, len(asked)))
-    return fit_calibrator(
-        labelled,
-        calibration="condition",
-        log_space=True,
-        form="long",
-        name="smollm2 + small faithfulness model, long form",
-        fingerprint={
-            **guard.fingerprint,
-            "writer": guard.fingerprint["language_model"],
-            "source": "captured",
-            "sources": ["SQuAD 1.1 (XQuAD-en): CC BY-SA 4.0", "NQ-open, annotated: CC BY-SA 3.0"],
-        },
-    )
-
-
-def _tell(show: Show, total: int, done: int) -> None:
-    show(done, total)

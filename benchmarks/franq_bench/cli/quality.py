@@ -11,6 +11,7 @@ import typer
 
 from franq_bench.cli.common import JsonFlag, existing, explained, scorer, show
 from franq_guard.cli.console import fail, working
+from franq_guard.cli.options import refuse_unwritable
 
 if TYPE_CHECKING:
     from franq_guard.claims import ClaimSplitter
@@ -23,16 +24,12 @@ def claims(
     align: Annotated[
         list[Path] | None, typer.Option(help="Claim rows: how well claims are found in responses.")
     ] = None,
-    own: Annotated[
-        list[Path] | None,
-        typer.Option("--own-sentence", help="Answer rows: do sentences entail their claims?"),
-    ] = None,
     filtered: Annotated[
         list[Path] | None,
         typer.Option("--filter", help="Answer rows: what remains when claims are removed?"),
     ] = None,
     read: Annotated[
-        Path | None, typer.Option(help="Write what is to be read of these two here.")
+        Path | None, typer.Option(help="Write the answers of --filter here, before and after.")
     ] = None,
     llm: Annotated[bool, typer.Option(help="The bundled model as extractor, too (slow).")] = False,
     as_json: JsonFlag = False,
@@ -42,7 +39,10 @@ def claims(
     from franq_guard.claims import RuleSplitter
 
     gold = gold or gold_file()
-    existing([gold, *(align or []), *(own or []), *(filtered or [])])
+    existing([gold, *(align or []), *(filtered or [])])
+    if read is not None and not filtered:
+        fail("--read writes what --filter found: give --filter FILE, too")
+    refuse_unwritable(read, inputs=(gold, *(filtered or [])))
     with explained(), working("splitting"):
         splitters: dict[str, ClaimSplitter] = {"rules": RuleSplitter()}
         if llm:
@@ -57,8 +57,6 @@ def claims(
         found.pop("worst")  # texts of the data: not for a table
         show([{"file": file.name, **found}], as_json)
     lines: list[str] = []
-    if own:
-        show(_own_sentence(own, lines), as_json)
     if filtered:
         show(_filtered(filtered, lines), as_json)
     if read is not None:
@@ -94,20 +92,6 @@ def _filtered(files: list[Path], lines: list[str]) -> list[dict[str, Any]]:
             row, remainders = filtered(file)
         rows.append(asdict(row))
         lines += [json.dumps(asdict(x), ensure_ascii=False) for x in remainders]
-    return rows
-
-
-def _own_sentence(files: list[Path], lines: list[str]) -> list[dict[str, Any]]:
-    from franq_bench.quality.own_sentence import measure
-    from franq_guard.faithfulness import SmallFaithfulness
-
-    model = SmallFaithfulness.bundled()
-    rows: list[dict[str, Any]] = []
-    for file in files:
-        with explained(), working(f"splitting {file.name}"):
-            row, readings = measure(file, model)
-        rows.append(asdict(row))
-        lines += [json.dumps(asdict(reading), ensure_ascii=False) for reading in readings]
     return rows
 
 

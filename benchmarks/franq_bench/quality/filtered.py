@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from franq_bench.quality.own_sentence import answers_of
+from franq_bench.quality.answers import answers_of
 from franq_bench.quality.splitters import sentence_spans
 from franq_guard.claims import RuleSplitter, remove_claims
 
@@ -65,7 +65,7 @@ def filtered(path: str | Path) -> tuple[FilteredRow, list[Remainder]]:
     """Remove each claim with probability 0.4 from 500 answers, at most, of a JSONL file.
 
     Answers with fewer than two claims are left out. Which are drawn is the same in every run; rows
-    are read as in :mod:`franq_bench.quality.own_sentence`.
+    are read as in :mod:`franq_bench.quality.answers`.
     """
     found = list(dict.fromkeys(answers_of(path)))
     generator = random.Random(0)  # noqa: S311

@@ -1,21 +1,22 @@
-"""Verdicts on hard claims in sixteen registers, from an encyclopaedia to an e-mail thread.
+"""Verdicts on answers of our own, each claim labelled: do the passages state it or not?
 
     python -m franq_bench.quality.registers tests/fixtures/registers.jsonl
 
-Every passage, answer and label is our own and invented. Half of the claims are stated by the
-passages, in other words, units or formats, joined, computed or in a table; the other half has one
-changed fact. They were written to be hard, so their shares say nothing about other texts; they are
+Every passage, answer and label is our own and invented. ``registers.jsonl`` has hard claims in 16
+registers, from an encyclopaedia to an e-mail thread: half of them are stated by the passages, in
+other words, units or formats, joined, computed or in a table; the other half has one changed fact.
+Other files of that folder have the same form. Their shares say nothing about other texts; they are
 for comparing two versions of the guard.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from franq_guard.cli.console import tell
+from franq_guard.cli.console import counter, tell
 from franq_guard.datasets.jsonl import json_rows
 from franq_guard.guard import Guard
 from franq_guard.records import Span
@@ -33,10 +34,13 @@ class Judged:
     flagged: bool
 
 
-def judged(guard: Guard, path: Path) -> Iterator[Judged]:
+def judged(
+    guard: Guard, path: Path, *, advance: Callable[[int], None] = lambda answers: None
+) -> Iterator[Judged]:
     """Every claim of the file at ``path`` with the guard's opinion.
 
-    A claim is flagged if a verdict is that has most of its characters there.
+    A claim is flagged if a flagged verdict has most of its own characters within it.
+    ``advance`` is called with 1 after every answer.
     """
     for row in json_rows(path):
         asked = [(a["question"], row["passages"], a["answer"]) for a in row["answers"]]
@@ -45,6 +49,7 @@ def judged(guard: Guard, path: Path) -> Iterator[Judged]:
                 mine = [v for v in result.verdicts if _inside(v.claim.spans, claim["span"])]
                 flagged = any(map(guard.policy.is_weak, mine))
                 yield Judged(row["register"], claim["kind"], claim["stated"], flagged)
+            advance(1)
 
 
 def _inside(spans: Sequence[Span], outer: Span) -> bool:
@@ -70,12 +75,18 @@ def table(claims: Iterable[Judged]) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Judge the file with the guard as shipped, and print the table."""
-    parser = argparse.ArgumentParser(description="Hard claims of our own in sixteen registers.")
-    parser.add_argument("file", type=Path, help="tests/fixtures/registers.jsonl")
+    parser = argparse.ArgumentParser(description="Labelled answers of our own, judged.")
+    parser.add_argument("file", type=Path, help="such as tests/fixtures/registers.jsonl")
     file = parser.parse_args(arguments).file
     if not file.is_file():
         parser.error(f"there is no file {file}: give tests/fixtures/registers.jsonl")
-    tell(table(judged(Guard.offline(), file)))
+    try:
+        total = sum(len(row["answers"]) for row in json_rows(file))
+    except (KeyError, TypeError, ValueError):
+        parser.error(f"{file} is no file of labelled answers like tests/fixtures/registers.jsonl")
+    with counter("answers judged", total=total) as advance:
+        found = list(judged(Guard.offline(), file, advance=advance))
+    tell(table(found))
 
 
 if __name__ == "__main__":

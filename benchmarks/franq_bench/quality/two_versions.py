@@ -26,7 +26,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from franq_bench.quality.own_sentence import answers_of
+from franq_bench.quality.answers import answers_of
 from franq_guard.calibration.promise import upper_bound
 from franq_guard.claims import RuleSplitter
 from franq_guard.datasets.jsonl import json_rows, write_rows

@@ -95,9 +95,12 @@ class Results:
             raise ValueError(f"not a {SCHEMA} file: its schema is {found!r}")
         if missing := {"settings", "versions", "datasets", "rows"} - set(data):
             raise ValueError(f"the results lack {', '.join(sorted(missing))}")
-        for key, kind in (("settings", Mapping), ("versions", Mapping), ("rows", list)):
-            if not isinstance(data[key], kind):
-                raise ValueError(f"{key} must be {'a list' if kind is list else 'an object'}")
+        for key in ("settings", "versions"):
+            if not isinstance(data[key], Mapping):
+                raise ValueError(f"{key} must be an object")
+        for key in ("datasets", "rows", "tables"):
+            if not isinstance(data.get(key, []), list):
+                raise ValueError(f"{key} must be a list")
         return cls(
             settings=data["settings"],
             versions=data["versions"],

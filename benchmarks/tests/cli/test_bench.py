@@ -42,6 +42,24 @@ def test_bench_claims_of_a_bad_file_says_so(run, tmp_path, content, message):
     assert message in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--read", "out.jsonl"], "--read writes what --filter found"),
+        (["--filter", "rows.jsonl", "--read", "absent/out.jsonl"], "no folder absent"),
+        (["--filter", "rows.jsonl", "--read", "rows.jsonl"], "is read by this command"),
+    ],
+)
+def test_bench_claims_says_what_it_cannot_write_before_it_works(
+    run, monkeypatch, tmp_path, words, message
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.jsonl").write_text('{"answer": "Rome is old. It rained."}\n')
+    result = run("claims", *words)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
 def test_ctrl_c_in_bench_short_says_how_to_go_on(run, monkeypatch, tmp_path):
     from franq_bench.cli import short
 

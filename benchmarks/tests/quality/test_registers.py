@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from franq_bench.quality.registers import Judged, judged, table
+from franq_bench.quality.registers import Judged, judged, main, table
 from franq_guard import Guard
+from franq_guard.testing import FakeFaithfulness
 
 FOLDER = Path(__file__).parents[3] / "tests" / "fixtures"
 FILE = FOLDER / "registers.jsonl"
@@ -34,6 +35,27 @@ def test_the_table_by_hand():
         "name": ["-", "1 of 1"],
         "all": ["1 of 2", "1 of 1"],
     }
+
+
+def test_every_answer_is_counted_and_its_claims_judged(tmp_path):
+    row = {"register": "news", "passages": ["The tower stands in Bonn."]}
+    claims = [{"span": [0, 26], "stated": True, "kind": "copy"}]
+    one = {"question": "Where?", "answer": "The tower stands in Bonn.", "claims": claims}
+    other = one | {"answer": "Seven boats sank near Kiel."}
+    file, told = tmp_path / "own.jsonl", []
+    file.write_text(json.dumps(row | {"answers": [one, other]}) + "\n", encoding="utf-8")
+    found = list(judged(Guard(faithfulness=FakeFaithfulness()), file, advance=told.append))
+    assert [claim.flagged for claim in found] == [False, True]
+    assert told == [1, 1]
+
+
+@pytest.mark.parametrize("text", ['{"question": "Who?"}', "[1]", "no JSON"])
+def test_another_file_is_refused(tmp_path, capsys, text):
+    file = tmp_path / "rows.jsonl"
+    file.write_text(text + "\n", encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main([str(file)])
+    assert "no file of labelled answers" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from franq_bench.quality import splitters as claims_bench
-from franq_bench.quality.own_sentence import measure
+from franq_bench.quality.answers import answers_of
 from franq_guard.claims import RuleSplitter
 from franq_guard.datasets.jsonl import json_rows
 
@@ -47,26 +47,14 @@ def test_matching_by_hand():
     assert claims_bench.match([[(0, 10)]], [[(0, 9)], [(0, 10)]]) == [(0, 1)]
 
 
-class Overlap:
-    """Every claim is clear but those that speak of Ulm."""
-
-    def score(self, contexts, claims):
-        return [0.3 if "Ulm" in claim else 0.9 for claim in claims]
-
-
-def test_claims_are_scored_by_their_own_sentence(tmp_path):
+def test_answers_are_read_whatever_they_are_called(tmp_path):
     path = tmp_path / "answers.jsonl"
     path.write_text(
-        '{"response": "He was born in Ulm and died in Rome. It rained."}\n'
-        '{"hypothesis": "It rained."}\n{"answers": ["It rained."]}\n',
+        '{"question": "Where?", "response": "In Ulm."}\n{"hypothesis": "It rained."}\n'
+        '{"answers": ["Rome.", "Roma."], "answer": "Paris."}\n{"answer": " "}\n{"text": "No."}\n',
         encoding="utf-8",
     )
-    row, readings = measure(path, Overlap(), drawn=1)
-    # 2 different answers, 3 sentences, 4 claims, 2 of them cut, 1 of those unclear.
-    assert (row.answers, row.sentences, row.claims, row.cut) == (2, 3, 4, 2)
-    assert (row.unclear, row.against) == (1, 1)
-    assert [r.why for r in readings] == ["unclear", "drawn"]
-    assert readings[0].claim == "He was born in Ulm."
+    assert list(answers_of(path)) == [("Where?", "In Ulm."), ("", "It rained."), ("", "Rome.")]
 
 
 def test_alignment_of_a_file(tmp_path):

@@ -211,7 +211,10 @@ def test_missing_files_say_what_to_give(tmp_path):
     ("change", "message"),
     [
         ({"schema": "franq.bench/2"}, "its schema is 'franq.bench/2'"),
+        ({"settings": []}, "settings must be an object"),
         ({"rows": {}}, "rows must be a list"),
+        ({"datasets": None}, "datasets must be a list"),
+        ({"tables": 3}, "tables must be a list"),
         ({"rows": [{"dataset": "nq"}]}, "method of a row must be str"),
         ({"rows": [{"dataset": "nq", "method": "m", "auroc": "x"}]}, "auroc of a row"),
         ({"datasets": [{"name": "nq", "n_train": 1.5, "n_test": 3}]}, "n_train of a dataset"),
