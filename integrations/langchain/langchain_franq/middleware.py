@@ -134,8 +134,6 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
     ) -> Any:
         """Call a tool, hidden from streams; check its result if a model wrote it or it answers."""
-        if request.tool is None:
-            return handler(request)
         told = _Told(self, request)
         returned = handler(quiet(request, told.capture))
         return told.delivered(returned, check_together(told.jobs(returned)))
@@ -144,8 +142,6 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
     ) -> Any:
         """:meth:`wrap_tool_call` with the check in a thread."""
-        if request.tool is None:
-            return await handler(request)
         told = _Told(self, request)
         returned = await handler(quiet(request, told.capture))
         jobs = told.jobs(returned)
