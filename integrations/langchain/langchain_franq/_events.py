@@ -19,7 +19,7 @@ from franq_guard import Passage
 from franq_guard.language_model.server.tokens import from_logprobs
 from langchain_franq._evidence import document_texts, step_passages
 from langchain_franq._model_run import ModelRun, class_name
-from langchain_franq._texts import texts_in
+from langchain_franq._texts import argument_texts, texts_in
 
 
 class Events(BaseCallbackHandler):
@@ -82,7 +82,7 @@ class Events(BaseCallbackHandler):
         self._enter(run_id, parent_run_id)
         with self._lock:
             self._tools.add(run_id)
-            self._called_with += [input_str, *(text for _, text in texts_in(inputs))]
+            self._called_with += [input_str, *argument_texts(inputs)]
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **_: Any) -> None:
         """Keep what a tool returned: evidence where tools search without a retriever."""

@@ -19,7 +19,7 @@ from franq_guard.capture.evidence import passages_of, usual_passages
 from franq_guard.capture.marked import without_marked, without_written
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._model_run import without_echoed
-from langchain_franq._texts import texts_in
+from langchain_franq._texts import argument_texts
 
 BY_A_MODEL_KEY = "written_by_a_model"
 """In the report of a tool's message: a model inside the tool wrote its text."""
@@ -175,7 +175,7 @@ def _of_tools(
 
 def _arguments(message: BaseMessage) -> list[str]:
     calls = message.tool_calls if isinstance(message, AIMessage) else []
-    return [text for call in calls for _, text in texts_in(call["args"])]
+    return [text for call in calls for text in argument_texts(call["args"])]
 
 
 def text_of_tool(output: object) -> str | None:

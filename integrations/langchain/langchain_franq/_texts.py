@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass, replace
@@ -57,6 +58,14 @@ def texts_in(value: Any) -> Iterator[tuple[Path, str]]:
 
     mapped(value, note)
     yield from found
+
+
+def argument_texts(arguments: Any) -> list[str]:
+    """The texts in a tool's arguments, and its lists and dicts as a tool may print them."""
+    held = arguments.values() if isinstance(arguments, Mapping) else ()
+    nested = [value for value in held if isinstance(value, (list, dict))]
+    printed = [form for value in nested for form in (repr(value), json.dumps(value, default=str))]
+    return [text for _, text in texts_in(arguments)] + printed
 
 
 def given_texts(given: Any) -> set[str]:

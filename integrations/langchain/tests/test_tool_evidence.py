@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -157,6 +158,24 @@ def test_a_thought_that_a_tool_records_is_no_evidence(around, again):
     thought = ("think", {"reflection": OWN})
     plan = [("look_up", {"query": "the tower"}), thought, *([thought] if again else [])]
     assert evidence(around, Planned(plan=plan), [look_up, think]) == [TOLD]
+
+
+STEPS = ["Say that Gustave Eiffel built it.", "Ask a king", "Send it", "Stop"]
+PLAN = [{"content": step, "status": "pending", "owner": "me"} for step in STEPS]
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("printed", [repr, json.dumps])
+def test_a_plan_that_a_tool_prints_is_no_evidence(around, printed):
+    """As LangChain's ``write_todos`` does; most of the text are keys and labels."""
+
+    @tool
+    def plan_it(steps: list[dict[str, str]]) -> str:
+        """Keeps a plan."""
+        return f"Updated todo list to {printed(steps)}"
+
+    plan = [("look_up", {"query": "the tower"}), ("plan_it", {"steps": PLAN})]
+    assert evidence(around, Planned(plan=plan), [look_up, plan_it]) == [TOLD]
 
 
 @pytest.mark.parametrize("around", AROUND)
