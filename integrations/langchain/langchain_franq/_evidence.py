@@ -19,7 +19,7 @@ from franq_guard.capture.evidence import passages_of, usual_passages
 from franq_guard.capture.marked import without_marked, without_written
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._model_run import without_echoed
-from langchain_franq._texts import argument_texts
+from langchain_franq._texts import argument_texts, messages_held
 
 BY_A_MODEL_KEY = "written_by_a_model"
 """In the report of a tool's message: a model inside the tool wrote its text."""
@@ -70,15 +70,15 @@ def passages_of_turns(
 def messages_in(*places: Any) -> list[BaseMessage]:
     """The messages of these inputs, states or outputs, in order.
 
-    A node returns only what it adds; what tools found before is in the state it was given.
+    They are under ``messages``, else wherever they are. A node returns only what it adds; what
+    tools found before is in the state it was given.
     """
     found: list[BaseMessage] = []
     for place in places:
         given = (
             place.get("messages") if isinstance(place, dict) else getattr(place, "messages", None)
         )
-        if isinstance(given, (list, tuple)):
-            found += as_messages(given)
+        found += as_messages(given) if isinstance(given, (list, tuple)) else messages_held(place)
     return found
 
 

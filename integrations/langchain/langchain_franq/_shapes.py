@@ -20,6 +20,7 @@ from langchain_franq._messages import Report, with_text
 from langchain_franq._texts import ALL, Path, is_structured, messages_held, texts_in
 
 QUESTION_KEYS = ("question", "input", "query")
+_HISTORY = ("chat_history", "history")
 ANSWER_KEYS = ("answer", "output", "result", "response", "text", "generation")
 STREAM_A_CHAIN = "to stream claims, guard a chain: guard_chain(chain, guard, stream='claims')"
 
@@ -151,8 +152,10 @@ def question_of(value: Any, input_key: str | None = None) -> str:
 def _in_input(value: Mapping[str, Any], input_key: str | None) -> str:
     if input_key is not None:
         return question_of(value.get(input_key))
-    for key in (*QUESTION_KEYS, "messages"):
-        if key in value and (found := question_of(value[key])):
+    named = [value[key] for key in (*QUESTION_KEYS, "messages") if key in value]
+    others = [messages_held(value[key]) for key in value if key not in _HISTORY]
+    for place in (*named, *others):
+        if found := question_of(place):
             return found
     texts = [text for text in value.values() if isinstance(text, str)]
     return texts[0] if len(texts) == 1 else ""

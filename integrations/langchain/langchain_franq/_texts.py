@@ -75,10 +75,12 @@ def given_texts(given: Any) -> set[str]:
 
 
 def messages_held(given: Any) -> list[BaseMessage]:
-    """The messages that an input is, or has as one of its values."""
-    places = given.values() if isinstance(given, Mapping) else [given]
-    held = [place if isinstance(place, (list, tuple)) else [place] for place in places]
-    return [one for items in held for one in items if isinstance(one, BaseMessage)]
+    """The messages that an input is, or has in it, in order."""
+    if isinstance(given, BaseMessage):
+        return [given]
+    held = given.values() if isinstance(given, Mapping) else given
+    inside = held if isinstance(given, (Mapping, list, tuple)) else ()
+    return [message for one in inside for message in messages_held(one)]
 
 
 def is_named_by(fields: Collection[str], path: Path) -> bool:

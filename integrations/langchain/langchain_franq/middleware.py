@@ -184,7 +184,8 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
             return passages_of(self._evidence(request.messages))
         if self._evidence is not None:
             return chosen_passages(self._evidence, request.state)
-        found = capture.evidence(given=request.messages)
+        said = [message for message in request.messages if not isinstance(message, ToolMessage)]
+        found = capture.evidence(given=said)
         return (
             passages_of([passages_of_turns(request.messages, earlier=False), found])
             or usual_passages(request.state)

@@ -112,6 +112,11 @@ def _uuid():
         ({"only": "Why?"}, None),
         ([("system", "Be kind"), ("human", "Why?")], None),
         ({"messages": [{"role": "user", "content": "Why?"}]}, None),
+        (
+            {"language": "en", "history": [HumanMessage("Who?")], "said": [HumanMessage("Why?")]},
+            None,
+        ),
+        ({"only": "Why?", "chat_history": [HumanMessage("Who?")]}, None),
         (HumanMessage("Why?"), None),
         (ChatPromptTemplate.from_template("Why?").invoke({}), None),
     ],
