@@ -86,9 +86,11 @@ class Events(BaseCallbackHandler):
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **_: Any) -> None:
         """Keep what a tool returned: evidence where tools search without a retriever."""
+        inside = [] if isinstance(output, str) else [text for _, text in texts_in(output)]
         with self._lock:
             self._tool_outputs.append((run_id, output))
             self._called_before[run_id] = len(self._called_with)
+            self._texts += inside
 
     def on_retriever_start(
         self,

@@ -10,14 +10,23 @@ from langchain.agents import create_agent
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import create_retriever_tool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import Field
 
-from langchain_franq import FranqCallback, FranqMiddleware, guard_chain, guard_node
+from langchain_franq import FranqCallback, FranqMiddleware, capture, guard_chain, guard_node
 
-from .fakes import RunRetriever, ScriptedAgent, ScriptedChat, ScriptedGuard, question, said
+from .fakes import (
+    RunRetriever,
+    ScriptedAgent,
+    ScriptedChat,
+    ScriptedGuard,
+    ScriptedLLM,
+    question,
+    said,
+)
 
 ASK = {"messages": [HumanMessage(question(7))]}
 TOLD = "The archive says that the tower of run 7 is tall and that masons built it in the spring."
@@ -211,3 +220,33 @@ def test_a_quote_in_a_thought_takes_nothing_from_what_was_quoted(around):
     found = evidence(around, Planned(plan=plan), [look_up, think, weather])
     assert TOLD in found
     assert WEATHER in found
+
+
+@tool
+def search_the_web(query: str) -> dict[str, Any]:
+    """Finds something, as clients of search engines return it."""
+    return {"query": query, "results": [{"url": "https://a.org", "content": TOLD}], "seconds": 0.4}
+
+
+def _within_capture(guard):
+    with capture() as run:
+        answer = _answered(ASK)
+    run.check(guard, question(7), answer["answer"])
+
+
+def _answered(_):
+    [found] = search_the_web.invoke(question(7))["results"]
+    return {"answer": ScriptedLLM().invoke(f"Use this: {found['content']}")}
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda guard: guard_node(guard, _answered).invoke({"question": question(7)}),
+        lambda guard: guard_chain(RunnableLambda(_answered), guard).invoke(question(7)),
+        _within_capture,
+    ],
+)
+def test_what_a_function_takes_from_a_tools_results_is_evidence(around):
+    around(guard := ScriptedGuard())
+    assert [passage.text for passage in guard.traces[-1].passages] == [TOLD]
