@@ -21,7 +21,15 @@ from langchain_franq._capture import Capture
 from langchain_franq._construction import NoFieldsNote, SavedStateNote
 from langchain_franq._job import job_of
 from langchain_franq._quiet import observed_by, out_of_sight, unobserved
-from langchain_franq._shapes import Located, joined, locate, may_pass, question_of
+from langchain_franq._shapes import (
+    Located,
+    has_stopped,
+    joined,
+    locate,
+    may_pass,
+    question_of,
+    without_answer,
+)
 from langchain_franq._texts import given_texts
 from langchain_franq._tool_texts import tool_texts, with_tool_texts
 
@@ -85,7 +93,10 @@ class Call:
         Raises:
             TypeError, KeyError: if no answer can be found in the output.
         """
-        located = locate(output, self.watch.output_key, self.watch.fields)
+        if not self.watch.fields and has_stopped(output, self.value, self.watch.output_key):
+            located = without_answer(output)
+        else:
+            located = locate(output, self.watch.output_key, self.watch.fields)
         found = texts_to_check(output, located, self.value, self.capture)
         own = [] if located.fields else [located.text]
         beside = {text: path[0] for text, path in found.items() if path}
