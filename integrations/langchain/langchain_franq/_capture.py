@@ -147,13 +147,13 @@ class Capture(Events):
     def _quoted(self, answer: str, given: Any) -> list[Passage]:
         run = self.answer_run(answer)
         with self._lock:
-            texts, called_with = list(self._texts), list(self._called_with)
+            texts, said = list(self._texts), [*self._called_with, *self._said]
             searched = bool(self._retrievers)
         if run is None or searched:
             return []
         found = self._but_written(quoted(texts, run.seen), asked_in(given))
-        said = [*given_texts(given), *called_with] if found else []
-        return without_own(found, [Writer([text]) for text in said])
+        own = [*given_texts(given), *said] if found else []
+        return without_own(found, [Writer([text]) for text in own])
 
     def _told_by_tools(self) -> list[Passage]:
         found: list[Passage] = []

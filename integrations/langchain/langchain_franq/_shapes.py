@@ -17,10 +17,17 @@ from langchain_core.runnables.utils import AddableDict
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._evidence import as_messages
 from langchain_franq._messages import Report, with_text
-from langchain_franq._texts import ALL, Path, given_texts, is_structured, messages_held, texts_in
+from langchain_franq._texts import (
+    ALL,
+    HISTORY_KEYS,
+    Path,
+    given_texts,
+    is_structured,
+    messages_held,
+    texts_in,
+)
 
 QUESTION_KEYS = ("question", "input", "query")
-_HISTORY = ("chat_history", "history")
 ANSWER_KEYS = ("answer", "output", "result", "response", "text", "generation")
 _INTERRUPTED = "__interrupt__"  # LangGraph's key in the output of a graph that waits for somebody
 STREAM_A_CHAIN = "to stream claims, guard a chain: guard_chain(chain, guard, stream='claims')"
@@ -177,7 +184,7 @@ def _in_input(value: Mapping[str, Any], input_key: str | None) -> str:
     if input_key is not None:
         return question_of(value.get(input_key))
     named = [value[key] for key in (*QUESTION_KEYS, "messages") if key in value]
-    others = [messages_held(value[key]) for key in value if key not in _HISTORY]
+    others = [messages_held(value[key]) for key in value if key not in HISTORY_KEYS]
     for place in (*named, *others):
         if found := question_of(place):
             return found
