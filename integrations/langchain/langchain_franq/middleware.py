@@ -41,7 +41,7 @@ from langchain_franq._job import job_from, job_of
 from langchain_franq._messages import with_text
 from langchain_franq._model_run import ModelRun
 from langchain_franq._models import models_of
-from langchain_franq._quiet import running_out_of_sight, unobserved
+from langchain_franq._quiet import running_out_of_sight, unobserved, words_out_of_sight
 from langchain_franq._rewritten import is_json, rewritten
 from langchain_franq._shapes import STREAM_A_CHAIN, question_of
 from langchain_franq._texts import is_named_by, mapped, texts_in
@@ -135,7 +135,8 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> Any:
         """Call a tool, hidden from streams; check its result if a model wrote it or it answers."""
         told = _Told(self, request)
-        returned = handler(quiet(request, told.capture))
+        with running_out_of_sight(told.capture, words_out_of_sight):
+            returned = handler(quiet(request, told.capture))
         return told.delivered(returned, check_together(told.jobs(returned)))
 
     async def awrap_tool_call(
@@ -143,7 +144,8 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> Any:
         """:meth:`wrap_tool_call` with the check in a thread."""
         told = _Told(self, request)
-        returned = await handler(quiet(request, told.capture))
+        with running_out_of_sight(told.capture, words_out_of_sight):
+            returned = await handler(quiet(request, told.capture))
         jobs = told.jobs(returned)
         return told.delivered(returned, await acheck_together(jobs) if jobs else [])
 

@@ -291,6 +291,34 @@ def test_a_tool_that_other_middleware_puts_there_is_checked_and_hidden_too(known
     assert [[p.id for p in trace.passages] for trace in guard.traces] == [["7-tall", "7-old"]] * 2
 
 
+class Shortening(AgentMiddleware):
+    """A model of its own writes anew what a tool returned."""
+
+    def wrap_tool_call(self, request, handler):
+        return self._short(handler(request), ScriptedChat().invoke("run 7"))
+
+    async def awrap_tool_call(self, request, handler):
+        return self._short(await handler(request), await ScriptedChat().ainvoke("run 7"))
+
+    def _short(self, message, short):
+        return message.model_copy(update={"content": short.text})
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_what_other_middleware_makes_of_a_tools_text_is_checked_and_hidden_too(asynchronous):
+    guard, found = ScriptedGuard(), tool("search")(looked_up.func)
+    middleware = [FranqMiddleware(guard), Shortening()]
+    app = create_agent(ScriptedAgent(), [found], middleware=middleware)
+
+    async def astream() -> list[Any]:
+        return [chunk async for chunk in app.astream(ASK, stream_mode="messages")]
+
+    chunks = asyncio.run(astream()) if asynchronous else app.stream(ASK, stream_mode="messages")
+    _, told, answer = [message for message, _ in chunks]
+    assert told.text == answer.text == f"{said('run 7')} [checked: ]"
+    assert [[p.text for p in trace.passages] for trace in guard.traces] == [[LOOKED_UP]] * 2
+
+
 def test_a_follow_up_question_has_the_documents_of_a_tool_and_not_its_models_text():
     guard = ScriptedGuard()
     middleware = [FranqMiddleware(guard)]
