@@ -9,7 +9,6 @@ from langchain_core.documents import Document
 from langchain_core.messages import (
     AIMessage,
     BaseMessage,
-    HumanMessage,
     ToolMessage,
     convert_to_messages,
 )
@@ -19,7 +18,7 @@ from franq_guard.capture.evidence import passages_of, usual_passages
 from franq_guard.capture.marked import without_marked, without_written
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._model_run import without_echoed
-from langchain_franq._texts import argument_texts, messages_held
+from langchain_franq._texts import argument_texts, is_of_user, messages_held
 
 BY_A_MODEL_KEY = "written_by_a_model"
 """In the report of a tool's message: a model inside the tool wrote its text."""
@@ -60,7 +59,7 @@ def passages_of_turns(
     called with (a thought, a note). ``known`` gives the passages that stand for a text that a model
     in a tool of an earlier turn wrote.
     """
-    begins = max((i for i, m in enumerate(messages) if isinstance(m, HumanMessage)), default=-1)
+    begins = max((i for i, m in enumerate(messages) if is_of_user(m)), default=-1)
     before = _of_tools(messages[: begins + 1], known=known)
     called = [text for message in messages[: begins + 1] for text in _arguments(message)]
     found = _of_tools(messages[begins + 1 :], written, called=called, seen=before)

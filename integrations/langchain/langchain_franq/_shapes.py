@@ -22,6 +22,7 @@ from langchain_franq._texts import (
     HISTORY_KEYS,
     Path,
     given_texts,
+    is_of_user,
     is_structured,
     messages_held,
     texts_in,
@@ -175,7 +176,7 @@ def question_of(value: Any, input_key: str | None = None) -> str:
     if isinstance(value, Mapping):
         return _in_input(value, input_key)
     if isinstance(value, Sequence):
-        human = [m for m in as_messages(value) if isinstance(m, HumanMessage)]
+        human = [m for m in as_messages(value) if is_of_user(m)]
         return str(human[-1].text) if human else ""
     return ""
 

@@ -87,6 +87,11 @@ def messages_held(given: Any) -> list[BaseMessage]:
     return [message for one in inside for message in messages_held(one)]
 
 
+def is_of_user(message: BaseMessage) -> bool:
+    """Whether a user wrote a message, and not LangChain's middleware (a summary of the turns)."""
+    return isinstance(message, HumanMessage) and "lc_source" not in message.additional_kwargs
+
+
 def said_in(value: Any) -> list[str]:
     """What a user and a model said in earlier turns that a step has loaded.
 

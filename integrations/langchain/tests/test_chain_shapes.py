@@ -103,6 +103,9 @@ def _uuid():
     return uuid4()
 
 
+SUMMARY = {"lc_source": "summarization"}  # of LangChain's SummarizationMiddleware
+
+
 @pytest.mark.parametrize(
     ("value", "key"),
     [
@@ -117,6 +120,7 @@ def _uuid():
             None,
         ),
         ({"only": "Why?", "chat_history": [HumanMessage("Who?")]}, None),
+        ([HumanMessage("Why?"), HumanMessage("So far: ...", additional_kwargs=SUMMARY)], None),
         (HumanMessage("Why?"), None),
         (ChatPromptTemplate.from_template("Why?").invoke({}), None),
     ],
