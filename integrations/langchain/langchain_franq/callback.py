@@ -18,8 +18,8 @@ from franq_guard.capture.local import LocalModel, check_recorded
 from franq_guard.capture.watching import ToldByModels, Watching
 from franq_guard.streaming.release import OnReport
 from langchain_franq._evidence import messages_in, seen_in_tools
+from langchain_franq._find import models_of
 from langchain_franq._job import job_of
-from langchain_franq._models import models_of
 from langchain_franq._quiet import unobserved
 from langchain_franq._roots import Root, Roots
 from langchain_franq._shapes import has_stopped, locate, question_of

@@ -37,10 +37,10 @@ from langchain_franq._direct import (
     with_answers,
 )
 from langchain_franq._evidence import BY_A_MODEL_KEY, messages_in, passages_of_turns, seen_in_tools
+from langchain_franq._find import models_of
 from langchain_franq._job import job_from, job_of
 from langchain_franq._messages import with_text
 from langchain_franq._model_run import ModelRun
-from langchain_franq._models import models_of
 from langchain_franq._quiet import running_out_of_sight, unobserved, words_out_of_sight
 from langchain_franq._rewritten import is_json, rewritten
 from langchain_franq._shapes import STREAM_A_CHAIN, question_of
