@@ -41,7 +41,7 @@ def without_written(text: str, written: Collection[str]) -> str:
     If only a few other words are left (such as ``"Answer:"``), the result is blank. If ``text``
     contains nothing of ``written``, it is returned unchanged.
     """
-    told = [model.strip() for model in written if model.strip()]
+    told = sorted((own.strip() for own in written if own.strip()), key=len, reverse=True)
     left = text
     for whole in told:
         if len(_WORD.findall(whole)) >= _FEWEST:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from franq_guard.capture.marked import without_marked
+from franq_guard.capture.marked import without_marked, without_written
 from franq_guard.policy import MARKS
 
 
@@ -38,3 +38,9 @@ def test_without_a_mark_it_is_the_same_text():
 
 def test_a_mark_alone_leaves_nothing():
     assert not without_marked("[unverified]").strip()
+
+
+def test_a_text_is_taken_out_whole_though_another_is_a_part_of_it():
+    whole = "Zebras sing in the tower; nobody knows why they do"
+    left = without_written(f"The note says that {whole} at night.", [whole[:26], whole])
+    assert left.split() == ["The", "note", "says", "that", "at", "night."]

@@ -1,14 +1,22 @@
-"""Finds a model's other texts in an output besides the answer, so that these are checked too."""
+"""Finds a model's other texts in an output besides the answer; puts all checked texts in place.
+
+That are texts anywhere in the output, and what models inside an agent's tools wrote.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, ToolMessage
 
+from franq_guard import GuardedAnswer
+from franq_guard.capture.job import Job
+from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._capture import Capture
+from langchain_franq._evidence import BY_A_MODEL_KEY
+from langchain_franq._messages import Report, with_text
 from langchain_franq._shapes import Located
 from langchain_franq._texts import Path, given_texts, is_named_by, is_passage, mapped, texts_in
 
@@ -30,7 +38,8 @@ def texts_to_check(output: Any, located: Located, given: Any, capture: Capture) 
     """
     if located.fields:
         return {t: p for p, t in texts_in(output) if t.strip() and is_named_by(located.fields, p)}
-    known, said = given_texts(given), _of_messages(output)
+    known = given_texts(given)
+    said = {str(m.text) for m in _messages_of(output) if isinstance(m, AIMessage)}
     stretches = _stretches([located.text, *capture.texts])
     whole = {text.strip() for text in capture.texts if len(_WORD.findall(text)) > 1}
 
@@ -51,16 +60,62 @@ def texts_to_check(output: Any, located: Located, given: Any, capture: Capture) 
     return found
 
 
-def put_beside(output: Any, checked: Mapping[str, str], given: Collection[str]) -> Any:
-    """``output`` with the raw texts replaced by the checked ones."""
-    return mapped(output, lambda _, text: text if text in given else checked.get(text, text))
+def tool_texts(output: Any, capture: Capture) -> list[str]:
+    """The texts of tools among the messages of an output that a model wrote in this run."""
+    return list(dict.fromkeys(str(m.text) for m in _written_in_tools(output, capture)))
 
 
-def _of_messages(output: Any) -> set[str]:
+def with_checked(
+    output: Any,
+    jobs: Sequence[Job],
+    answers: Sequence[GuardedAnswer],
+    capture: Capture,
+    known: Collection[str],
+) -> Any:
+    """``output`` with the checked texts in place of the raw ones; its tools' messages get reports.
+
+    Args:
+        output: what a chain or node returned.
+        jobs: one for each text.
+        answers: the checked texts, in the same order.
+        capture: of the run.
+        known: texts of the input, which stay as they are.
+    """
+    told = {
+        job.lead + answer.original: (job.lead + answer.text, answer.to_dict())
+        for job, answer in zip(jobs, answers, strict=True)
+    }
+    texts = {raw: new for raw, (new, _) in told.items() if raw and raw not in known}
+    of_tools = _with_tool_texts(output, told, capture)
+    return mapped(of_tools, lambda _, text: texts.get(text, text))
+
+
+def _with_tool_texts(
+    output: Any, checked: Mapping[str, tuple[str, Report]], capture: Capture
+) -> Any:
+    found = [m for m in _written_in_tools(output, capture) if str(m.text) in checked]
+    if not found:
+        return output
+
+    def told(message: Any) -> Any:
+        if not any(message is one for one in found):
+            return message
+        text, report = checked[str(message.text)]
+        return with_text(message, text, {**report, BY_A_MODEL_KEY: True})
+
+    return {**output, "messages": [told(message) for message in output["messages"]]}
+
+
+def _written_in_tools(output: Any, capture: Capture) -> Iterator[ToolMessage]:
+    for message in _messages_of(output):
+        told = isinstance(message, ToolMessage) and REPORT_KEY not in message.response_metadata
+        if told and capture.wrote_in_a_tool(str(message.text)):
+            yield message
+
+
+def _messages_of(output: Any) -> Sequence[Any]:
     held = output.get("messages") if isinstance(output, Mapping) else None
-    if not isinstance(held, (list, tuple)):
-        return set()
-    return {str(message.text) for message in held if isinstance(message, AIMessage)}
+    return held if isinstance(held, (list, tuple)) else ()
 
 
 def _stretches(texts: Iterable[str]) -> set[tuple[str, ...]]:

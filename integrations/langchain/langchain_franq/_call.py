@@ -16,14 +16,21 @@ from franq_guard.capture.job import joined as joined_answers
 from franq_guard.capture.local import LocalModel
 from franq_guard.capture.outlet import StreamMode, remarks
 from franq_guard.streaming.release import Release
-from langchain_franq._beside import ALSO_CHECKED_KEY, put_beside, texts_to_check
+from langchain_franq._beside import ALSO_CHECKED_KEY, texts_to_check, tool_texts, with_checked
 from langchain_franq._capture import Capture
 from langchain_franq._construction import NoFieldsNote, SavedStateNote
 from langchain_franq._job import job_of
 from langchain_franq._quiet import observed_by, out_of_sight, unobserved
-from langchain_franq._shapes import Located, joined, locate, may_pass, question_of
+from langchain_franq._shapes import (
+    Located,
+    has_stopped,
+    joined,
+    locate,
+    may_pass,
+    question_of,
+    without_answer,
+)
 from langchain_franq._texts import given_texts
-from langchain_franq._tool_texts import tool_texts, with_tool_texts
 
 if TYPE_CHECKING:
     from franq_guard import Guard
@@ -85,7 +92,10 @@ class Call:
         Raises:
             TypeError, KeyError: if no answer can be found in the output.
         """
-        located = locate(output, self.watch.output_key, self.watch.fields)
+        if not self.watch.fields and has_stopped(output, self.value, self.watch.output_key):
+            located = without_answer(output)
+        else:
+            located = locate(output, self.watch.output_key, self.watch.fields)
         found = texts_to_check(output, located, self.value, self.capture)
         own = [] if located.fields else [located.text]
         beside = {text: path[0] for text, path in found.items() if path}
@@ -189,11 +199,8 @@ class Reading:
         return report
 
     def _mapped(self, output: Any, checked: Sequence[GuardedAnswer]) -> Any:
-        found = [(job.lead, a) for job, a in zip(self.jobs, checked, strict=True)]
-        texts = {lead + a.original: lead + a.text for lead, a in found if lead + a.original}
-        told = {lead + a.original: (lead + a.text, a.to_dict()) for lead, a in found}
-        of_tools = with_tool_texts(output, told, self.call.capture)
-        return put_beside(of_tools, texts, given_texts(self.call.value))
+        known = given_texts(self.call.value)
+        return with_checked(output, self.jobs, checked, self.call.capture, known)
 
 
 def all_checked(calls: Sequence[Call], outputs: Sequence[Any]) -> list[Any]:

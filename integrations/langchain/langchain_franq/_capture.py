@@ -74,9 +74,10 @@ class Capture(Events):
         Retrievers or artifacts of tools, with the texts of tools that do not only join these; the
         ``output``, then the input (``given``), under a usual key; documents that a step returned;
         texts of tools; tools of the conversation; where there was no retriever, texts that a step
-        made and that stand in the prompt of the ``answer``. What a model wrote does not count,
-        unless it repeats what it was given; nor does a tool's text that is itself the ``answer``
-        (of a tool that answers directly). ``known`` is for texts of tools of earlier turns.
+        made, or that are in a dict or list of a tool, and that stand in the prompt of the
+        ``answer``. What a model wrote does not count, unless it repeats what it was given; nor does
+        a tool's text that is itself the ``answer`` (of a tool that answers directly). ``known`` is
+        for texts of tools of earlier turns.
         """
         told = self._but_itself(self._told_by_tools(), answer)
         artifacts = [artifact_passages(made) for _, made in self._tool_outputs]
@@ -146,13 +147,13 @@ class Capture(Events):
     def _quoted(self, answer: str, given: Any) -> list[Passage]:
         run = self.answer_run(answer)
         with self._lock:
-            texts, called_with = list(self._texts), list(self._called_with)
+            texts, said = list(self._texts), [*self._called_with, *self._said]
             searched = bool(self._retrievers)
         if run is None or searched:
             return []
         found = self._but_written(quoted(texts, run.seen), asked_in(given))
-        said = [*given_texts(given), *called_with] if found else []
-        return without_own(found, [Writer([text]) for text in said])
+        own = [*given_texts(given), *said] if found else []
+        return without_own(found, [Writer([text]) for text in own])
 
     def _told_by_tools(self) -> list[Passage]:
         found: list[Passage] = []

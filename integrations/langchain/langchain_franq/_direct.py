@@ -7,6 +7,7 @@ a model inside a tool wrote. Such a text is checked like an answer and does not 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from langchain.agents.middleware import ToolCallRequest
@@ -58,10 +59,24 @@ class QuietTool:
         return observed_by(self._capture, self._hide(config or {}))
 
 
+@dataclass
+class _QuietRequest(ToolCallRequest):
+    """A request whose tool is a :class:`QuietTool`, also one that other middleware puts there."""
+
+    capture: Capture
+
+    def __post_init__(self) -> None:
+        if self.tool is not None and not isinstance(self.tool, QuietTool):
+            tool: Any = QuietTool(self.tool, self.capture)
+            object.__setattr__(self, "tool", tool)
+
+
 def quiet(request: ToolCallRequest, capture: Capture) -> ToolCallRequest:
-    """The request with its tool captured and hidden from streams."""
-    tool: Any = QuietTool(request.tool, capture)
-    return request.override(tool=tool)
+    """The request with its tool captured and hidden from streams.
+
+    It may have no tool yet: other middleware adds one that the agent did not know of.
+    """
+    return _QuietRequest(request.tool_call, request.tool, request.state, request.runtime, capture)
 
 
 def answers_in(returned: Any) -> list[ToolMessage]:

@@ -16,10 +16,11 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult
 
 from franq_guard import Passage
+from franq_guard.capture.matching import same_text
 from franq_guard.language_model.server.tokens import from_logprobs
 from langchain_franq._evidence import document_texts, step_passages
 from langchain_franq._model_run import ModelRun, class_name
-from langchain_franq._texts import texts_in
+from langchain_franq._texts import argument_texts, said_in, texts_in
 
 
 class Events(BaseCallbackHandler):
@@ -39,6 +40,7 @@ class Events(BaseCallbackHandler):
         self._steps: list[Passage] = []
         self._documents: set[str] = set()
         self._texts: list[str] = []
+        self._said: set[str] = set()
         self._called_with: list[str] = []
         self._called_before: dict[UUID, int] = {}
 
@@ -59,11 +61,17 @@ class Events(BaseCallbackHandler):
             self._documents |= set(document_texts(inputs))
 
     def on_chain_end(self, outputs: Any, **_: Any) -> None:
-        """Keep the documents or texts that a step returned, since functions may search, too."""
+        """Keep the documents or texts that a step returned, since functions may search, too.
+
+        And what was said in earlier turns, which is no evidence.
+        """
         found = step_passages(outputs)
         values = outputs.values() if isinstance(outputs, dict) else [outputs]
         texts = [str(value) for value in values if isinstance(value, str)]
+        said = said_in(outputs)
         with self._lock:
+            written = [run.text for run in self._models.values() if run.text]
+            self._said |= {t for t in said if not any(same_text(t, own) for own in written)}
             self._steps += found
             self._documents |= set(document_texts(outputs))
             self._texts += texts
@@ -82,13 +90,15 @@ class Events(BaseCallbackHandler):
         self._enter(run_id, parent_run_id)
         with self._lock:
             self._tools.add(run_id)
-            self._called_with += [input_str, *(text for _, text in texts_in(inputs))]
+            self._called_with += [input_str, *argument_texts(inputs)]
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **_: Any) -> None:
         """Keep what a tool returned: evidence where tools search without a retriever."""
+        inside = [] if isinstance(output, str) else [text for _, text in texts_in(output)]
         with self._lock:
             self._tool_outputs.append((run_id, output))
             self._called_before[run_id] = len(self._called_with)
+            self._texts += inside
 
     def on_retriever_start(
         self,

@@ -9,7 +9,6 @@ from langchain_core.documents import Document
 from langchain_core.messages import (
     AIMessage,
     BaseMessage,
-    HumanMessage,
     ToolMessage,
     convert_to_messages,
 )
@@ -19,7 +18,7 @@ from franq_guard.capture.evidence import passages_of, usual_passages
 from franq_guard.capture.marked import without_marked, without_written
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._model_run import without_echoed
-from langchain_franq._texts import texts_in
+from langchain_franq._texts import argument_texts, is_of_user, messages_held
 
 BY_A_MODEL_KEY = "written_by_a_model"
 """In the report of a tool's message: a model inside the tool wrote its text."""
@@ -60,7 +59,7 @@ def passages_of_turns(
     called with (a thought, a note). ``known`` gives the passages that stand for a text that a model
     in a tool of an earlier turn wrote.
     """
-    begins = max((i for i, m in enumerate(messages) if isinstance(m, HumanMessage)), default=-1)
+    begins = max((i for i, m in enumerate(messages) if is_of_user(m)), default=-1)
     before = _of_tools(messages[: begins + 1], known=known)
     called = [text for message in messages[: begins + 1] for text in _arguments(message)]
     found = _of_tools(messages[begins + 1 :], written, called=called, seen=before)
@@ -70,15 +69,15 @@ def passages_of_turns(
 def messages_in(*places: Any) -> list[BaseMessage]:
     """The messages of these inputs, states or outputs, in order.
 
-    A node returns only what it adds; what tools found before is in the state it was given.
+    They are under ``messages``, else wherever they are. A node returns only what it adds; what
+    tools found before is in the state it was given.
     """
     found: list[BaseMessage] = []
     for place in places:
         given = (
             place.get("messages") if isinstance(place, dict) else getattr(place, "messages", None)
         )
-        if isinstance(given, (list, tuple)):
-            found += as_messages(given)
+        found += as_messages(given) if isinstance(given, (list, tuple)) else messages_held(place)
     return found
 
 
@@ -175,7 +174,7 @@ def _of_tools(
 
 def _arguments(message: BaseMessage) -> list[str]:
     calls = message.tool_calls if isinstance(message, AIMessage) else []
-    return [text for call in calls for _, text in texts_in(call["args"])]
+    return [text for call in calls for text in argument_texts(call["args"])]
 
 
 def text_of_tool(output: object) -> str | None:

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import FunctionType, MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.language_models import BaseLanguageModel
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.utils import get_function_nonlocals
 
+from franq_guard.capture.local import LocalModel, live_models
 from franq_guard.capture.walking import is_named, parts_in
+
+if TYPE_CHECKING:
+    from franq_guard import Guard
+
+
+def models_of(chain: Any, guard: Guard) -> list[LocalModel]:
+    """The local models in ``chain``, each with its recorder attached; see :func:`live_models`."""
+    return live_models(local_models(chain), guard)
 
 
 def local_models(chain: Any) -> list[tuple[Any, Any]]:

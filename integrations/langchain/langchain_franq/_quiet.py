@@ -87,8 +87,11 @@ def observed_by(callback: BaseCallbackHandler, config: RunnableConfig) -> Runnab
 
 
 @contextmanager
-def running_out_of_sight(callback: BaseCallbackHandler | None = None) -> Iterator[None]:
-    """Context whose configuration hides runs, as :func:`out_of_sight` does; ``callback`` sees them.
+def running_out_of_sight(
+    callback: BaseCallbackHandler | None = None,
+    hide: Callable[[RunnableConfig], RunnableConfig] = out_of_sight,
+) -> Iterator[None]:
+    """Context whose configuration hides runs, as ``hide`` does; ``callback`` sees them.
 
     A LangGraph graph reads the context's configuration even if it is given one as an argument.
     """
@@ -96,7 +99,7 @@ def running_out_of_sight(callback: BaseCallbackHandler | None = None) -> Iterato
     if around is None and callback is None:
         yield
         return
-    config = out_of_sight(around or {})
+    config = hide(around or {})
     if callback is not None:
         config = observed_by(callback, config)
     with _running_under(config):

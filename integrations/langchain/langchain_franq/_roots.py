@@ -15,11 +15,15 @@ _MOST = 10_000  # open roots; older ones are of runs whose end was not reported
 
 @dataclass
 class Root:
-    """A root run: its input (``given``) and what ran in it, if it is watched."""
+    """A root run: its input (``given``) and what ran in it, if it is watched.
+
+    ``interrupted``: a part of it waits for somebody's answer, and it ends without its own.
+    """
 
     run_id: UUID
     watched: bool
     given: Any
+    interrupted: bool = False
     capture: Capture = field(default_factory=Capture)
     runs: set[UUID] = field(default_factory=set)
 
@@ -62,9 +66,11 @@ class Roots:
                 self._forget(root)
             return root if root is not None and root.watched else None
 
-    def forget(self, run_id: UUID) -> None:
-        """Forget a run that failed, if it is a root."""
-        self.ended(run_id)
+    def failed(self, run_id: UUID, error: BaseException) -> None:
+        """Forget a run that failed, if it is a root; a graph's parts fail to interrupt it."""
+        root = self.ended(run_id)
+        if root is not None and type(error).__name__ == "GraphInterrupt":
+            root.interrupted = True
 
     def _opened(self, run_id: UUID, given: Any) -> Root:
         if len(self._open) >= _MOST:

@@ -17,10 +17,20 @@ from langchain_core.runnables.utils import AddableDict
 from franq_guard.capture.outlet import REPORT_KEY
 from langchain_franq._evidence import as_messages
 from langchain_franq._messages import Report, with_text
-from langchain_franq._texts import ALL, Path, is_structured, messages_held, texts_in
+from langchain_franq._texts import (
+    ALL,
+    HISTORY_KEYS,
+    Path,
+    given_texts,
+    is_of_user,
+    is_structured,
+    messages_held,
+    texts_in,
+)
 
 QUESTION_KEYS = ("question", "input", "query")
 ANSWER_KEYS = ("answer", "output", "result", "response", "text", "generation")
+_INTERRUPTED = "__interrupt__"  # LangGraph's key in the output of a graph that waits for somebody
 STREAM_A_CHAIN = "to stream claims, guard a chain: guard_chain(chain, guard, stream='claims')"
 
 
@@ -74,6 +84,24 @@ def locate(output: Any, output_key: str | None = None, fields: Collection[str] =
     return _structured(output, (ALL,), may_lack=False)
 
 
+def has_stopped(output: Any, given: Any, output_key: str | None = None) -> bool:
+    """Whether a graph has not answered yet: it asks somebody, or the user's message is its last."""
+    answers = ANSWER_KEYS if output_key is None else (output_key, output_key.partition(".")[0])
+    if not isinstance(output, Mapping) or any(k in output for k in answers if k != "messages"):
+        return False
+    held = output.get("messages")
+    last = held[-1] if isinstance(held, list) and held else None
+    if isinstance(last, HumanMessage) and str(last.text) in given_texts(given):
+        return True
+    return _INTERRUPTED in output and not isinstance(last, AIMessage)
+
+
+def without_answer(output: Mapping[str, Any]) -> Located:
+    """No answer in the output of a graph that :func:`has_stopped`; it gets the report alone."""
+    put = _put_beside(output)
+    return Located("", put, put)
+
+
 def _structured(output: Any, fields: Collection[str], *, may_lack: bool) -> Located:
     if not may_lack and not any(text.strip() for _, text in texts_in(output)):
         raise TypeError(
@@ -81,13 +109,18 @@ def _structured(output: Any, fields: Collection[str], *, may_lack: bool) -> Loca
             "a string, a message, or a dict that holds one of them"
         )
 
+    put = _put_beside(output)
+    return Located("", put, put, fields=tuple(fields))
+
+
+def _put_beside(output: Any) -> Callable[[str, Report | None], Any]:
     def put(_: str, report: Report | None) -> Any:
         if report is None or not isinstance(output, Mapping):
             return output
         kind = AddableDict if isinstance(output, AddableDict) else dict
         return kind({**output, REPORT_KEY: report})
 
-    return Located("", put, put, fields=tuple(fields))
+    return put
 
 
 def _in_mapping(output: Mapping[str, Any], output_key: str | None) -> Located:
@@ -143,7 +176,7 @@ def question_of(value: Any, input_key: str | None = None) -> str:
     if isinstance(value, Mapping):
         return _in_input(value, input_key)
     if isinstance(value, Sequence):
-        human = [m for m in as_messages(value) if isinstance(m, HumanMessage)]
+        human = [m for m in as_messages(value) if is_of_user(m)]
         return str(human[-1].text) if human else ""
     return ""
 
@@ -151,8 +184,10 @@ def question_of(value: Any, input_key: str | None = None) -> str:
 def _in_input(value: Mapping[str, Any], input_key: str | None) -> str:
     if input_key is not None:
         return question_of(value.get(input_key))
-    for key in (*QUESTION_KEYS, "messages"):
-        if key in value and (found := question_of(value[key])):
+    named = [value[key] for key in (*QUESTION_KEYS, "messages") if key in value]
+    others = [messages_held(value[key]) for key in value if key not in HISTORY_KEYS]
+    for place in (*named, *others):
+        if found := question_of(place):
             return found
     texts = [text for text in value.values() if isinstance(text, str)]
     return texts[0] if len(texts) == 1 else ""

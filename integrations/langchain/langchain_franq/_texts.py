@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass, replace
 from typing import Any
@@ -18,6 +19,10 @@ from langchain_franq._messages import with_text
 
 Path = tuple[str, ...]
 Change = Callable[[Path, str], str]
+_MANY = (list, tuple, set, frozenset)
+
+HISTORY_KEYS = ("chat_history", "history")
+"""The keys under which applications keep earlier turns."""
 
 ALL = "*"
 """In ``fields=``: all texts."""
@@ -26,9 +31,9 @@ ALL = "*"
 def mapped(value: Any, change: Change, path: Path = ()) -> Any:
     """``value`` with each text changed; ``value`` itself if nothing changes.
 
-    Texts are strings and the texts of AI messages in dicts, lists, pydantic models and dataclasses,
-    nested to any depth. Documents, other messages and a report are not changed. A path has the
-    names of keys and fields.
+    Texts are strings and the texts of AI messages in dicts, lists, sets, pydantic models and
+    dataclasses, nested to any depth. Documents, other messages and a report are not changed. A path
+    has the names of keys and fields.
     """
     if isinstance(value, str):
         new = change(path, str(value))
@@ -42,7 +47,7 @@ def mapped(value: Any, change: Change, path: Path = ()) -> Any:
         return value
     if isinstance(value, Mapping):
         return _mapped_dict(value, change, path)
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, _MANY):
         return _mapped_list(value, change, path)
     return _mapped_object(value, change, path)
 
@@ -59,6 +64,14 @@ def texts_in(value: Any) -> Iterator[tuple[Path, str]]:
     yield from found
 
 
+def argument_texts(arguments: Any) -> list[str]:
+    """The texts in a tool's arguments, and its lists and dicts as a tool may print them."""
+    held = arguments.values() if isinstance(arguments, Mapping) else ()
+    nested = [value for value in held if isinstance(value, (list, dict))]
+    printed = [form for value in nested for form in (repr(value), json.dumps(value, default=str))]
+    return [text for _, text in texts_in(arguments)] + printed
+
+
 def given_texts(given: Any) -> set[str]:
     """All texts of an input, those of human messages among them."""
     said = {str(m.text) for m in messages_held(given) if isinstance(m, HumanMessage)}
@@ -66,10 +79,29 @@ def given_texts(given: Any) -> set[str]:
 
 
 def messages_held(given: Any) -> list[BaseMessage]:
-    """The messages that an input is, or has as one of its values."""
-    places = given.values() if isinstance(given, Mapping) else [given]
-    held = [place if isinstance(place, (list, tuple)) else [place] for place in places]
-    return [one for items in held for one in items if isinstance(one, BaseMessage)]
+    """The messages that an input is, or has in it, in order."""
+    if isinstance(given, BaseMessage):
+        return [given]
+    held = given.values() if isinstance(given, Mapping) else given
+    inside = held if isinstance(given, (Mapping, list, tuple)) else ()
+    return [message for one in inside for message in messages_held(one)]
+
+
+def is_of_user(message: BaseMessage) -> bool:
+    """Whether a user wrote a message, and not LangChain's middleware (a summary of the turns)."""
+    return isinstance(message, HumanMessage) and "lc_source" not in message.additional_kwargs
+
+
+def said_in(value: Any) -> list[str]:
+    """What a user and a model said in earlier turns that a step has loaded.
+
+    That is what is under a key of a history, and messages up to the last one of a model.
+    """
+    held = messages_held(value)
+    upto = max((i for i, m in enumerate(held) if isinstance(m, AIMessage)), default=-1)
+    said = [str(m.text) for m in held[: upto + 1] if isinstance(m, (AIMessage, HumanMessage))]
+    kept = [value.get(key) for key in HISTORY_KEYS] if isinstance(value, Mapping) else []
+    return said + [text for _, text in texts_in(kept)]
 
 
 def is_named_by(fields: Collection[str], path: Path) -> bool:
@@ -80,7 +112,7 @@ def is_named_by(fields: Collection[str], path: Path) -> bool:
 
 def is_structured(value: Any) -> bool:
     """Whether :func:`mapped` looks for texts inside a value."""
-    held = isinstance(value, (Mapping, list, tuple, BaseModel))
+    held = isinstance(value, (Mapping, *_MANY, BaseModel))
     return held or (is_dataclass(value) and not isinstance(value, type))
 
 
@@ -99,13 +131,13 @@ def _mapped_dict(value: Mapping[Any, Any], change: Change, path: Path) -> Any:
     return AddableDict(new) if isinstance(value, AddableDict) else new
 
 
-def _mapped_list(value: Sequence[Any], change: Change, path: Path) -> Any:
+def _mapped_list(value: Collection[Any], change: Change, path: Path) -> Any:
     new = [mapped(inner, change, path) for inner in value]
     if all(a is b for a, b in zip(new, value, strict=True)):
         return value
-    if isinstance(value, tuple):
-        return type(value)(*new) if hasattr(value, "_fields") else tuple(new)
-    return new
+    if hasattr(value, "_fields"):  # a named tuple
+        return type(value)(*new)
+    return next(kind for kind in _MANY if isinstance(value, kind))(new)
 
 
 def _mapped_object(value: Any, change: Change, path: Path) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from langchain_core.messages import BaseMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 
 from franq_guard.capture.local import LocalModel
 from franq_guard.capture.matching import prompt_of_messages
@@ -13,7 +13,6 @@ from franq_guard.capture.writing import Prompts, Writers, Written
 from franq_guard.capture.writing import written as written_by
 from franq_guard.language_model.server.tokens import from_logprobs
 from langchain_franq._model_run import ModelRun
-from langchain_franq._models import templated
 
 if TYPE_CHECKING:
     from franq_guard import Guard
@@ -33,9 +32,9 @@ def _prompts(run: ModelRun, only: LocalModel | None) -> Prompts:
     messages = run.messages
     if messages is None:
         return Prompts(lambda _: run.prompt, lambda _: run.prompt, echoed=True)
-    exact = None if only is None else templated(only, messages)
+    exact = None if only is None else _templated(only, messages)
     return Prompts(
-        lambda model: templated(model, messages),
+        lambda model: _templated(model, messages),
         lambda guard: exact or _prompt_for(guard, messages),
         echoed=True,
     )
@@ -45,3 +44,19 @@ def _prompt_for(guard: Guard, messages: Sequence[BaseMessage]) -> str:
     system = [str(m.text) for m in messages if isinstance(m, SystemMessage)]
     others = [str(m.text) for m in messages if not isinstance(m, SystemMessage)]
     return prompt_of_messages(guard, system, others)
+
+
+def _templated(model: LocalModel, messages: Sequence[BaseMessage]) -> str | None:
+    """The string that the model's chat template makes of ``messages``; None without a template."""
+    if not getattr(model.tokenizer, "chat_template", None):
+        return None
+    roles = [{"role": _role_of(m), "content": str(m.text)} for m in messages]
+    text = model.tokenizer.apply_chat_template(roles, tokenize=False, add_generation_prompt=True)
+    return str(text)
+
+
+def _role_of(message: BaseMessage) -> str:
+    """The chat template's role for the author of a message."""
+    if isinstance(message, SystemMessage):
+        return "system"
+    return "assistant" if isinstance(message, AIMessage) else "user"

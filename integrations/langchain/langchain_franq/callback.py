@@ -18,11 +18,11 @@ from franq_guard.capture.local import LocalModel, check_recorded
 from franq_guard.capture.watching import ToldByModels, Watching
 from franq_guard.streaming.release import OnReport
 from langchain_franq._evidence import messages_in, seen_in_tools
+from langchain_franq._find import models_of
 from langchain_franq._job import job_of
-from langchain_franq._models import models_of
 from langchain_franq._quiet import unobserved
 from langchain_franq._roots import Root, Roots
-from langchain_franq._shapes import locate, question_of
+from langchain_franq._shapes import has_stopped, locate, question_of
 from langchain_franq._texts import ALL, given_texts, is_passage, texts_in
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ class FranqCallback(Watching, BaseCallbackHandler):
     sees what was retrieved, the prompt and the final answer of each root run (of each item of a
     batch), and checks the answer in a thread of its own. It never changes or delays an answer, and
     its exceptions do not reach the application. Answers beyond ``queue_size`` are dropped and
-    counted. A run that fails or is cancelled is not checked, and nothing of it is kept. In
+    counted. A run that fails, is cancelled, or is interrupted to ask somebody is not checked, and
+    nothing of it is kept. In
     OpenTelemetry a check is a child of the span in which the run ended; for LangSmith use
     ``on_report=feedback_to(client)``.
 
@@ -192,7 +193,7 @@ class FranqCallback(Watching, BaseCallbackHandler):
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
         """A failed run is not checked."""
-        self._roots.forget(run_id)
+        self._roots.failed(run_id, error)
 
     on_llm_error = on_chain_error
     on_tool_error = on_chain_error
@@ -220,7 +221,15 @@ class FranqCallback(Watching, BaseCallbackHandler):
         if root.run_id == run_id and event in ("on_chain_end", "on_llm_end") and outcome:
             if inputs is not None:  # a stream's input is not known when its start is reported
                 root.given = inputs
-            self._watcher.offer(lambda: self._job(root, outcome))
+            if not self._has_stopped(root, outcome):
+                self._watcher.offer(lambda: self._job(root, outcome))
+
+    def _has_stopped(self, root: Root, outcome: Any) -> bool:
+        """Whether a run ended before its answer: it was interrupted, or its model calls a tool."""
+        if isinstance(outcome, LLMResult):
+            said: Any = getattr(outcome.generations[0][0], "message", None)
+            return bool(getattr(said, "tool_calls", ())) and not said.text.strip()
+        return root.interrupted or has_stopped(outcome, root.given, self._output_key)
 
     # In the thread of the checks --------------------------------------------------------------
 

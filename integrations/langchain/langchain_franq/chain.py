@@ -33,8 +33,7 @@ from langchain_franq._construction import (
     refuse_structured,
     warn_of_memory,
 )
-from langchain_franq._find import is_compiled_graph
-from langchain_franq._models import models_of
+from langchain_franq._find import is_compiled_graph, models_of
 from langchain_franq._outlets import outlet_of
 from langchain_franq._quiet import running_out_of_sight
 

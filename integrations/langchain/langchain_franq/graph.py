@@ -20,17 +20,16 @@ from franq_guard.capture.job import Job, acheck_together, check_together, gather
 from franq_guard.capture.local import LocalModel
 from franq_guard.capture.outlet import REPORT_KEY, Labels, StreamMode, check_guard, only_buffered
 from franq_guard.streaming.release import OnReport, Release
-from langchain_franq._beside import ALSO_CHECKED_KEY, put_beside, texts_to_check
+from langchain_franq._beside import ALSO_CHECKED_KEY, texts_to_check, tool_texts, with_checked
 from langchain_franq._capture import Capture
 from langchain_franq._construction import NoFieldsNote, SavedStateNote, warn_of_memory
+from langchain_franq._find import models_of
 from langchain_franq._job import job_of
-from langchain_franq._models import models_of
 from langchain_franq._node import inside, runnable_of
 from langchain_franq._quiet import running_out_of_sight, unobserved
 from langchain_franq._shapes import ANSWER_KEYS, STREAM_A_CHAIN, Located, locate, question_of
 from langchain_franq._state import Values, update_in, values_of, with_values
 from langchain_franq._texts import Path, given_texts, is_passage, texts_in
-from langchain_franq._tool_texts import tool_texts, with_tool_texts
 
 if TYPE_CHECKING:
     from franq_guard import Guard
@@ -220,17 +219,9 @@ class _Written:
     def update(self, answers: Sequence[GuardedAnswer]) -> Any:
         """The writer's update with the checked texts and the report."""
         passed = [self._node.release(answer) for answer in answers]
-        texts = {
-            job.lead + answer.original: job.lead + answer.text
-            for job, answer in zip(self.jobs, passed, strict=True)
-        }
         report = self._report(passed)
-        told = {
-            job.lead + answer.original: (job.lead + answer.text, answer.to_dict())
-            for job, answer in zip(self.jobs, passed, strict=True)
-        }
-        put = with_tool_texts(self._put(passed, report), told, self._capture)
-        after = put_beside(put, texts, self._known)
+        put = self._put(passed, report)
+        after = with_checked(put, self.jobs, passed, self._capture, self._known)
         changed = {
             key: _last(value, self._new.get(key))
             for key, value in after.items()

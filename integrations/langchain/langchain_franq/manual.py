@@ -14,9 +14,8 @@ from franq_guard.capture.evidence import NoPassagesNote, passages_of
 from franq_guard.capture.job import Job
 from franq_guard.capture.outlet import check_guard
 from langchain_franq._capture import Capture
-from langchain_franq._find import local_models
+from langchain_franq._find import local_models, models_of
 from langchain_franq._job import job_of
-from langchain_franq._models import models_of
 
 if TYPE_CHECKING:
     from franq_guard import Guard

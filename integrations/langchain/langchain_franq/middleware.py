@@ -37,11 +37,11 @@ from langchain_franq._direct import (
     with_answers,
 )
 from langchain_franq._evidence import BY_A_MODEL_KEY, messages_in, passages_of_turns, seen_in_tools
+from langchain_franq._find import models_of
 from langchain_franq._job import job_from, job_of
 from langchain_franq._messages import with_text
 from langchain_franq._model_run import ModelRun
-from langchain_franq._models import models_of
-from langchain_franq._quiet import running_out_of_sight, unobserved
+from langchain_franq._quiet import running_out_of_sight, unobserved, words_out_of_sight
 from langchain_franq._rewritten import is_json, rewritten
 from langchain_franq._shapes import STREAM_A_CHAIN, question_of
 from langchain_franq._texts import is_named_by, mapped, texts_in
@@ -134,20 +134,18 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
     ) -> Any:
         """Call a tool, hidden from streams; check its result if a model wrote it or it answers."""
-        if request.tool is None:
-            return handler(request)
         told = _Told(self, request)
-        returned = handler(quiet(request, told.capture))
+        with running_out_of_sight(told.capture, words_out_of_sight):
+            returned = handler(quiet(request, told.capture))
         return told.delivered(returned, check_together(told.jobs(returned)))
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
     ) -> Any:
         """:meth:`wrap_tool_call` with the check in a thread."""
-        if request.tool is None:
-            return await handler(request)
         told = _Told(self, request)
-        returned = await handler(quiet(request, told.capture))
+        with running_out_of_sight(told.capture, words_out_of_sight):
+            returned = await handler(quiet(request, told.capture))
         jobs = told.jobs(returned)
         return told.delivered(returned, await acheck_together(jobs) if jobs else [])
 
@@ -188,7 +186,8 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
             return passages_of(self._evidence(request.messages))
         if self._evidence is not None:
             return chosen_passages(self._evidence, request.state)
-        found = capture.evidence(given=request.messages)
+        said = [message for message in request.messages if not isinstance(message, ToolMessage)]
+        found = capture.evidence(given=said)
         return (
             passages_of([passages_of_turns(request.messages, earlier=False), found])
             or usual_passages(request.state)

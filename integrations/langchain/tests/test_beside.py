@@ -268,6 +268,8 @@ class Plain:
         (["It is tall.", "It is old."], ("*",), {"It is tall.", "It is old."}),
         (Plain(), ("summary",), {"It is tall."}),
         ([{"text": "It is old.", "n": 1}], ("text",), {"It is old."}),
+        ({"facts": {"It is old."}}, ("facts",), {"It is old."}),
+        (frozenset(["It is old."]), ("*",), {"It is old."}),
     ],
 )
 def test_named_fields_are_checked_each_for_itself(output, fields, checked):

@@ -103,6 +103,9 @@ def _uuid():
     return uuid4()
 
 
+SUMMARY = {"lc_source": "summarization"}  # of LangChain's SummarizationMiddleware
+
+
 @pytest.mark.parametrize(
     ("value", "key"),
     [
@@ -112,6 +115,12 @@ def _uuid():
         ({"only": "Why?"}, None),
         ([("system", "Be kind"), ("human", "Why?")], None),
         ({"messages": [{"role": "user", "content": "Why?"}]}, None),
+        (
+            {"language": "en", "history": [HumanMessage("Who?")], "said": [HumanMessage("Why?")]},
+            None,
+        ),
+        ({"only": "Why?", "chat_history": [HumanMessage("Who?")]}, None),
+        ([HumanMessage("Why?"), HumanMessage("So far: ...", additional_kwargs=SUMMARY)], None),
         (HumanMessage("Why?"), None),
         (ChatPromptTemplate.from_template("Why?").invoke({}), None),
     ],

@@ -13,7 +13,8 @@ from langchain.agents.middleware import AgentMiddleware, dynamic_prompt
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langchain_core.prompts import PromptTemplate
+from langchain_core.prompt_values import ChatPromptValue
+from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder, PromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langchain_core.tools import tool
 from langchain_core.vectorstores import InMemoryVectorStore
@@ -21,7 +22,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
-from langchain_franq import FranqMiddleware, capture, guard_chain, guard_node
+from langchain_franq import FranqCallback, FranqMiddleware, capture, guard_chain, guard_node
 
 from .fakes import (
     TEMPLATE,
@@ -342,6 +343,40 @@ def test_a_node_after_a_tool_node_has_what_the_tool_found(artifact, around):
     assert [p.text for p in guard.traces[0].passages] == (
         TEXTS if artifact else ["\n\n".join(TEXTS)]
     )
+
+
+def _listed(messages, model):
+    return model, messages
+
+
+def _filled_in(messages, model):
+    """The messages of a ``MessagesPlaceholder``."""
+    prompt = ChatPromptTemplate.from_messages([("system", "Be kind."), MessagesPlaceholder("said")])
+    return prompt | model, {"said": messages, "history": []}
+
+
+def _prompted(messages, model):
+    return model, ChatPromptValue(messages=messages)
+
+
+@pytest.mark.parametrize("form", [_listed, _filled_in, _prompted])
+def test_what_tools_found_is_evidence_in_a_loop_written_by_hand(form):
+    """The guarded model is called again with what its tools found, without any agent framework."""
+    asked = AIMessage("", tool_calls=[{"name": "search", "args": {"query": "a"}, "id": "c1"}])
+    messages = [HumanMessage(ASKED), asked, ToolMessage(ONE, tool_call_id="c1")]
+    model, given = form(messages, ScriptedChat())
+    guard_chain(model, guard := ScriptedGuard()).invoke(given)
+    assert texts(guard) == JOINED
+    assert guard.traces[0].question == ASKED
+
+
+def test_what_tools_found_is_evidence_where_a_model_alone_is_watched():
+    asked = AIMessage("", tool_calls=[{"name": "search", "args": {"query": "a"}, "id": "c1"}])
+    watch = FranqCallback(guard := ScriptedGuard())
+    model = ScriptedChat(callbacks=[watch])
+    model.invoke([HumanMessage(ASKED), asked, ToolMessage(ONE, tool_call_id="c1")])
+    assert watch.flush(20)
+    assert texts(guard) == JOINED
 
 
 def test_a_document_whose_id_is_an_array_is_evidence():

@@ -70,7 +70,7 @@ def texts_in(shown) -> list[str]:
         return texts_in(shown.model_dump())
     if isinstance(shown, Mapping):
         return [t for key, value in shown.items() if key != "franq" for t in texts_in(value)]
-    if isinstance(shown, (list, tuple)):
+    if isinstance(shown, (list, tuple, set, frozenset)):
         return [text for item in shown for text in texts_in(item)]
     return [shown] if isinstance(shown, str) else []
 

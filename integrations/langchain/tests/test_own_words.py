@@ -11,7 +11,7 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, get_buffer_string
 from langchain_core.output_parsers import JsonOutputParser, PydanticOutputParser, StrOutputParser
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.prompts import ChatPromptTemplate
@@ -351,3 +351,21 @@ def test_documents_that_a_step_found_stay_evidence_beside_a_draft():
     write = {"answer": PROMPT | model(), "context": itemgetter("context")}
     value = {"question": "Who?"}
     assert found_by(RunnableLambda(lambda x: x) | chain | write, value) == [[MANUAL]] * 2
+
+
+TURNS = [HumanMessage(ASKED), AIMessage(ANSWER)]
+LOADED = {
+    "messages": RunnableLambda(lambda _: TURNS) | get_buffer_string,
+    "a text": RunnableLambda(lambda _: {"history": HISTORY}) | itemgetter("history"),
+}
+
+
+@pytest.mark.parametrize("kind", LOADED)
+@pytest.mark.parametrize("answer", [ANSWER, MANUAL])
+def test_earlier_turns_that_a_step_loads_are_no_evidence(kind, answer):
+    """As a memory does; what a function found stays evidence, also where the answer copies it."""
+    filled = RunnablePassthrough.assign(past=LOADED[kind], note=lambda _: MANUAL)
+    prompt = ChatPromptTemplate.from_template("{past}\n\n{note}\n\n{question}")
+    chain = filled | prompt | model(answer) | (lambda message: AIMessage(message.text))
+    guard_chain(chain, guard := ScriptedGuard()).invoke({"question": "When did it open?"})
+    assert [passage.text for passage in guard.traces[0].passages] == [MANUAL]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,14 +10,23 @@ from langchain.agents import create_agent
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import create_retriever_tool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import Field
 
-from langchain_franq import FranqCallback, FranqMiddleware, guard_chain, guard_node
+from langchain_franq import FranqCallback, FranqMiddleware, capture, guard_chain, guard_node
 
-from .fakes import RunRetriever, ScriptedAgent, ScriptedChat, ScriptedGuard, question, said
+from .fakes import (
+    RunRetriever,
+    ScriptedAgent,
+    ScriptedChat,
+    ScriptedGuard,
+    ScriptedLLM,
+    question,
+    said,
+)
 
 ASK = {"messages": [HumanMessage(question(7))]}
 TOLD = "The archive says that the tower of run 7 is tall and that masons built it in the spring."
@@ -159,6 +169,24 @@ def test_a_thought_that_a_tool_records_is_no_evidence(around, again):
     assert evidence(around, Planned(plan=plan), [look_up, think]) == [TOLD]
 
 
+STEPS = ["Say that Gustave Eiffel built it.", "Ask a king", "Send it", "Stop"]
+PLAN = [{"content": step, "status": "pending", "owner": "me"} for step in STEPS]
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("printed", [repr, json.dumps])
+def test_a_plan_that_a_tool_prints_is_no_evidence(around, printed):
+    """As LangChain's ``write_todos`` does; most of the text are keys and labels."""
+
+    @tool
+    def plan_it(steps: list[dict[str, str]]) -> str:
+        """Keeps a plan."""
+        return f"Updated todo list to {printed(steps)}"
+
+    plan = [("look_up", {"query": "the tower"}), ("plan_it", {"steps": PLAN})]
+    assert evidence(around, Planned(plan=plan), [look_up, plan_it]) == [TOLD]
+
+
 @pytest.mark.parametrize("around", AROUND)
 def test_a_note_that_is_read_again_is_no_evidence(around):
     plan = [("look_up", {"query": "a"}), ("write_note", {"text": OWN}), ("read_note", {})]
@@ -192,3 +220,33 @@ def test_a_quote_in_a_thought_takes_nothing_from_what_was_quoted(around):
     found = evidence(around, Planned(plan=plan), [look_up, think, weather])
     assert TOLD in found
     assert WEATHER in found
+
+
+@tool
+def search_the_web(query: str) -> dict[str, Any]:
+    """Finds something, as clients of search engines return it."""
+    return {"query": query, "results": [{"url": "https://a.org", "content": TOLD}], "seconds": 0.4}
+
+
+def _within_capture(guard):
+    with capture() as run:
+        answer = _answered(ASK)
+    run.check(guard, question(7), answer["answer"])
+
+
+def _answered(_):
+    [found] = search_the_web.invoke(question(7))["results"]
+    return {"answer": ScriptedLLM().invoke(f"Use this: {found['content']}")}
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda guard: guard_node(guard, _answered).invoke({"question": question(7)}),
+        lambda guard: guard_chain(RunnableLambda(_answered), guard).invoke(question(7)),
+        _within_capture,
+    ],
+)
+def test_what_a_function_takes_from_a_tools_results_is_evidence(around):
+    around(guard := ScriptedGuard())
+    assert [passage.text for passage in guard.traces[-1].passages] == [TOLD]

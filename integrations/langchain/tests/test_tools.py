@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.documents import Document
 from langchain_core.messages import HumanMessage, ToolMessage
@@ -255,6 +256,67 @@ def test_what_a_model_in_a_tool_wrote_is_checked_and_is_no_evidence(surface, kin
     # One trace for both messages where their texts are equal and leave together.
     assert len(guard.traces) == (2 if surface == "middleware" or kind == "introduced" else 1)
     assert all([p.id for p in trace.passages] == found for trace in guard.traces)
+
+
+class Added(AgentMiddleware):
+    """Adds a tool that the agent does not know of, as LangChain's documentation shows."""
+
+    def wrap_model_call(self, request, handler):
+        return handler(request.override(tools=[*request.tools, summed_up]))
+
+    def wrap_tool_call(self, request, handler):
+        return handler(request.override(tool=summed_up))
+
+    async def awrap_model_call(self, request, handler):
+        return await handler(request.override(tools=[*request.tools, summed_up]))
+
+    async def awrap_tool_call(self, request, handler):
+        return await handler(request.override(tool=summed_up))
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("known", [[], [written]])
+def test_a_tool_that_other_middleware_puts_there_is_checked_and_hidden_too(known, asynchronous):
+    guard = ScriptedGuard()
+    known = [tool("search")(made.func) for made in known]
+    app = create_agent(ScriptedAgent(), known, middleware=[FranqMiddleware(guard), Added()])
+
+    async def astream() -> list[Any]:
+        return [chunk async for chunk in app.astream(ASK, stream_mode="messages")]
+
+    chunks = asyncio.run(astream()) if asynchronous else app.stream(ASK, stream_mode="messages")
+    _, told, answer = [message for message, _ in chunks]
+    assert told.text == f"{said('run 7')} [checked: Tower 7,Tower 7]"
+    assert answer.text == told.text
+    assert [[p.id for p in trace.passages] for trace in guard.traces] == [["7-tall", "7-old"]] * 2
+
+
+class Shortening(AgentMiddleware):
+    """A model of its own writes anew what a tool returned."""
+
+    def wrap_tool_call(self, request, handler):
+        return self._short(handler(request), ScriptedChat().invoke("run 7"))
+
+    async def awrap_tool_call(self, request, handler):
+        return self._short(await handler(request), await ScriptedChat().ainvoke("run 7"))
+
+    def _short(self, message, short):
+        return message.model_copy(update={"content": short.text})
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_what_other_middleware_makes_of_a_tools_text_is_checked_and_hidden_too(asynchronous):
+    guard, found = ScriptedGuard(), tool("search")(looked_up.func)
+    middleware = [FranqMiddleware(guard), Shortening()]
+    app = create_agent(ScriptedAgent(), [found], middleware=middleware)
+
+    async def astream() -> list[Any]:
+        return [chunk async for chunk in app.astream(ASK, stream_mode="messages")]
+
+    chunks = asyncio.run(astream()) if asynchronous else app.stream(ASK, stream_mode="messages")
+    _, told, answer = [message for message, _ in chunks]
+    assert told.text == answer.text == f"{said('run 7')} [checked: ]"
+    assert [[p.text for p in trace.passages] for trace in guard.traces] == [[LOOKED_UP]] * 2
 
 
 def test_a_follow_up_question_has_the_documents_of_a_tool_and_not_its_models_text():
