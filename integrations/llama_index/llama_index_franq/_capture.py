@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -30,6 +30,7 @@ from llama_index.core.instrumentation.events.llm import (
     LLMStructuredPredictStartEvent,
 )
 from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent
+from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import IndexNode, MetadataMode, NodeWithScore
 
 from franq_guard.capture.matching import call_that_wrote
@@ -311,7 +312,7 @@ def tell(capture: Capture, event: BaseEvent) -> None:
     if isinstance(event, RetrievalEndEvent):
         capture.on_nodes(event.nodes)
     elif isinstance(event, (LLMPredictStartEvent, LLMStructuredPredictStartEvent)):
-        capture.on_template({**event.template.kwargs, **(event.template_args or {})})
+        capture.on_template(_variables(event.template, event.template_args or {}))
     elif isinstance(event, LLMCompletionInProgressEvent):
         capture.on_chunk(event.prompt, event.response, event.response.text, None)
     elif isinstance(event, LLMChatInProgressEvent):
@@ -322,6 +323,14 @@ def tell(capture: Capture, event: BaseEvent) -> None:
     elif isinstance(event, LLMChatEndEvent) and event.response is not None:
         text = event.response.message.content or ""
         capture.on_end(_said(event.messages), event.response, text, tuple(event.messages))
+
+
+def _variables(template: BasePromptTemplate, args: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the variables in ``template``; an engine may pass others besides."""
+    inner: Any = getattr(template, "default_template", template)
+    renamed = inner.template_var_mappings or {}
+    given = {**template.kwargs, **args}
+    return {k: v for k, v in given.items() if renamed.get(k, k) in inner.template_vars}
 
 
 def _said(messages: Sequence[ChatMessage]) -> str:
