@@ -121,7 +121,17 @@ def nodes_in(
 
 
 async def find_named(call: Call, ctx: Any) -> None:
-    """Give ``call`` the passages that the user's ``evidence=`` names in this run."""
+    """Give ``call`` the passages that the user's ``evidence=`` names in this run.
+
+    If that fails, the answer is unverified, as that of an engine.
+    """
+    try:
+        await _find_named(call, ctx)
+    except Exception as error:
+        call.failure = error
+
+
+async def _find_named(call: Call, ctx: Any) -> None:
     named = call.watch.evidence
     if named is None:
         return
