@@ -43,6 +43,22 @@ def test_nothing_verified_is_no_score(fake_guard):
     assert found.invalid == "no claim could be verified: no_evidence"
 
 
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("", "no_answer"),
+        (" \n", "no_answer"),
+        ('{"architect": "Gustave Eiffel"}', "no_claims"),
+        ("```\nprint(1937)\n```", "no_claims"),
+        ("Yes.", "no_claims"),
+    ],
+)
+def test_an_answer_of_which_nothing_was_checked_is_no_pass(fake_guard, answer, reason):
+    found = assess(fake_guard.check("Who drew it?", [PASSAGE], answer), fake_guard.policy)
+    assert (found.score, found.passed) == (None, None)
+    assert found.invalid == f"no claim could be verified: {reason}"
+
+
 def test_an_answer_that_states_nothing_is_no_error(fake_guard):
     found = assess(fake_guard.check("When?", [PASSAGE], "I do not know."), fake_guard.policy)
     assert (found.score, found.passed, found.invalid) == (1.0, True, None)
