@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -78,6 +79,32 @@ def test_runs_are_read_however_they_name_things(inputs, outputs):
     trace = trace_of_run(inputs, outputs)
     read = (trace.question, [p.text for p in trace.passages], trace.generation.text)
     assert read == ("When?", [PASSAGE], FAITHFUL)
+
+
+USER = {"role": "user", "content": "When?"}
+EARLIER = {"role": "assistant", "content": "How can I help?"}
+SAID = {"role": "assistant", "content": [{"type": "text", "text": FAITHFUL}]}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs"),
+    [
+        ({"messages": [EARLIER, USER]}, {"messages": [EARLIER, USER, SAID], "model": "small"}),
+        ([USER], [USER, SAID, {"role": "tool", "content": "found 1"}]),
+        ({"messages": [USER]}, {"choices": [{"index": 0, "message": SAID}]}),
+        ({"input": [USER]}, {"output": [{"type": "reasoning"}, {"type": "message", **SAID}]}),
+        ([SimpleNamespace(type="human", content="When?")], [SimpleNamespace(type="ai", **SAID)]),
+    ],
+)
+def test_the_last_messages_of_a_chat_are_question_and_answer(inputs, outputs):
+    trace = trace_of_run(inputs, outputs)
+    assert (trace.question, trace.generation.text) == ("When?", FAITHFUL)
+
+
+def test_a_chat_without_an_answer_is_an_error():
+    for outputs in ([EARLIER, USER], {"messages": [USER], "model": "small"}, {"messages": []}):
+        with pytest.raises(ValueError, match="no answer in the outputs"):
+            trace_of_run([USER], outputs)
 
 
 def test_passages_under_another_name():
