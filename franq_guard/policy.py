@@ -261,13 +261,13 @@ def citation_mark(found: CitationFinding) -> str:
 
 
 def _all_marks(answer: str, verdicts: Sequence[Verdict], labels: Sequence[Label]) -> dict[int, str]:
-    """The marks to insert by position."""
+    """The marks to insert by position; not where a guard inside has put the same mark already."""
     marks = {at: MARKS[label] for at, label in _labels_at(answer, verdicts, labels).items()}
     for found, _ in wrong_citations(verdicts, labels):
         at, mark = found.span[1], citation_mark(found)
         if at <= len(answer):
             marks[at] = f"{marks[at]} {mark}" if at in marks else mark
-    return marks
+    return {at: mark for at, mark in marks.items() if not answer.startswith(f" {mark}", at)}
 
 
 def _labels_at(

@@ -118,6 +118,17 @@ def test_annotate_keeps_the_text_and_marks_weak_claims(verdicts):
     )
 
 
+def test_a_mark_that_a_guard_inside_has_put_there_stands_once():
+    text = "Rome was founded in 1953 [likely false]. It is big."
+    again = Verdict(Claim(text[:24], ((0, 24), (39, 40))), 0.1, 0.9, 0.5, 0.5, {}, "false")
+    other = Verdict(Claim("It is big.", ((41, 51),)), 0.4, 0.9, 0.5, 0.5, {}, "doubtful")
+    assert Policy().apply(text, [again]) == text
+    assert Policy().apply(text, [again, other]) == f"{text[:-1]} [doubtful]."
+    assert Policy().apply(text, [replace(again, label="doubtful")]) == (
+        "Rome was founded in 1953 [doubtful] [likely false]. It is big."
+    )
+
+
 def test_annotate_puts_the_worst_mark_where_claims_end_together(verdicts):
     twice = [verdict(1, "doubtful", 0.4), verdict(1, "false", 0.1), verdict(1, "unverified", None)]
     assert annotate(ANSWER, twice).count("[") == 1

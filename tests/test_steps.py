@@ -1,5 +1,7 @@
 """Steps in a thread of their own: one after the other, their results, and what waits cancelled."""
 
+import subprocess
+import sys
 import threading
 from concurrent.futures import CancelledError
 
@@ -37,3 +39,41 @@ def test_what_waits_is_cancelled_and_what_runs_is_not_waited_for():
     assert not runs.done()
     go.set()
     assert runs.result(30) is True
+
+
+AT_THE_END = """
+import threading, time
+from franq_guard.basics.background import Steps
+from franq_guard.basics.deadline import Abandonable, DeadlineExceeded
+
+begun = threading.Event()
+
+def work():
+    begun.set()
+    time.sleep(0.3)
+    print("done", flush=True)
+
+LEAVE
+"""
+LEFT = {
+    "a stream that is closed": """
+steps = Steps('test')
+steps.submit(work)
+begun.wait()
+steps.cancel()
+""",
+    "a deadline that passes": """
+try:
+    Abandonable().run(work, 0.01)
+except DeadlineExceeded:
+    pass
+""",
+}
+
+
+@pytest.mark.parametrize("left", LEFT.values(), ids=LEFT)
+def test_what_still_works_is_given_a_moment_when_the_process_ends(left):
+    # Python aborts a process that ends while a daemon thread computes in torch.
+    code = AT_THE_END.replace("LEAVE", left)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "done\n"

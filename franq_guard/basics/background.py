@@ -13,6 +13,8 @@ from queue import Empty, Full, Queue
 from threading import Lock, Thread
 from typing import Any, Generic, ParamSpec, TypeVar
 
+from franq_guard.basics.daemons import start_daemon
+
 _log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
@@ -103,8 +105,7 @@ class Background(Generic[T]):
     def _start(self) -> None:
         if self._worker is None:
             atexit.register(self.close)
-        self._worker = Thread(target=self._work, name=f"franq-{self._what}", daemon=True)
-        self._worker.start()
+        self._worker = start_daemon(self._what, self._work)
 
     def _drop(self) -> None:
         self.dropped += 1

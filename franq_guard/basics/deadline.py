@@ -15,6 +15,8 @@ from math import inf
 from time import perf_counter
 from typing import Any, TypeVar
 
+from franq_guard.basics.daemons import start_daemon
+
 __all__ = ["STREAMS", "Abandonable", "DeadlineExceeded", "between_batches", "until"]
 
 R = TypeVar("R")
@@ -79,13 +81,7 @@ class Abandonable:
         """
         self.admit()
         made: Future[R] = Future()
-        work = threading.Thread(
-            target=self._work,
-            args=(copy_context().run, step, made),
-            daemon=True,
-            name="franq-check",
-        )
-        work.start()
+        start_daemon("check", self._work, copy_context().run, step, made)
         try:
             return made.result(seconds)
         except BaseException as error:

@@ -43,7 +43,8 @@ EvidenceOfOne = str | Callable[[Any], Any]
 EvidenceOfTwo = str | Callable[[Any, Any], Any]
 """The same, with a function of two: what was asked, and what came of it."""
 
-_TEXT_KEYS = ("page_content", "text", "content")
+TEXT_KEYS = ("page_content", "text", "content")
+"""The keys under which a document that is a mapping has its text."""
 _NO_PASSAGES = ("question", "query", "input", "answer", "output", "messages", "chat_history")
 _LONG_PROMPT = 1500  # characters; a prompt this long hardly holds the question alone
 
@@ -146,7 +147,7 @@ def _passages(value: Any) -> Iterator[Passage]:
 
 
 def _in_mapping(value: Mapping[Any, Any]) -> Iterator[Passage]:
-    text = next((value[k] for k in _TEXT_KEYS if isinstance(value.get(k), str)), None)
+    text = next((value[k] for k in TEXT_KEYS if isinstance(value.get(k), str)), None)
     if text is not None:
         about = value.get("metadata")
         known = {**(about if isinstance(about, Mapping) else {}), **_named(value)}

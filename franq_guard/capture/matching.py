@@ -75,8 +75,9 @@ def shown(passages: Sequence[Passage], prompt: str | None) -> list[Passage]:
     """
     if prompt is None or not passages:
         return list(passages)
-    words = " ".join(_WORD.findall(prompt))
-    shares = [_share_in(passage.text, words) for passage in passages]
+    words = _WORD.findall(prompt)
+    stretches = set(_stretches(words))
+    shares = [_share_in(passage.text, stretches, words) for passage in passages]
     # Half of the best share, because a chain may shorten every passage it puts into the prompt.
     least = max(shares) / 2
     return [passage for passage, share in zip(passages, shares, strict=True) if share >= least]
@@ -130,8 +131,14 @@ def _within(position: int, size: int) -> int:
     return max(0, min(size, position))
 
 
-def _share_in(text: str, words: str) -> float:
-    """The share of the six-word stretches of ``text`` that occur in ``words``."""
+def _share_in(text: str, stretches: set[str], words: Sequence[str]) -> float:
+    """The share of the six-word stretches of ``text`` that are among ``stretches`` of ``words``."""
     own = _WORD.findall(text)
-    stretches = [" ".join(own[i : i + _SHINGLE]) for i in range(max(1, len(own) - _SHINGLE + 1))]
-    return sum(stretch in words for stretch in stretches) / len(stretches)
+    if len(own) < _SHINGLE:
+        return float(" ".join(own) in " ".join(words))
+    found = _stretches(own)
+    return sum(stretch in stretches for stretch in found) / len(found)
+
+
+def _stretches(words: Sequence[str]) -> list[str]:
+    return [" ".join(words[i : i + _SHINGLE]) for i in range(len(words) - _SHINGLE + 1)]

@@ -18,7 +18,8 @@ class Assessment:
     Attributes:
         score: the lowest P(true) of the answer's claims, in [0, 1], because an answer is only as
             good as its weakest claim; 1.0 if it states nothing (a refusal, a question); None if no
-            claim could be verified.
+            claim could be verified, and if nothing was read as one (:attr:`.GuardedAnswer.reason`:
+            a blank answer, nothing but code or JSON, a lone "Yes.").
         passed: whether the policy flags no claim (nor is one unverified, where the policy fails
             closed); None where no claim could be verified.
         comment: a line for each claim: label, P(true), text, reason.
@@ -34,9 +35,11 @@ class Assessment:
 def assess(answer: GuardedAnswer, policy: Policy) -> Assessment:
     """The assessment of a checked answer under the guard's policy."""
     comment = "\n".join(_line(verdict) for verdict in answer.verdicts)
-    if answer.claims and answer.score is None:
-        reasons = sorted({str(verdict.reason) for verdict in answer.claims})
-        invalid = f"no claim could be verified: {', '.join(reasons)}"
+    reasons = {str(verdict.reason) for verdict in answer.claims if answer.score is None}
+    if answer.reason is not None:
+        reasons.add(answer.reason)
+    if reasons:
+        invalid = f"no claim could be verified: {', '.join(sorted(reasons))}"
         return Assessment(score=None, passed=None, comment=comment, invalid=invalid)
     passed = not any(policy.is_weak(verdict) for verdict in answer.claims)
     score = 1.0 if answer.score is None else answer.score

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from franq_guard.capture.evidence import (
@@ -21,14 +21,18 @@ def _keys(ours: str) -> tuple[str, ...]:
 
 
 QUESTION_KEYS, ANSWER_KEYS = _keys("question"), (*_keys("answer"), "text", "content")
+_CHATS = ("messages", "input", "output")
+_WRITERS = {"question": ("user", "human"), "answer": ("assistant", "ai")}
 
 
 def trace_of_run(inputs: Any, outputs: Any, evidence: EvidenceFrom | None = None) -> Trace:
     """The question, passages and answer of one run, ready to be checked.
 
     Args:
-        inputs: the question, or a mapping that contains it.
-        outputs: the answer, or a mapping that contains it.
+        inputs: the question, or a mapping that contains it, or a chat's messages, of which the
+            last one of the user counts.
+        outputs: the answer, or a mapping that contains it, or messages, of which the last one of
+            the assistant counts; also a chat completion of OpenAI's interface.
         evidence: where to find the passages if neither has them under a usual key: a key, a dotted
             path, or a function of inputs and outputs.
 
@@ -48,17 +52,48 @@ def trace_of_run(inputs: Any, outputs: Any, evidence: EvidenceFrom | None = None
 
 
 def _text(value: Any, keys: Sequence[str], what: str, where: str, apart: Sequence[str]) -> str:
+    found = value if isinstance(value, str) else _in_messages(value, _WRITERS[what])
     if isinstance(value, Mapping):
         named = [value[key] for key in keys if isinstance(value.get(key), str)]
-        guessed = None if any(key in value for key in keys) else _only_text(value, apart)
-        found = named[0] if named else guessed
-    else:
-        found = value if isinstance(value, str) else None
+        guessed = (
+            None if any(key in value for key in (*keys, *_CHATS)) else _only_text(value, apart)
+        )
+        found = named[0] if named else found or guessed
     if found is None or (what == "question" and not found.strip()):
         raise ValueError(
-            f"no {what} in the {where}: give a string, or a mapping with one of {', '.join(keys)}"
+            f"no {what} in the {where}: give a string, a chat's messages, or a mapping with one of "
+            f"{', '.join(keys)}"
         )
     return found
+
+
+def _in_messages(value: Any, writers: Collection[str]) -> str | None:
+    """The text of the last message of one of ``writers`` in a chat."""
+    chats = [value]
+    if isinstance(value, Mapping):
+        choices = value.get("choices")
+        chats = [value.get(key) for key in _CHATS]
+        chats += [[_part(c, "message") for c in choices]] if isinstance(choices, list) else []
+    messages = [message for chat in chats if isinstance(chat, (list, tuple)) for message in chat]
+    for message in reversed(messages):
+        writer = _part(message, "role") or _part(message, "type")
+        if writer in writers and (text := _said(message)).strip():
+            return text
+        if writer in _WRITERS["question"]:
+            return None  # an answer to an earlier question is none to this one
+    return None
+
+
+def _said(message: Any) -> str:
+    """The text of a message, which may be in blocks."""
+    content = _part(message, "content")
+    blocks = content if isinstance(content, (list, tuple)) else [content]
+    texts = (block if isinstance(block, str) else _part(block, "text") for block in blocks)
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _part(whole: Any, name: str) -> Any:
+    return whole.get(name) if isinstance(whole, Mapping) else getattr(whole, name, None)
 
 
 def _only_text(value: Mapping[str, Any], apart: Sequence[str]) -> str | None:

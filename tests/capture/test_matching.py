@@ -112,6 +112,12 @@ def test_white_space_and_punctuation_do_not_matter():
     assert shown(passages, LONG.replace(" ", "\n * ")) == [passages[0]]
 
 
+def test_a_passage_of_a_few_words_is_shown_too():
+    passages = [Passage("A red bridge."), Passage(OTHER)]
+    assert shown(passages, f"Use this: a bridge. A red, bridge. {OTHER}") == passages
+    assert shown(passages, f"Use this: a bridge. {OTHER}") == passages[1:]
+
+
 def test_passages_cut_short_are_still_shown():
     passages = [Passage(LONG), Passage(OTHER)]
     # Of 12 words, the first 8 hold 3 of 7 six-word stretches; of the other one, all 7 or none.

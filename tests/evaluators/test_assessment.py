@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -43,6 +44,22 @@ def test_nothing_verified_is_no_score(fake_guard):
     assert found.invalid == "no claim could be verified: no_evidence"
 
 
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("", "no_answer"),
+        (" \n", "no_answer"),
+        ('{"architect": "Gustave Eiffel"}', "no_claims"),
+        ("```\nprint(1937)\n```", "no_claims"),
+        ("Yes.", "no_claims"),
+    ],
+)
+def test_an_answer_of_which_nothing_was_checked_is_no_pass(fake_guard, answer, reason):
+    found = assess(fake_guard.check("Who drew it?", [PASSAGE], answer), fake_guard.policy)
+    assert (found.score, found.passed) == (None, None)
+    assert found.invalid == f"no claim could be verified: {reason}"
+
+
 def test_an_answer_that_states_nothing_is_no_error(fake_guard):
     found = assess(fake_guard.check("When?", [PASSAGE], "I do not know."), fake_guard.policy)
     assert (found.score, found.passed, found.invalid) == (1.0, True, None)
@@ -62,6 +79,32 @@ def test_runs_are_read_however_they_name_things(inputs, outputs):
     trace = trace_of_run(inputs, outputs)
     read = (trace.question, [p.text for p in trace.passages], trace.generation.text)
     assert read == ("When?", [PASSAGE], FAITHFUL)
+
+
+USER = {"role": "user", "content": "When?"}
+EARLIER = {"role": "assistant", "content": "How can I help?"}
+SAID = {"role": "assistant", "content": [{"type": "text", "text": FAITHFUL}]}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs"),
+    [
+        ({"messages": [EARLIER, USER]}, {"messages": [EARLIER, USER, SAID], "model": "small"}),
+        ([USER], [USER, SAID, {"role": "tool", "content": "found 1"}]),
+        ({"messages": [USER]}, {"choices": [{"index": 0, "message": SAID}]}),
+        ({"input": [USER]}, {"output": [{"type": "reasoning"}, {"type": "message", **SAID}]}),
+        ([SimpleNamespace(type="human", content="When?")], [SimpleNamespace(type="ai", **SAID)]),
+    ],
+)
+def test_the_last_messages_of_a_chat_are_question_and_answer(inputs, outputs):
+    trace = trace_of_run(inputs, outputs)
+    assert (trace.question, trace.generation.text) == ("When?", FAITHFUL)
+
+
+def test_a_chat_without_an_answer_is_an_error():
+    for outputs in ([EARLIER, USER], {"messages": [USER], "model": "small"}, {"messages": []}):
+        with pytest.raises(ValueError, match="no answer in the outputs"):
+            trace_of_run([USER], outputs)
 
 
 def test_passages_under_another_name():

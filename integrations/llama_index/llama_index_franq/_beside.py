@@ -7,9 +7,11 @@ of a model is withheld. Documents are not changed.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from operator import is_
 from typing import Any
 
 from llama_index.core.base.response.schema import (
@@ -28,6 +30,7 @@ from llama_index_franq._capture import ModelRun, node_key
 from llama_index_franq._evidence import SUB_ANSWER
 from llama_index_franq._messages import QUERY_KEYS, RAW_KEYS, is_reasoning
 
+_log = logging.getLogger(__name__)
 _SHORTEST = 8  # characters; a shorter answer may just as well be a document's words
 _FEWEST = 4  # words; likewise for a part of an answer
 
@@ -49,6 +52,7 @@ class Beside:
         self._documents = {node_key(node) for node in call.capture.nodes}
         self._about = {n.node.node_id: n.node.metadata for n in nodes}
         self._done: dict[tuple[str, str], str] = {}
+        self._open: set[int] = set()  # what contains the value that is looked at
         self.notes: list[dict[str, str]] = []
 
     def metadata(self, metadata: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -64,13 +68,23 @@ class Beside:
         return {**report, "beside": list(self.notes)} if self.notes else dict(report)
 
     def value(self, value: Any, where: str) -> Any:
-        """Any value that is returned, with a model's text checked or withheld."""
+        """Any value that is returned, with a model's text checked or withheld.
+
+        Withheld, too, is what cannot be read, and what contains itself.
+        """
         if value is None or isinstance(value, (bool, int, float)):
             return value
-        for kinds, settle in self._ways():
-            if isinstance(value, kinds):
-                return settle(value, where)
-        return self._unless_raw(value, where)
+        if id(value) in self._open:
+            return self._withheld(where, None)
+        self._open.add(id(value))
+        try:
+            ways = (settle for kinds, settle in self._ways() if isinstance(value, kinds))
+            return next(ways, self._unless_raw)(value, where)
+        except Exception as error:  # an engine must not break on a failure of ours
+            _log.warning("a %s was withheld: %s", type(value).__name__, type(error).__name__)
+            return self._withheld(where, None)
+        finally:
+            self._open.discard(id(value))
 
     def _ways(self) -> Sequence[tuple[Any, Callable[[Any, str], Any]]]:
         return (
@@ -87,16 +101,23 @@ class Beside:
     # Containers -------------------------------------------------------------------------------
 
     def _entry(self, key: Any, value: Any, where: str) -> Any:
-        known = key in self._about and value == self._about[key]
-        if key == REPORT_KEY or key in QUERY_KEYS or known:
+        if key == REPORT_KEY or key in QUERY_KEYS or self._is_about_node(key, value):
             return value
         place = f"{where}[{key!r}]"
         if key in RAW_KEYS and value is not None:
             return self._withheld(place, None)
         return self.value(value, place)
 
-    def _mapping(self, value: Mapping[Any, Any], where: str) -> dict[Any, Any]:
-        return {key: self._entry(key, inner, where) for key, inner in value.items()}
+    def _is_about_node(self, key: Any, value: Any) -> bool:
+        """Whether a value is the metadata of the node with this id."""
+        try:
+            return key in self._about and bool(value == self._about[key])
+        except Exception:  # arrays in it; then it is read like any other
+            return False
+
+    def _mapping(self, value: Mapping[Any, Any], where: str) -> Mapping[Any, Any]:
+        settled = {key: self._entry(key, inner, where) for key, inner in value.items()}
+        return settled if any(settled[key] is not value[key] for key in settled) else value
 
     def _items(self, value: Sequence[Any], where: str) -> Any:
         if _is_sub_answer(value):  # MultiStepQueryEngine: (question, response)
@@ -108,6 +129,8 @@ class Beside:
                 self._withheld(f"{where}[{i}]", None)
             else:
                 settled.append(self.value(inner, f"{where}[{i}]"))
+        if len(settled) == len(value) and all(map(is_, settled, value)):
+            return value
         return tuple(settled) if isinstance(value, tuple) else settled
 
     def _tool_output(self, value: ToolOutput, where: str) -> ToolOutput:

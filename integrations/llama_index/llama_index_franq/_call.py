@@ -138,6 +138,7 @@ class Call:
         response: of the inner engine, once it is known.
         given: the passages that the wrapper itself found for this call.
         earlier: the nodes of the conversation's last turn that had any.
+        failure: why the passages could not be found.
     """
 
     watch: Watch
@@ -146,6 +147,7 @@ class Call:
     response: Any = None
     given: Sequence[Passage] = ()
     earlier: Sequence[NodeWithScore] = ()
+    failure: Exception | None = None
 
     def check(
         self, text: str, nodes: Sequence[NodeWithScore], claims: Sequence[Claim] | None = None
@@ -249,6 +251,8 @@ class Call:
 
     def _passages(self, nodes: Sequence[NodeWithScore], run: ModelRun | None) -> Sequence[Passage]:
         """The evidence: what the user names, else nodes, else passages in the usual places."""
+        if self.failure is not None:
+            raise self.failure
         named = self.watch.evidence
         if named is not None and self.response is not None:
             return named_by_user(named, self.question, self.response)

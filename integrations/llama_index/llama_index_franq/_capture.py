@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -29,7 +29,11 @@ from llama_index.core.instrumentation.events.llm import (
     LLMPredictStartEvent,
     LLMStructuredPredictStartEvent,
 )
-from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent
+from llama_index.core.instrumentation.events.retrieval import (
+    RetrievalEndEvent,
+    RetrievalStartEvent,
+)
+from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import IndexNode, MetadataMode, NodeWithScore
 
 from franq_guard.capture.matching import call_that_wrote
@@ -41,6 +45,9 @@ from franq_guard.language_model.server.tokens import ServerToken, from_response
 _log = logging.getLogger(__name__)
 # How a RecursiveRetriever writes the answer of a query engine into a node.
 _ASKED = re.compile(r"Query: .*?\nResponse: ", re.S)
+
+BESIDE = 60  # characters that a retriever may put beside a model's text: "Summary: "
+_FEWEST = 4  # words; fewer may be among a document's by chance
 
 
 @dataclass
@@ -81,6 +88,13 @@ class ModelRun:
         ]
         return [sentence for sentence in said if not self.saw(sentence)]
 
+    def told(self, text: str) -> bool:
+        """Whether ``text`` is what it wrote or a part of it, but for a few words beside it."""
+        own = [sentence for sentence in self.own if len(sentence.split()) >= _FEWEST]
+        wrote, said = self.text.strip(), text.strip()
+        near = wrote in said and len(said) - len(wrote) <= BESIDE
+        return (near or said in wrote) and any(s in said or said in s for s in own)
+
 
 class Capture:
     """Records the runs of one call; thread-safe."""
@@ -92,15 +106,32 @@ class Capture:
         self._templates: list[dict[str, Any]] = []
         self._nodes: dict[tuple[str, str], NodeWithScore] = {}
         self._behind: set[tuple[str, str]] = set()
+        self.retold: set[tuple[str, str]] = set()  # nodes that a model inside a retriever wrote
+        self._retrieving: dict[str, int] = {}  # by span, how many runs had ended at its start
         self._released: dict[str, list[ModelRun]] = {}  # with the runs before it
 
     # Events -----------------------------------------------------------------------------------
 
-    def on_nodes(self, nodes: Sequence[NodeWithScore]) -> None:
-        """Keep retrieved nodes, each once; what came before an answer among them is behind it."""
-        texts = [node_key(node)[1] for node in nodes]
-        answered = len(self._documents(texts)) < len(texts)
+    def on_retrieving(self, span: str | None) -> None:
+        """A retriever begins; what models write until its end, they write inside it."""
         with self._lock:
+            self._retrieving[span or ""] = len(self._runs)
+
+    def on_nodes(self, nodes: Sequence[NodeWithScore], span: str | None = None) -> None:
+        """Keep retrieved nodes, each once; what came before an answer among them is behind it.
+
+        ``span``: of the retriever that ends.
+        """
+        texts = [node_key(node)[1] for node in nodes]
+        with self._lock:
+            begun = self._retrieving.pop(span or "", len(self._runs))
+            inside = list(self._runs.values())[begun:]
+        retold = [
+            node_key(node) for node in nodes if any(r.told(node_key(node)[1]) for r in inside)
+        ]
+        answered = retold or len(self._documents(texts)) < len(texts)
+        with self._lock:
+            self.retold.update(retold)
             if answered:
                 self._behind.update(self._nodes)
             for node in nodes:
@@ -164,10 +195,11 @@ class Capture:
     def nodes(self) -> list[NodeWithScore]:
         """Every document retrieved, before any post-processing.
 
-        A retriever may ask a query engine and return its answer as a node; that is no document.
+        A retriever may ask a query engine or a model and return its answer as a node; that is no
+        document.
         """
         with self._lock:
-            nodes = list(self._nodes.values())
+            nodes = [node for key, node in self._nodes.items() if key not in self.retold]
         documents = set(self._documents(node_key(node)[1] for node in nodes))
         return [node for node in nodes if node_key(node)[1] in documents]
 
@@ -309,9 +341,11 @@ class _Router(BaseEventHandler):
 def tell(capture: Capture, event: BaseEvent) -> None:
     """Record an event in ``capture``."""
     if isinstance(event, RetrievalEndEvent):
-        capture.on_nodes(event.nodes)
+        capture.on_nodes(event.nodes, event.span_id)
+    elif isinstance(event, RetrievalStartEvent):
+        capture.on_retrieving(event.span_id)
     elif isinstance(event, (LLMPredictStartEvent, LLMStructuredPredictStartEvent)):
-        capture.on_template({**event.template.kwargs, **(event.template_args or {})})
+        capture.on_template(_variables(event.template, event.template_args or {}))
     elif isinstance(event, LLMCompletionInProgressEvent):
         capture.on_chunk(event.prompt, event.response, event.response.text, None)
     elif isinstance(event, LLMChatInProgressEvent):
@@ -322,6 +356,14 @@ def tell(capture: Capture, event: BaseEvent) -> None:
     elif isinstance(event, LLMChatEndEvent) and event.response is not None:
         text = event.response.message.content or ""
         capture.on_end(_said(event.messages), event.response, text, tuple(event.messages))
+
+
+def _variables(template: BasePromptTemplate, args: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the variables in ``template``; an engine may pass others besides."""
+    inner: Any = getattr(template, "default_template", template)
+    renamed = inner.template_var_mappings or {}
+    given = {**template.kwargs, **args}
+    return {k: v for k, v in given.items() if renamed.get(k, k) in inner.template_vars}
 
 
 def _said(messages: Sequence[ChatMessage]) -> str:

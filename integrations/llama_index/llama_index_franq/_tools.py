@@ -15,7 +15,12 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 from franq_guard import Passage
 from franq_guard.basics.names import name_of
-from franq_guard.capture.evidence import chosen_passages, passages_of, usual_passages
+from franq_guard.capture.evidence import (
+    PASSAGE_KEYS,
+    TEXT_KEYS,
+    chosen_passages,
+    passages_of,
+)
 from franq_guard.capture.marked import without_written
 from franq_guard.capture.outlet import REPORT_KEY
 from llama_index_franq._call import Call
@@ -116,7 +121,17 @@ def nodes_in(
 
 
 async def find_named(call: Call, ctx: Any) -> None:
-    """Give ``call`` the passages that the user's ``evidence=`` names in this run."""
+    """Give ``call`` the passages that the user's ``evidence=`` names in this run.
+
+    If that fails, the answer is unverified, as that of an engine.
+    """
+    try:
+        await _find_named(call, ctx)
+    except Exception as error:
+        call.failure = error
+
+
+async def _find_named(call: Call, ctx: Any) -> None:
     named = call.watch.evidence
     if named is None:
         return
@@ -137,14 +152,34 @@ def _at(path: str, place: Any) -> list[Passage]:
 
 
 def _own_nodes(call: ToolCallResult) -> list[NodeWithScore]:
-    """The nodes or documents that a tool returned as such."""
+    """The nodes or documents that a tool returned as such; none if they do not say all of it."""
     raw = call.tool_output.raw_output
     nodes = getattr(raw, "source_nodes", None) or (raw if isinstance(raw, (list, tuple)) else ())
     kept = [node for node in nodes if isinstance(node, NodeWithScore)]
     if kept or not isinstance(raw, (list, tuple, Mapping)):
         return kept
-    found = usual_passages(raw) if isinstance(raw, Mapping) else passages_of(raw)
+    found = _documents_in(raw)
     return [_document(p, f"{call.tool_id}-{i}", call.tool_name) for i, p in enumerate(found)]
+
+
+def _documents_in(raw: Any) -> list[Passage]:
+    """The documents in a list, or under a usual key of a mapping."""
+    usual = [raw[key] for key in PASSAGE_KEYS if key in raw] if isinstance(raw, Mapping) else [raw]
+    return next((found for v in usual if _has_texts(v) and (found := passages_of(v))), [])
+
+
+def _has_texts(value: Any) -> bool:
+    """Whether a value is a text or document, or a list of such; not rows of names and numbers.
+
+    As documents these would lose their numbers and the names of their columns.
+    """
+    if isinstance(value, str):
+        return len(value.split()) > 1  # not the address or name of a source
+    if isinstance(value, Mapping):
+        return any(isinstance(value.get(k), str) for k in TEXT_KEYS) or bool(_documents_in(value))
+    if isinstance(value, (list, tuple)):
+        return all(map(_has_texts, value))
+    return value is None or bool(passages_of(value))
 
 
 def _document(passage: Passage, number: str, tool: str) -> NodeWithScore:

@@ -11,7 +11,7 @@ from llama_index.core.base.response.schema import RESPONSE_TYPE
 from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.response_synthesizers.context_only import ContextOnly
 from llama_index.core.response_synthesizers.no_text import NoText
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 
 from franq_guard.capture.evidence import EvidenceOfTwo
 from franq_guard.capture.outlet import StreamMode, check_guard
@@ -153,11 +153,12 @@ class GuardedQueryEngine(GuardedEngine[BaseQueryEngine], BaseQueryEngine):
 
     def synthesize(
         self,
-        query_bundle: QueryBundle,
+        query_bundle: QueryType,
         nodes: list[NodeWithScore],
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
     ) -> RESPONSE_TYPE:
         """An answer from given nodes, checked."""
+        query_bundle = _bundle(query_bundle)
         call = self._watch.call(query_bundle.query_str)
         with observed(call.capture):
             response = self._engine.synthesize(query_bundle, nodes, additional_source_nodes)
@@ -165,12 +166,18 @@ class GuardedQueryEngine(GuardedEngine[BaseQueryEngine], BaseQueryEngine):
 
     async def asynthesize(
         self,
-        query_bundle: QueryBundle,
+        query_bundle: QueryType,
         nodes: list[NodeWithScore],
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
     ) -> RESPONSE_TYPE:
         """:meth:`synthesize`, async."""
+        query_bundle = _bundle(query_bundle)
         call = self._watch.call(query_bundle.query_str)
         with observed(call.capture):
             response = await self._engine.asynthesize(query_bundle, nodes, additional_source_nodes)
         return await aguarded(call, response)
+
+
+def _bundle(query: QueryType) -> QueryBundle:
+    """A question as engines take it; their synthesizers take a string, too."""
+    return QueryBundle(query) if isinstance(query, str) else query

@@ -115,6 +115,39 @@ def test_the_same_for_an_agents_retriever(make):
     assert f"{CLAIM} [checked" in call.tool_output.content
 
 
+class Retelling(BaseRetriever):
+    """Finds the documents, and returns what a model says of them."""
+
+    def __init__(self, says, form):
+        super().__init__()
+        self._llm, self._form = ScriptedLLM(script=[says] * 3), form
+
+    def _retrieve(self, query_bundle):
+        found = RunRetriever().retrieve(query_bundle)
+        context = "\n".join(node.node.get_content() for node in found)
+        said = self._llm.complete(f"{context}\nSum up what is said of: {query_bundle}").text
+        nodes = [TextNode(text=text) for text in self._form(said)]
+        return [NodeWithScore(node=node, score=1) for node in [*nodes, TextNode(text=OWN)]]
+
+
+FORMS = {
+    "whole": lambda said: [said],
+    "with a heading": lambda said: [f"Summary of the archive:\n{said}"],
+    "line by line": lambda said: said.splitlines(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_what_a_model_inside_a_retriever_made_up_is_none(form):
+    made_up = f"{CLAIM}\nPurple unicorns guard it at night."
+    assert passages_of(Retelling(made_up, form)) == [OWN, *DOCUMENTS]
+
+
+def test_a_document_that_a_model_inside_a_retriever_quotes_stays():
+    extract = Retelling(DOCUMENTS[0], FORMS["with a heading"])
+    assert passages_of(extract) == [f"Summary of the archive:\n{DOCUMENTS[0]}", OWN]
+
+
 def test_a_document_that_an_answer_quotes_stays():
     faq = "Query: How tall is the tower of run 7?\nResponse: It is as tall as a house."
     short = "It is as tall as a house."

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter, namedtuple
+from copy import deepcopy
+
+import numpy as np
 import pytest
 from llama_index.core.base.llms.types import ChatMessage, CitationBlock, TextBlock
 from llama_index.core.base.response.schema import Response
@@ -27,6 +31,7 @@ def beside(*, raise_on=(), answer="", checked=""):
     return Beside(call, nodes, answer, checked), nodes
 
 
+Span = namedtuple("Span", "start end")
 CHECKED = f"{said('run 7')} [checked: Tower 7,Tower 7]"
 
 
@@ -70,6 +75,39 @@ def test_a_query_that_a_database_ran_stays_as_it_was():
     queries = {"sql_query": said("run 7"), "n1": {"graph_store_query": said("run 7")}}
     assert settled.metadata(queries) == queries
     assert settled.notes == []
+
+
+class Unreadable:
+    def __str__(self):
+        raise RuntimeError("not open")
+
+
+def test_what_cannot_be_read_is_withheld_and_breaks_nothing():
+    settled, _ = beside()
+    around = {"inside": []}
+    around["inside"].append(around)
+    metadata = settled.metadata({"around": around, "handle": Unreadable(), "count": 3})
+    assert metadata == {"around": {"inside": [None]}, "handle": None, "count": 3}
+    assert settled.notes == [
+        {"where": "metadata['around']['inside'][0]", "how": "withheld"},
+        {"where": "metadata['handle']", "how": "withheld"},
+    ]
+
+
+def test_metadata_of_nodes_may_hold_arrays():
+    settled, nodes = beside()
+    nodes[0].node.metadata["vector"] = np.arange(3)
+    metadata = settled.metadata({"7-tall": deepcopy(nodes[0].node.metadata)})
+    assert metadata["7-tall"]["vector"].tolist() == [0, 1, 2]
+
+
+def test_what_holds_no_text_of_a_model_keeps_its_type():
+    settled, _ = beside()
+    given = {"counts": Counter(steps=2), "span": Span(0, 4), "draft": Span(0, said("run 7"))}
+    metadata = settled.metadata(given)
+    assert metadata["counts"] is given["counts"]
+    assert metadata["span"] is given["span"]
+    assert metadata["draft"] == (0, CHECKED)
 
 
 def test_documents_stay_and_sub_answers_in_nodes_are_checked():

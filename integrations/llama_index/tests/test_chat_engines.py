@@ -17,7 +17,9 @@ from llama_index.core.chat_engine import (
 from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import ChatMemoryBuffer
 
-from llama_index_franq import guard_chat_engine
+from franq_guard import Guard
+from franq_guard.testing import FakeFaithfulness
+from llama_index_franq import guard_chat_engine, guard_query_engine
 
 from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, ScriptedLLM, marked, question, rag
 
@@ -128,6 +130,18 @@ def test_the_condensed_question_is_the_question():
     assert [trace.question for trace in guard.traces] == [question(1), question(2)]
     assert [p.id for p in guard.traces[1].passages] == ["2-tall", "2-old"]
     assert guard.traces[1].generation.text == "It is old."
+
+
+@pytest.mark.parametrize("way", ["chat", "achat"])
+def test_a_guarded_engine_in_a_guarded_chat_marks_a_claim_once(way):
+    guard = Guard(faithfulness=FakeFaithfulness())
+    llm = ScriptedLLM(script=["Purple unicorns guard it at night."])
+    chat = CondenseQuestionChatEngine.from_defaults(
+        guard_query_engine(rag(llm), guard), llm=llm, memory=buffer()
+    )
+    response, text = turn(guard_chat_engine(chat, guard), way, question(4))
+    assert text == "Purple unicorns guard it at night [not in the passages]."
+    assert [v["label"] for v in response.metadata["franq"]["verdicts"]] == ["unsupported"]
 
 
 @pytest.mark.parametrize("way", ["chat", "achat"])

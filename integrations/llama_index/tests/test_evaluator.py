@@ -47,7 +47,6 @@ OPEN = ("It is red.", "unverified", None, "no_logprobs")
         ([GOOD, OPEN], None, True, 0.9),
         ([GOOD, OPEN], Policy(on_error="closed"), False, 0.9),
         ([GREETING], None, True, 1.0),
-        ([], None, True, 1.0),
     ],
 )
 def test_passing_and_score(verdicts, policy, passing, score):
@@ -67,11 +66,15 @@ def test_feedback_has_a_line_for_each_claim():
     ]
 
 
-def test_nothing_verified_is_an_invalid_result():
-    result = FranqEvaluator(Fixed(OPEN)).evaluate("Q?", "A", [])
+@pytest.mark.parametrize(
+    ("verdicts", "answer", "reason"),
+    [([OPEN], "A", "no_logprobs"), ([], "A", "no_claims"), ([], "", "no_answer")],
+)
+def test_nothing_verified_is_an_invalid_result(verdicts, answer, reason):
+    result = FranqEvaluator(Fixed(*verdicts)).evaluate("Q?", answer, [])
     assert result.invalid_result
     assert (result.passing, result.score) == (None, None)
-    assert result.invalid_reason == "no claim could be verified: no_logprobs"
+    assert result.invalid_reason == f"no claim could be verified: {reason}"
 
 
 def test_missing_values_are_refused():

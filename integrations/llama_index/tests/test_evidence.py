@@ -256,6 +256,17 @@ def test_documents_that_a_tool_returns_and_evidence_of_an_agent():
     assert told == [f"{question(4)} 1"]
 
 
+def test_evidence_of_an_agent_that_fails_leaves_its_answer_unverified():
+    def broken(asked, calls):
+        raise ConnectionError("the database is down")
+
+    guard = ScriptedGuard()
+    agent = guard_agent(function_agent(), guard, evidence=broken)
+    result, _, _ = asyncio.run(run_of(agent, question(4)))
+    assert result.response.content == f"{said('run 4')} [unverified]"
+    assert result.response.additional_kwargs["franq"]["status"] == "unverified"
+
+
 # Plain code and workflows -----------------------------------------------------------------------
 
 

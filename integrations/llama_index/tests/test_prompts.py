@@ -45,6 +45,24 @@ def test_the_template_with_an_empty_context(mode, streaming, llm):
     assert "tall.txt" not in contrast
 
 
+@pytest.mark.parametrize("llm", [ScriptedLLM, ScriptedChat])
+def test_the_same_for_each_part_of_an_accumulated_answer(llm):
+    """LlamaIndex passes its template along with the values that fill it."""
+    guard = ScriptedGuard()
+    guard_query_engine(rag(llm(), response_mode="accumulate"), guard).query(question(7))
+    assert len(guard.traces) == 2
+    for trace, other in zip(guard.traces, ("tall.txt", "old.txt"), strict=True):
+        assert other in trace.generation.prompt
+        assert question(7) in trace.contrast_prompt
+        assert other not in trace.contrast_prompt
+
+
+def test_a_template_that_leaves_the_question_out():
+    template = PromptTemplate("What do we know of the tower?\n{context_str}\nSay it.\n")
+    trace = trace_of(rag(ScriptedLLM(), text_qa_template=template), question(2))
+    assert trace.contrast_prompt == "What do we know of the tower?\n\nSay it.\n"
+
+
 class Long(RunRetriever):
     """Nodes too long for one prompt."""
 

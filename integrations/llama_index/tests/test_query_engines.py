@@ -327,6 +327,8 @@ def test_retrieve_and_synthesize():
     responses = [
         engine.synthesize(asked, nodes, more),
         asyncio.run(engine.asynthesize(asked, nodes, more)),
+        engine.synthesize(question(8), nodes, more),
+        asyncio.run(engine.asynthesize(question(8), nodes, more)),
     ]
     for response in responses:
         assert response.response == f"{said('run 8')} [checked: Tower 8,Tower 8,Tower 9]"

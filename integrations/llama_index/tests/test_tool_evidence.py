@@ -101,6 +101,24 @@ def test_an_id_of_a_document_is_kept():
     assert passages_of(tool) == [("a", OPENED, "page a"), ("b", BUILT, "page b")]
 
 
+PRICES = [{"name": "Widget", "price": 42}, {"name": "Gadget", "price": 17}]
+RESULTS = {
+    "rows": PRICES,
+    "tuples": [("Widget", 42), ("Gadget", 17)],
+    "rows under a usual name": {"documents": PRICES},
+    "a value beside its sources": {"price": 42, "sources": ["https://shop.example/widget"]},
+}
+
+
+@pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
+def test_rows_keep_their_numbers_and_the_names_of_their_columns(result):
+    def tool(input: str) -> object:
+        """Looks prices up."""
+        return result
+
+    assert [text for _, text, _ in passages_of(tool)] == [str(result)]
+
+
 # What a model wrote -----------------------------------------------------------------------------
 
 
