@@ -21,8 +21,10 @@ from franq_guard.claims.rules.finite_verb import (
 from franq_guard.claims.rules.lexer import lex
 from franq_guard.claims.rules.nonclaims import reason
 
-_CONTRAST = r"(?<!help)(?:\s*[,;]|\s+[–—-])?\s+(?:but|although|though|whereas|however|yet)\b,?\s+"
-_TURN = re.compile(rf"{_CONTRAST}|;\s+|\s+[–—]\s+|,\s+(?:and|so)\s+", re.I)
+_CONTRAST = (
+    r"(?<!help)(?<!\s)(?:\s*[,;]|\s+[–—-])?\s+(?:but|although|though|whereas|however|yet)\b,?\s+"
+)
+_TURN = re.compile(rf"{_CONTRAST}|;\s+|(?<!\s)\s+[–—]\s+|,\s+(?:and|so)\s+", re.I)
 _CAUSE = re.compile(r",\s+(?:since|because)\s+", re.I)
 _COLON = re.compile(r"(?<!\d):\s+")
 _COMMA = re.compile(
