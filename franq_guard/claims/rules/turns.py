@@ -40,8 +40,9 @@ _THAT = re.compile(
     re.I,
 )
 _REGRET = re.compile(
-    r"^\W*(?:i'm|i am) (?:(?:very|so|truly) )?(?:afraid|sorry to (?:say|report|tell you|inform you))"
-    r"(?: that\b)?\s+(?!(?:of|to|for)\b)(?=\w)",
+    r"^\W*(?:i'm|i am) (?:(?:very|so|truly) )?"
+    r"(?:afraid|sorry to (?:say|report|tell you|inform you))(?: that\b)?\s+"
+    r"(?!(?:of|to|for)\b)(?=\w)",
     re.I,
 )
 _CONCESSION = re.compile(r"\W*(?:while|although|(?:even )?though)\b", re.I)
@@ -106,9 +107,8 @@ def turn(sentence: str, why: str) -> Turn | None:
     None if it does so nowhere.
     """
     regret = _REGRET.match(sentence) if why == "refusal" else None
-    if regret and reason(sentence[regret.end() :]) is None:
-        rest = sentence[regret.end() :]
-        return Turn(0, regret.end()) if _states(rest, of_us=True) else None
+    if regret and reason(said := sentence[regret.end() :]) is None:
+        return Turn(0, regret.end()) if _states(said, of_us=True) else None
     kinds = _TURNS.get(why, ())
     found = {
         (0 if kind is _THAT else m.start(), m.end())
