@@ -114,7 +114,7 @@ def test_no_claims(sentence, expected):
         "The author, whose birth date is not mentioned in the text, wrote 12 novels.",
         "The bridge opened in 1937 (its cost is not given in the passages).",
         # Titles:
-        "\"I Don't Like Mondays\" is a song by The Boomtown Rats.",
+        '"I Don\'t Like Mondays" is a song by The Boomtown Rats.',
         "“I Hate U” was nearly a solo effort from Prince.",
         "*I Can't Sleep* is a film of 1994.",
         'He hosted the show "Who Wants to Be a Millionaire?"',

@@ -36,6 +36,8 @@ _DENIES = re.compile(
 )
 """A lead-in or heading of a list of what is not so: "The following claims are false"."""
 _CLOSERS = " \t\n.:;,*_"
+DENIAL = "It is not true that "
+"""How the claim of an item in such a list begins."""
 
 
 _Level = tuple[int, bool]
@@ -173,7 +175,7 @@ class Reader:
 def _denied(statement: str) -> str:
     first, blank, rest = statement.partition(" ")
     small = first.lower() in w.DETERMINERS | w.SUBJECT_PRONOUNS
-    return f"It is not true that {first.lower() if small else first}{blank}{rest}"
+    return f"{DENIAL}{first.lower() if small else first}{blank}{rest}"
 
 
 def _is_fragment(text: str) -> bool:
