@@ -16,7 +16,7 @@ _UNIT = re.compile(
 )
 _WORD_ENDS = re.compile(
     r"(?:\b[Mm]ay|(?<=[a-z] )me|\b(?:hepatitis|vitamin|type|grade|class|plan|group|section|version"
-    r"|option|appendix|category|team) [A-Z])\.\s+(?=[A-Z])"
+    r"|option|appendix|category|team) [A-Z])\.[\"”]?\s+(?=[A-Z])"
 )
 """A month and a pronoun that look like abbreviations, and a letter that is not an initial."""
 _NO = re.compile(r"\s*No\.\s+(?=[A-Z])")
@@ -25,6 +25,9 @@ _ABBREVIATION = re.compile(
     r"|max|min|dept|univ|assoc|bros|corp|т|г|др|e\.g|i\.e|ver|op|cit|b|d|r|fl|pp|p)\.$",
     re.IGNORECASE,
 )
+_BEFORE_AMOUNT = re.compile(r"[\s(*_](?:approx|est|ca|vs|max|min|incl|resp|e\.g|i\.e)\.$", re.I)
+_AMOUNT = re.compile(r"[$€£¥~≈<>±+−-]{1,3}\d")
+"""An amount that begins with a mark: "approx. $25"."""
 _NUMBER_OR_LETTER = re.compile(r"[\d.]\.$|(?:^|\s)\w\.$")
 FIRST_NAMES = frozenset(
     {"Benj", "Wm", "Geo", "Chas", "Thos", "Jas", "Jos", "Jno", "Robt", "Edw", "Danl", "Saml",
@@ -123,6 +126,8 @@ def _belongs(part: str, before: Span, after: Span) -> bool:
         return head[0].isalpha()
     if sentence.endswith(" .") and before[1] == after[0]:
         return head[:2].isupper()  # "Use .NET", not "It is old .It is"
+    if head.startswith("NET") and before[1] == after[0]:
+        return sentence[-2:-1].isupper()  # "ASP.NET"
     return sentence.endswith(".") and (
         _is_list_number(sentence) or _dot_is_no_end(sentence[-_LOOKED_AT:], head)
     )
@@ -145,6 +150,8 @@ def _dot_is_no_end(tail: str, head: str) -> bool:
         return True
     if head[0].islower():
         return bool(_ABBREVIATION.search(tail) or _NUMBER_OR_LETTER.search(tail))
+    if _AMOUNT.match(head):
+        return _BEFORE_AMOUNT.search(tail) is not None
     return head[0].isdigit() and _ABBREVIATION.search(tail) is not None
 
 
