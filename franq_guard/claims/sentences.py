@@ -62,14 +62,16 @@ HIGH_NUMBERS = rf"{_HIGH}(?:[,⁻–-]{_HIGH})*"
 """A pattern for the numbers of notes, as after "It is old.¹"."""
 _CLOSING = r"(?:[*_]|~~|</(?:b|i|u|em|strong|mark|span|a)>){1,8}"
 _TAIL = re.compile(
-    rf"(?:{_CLOSING}(?:\[\^?\d{{1,3}}\])*(?:{HIGH_NUMBERS})?|{HIGH_NUMBERS}(?:{_CLOSING})?)"
+    rf"(?:{_CLOSING}(?:\[\^?\d{{1,3}}\])*(?:{HIGH_NUMBERS})?|{HIGH_NUMBERS}(?:{_CLOSING})?"
+    r"|(?:\[\^\d{1,3}\])+)"
     r"(?=\s|\Z)\s*"
 )
 """What `sentencex` leaves to the next sentence: what closes "**It is old.**", and notes."""
 _CITATION_MARKS = re.compile(rf"(?:(?:{CITATION_MARK})\s*)+")
 _MARKED = re.compile(r"(?<![\w*_])(\*{1,3}|_{1,3})(?=[A-Z][\w.]{0,5}\.\s)")
 """What hides from `sentencex` that "**Dr. Lee**" begins with an abbreviation."""
-_NOTE = re.compile(r"\s*(?:\[\d{1,3}\])+\s*$")
+_NOTE = re.compile(r"\s*(?:\[\^?\d{1,3}\])+\s*$")
+_FORMULA_END = re.compile(r"\$\$\s*")
 
 
 def sentences(text: str, start: int, end: int, *, language: str = "en") -> list[Span]:
@@ -87,6 +89,8 @@ def sentences(text: str, start: int, end: int, *, language: str = "en") -> list[
     for cut in cuts:
         left, right = trimmed(part, *(marked.get(at, at) for at in cut))
         tail = _TAIL.match(part, left, right) if merged and left == merged[-1][1] else None
+        if merged and part[slice(*merged[-1])].count("$$") % 2:  # as in "It is $$x = 3.$$"
+            tail = _FORMULA_END.match(part, left, right) or tail
         tail = _CITATION_MARKS.match(part, tail.end() if tail else left, right) or tail
         if tail and merged:
             merged[-1] = trimmed(part, merged[-1][0], tail.end())

@@ -27,6 +27,8 @@ def cut(text):
         ["It was approx. $25 trillion vs. ~$23 trillion.", "It fell by max. -5 %."],
         ["It costs ca. €40.", "It is in the USA.", "€50 is paid."],
         ["It uses ASP.NET Core.", "VB.NET is old."],
+        ["It is $$x = 3.$$", "So x is 3."],
+        ["It is old.[^1]", "It is red.[^2][^3]", "It is big."],
         ['"It rained in May."', "It is dry."],
         ["Jeopardy! is a show.", "Who watches?"],
         ["東京は首都です。", "大きい！"],
