@@ -33,3 +33,10 @@ def test_a_table_row_of_empty_cells_is_a_row():
 def test_a_model_that_repeats_itself_ends():
     answer = f"It is the best{' of all time' * 40} and"
     assert RuleSplitter().split(answer)
+
+
+def test_a_very_long_lead_in_is_not_read_with_each_item():
+    lead = f"The {'red ' * 2_000}boats are:"
+    claims = RuleSplitter().split(f"{lead}\n\n" + "- It is red.\n- big\n" * 100)
+    assert {claim.text for claim in claims[1:]} == {"It is red.", "Big."}
+    assert {claim.context for claim in claims[1:]} == {None}
