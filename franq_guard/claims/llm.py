@@ -12,8 +12,7 @@ from typing import Any
 from franq_guard.basics.text import filled
 from franq_guard.claims.alignment import ALIGNED, Index
 from franq_guard.claims.llm_reply import NoReplyError, as_ask, entries
-from franq_guard.claims.rules.context import DENIAL
-from franq_guard.claims.rules.splitter import RuleSplitter, Unit
+from franq_guard.claims.rules.splitter import DENIAL, RuleSplitter, Unit
 from franq_guard.claims.spans import merged, overlap
 from franq_guard.claims.word_keys import keys
 from franq_guard.records import Claim, Span

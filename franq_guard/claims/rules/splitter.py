@@ -11,6 +11,7 @@ from franq_guard.claims.rules.asides import without_asides, without_examples
 from franq_guard.claims.rules.bare_answers import asked, denied, ends_bare, is_bare, lone
 from franq_guard.claims.rules.citations import Stated
 from franq_guard.claims.rules.clause import Clause
+from franq_guard.claims.rules.context import DENIAL as DENIAL
 from franq_guard.claims.rules.context import Reader
 from franq_guard.claims.rules.coordination import coordinated, independent
 from franq_guard.claims.rules.dependents import dependents
