@@ -372,3 +372,8 @@ def test_a_footnote_behind_the_full_stop_is_of_the_sentence_before():
         [("2",), ("3",)],
         [],
     ]
+
+
+def test_a_line_that_only_announces_sources_is_no_claim():
+    claims = RuleSplitter().split("The pump is red.\n\nReferences\n[1] Lee, A. (2020). Pumps.")
+    assert [c.text for c in claims if c.not_a_claim is None] == ["The pump is red."]

@@ -63,7 +63,6 @@ from franq_guard.claims.rules.nonclaims import reason
         ("I love this city.", "opinion"),
         ("https://example.org/a", "link"),
         ("[1][2]", "citation"),
-        ("References", "citation"),
         ("— * —", "no statement"),
     ],
 )

@@ -17,11 +17,7 @@ _URL = re.compile(
     r"(?: info(?:rmation)?| details)?(?: at| here| on)?)?\W*+)?(?:https?://|www\.)\S++\W*+$",
     re.I,
 )  # ++ and *+: no run of marks is read twice
-_CITATION = re.compile(
-    r"(?:sources?|references?|citations?|cite)\s*:.*$|(?:sources|references|works cited)$"
-    r"|\W*(?:\[\d+\]\W*)+$",
-    re.I,
-)
+_CITATION = re.compile(r"(?:sources?|references?|citations?|cite)\s*:.*$|\W*(?:\[\d+\]\W*)+$", re.I)
 _TAG = re.compile(r"\W*<[/|]?\w+[/|]?>\W*")  # what a model's template left: "</answer>"
 _TITLE = re.compile(
     r"\W*?(?:[\"“][^\"“”]{0,80}[^\"“”\s,.!?…][\"”]\s+(?=[a-z])"
