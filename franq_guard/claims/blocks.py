@@ -38,7 +38,9 @@ _FIELD = re.compile(r"[ \t]*([^\W\d_])[\w-]*(?: [\w-]+){0,2}:(?: +\S|$)")
 _FOOTNOTE = re.compile(r"[ \t]*\[\^?\d{1,3}\]:[ \t]+(?=\S)")
 _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
-_DELIMITER_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*$")
+_DELIMITER_ROW = re.compile(
+    r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*+:?-*+:?[ \t]*+)*+$"
+)  # ++ and *+: a row of empty cells is read in one way only
 _HTML_HEAD = re.compile(r"[ \t]*<th\b(?!.*<td\b)", re.I)
 _BOLD_HEADING = re.compile(r"[ \t]*(\*\*|__)[^*_.!?]{1,80}\1[ \t]*$")
 _BOLD_FIELD = re.compile(r"(\*\*|__)\w[^*_:!?\n]{0,40}: [^*_?\n]{1,80}\1")

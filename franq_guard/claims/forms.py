@@ -89,7 +89,7 @@ OPENS_JSON = re.compile(r'\s*(?:\{\s*(?:"|\Z)|\[\s*(?:[\[{"]|\Z))')
 """How an object, or an array of more than numbers, begins: "[1]" is a citation."""
 SOURCES = re.compile(
     r"^[ \t#*_]*(?:sources?|references?|bibliography|citations|quellen(?:verzeichnis)?"
-    r"|literatur(?:verzeichnis)?)[ \t*_]*:?[ \t*_]*$",
+    r"|literatur(?:verzeichnis)?)[ \t*_]*+:?[ \t*_]*+$",
     re.I,
 )
 _SOURCE = re.compile(

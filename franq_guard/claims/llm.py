@@ -12,8 +12,9 @@ from typing import Any
 from franq_guard.basics.text import filled
 from franq_guard.claims.alignment import ALIGNED, Index
 from franq_guard.claims.llm_reply import NoReplyError, as_ask, entries
-from franq_guard.claims.rules.splitter import RuleSplitter, Unit
+from franq_guard.claims.rules.splitter import DENIAL, RuleSplitter, Unit
 from franq_guard.claims.spans import merged, overlap
+from franq_guard.claims.word_keys import keys
 from franq_guard.records import Claim, Span
 
 _EXTRACT, _LOCATE = "extract.v1", "locate.v1"
@@ -29,10 +30,10 @@ class FallbackReport:
     ``calls``: requests to the model. ``sentences``: sentences sent to it. ``by_rules``: sentences
     whose claims come from the rules instead. ``causes``: how often each cause occurred: "error"
     (exception or timeout of the model), "refusal", "broken_json", "missing" (no claim for a
-    sentence), "invented" (a claim that the answer does not state), "uncovered" (a rule-based claim
-    was added because the model's claims left it out). ``low_aligned``: claims that have the span of
-    their whole sentence because their words were not found. ``error``: the text of the model's
-    first exception.
+    sentence), "invented" (a claim whose words or numbers the answer does not have), "uncovered" (a
+    rule-based claim was added because the model's claims left it out). ``low_aligned``: claims that
+    have the span of their whole sentence because their words were not found. ``error``: the text of
+    the model's first exception.
     """
 
     calls: int = 0
@@ -48,7 +49,8 @@ class LLMSplitter:
 
     ``llm``: any callable ``str -> str``, a LangChain chat model or a LlamaIndex LLM. One request
     per 40 sentences of the answer, a second one only for claims whose words could not be matched.
-    Sentences that state nothing (questions, headings, ...) are recognised by rules and not sent.
+    Sentences that state nothing (questions, headings, ...) are recognised by rules and not sent,
+    nor are the items of a list of what is not so.
     Spans of different claims may share words (a subject). ``aligned`` is the alignment score; below
     ``threshold`` the span is the whole sentence. ``name`` is the model's name in the fingerprint.
 
@@ -98,6 +100,7 @@ class _Run:
         self._ask, self._answer, self._question = ask, answer, question
         self._threshold, self._prompts = threshold, prompts
         self._index = Index(answer)
+        self._told = {word.key for word in keys(f"{answer} {question}")}
         self._calls = self._low = self._by_rules = 0
         self._causes: Counter[str] = Counter()
         self._error = ""
@@ -154,18 +157,23 @@ class _Run:
         placed: list[list[Claim]] = [[] for _ in group]
         open_: list[tuple[int, str]] = []
         for item in found:
-            text, number = str(item.get("claim", "")).strip(), _number(item.get("sentence"))
-            known = text and number is not None and 1 <= number <= len(group)
-            if number is None or not known or self._index.align(text).score < _INVENTED:
+            text, number = _text(item, "claim").strip(), _number(item.get("sentence"))
+            number = 1 if number is None and len(group) == 1 else number
+            if number is None or not 1 <= number <= len(group) or self._is_invented(text):
                 self._causes["invented"] += 1
             else:
                 span = group[number - 1].span
-                claim = self._aligned(text, str(item.get("words", "")), span)
+                claim = self._aligned(text, _text(item, "words"), span)
                 if claim is None:
                     open_.append((number - 1, text))
                 else:
                     placed[number - 1].append(claim)
         return placed, open_
+
+    def _is_invented(self, text: str) -> bool:
+        """Whether the answer does not have the claim's words, or one of its numbers."""
+        numbers = {word.key for word in keys(text) if word.key[0].isdigit()}
+        return self._index.align(text).score < _INVENTED or not numbers <= self._told
 
     def _aligned(self, text: str, words: str, span: Span) -> Claim | None:
         """The claim, found by the words the model names or by its text; None if not found."""
@@ -193,7 +201,7 @@ class _Run:
         except NoReplyError as failure:
             self._causes[failure.cause] += 1
             found = []
-        words = {_number(x.get("number")): str(x.get("words", "")) for x in found}
+        words = {_number(x.get("number")): _text(x, "words") for x in found}
         for k, (s, text) in enumerate(open_, 1):
             claim = self._aligned(text, words.get(k, ""), group[s].span)
             if claim is None:
@@ -227,11 +235,19 @@ def _refuses(reply: str) -> bool:
 
 
 def _states(unit: Unit) -> bool:
-    return any(claim.not_a_claim is None for claim in unit.claims)
+    """Whether it states something that the model can tell from the sentence alone."""
+    denied = any(claim.text.startswith(DENIAL) for claim in unit.claims)
+    return not denied and any(claim.not_a_claim is None for claim in unit.claims)
 
 
 def _length(spans: Sequence[Span]) -> int:
     return sum(end - start for start, end in spans)
+
+
+def _text(item: Mapping[str, Any], name: str) -> str:
+    """The text of that name; empty if it is missing or of another type, as null is."""
+    value = item.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def _number(value: Any) -> int | None:

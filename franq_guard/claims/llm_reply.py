@@ -40,7 +40,8 @@ def as_ask(llm: Any) -> Callable[[str], Any]:
     """A function from a prompt to a reply (text or parsed JSON).
 
     ``llm`` is a LangChain chat model (``invoke``, with structured output if it supports that), a
-    LlamaIndex LLM (``complete``) or any callable ``str -> str``; no framework is imported.
+    LlamaIndex LLM (``complete``) or any callable ``str -> str`` (or to such a model's message); no
+    framework is imported.
 
     Raises:
         TypeError: ``llm`` is none of these.
@@ -50,7 +51,7 @@ def as_ask(llm: Any) -> Callable[[str], Any]:
     if hasattr(llm, "complete"):
         return lambda prompt: str(llm.complete(prompt).text)
     if callable(llm):
-        return lambda prompt: str(llm(prompt))
+        return lambda prompt: _content(llm(prompt))
     raise TypeError(
         f"{type(llm).__name__} is no language model: pass a function str -> str, a LangChain chat"
         " model (it has .invoke) or a LlamaIndex LLM (it has .complete)"
@@ -64,15 +65,22 @@ def _langchain(llm: Any) -> Callable[[str], Any]:
         return lambda prompt: _content(llm.invoke(prompt))
 
     def ask(prompt: str) -> Any:
-        reply = structured.invoke(prompt)
+        try:
+            reply = structured.invoke(prompt)
+        except TimeoutError:
+            raise
+        except Exception:  # many servers refuse the schema, or the reply does not fit it
+            reply = None
         return reply if isinstance(reply, Mapping) else _content(llm.invoke(prompt))
 
     return ask
 
 
-def _content(message: Any) -> str:
-    """The text of a LangChain message: a string, or a list of content blocks."""
+def _content(message: Any) -> Any:
+    """The text of a message, which is a string or a list of content blocks, or parsed JSON."""
     content = getattr(message, "content", message)
+    if isinstance(content, Mapping):
+        return content
     if isinstance(content, list):
         return "".join(x if isinstance(x, str) else str(x.get("text", "")) for x in content)
     return str(content)
@@ -81,7 +89,8 @@ def _content(message: Any) -> str:
 def entries(reply: Any) -> list[Mapping[str, Any]]:
     """The objects of the "claims" list of a reply.
 
-    Code fences, words around the JSON, trailing commas and a reply that was cut off are tolerated:
+    Drafts in a model's reasoning do not count. Code fences, words around the JSON, trailing commas
+    and a reply that was cut off are tolerated:
     every complete object that has a "claim" or "words" key counts.
 
     Raises:
@@ -91,7 +100,7 @@ def entries(reply: Any) -> list[Mapping[str, Any]]:
         listed = reply.get("claims")
         found = [x for x in listed if isinstance(x, Mapping)] if isinstance(listed, list) else []
     else:
-        found = list(objects(str(reply), ("claim", "words")))
+        found = list(objects(str(reply).rpartition("</think>")[2], ("claim", "words")))
     if not found and not _says_none(reply):
         raise NoReplyError("broken_json", str(reply)[:80])
     return found

@@ -15,9 +15,11 @@ from franq_guard.claims.spans import merged
 from franq_guard.records import Claim, Span
 
 _EDGE = " \t\n,;:–—"
-_MARKS = r"[\"”’')\]*_`]*"
+_ENDS = "[.!?…。！？]"
+_MARKS = r"[\"”’')\]*_`]"
 _TERMINAL = re.compile(
-    rf"[.!?…。！？]+{_MARKS}{HIGH_NUMBERS}$|[.!?…。！？]*{_MARKS}(?:\[\d{{1,3}}\])*$"
+    rf"(?<!{_ENDS}){_ENDS}++{_MARKS}*{HIGH_NUMBERS}$"
+    rf"|(?<!{_ENDS})(?:{_ENDS}++|(?<!{_MARKS})){_MARKS}*(?:\[\d{{1,3}}\])*$"
 )
 _JOINER = re.compile(r",?\s*(?:and|or)\b", re.IGNORECASE)
 _ASIDE = re.compile(r",\s*(?:who|which|whose|an?|the)\b", re.IGNORECASE)
@@ -289,7 +291,7 @@ def _join(parts: Sequence[str]) -> str:
         if out and not out[-1].isspace() and part[:1].isalnum():
             out += " "
         out += part
-    return re.sub(r"\s+([,;.!?])", r"\1", re.sub(r"[ \t]{2,}", " ", out.strip()))
+    return re.sub(r"(?<!\s)\s+([,;.!?])", r"\1", re.sub(r"[ \t]{2,}", " ", out.strip()))
 
 
 def _tidy(sentence: str, mark: str) -> str:

@@ -16,7 +16,7 @@ _UNIT = re.compile(
 )
 _WORD_ENDS = re.compile(
     r"(?:\b[Mm]ay|(?<=[a-z] )me|\b(?:hepatitis|vitamin|type|grade|class|plan|group|section|version"
-    r"|option|appendix|category|team) [A-Z])\.\s+(?=[A-Z])"
+    r"|option|appendix|category|team) [A-Z])\.[\"”]?\s+(?=[A-Z])"
 )
 """A month and a pronoun that look like abbreviations, and a letter that is not an initial."""
 _NO = re.compile(r"\s*No\.\s+(?=[A-Z])")
@@ -25,6 +25,9 @@ _ABBREVIATION = re.compile(
     r"|max|min|dept|univ|assoc|bros|corp|т|г|др|e\.g|i\.e|ver|op|cit|b|d|r|fl|pp|p)\.$",
     re.IGNORECASE,
 )
+_BEFORE_AMOUNT = re.compile(r"[\s(*_](?:approx|est|ca|vs|max|min|incl|resp|e\.g|i\.e)\.$", re.I)
+_AMOUNT = re.compile(r"[$€£¥~≈<>±+−-]{1,3}\d")
+"""An amount that begins with a mark: "approx. $25"."""
 _NUMBER_OR_LETTER = re.compile(r"[\d.]\.$|(?:^|\s)\w\.$")
 FIRST_NAMES = frozenset(
     {"Benj", "Wm", "Geo", "Chas", "Thos", "Jas", "Jos", "Jno", "Robt", "Edw", "Danl", "Saml",
@@ -59,14 +62,16 @@ HIGH_NUMBERS = rf"{_HIGH}(?:[,⁻–-]{_HIGH})*"
 """A pattern for the numbers of notes, as after "It is old.¹"."""
 _CLOSING = r"(?:[*_]|~~|</(?:b|i|u|em|strong|mark|span|a)>){1,8}"
 _TAIL = re.compile(
-    rf"(?:{_CLOSING}(?:\[\^?\d{{1,3}}\])*(?:{HIGH_NUMBERS})?|{HIGH_NUMBERS}(?:{_CLOSING})?)"
+    rf"(?:{_CLOSING}(?:\[\^?\d{{1,3}}\])*(?:{HIGH_NUMBERS})?|{HIGH_NUMBERS}(?:{_CLOSING})?"
+    r"|(?:\[\^\d{1,3}\])+)"
     r"(?=\s|\Z)\s*"
 )
 """What `sentencex` leaves to the next sentence: what closes "**It is old.**", and notes."""
 _CITATION_MARKS = re.compile(rf"(?:(?:{CITATION_MARK})\s*)+")
 _MARKED = re.compile(r"(?<![\w*_])(\*{1,3}|_{1,3})(?=[A-Z][\w.]{0,5}\.\s)")
 """What hides from `sentencex` that "**Dr. Lee**" begins with an abbreviation."""
-_NOTE = re.compile(r"\s*(?:\[\d{1,3}\])+\s*$")
+_NOTE = re.compile(r"\s*(?:\[\^?\d{1,3}\])+\s*$")
+_FORMULA_END = re.compile(r"\$\$\s*")
 
 
 def sentences(text: str, start: int, end: int, *, language: str = "en") -> list[Span]:
@@ -84,6 +89,8 @@ def sentences(text: str, start: int, end: int, *, language: str = "en") -> list[
     for cut in cuts:
         left, right = trimmed(part, *(marked.get(at, at) for at in cut))
         tail = _TAIL.match(part, left, right) if merged and left == merged[-1][1] else None
+        if merged and part[slice(*merged[-1])].count("$$") % 2:  # as in "It is $$x = 3.$$"
+            tail = _FORMULA_END.match(part, left, right) or tail
         tail = _CITATION_MARKS.match(part, tail.end() if tail else left, right) or tail
         if tail and merged:
             merged[-1] = trimmed(part, merged[-1][0], tail.end())
@@ -123,6 +130,8 @@ def _belongs(part: str, before: Span, after: Span) -> bool:
         return head[0].isalpha()
     if sentence.endswith(" .") and before[1] == after[0]:
         return head[:2].isupper()  # "Use .NET", not "It is old .It is"
+    if head.startswith("NET") and before[1] == after[0]:
+        return sentence[-2:-1].isupper()  # "ASP.NET"
     return sentence.endswith(".") and (
         _is_list_number(sentence) or _dot_is_no_end(sentence[-_LOOKED_AT:], head)
     )
@@ -145,6 +154,8 @@ def _dot_is_no_end(tail: str, head: str) -> bool:
         return True
     if head[0].islower():
         return bool(_ABBREVIATION.search(tail) or _NUMBER_OR_LETTER.search(tail))
+    if _AMOUNT.match(head):
+        return _BEFORE_AMOUNT.search(tail) is not None
     return head[0].isdigit() and _ABBREVIATION.search(tail) is not None
 
 

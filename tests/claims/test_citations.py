@@ -362,3 +362,18 @@ def test_a_stream_marks_the_same_citations_as_the_whole_answer(caplog):
 )
 def test_no_blank_is_left_before_a_closing_bracket(text, claim):
     assert [found.text for found in RuleSplitter().split(text)] == [claim]
+
+
+def test_a_footnote_behind_the_full_stop_is_of_the_sentence_before():
+    text = "The pump is red.[^1] It is old.[^2][^3] It is big."
+    claims = RuleSplitter().split(text)
+    assert [[c.names for c in found] for found in cited_by(text, claims)] == [
+        [("1",)],
+        [("2",), ("3",)],
+        [],
+    ]
+
+
+def test_a_line_that_only_announces_sources_is_no_claim():
+    claims = RuleSplitter().split("The pump is red.\n\nReferences\n[1] Lee, A. (2020). Pumps.")
+    assert [c.text for c in claims if c.not_a_claim is None] == ["The pump is red."]

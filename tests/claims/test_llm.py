@@ -62,6 +62,7 @@ def test_claims_carry_the_words_they_rest_on():
         ALL.replace("}]", "},]"),
         ALL[: ALL.rindex("}]}") + 1],  # cut off before the brackets close
         json.dumps([FIRST, SECOND, THIRD]),
+        f'<think>A draft: {{"sentence": 1, "claim": "Curie was born."}}</think>{ALL}',
     ],
 )
 def test_json_is_read_tolerantly(reply):
@@ -143,6 +144,34 @@ def test_an_invented_claim_is_dropped_and_counted():
     assert report.causes == {"invented": 2}
 
 
+def test_a_number_that_the_answer_does_not_have_is_invented():
+    wrong = {**SECOND, "claim": "Marie Curie won three prizes."}
+    claims, report, _ = split(json.dumps({"claims": [FIRST, wrong, THIRD]}))
+    assert [c.text for c in claims[1:3]] == ["She won two prizes.", THIRD["claim"]]
+    assert report.causes == {"invented": 1, "uncovered": 1}
+
+
+def test_missing_words_do_not_point_at_a_word_of_the_sentence():
+    answer = "None of the pumps is red."
+    reply = {"sentence": 1, "claim": "No pump is red.", "words": None}
+    claims, _, _ = split(json.dumps({"claims": [reply]}), '{"claims": []}', answer=answer)
+    assert words(claims[0], answer) != ["None"]
+
+
+def test_a_claim_that_is_no_text_is_dropped():
+    claims, report, _ = split(json.dumps({"claims": [{**FIRST, "claim": ["born", "Warsaw"]}]}))
+    assert claims == RuleSplitter().split(ANSWER, question="Who was she?")
+    assert report.causes == {"invented": 1, "missing": 2}
+
+
+def test_the_number_of_an_only_sentence_may_be_missing():
+    answer = "Marie Curie was born in Warsaw."
+    reply = {"claim": "Curie was born in Warsaw.", "words": "born in Warsaw"}
+    claims, report, _ = split(json.dumps({"claims": [reply]}), answer=answer)
+    assert [c.text for c in claims] == [reply["claim"]]
+    assert report.by_rules == 0
+
+
 def test_a_second_request_asks_only_for_words_that_were_not_found():
     vague = {"sentence": 2, "claim": "Marie Curie relocated to the French capital, Paris."}
     found = json.dumps({"claims": [{"number": 1, "words": "moved to Paris"}]})
@@ -162,6 +191,13 @@ def test_words_never_found_give_the_whole_sentence_marked_low(second):
     assert words(low) == ["She won two prizes and moved to Paris."]
     assert low.aligned < 0.6
     assert report.low_aligned == 1
+
+
+def test_an_item_of_what_is_not_so_is_left_to_the_rules():
+    answer = "The following claims are false:\n\n- Marie Curie was born in Paris.\n"
+    claims, report, model = split(answer=answer)
+    assert claims[1].text == "It is not true that Marie Curie was born in Paris."
+    assert (report.calls, model.prompts) == (0, [])
 
 
 def test_a_long_answer_is_asked_in_parts():
@@ -196,6 +232,16 @@ class ChatModel:
         return SimpleNamespace(invoke=lambda prompt: self.structured)
 
 
+class StrictServer(ChatModel):
+    """Takes a schema, and refuses each request with one."""
+
+    def with_structured_output(self, schema):
+        def refuse(prompt):
+            raise ValueError("400: this server has no tools")
+
+        return SimpleNamespace(invoke=refuse)
+
+
 class CompletionModel:
     """As LlamaIndex's."""
 
@@ -211,6 +257,9 @@ class CompletionModel:
         ChatModel("unused", structured=json.loads(ALL)),
         CompletionModel(),
         lambda prompt: ALL,
+        lambda prompt: json.loads(ALL),
+        ChatModel(ALL).invoke,
+        StrictServer(ALL),
     ],
 )
 def test_models_of_any_framework(model):

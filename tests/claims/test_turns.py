@@ -93,3 +93,42 @@ def test_a_refusal_as_a_whole_stays_no_claim(sentence):
     (claim,) = SPLITTER.split(sentence)
     assert claim.not_a_claim is not None
     assert claim.text == sentence
+
+
+@pytest.mark.parametrize(
+    ("opening", "end"),
+    [
+        ("I'm afraid ", ""),
+        ("I am afraid that ", ""),
+        ("I'm sorry to say that ", ""),
+        ("Although its price is not mentioned in the passages, ", ""),
+        ("While the exact price is not specified in the provided documents, ", ""),
+        ("While the passages do not give its price, size, or weight, ", ""),
+        ("", ", and its price is not mentioned in the context"),
+    ],
+)
+def test_a_fact_beside_what_the_passages_do_not_say_is_a_claim(opening, end):
+    answer = f"{opening}{LOWER if opening else FACT[:-1]}{end}."
+    stated = [claim for claim in SPLITTER.split(answer) if claim.not_a_claim is None]
+    assert [claim.text for claim in stated] == [FACT]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I'm afraid the passages do not mention the price.",
+        "I'm afraid there is no information about it.",
+        "I'm afraid I can't help with that.",
+        "I am afraid of heights.",
+        "While the passages do not mention the price, I cannot say more.",
+        "The passages do not mention the price, and its size is not given in the passages.",
+    ],
+)
+def test_regret_about_what_is_not_known_stays_a_refusal(sentence):
+    assert {claim.not_a_claim for claim in SPLITTER.split(sentence)} == {"refusal"}
+
+
+def test_what_follows_an_opinion_is_a_claim():
+    opinion, claim = SPLITTER.split("I recommend the K7, since it holds 9 litres.")
+    assert (opinion.not_a_claim, claim.not_a_claim) == ("opinion", None)
+    assert claim.text == "It holds 9 litres."

@@ -18,7 +18,7 @@ from franq_guard.claims.rules.render import as_sentence, plain
 _YES_NO = r"(?:yes|no|yep|yeah|yup|nope|correct|incorrect|indeed|exactly)"
 _SUBJECT = "(?:it|he|she|they|we|you|i|this|that|these|those|there)"
 _AUXILIARY = "|".join(sorted(re.escape(x) for x in w.FINITE_AUXILIARIES))
-_ECHO = rf"(?:{_YES_NO}[,;:]? )?{_SUBJECT} (?:{_AUXILIARY})(?: not)?(?: too)?\W*[.!]"
+_ECHO = rf"(?:{_YES_NO}[,;:]? )?{_SUBJECT} (?:{_AUXILIARY})(?: not)?(?: too)?[^\w.!]*[.!]"
 _ANSWER = rf"(?:{_YES_NO}|{_ECHO})"
 _MARKS = r"[\"'”)*_]*"
 _YES_OR_NO = re.compile(rf"\W*{_YES_NO}\W*$", re.I)

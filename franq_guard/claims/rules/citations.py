@@ -77,7 +77,7 @@ _SAYS_WHERE = (
 )
 _ADDRESS = re.compile(
     rf"[(\[](?i:{_SAYS_WHERE}){_URL}>?[)\]]"
-    rf"|(?:,?\s*\b(?:[Ss]ee|[Ss]iehe)(?: also)?:?\s+)?\(?{_URL}[>)]?|(?<=\])\([^()\s]*\)"
+    rf"|(?:(?:,|(?<!\s))\s*\b(?:[Ss]ee|[Ss]iehe)(?: also)?:?\s+)?\(?{_URL}[>)]?|(?<=\])\([^()\s]*\)"
 )
 _LINK = re.compile(r"!?(\[)[^\]\[\n]*(\]\([^()\s]*\))")
 _LEAD = r"(?:(?:see|sources?|via|from|cf\.|quellen?|siehe|vgl\.)(?: also)?:? )?"

@@ -36,7 +36,10 @@ _DENIES = re.compile(
 )
 """A lead-in or heading of a list of what is not so: "The following claims are false"."""
 _CLOSERS = " \t\n.:;,*_"
-
+DENIAL = "It is not true that "
+"""How the claim of an item in such a list begins."""
+_LONGEST = 1000
+"""A longer lead-in or heading is no context of what follows: each item would be read with it."""
 
 _Level = tuple[int, bool]
 """How far an item is indented, and whether it has a number."""
@@ -98,8 +101,8 @@ class Reader:
 
     def heading(self, text: str) -> None:
         """Read a heading, which applies to what follows."""
-        self._heading, self._leads, self.above = plain(text).strip(_CLOSERS), [], ""
-        self._level = None
+        self._heading = plain(text).strip(_CLOSERS) if len(text) <= _LONGEST else ""
+        self._leads, self.above, self._level = [], "", None
 
     def block(self, block: Block, *, ends_text: bool) -> None:
         """Begin a block; list items keep the sentence that introduced their list.
@@ -115,7 +118,7 @@ class Reader:
             self._mentions.paragraph()
         level = (block.indent, block.numbered) if block.kind == "item" else None
         self._leads = [lead for lead in self._leads if level and lead.holds_for(level)]
-        if level and self._last.endswith(":"):
+        if level and self._last.endswith(":") and len(self._last) <= _LONGEST:
             self._leads.append(_Lead(self._last.strip(_CLOSERS), self._level, level))
             self._last = ""
         self._level = level
@@ -173,7 +176,7 @@ class Reader:
 def _denied(statement: str) -> str:
     first, blank, rest = statement.partition(" ")
     small = first.lower() in w.DETERMINERS | w.SUBJECT_PRONOUNS
-    return f"It is not true that {first.lower() if small else first}{blank}{rest}"
+    return f"{DENIAL}{first.lower() if small else first}{blank}{rest}"
 
 
 def _is_fragment(text: str) -> bool:

@@ -21,11 +21,11 @@ _STRETCH = re.compile(
     r"(?<!\w)\"(?P<straight>[^\"]+)\""
     r"|“(?P<curly>[^“”]+)”|„(?P<low>[^„“”]+)[“”]|«(?P<angle>[^«»]+)»"
     r"|(?<!\w)‘(?P<high>[^‘]+?)’(?!\w)"
-    r"|(?<!\w)'(?P<single>[^\n]+?[.!?…])'(?!\w)"
+    r"|(?<!\w)'(?P<single>[^\n]{1,2000}?[.!?…])'(?!\w)"
     r"|\((?P<round>(?:[^()]|\([^()]*\))+)\)|\[(?P<square>[^\[\]]+)\](?!\()"
-    r"|(?P<fence>`+)(?P<code>[^`]+)(?P=fence)"
+    r"|(?P<fence>`{1,8}+)(?P<code>[^`]+)(?P=fence)"
 )
-_ENDED = re.compile(r"[.!?…。！？]\W*$")
+_ENDED = re.compile(r"[.!?…。！？][^\w.!?…。！？]*$")
 _FEWEST_WORDS = 3
 
 

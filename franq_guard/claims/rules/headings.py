@@ -26,7 +26,7 @@ _WORK = re.compile(
 )
 """What only the name of a source has; "Sources" may also be those of vitamin C."""
 _PART = re.compile(r"[.:;!?]\s")
-_AMOUNT_OF = re.compile(r":\W*\d")
+_AMOUNT_OF = re.compile(r":[^\w:]*\d")
 _IN_BRACKETS = re.compile(r" ?\([^()]*\)")
 _FULL_STOP = re.compile(r"[.!?](?=\s|$)")
 _PRONOUNS = word_set("i you we they he she it")

@@ -19,6 +19,17 @@ _URL = re.compile(
 )  # ++ and *+: no run of marks is read twice
 _CITATION = re.compile(r"(?:sources?|references?|citations?|cite)\s*:.*$|\W*(?:\[\d+\]\W*)+$", re.I)
 _TAG = re.compile(r"\W*<[/|]?\w+[/|]?>\W*")  # what a model's template left: "</answer>"
+_TITLE = re.compile(
+    r"\W*?(?:[\"“][^\"“”]{0,80}[^\"“”\s,.!?…][\"”]\s+(?=[a-z])"
+    r"|\*[^*]{0,80}[^*\s,.!?…]\*\s+(?=(?:is|was)\b))"
+)
+"""A title that begins a sentence: '"I Don't Like Mondays" is a song'."""
+_NAMED_AT_END = re.compile(r"(?P<before>[^\"“”]*[^\s\"“”,:(—–-])\s+[\"“][^\"“”]*\?[\"”]\W*$")
+_ASKING = re.compile(
+    r"\W*(?:who|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|will|would"
+    r"|have|has|had|should)\b|.*\b(?:ask\w*|question\w*|wonder\w*|answer\w*)\b",
+    re.I | re.S,
+)
 _LEADING = re.compile(r"^[\W_]+")
 _MAX_READ = 400
 
@@ -40,14 +51,21 @@ def reason(sentence: str) -> str | None:
         return "link"
     if _CITATION.match(sentence):
         return "citation"
-    if sentence.rstrip("\"'”’)]*_ !.").endswith(("?", "？", "؟")):
+    if sentence.rstrip("\"'”’)]*_ !.").endswith(("?", "？", "؟")) and not _names_title(sentence):
         return "question"
-    text = _LEADING.sub("", sentence.replace("*", "").replace("’", "'"))
+    text = _TITLE.sub("Title ", sentence, count=1) if _TITLE.match(sentence) else sentence
+    text = _LEADING.sub("", text.replace("*", "").replace("’", "'"))
     read = text[:_MAX_READ]
     for label, pattern in _PATTERNS:
         if pattern.search(read):
             return label
     return "lead-in" if read.endswith(":") and not _has_verb(read) else None
+
+
+def _names_title(sentence: str) -> bool:
+    """Whether the question at its end is a title that it names: 'Her song is "Who Is It?"'."""
+    named = _NAMED_AT_END.match(sentence)
+    return named is not None and not _ASKING.match(named["before"]) and _has_verb(named["before"])
 
 
 def _has_verb(text: str) -> bool:

@@ -19,7 +19,10 @@ _LINK = re.compile(r"!?\[([^\]\[]*)\]\([^()\s]*\)")
 _NUMBERING = re.compile(r"^\(?\d{1,2}[.)] (?=\D)")
 _OPENING_SIGN = re.compile(rf"^(?:{SIGN} +)+")
 _BLANKS = re.compile(r"\s+")
-_TAKEN_OUT = re.compile(rf"\s*{TAKEN_OUT}\s*(?=[.,;:!?)\]}}])|\s*{TAKEN_OUT}+(?=[\"'”’»`])")
+_TAKEN_OUT = re.compile(
+    rf"(?<!\s)(?=[^\S{TAKEN_OUT}]*{TAKEN_OUT})\s*+(?:(?=[.,;:!?)\]}}])|(?<={TAKEN_OUT})(?=[\"'”’»`]))"
+)
+"""Blanks that hold something taken out, before a mark."""
 _LOOSE_END = " ,;:—–-"
 _CLOSED = (".", "!", "?", "。", "！", "？", "…", '."', ".”", '!"', '?"', ".)", ".»", ".'", ".’")
 

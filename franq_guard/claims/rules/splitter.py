@@ -7,10 +7,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from franq_guard.claims.blocks import NOTHING, Block, blocks, closing_sources
+from franq_guard.claims.forms import SOURCES
 from franq_guard.claims.rules.asides import without_asides, without_examples
 from franq_guard.claims.rules.bare_answers import asked, denied, ends_bare, is_bare, lone
 from franq_guard.claims.rules.citations import Stated
 from franq_guard.claims.rules.clause import Clause
+from franq_guard.claims.rules.context import DENIAL as DENIAL
 from franq_guard.claims.rules.context import Reader
 from franq_guard.claims.rules.coordination import coordinated, independent
 from franq_guard.claims.rules.dependents import dependents
@@ -228,6 +230,7 @@ class RuleSplitter:
         """The claims of the sentence ``part``, without the sentences in it that are ``hidden``."""
         text = shown(answer, part, hidden)
         why = stated.why_nothing(*part) or reason(text)
+        why = "citation" if why is None and SOURCES.match(text) else why
         if why is None and self.language == "en" and _TO_THE_END.match(answer, part[1]):
             why = "unfinished" if unfinished(text, reader.before) else None
         source = hide(stated.text, hidden)

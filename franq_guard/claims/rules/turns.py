@@ -20,9 +20,12 @@ from franq_guard.claims.rules.finite_verb import (
 )
 from franq_guard.claims.rules.lexer import lex
 from franq_guard.claims.rules.nonclaims import reason
+from franq_guard.records import Span
 
-_CONTRAST = r"(?<!help)(?:\s*[,;]|\s+[–—-])?\s+(?:but|although|though|whereas|however|yet)\b,?\s+"
-_TURN = re.compile(rf"{_CONTRAST}|;\s+|\s+[–—]\s+|,\s+(?:and|so)\s+", re.I)
+_CONTRAST = (
+    r"(?<!help)(?<!\s)(?:\s*[,;]|\s+[–—-])?\s+(?:but|although|though|whereas|however|yet)\b,?\s+"
+)
+_TURN = re.compile(rf"{_CONTRAST}|;\s+|(?<!\s)\s+[–—]\s+|,\s+(?:and|so)\s+", re.I)
 _CAUSE = re.compile(r",\s+(?:since|because)\s+", re.I)
 _COLON = re.compile(r"(?<!\d):\s+")
 _COMMA = re.compile(
@@ -36,6 +39,14 @@ _THAT = re.compile(
     r"|^my \w+ is that\s+|^as an? [\w ]{1,40},? i (?:\w+ )?(?:confirm|say|state|report) that\s+",
     re.I,
 )
+_REGRET = re.compile(
+    r"^\W*(?:i'm|i am) (?:(?:very|so|truly) )?"
+    r"(?:afraid|sorry to (?:say|report|tell you|inform you))(?: that\b)?\s+"
+    r"(?!(?:of|to|for)\b)(?=\w)",
+    re.I,
+)
+_CONCESSION = re.compile(r"\W*(?:while|although|(?:even )?though)\b", re.I)
+_ANY_COMMA = re.compile(r",\s+")
 _SORRY = re.compile(
     r"\W*(?:(?:i'm|i am) )?(?:very |so |truly )?(?:sorry|afraid|unfortunately)$", re.I
 )
@@ -68,11 +79,12 @@ _TURNS = {
     "hedge": (_TURN, _CAUSE, _COLON, _THAT),
     "greeting": (_TURN, _CAUSE, _COLON, _COMMA),
     "lead-in": (_COLON, _COMMA),
+    "opinion": (_TURN, _CAUSE),
     "instruction": (_CAUSE, _COLON, _THAT),
     "citation": (_COLON,),
 }
 """Where a statement may begin, by what the sentence begins as."""
-_BEFORE = re.compile(rf"{_CONTRAST}|;\s+", re.I)
+_BEFORE = re.compile(rf"{_CONTRAST}|;\s+|,\s+and\s+", re.I)
 
 
 class Turn(NamedTuple):
@@ -94,6 +106,9 @@ def turn(sentence: str, why: str) -> Turn | None:
 
     None if it does so nowhere.
     """
+    regret = _REGRET.match(sentence) if why == "refusal" else None
+    if regret and reason(said := sentence[regret.end() :]) is None:
+        return Turn(0, regret.end()) if _states(said, of_us=True) else None
     kinds = _TURNS.get(why, ())
     found = {
         (0 if kind is _THAT else m.start(), m.end())
@@ -103,10 +118,23 @@ def turn(sentence: str, why: str) -> Turn | None:
     if why == "refusal":
         sorry = (m for m in _COMMA.finditer(sentence) if _SORRY.match(sentence[: m.start()]))
         found.update(m.span() for m in sorry)
+        if _CONCESSION.match(sentence):
+            found.update(_after_concession(sentence))
     for cut, rest in sorted(found, key=lambda x: x[1])[:_MOST]:
         if reason(sentence[rest:]) is None and _states(sentence[rest:]):
             return Turn(cut, rest)
     return _refusal_at_end(sentence) if why == "refusal" else None
+
+
+def _after_concession(sentence: str) -> list[Span]:
+    """The comma that ends "While the passages do not tell its price, size or age, ...".
+
+    That is the first one with a clause between it and the next comma; none where no clause is.
+    """
+    commas = [m.span() for m in islice(_ANY_COMMA.finditer(sentence), _MOST)]
+    ends = [*(start for start, _ in commas[1:]), len(sentence)]
+    clauses = zip(commas, ends, strict=False)
+    return [span for span, end in clauses if _states(sentence[span[1] : end])][:1]
 
 
 def _refusal_at_end(sentence: str) -> Turn | None:
@@ -119,8 +147,11 @@ def _refusal_at_end(sentence: str) -> Turn | None:
     return None
 
 
-def _states(text: str) -> bool:
-    """Whether it is a clause that states something about the world."""
+def _states(text: str, *, of_us: bool = False) -> bool:
+    """Whether it is a clause that states something about the world.
+
+    ``of_us``: what it says of "we" or "you" counts: "We do not ship to Norway".
+    """
     text = text.strip(_MARKS)
     known = _KNOWING.match(text)
     if known:
@@ -132,7 +163,7 @@ def _states(text: str) -> bool:
         return False
     start = subject_start(words)
     verb = find_verb(words, start, len(words))
-    if verb is None or words[start].low in _TALKERS:
+    if verb is None or (words[start].low in _TALKERS and not of_us):
         return False
     if words[verb].low in w.AUXILIARIES | w.PRONOUN_VERBS and not any(
         x.is_word and not is_adverb(x) for x in words[verb + 1 :]
