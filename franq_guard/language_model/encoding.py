@@ -9,7 +9,7 @@ from typing import Any
 
 from franq_guard.basics.text import without_surrogates
 from franq_guard.language_model.base import Prompt
-from franq_guard.language_model.tokens import token_spans
+from franq_guard.language_model.tokens import special_tokens, token_spans
 from franq_guard.records import Generation, Token
 
 NAN = float("nan")
@@ -21,7 +21,7 @@ class Encoder:
     def __init__(self, tokenizer: Any, window: int | None) -> None:
         self.tokenizer = tokenizer
         self.window = window
-        self._special = frozenset(tokenizer.all_special_ids)
+        self._special = special_tokens(tokenizer)
         self._size = len(tokenizer)
         self._prefix = self._added_prefix()
 
@@ -52,7 +52,7 @@ class Encoder:
 
     def _harmless(self, text: str) -> str:
         text = without_surrogates(text)
-        for token in self.tokenizer.all_special_tokens:
+        for token in self._special.values():
             if len(token) > 1 and token in text:
                 text = text.replace(token, f"{token[0]} {token[1:]}")
         return text
