@@ -78,3 +78,14 @@ def test_capture(model, byte_level, reference):
     recorder.detach()
     text = byte_level.decode(out[0, ids.shape[1] :], skip_special_tokens=True)
     assert_right(model, reference, recorder.find(text, "Where is it?"))
+
+
+def test_a_prompt_that_was_read_stays_the_same(model, reference):
+    """Whatever is asked between: the samples' tokens follow the prompt, not the question."""
+    prompt, question = "Where is it? " * 6, "Where is she? Is that true:"
+    reading = model.read(prompt)
+    (known,) = reading.logprobs(question, [" sea"])
+    (scored,) = model.score([question], [Generation(" sea")])
+    assert known == pytest.approx(sum(t.logprob for t in scored.tokens), abs=1e-4)
+    for answer in reading.answers(n=3, max_new_tokens=5):
+        assert_right(model, reference, answer)

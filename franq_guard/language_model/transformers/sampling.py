@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 
 import torch
@@ -69,7 +68,7 @@ def _grower(prompt_cache: PromptCache) -> Callable[[list[int], list[list[int]]],
         branches = prompt_cache.branches()
         return lambda parents, written: branches.step([ids[-1] for ids in written], parents)
     # A copy, because a cache cannot be reduced to one row again after a batch.
-    cache = copy.deepcopy(prompt_cache.cache)
+    cache = prompt_cache.copied()
     if cache is None:
         prompt = prompt_cache.prompt
         return lambda _, written: network.last_logits([[*prompt, *ids] for ids in written])
