@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import logging
 import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
 from franq_guard.basics.deadline import between_batches
@@ -36,6 +38,8 @@ from franq_guard.language_model.transformers.session import CachedSession
 from franq_guard.language_model.transformers.step_keeper import StepKeeper
 from franq_guard.language_model.transformers.token_scores import TokenScores, cat
 from franq_guard.records import Generation, Source, Trace
+
+logger = logging.getLogger(__name__)
 
 
 class TransformersModel(LanguageModel):
@@ -229,29 +233,65 @@ class TransformersModel(LanguageModel):
     def _generation_batches(
         self, encoded: Sequence[Sequence[int]], max_new_tokens: int
     ) -> Iterator[list[int]]:
-        """Batches of prompt indices, longest first, each as large as the token budget allows."""
+        """Batches of prompt indices, longest first, each as large as the token budget allows.
+
+        Those of a model that cannot be padded have prompts of one length.
+        """
         order = sorted(range(len(encoded)), key=lambda i: -len(encoded[i]))
         while order:
-            width = len(encoded[order[0]]) + max_new_tokens
-            take = max(1, self._budget // width)
-            yield order[:take]
-            order = order[take:]
+            longest = len(encoded[order[0]])
+            batch = order[: max(1, self._budget // (longest + max_new_tokens))]
+            if len(encoded[batch[-1]]) < longest and not self._pads:
+                batch = [i for i in batch if len(encoded[i]) == longest]
+            yield batch
+            order = order[len(batch) :]
+
+    @cached_property
+    def _pads(self) -> bool:
+        """Whether a padded prompt is continued as it is alone; tested once on a few ids.
+
+        Some models count positions from the padding (Bart's decoder), or read it (RWKV).
+        """
+        short, long = [3, 1, 4], [1, 5, 1, 2, 6]
+
+        def second_step(prompts: Sequence[Sequence[int]]) -> Tensor:
+            settings = {"output_logits": True, "return_dict_in_generate": True}
+            out = self._plain.generate(**self._padded(prompts), max_new_tokens=2, **settings)
+            logits: Tensor = out.logits[1][-1]
+            return logits
+
+        try:
+            return self.network.equal(second_step([long, short]), second_step([short]))
+        except Exception as error:  # any architecture may object in its own way: take the long way
+            logger.info("prompts of unequal length are continued one after the other: %s", error)
+            return False
+
+    def _padded(self, prompts: Sequence[Sequence[int]]) -> dict[str, Tensor]:
+        """What ``generate`` takes: the prompts' ids (B, P), padded on the left, and their mask."""
+        width = max(map(len, prompts))
+        ids = [[self._pad] * (width - len(p)) + list(p) for p in prompts]
+        mask = [[0] * (width - len(p)) + [1] * len(p) for p in prompts]
+        device = self.network.device
+        return {
+            "input_ids": torch.tensor(ids, device=device),
+            "attention_mask": torch.tensor(mask, device=device),
+        }
+
+    @property
+    def _pad(self) -> int:
+        return min(self.eos_ids, default=0)
 
     @torch.inference_mode()
     def _generate(
         self, prompts: Sequence[Sequence[int]], max_new_tokens: int
     ) -> list[tuple[list[int], TokenScores]]:
         width = max(map(len, prompts))
-        pad = next(iter(sorted(self.eos_ids)), 0)
-        ids = torch.tensor([[pad] * (width - len(p)) + list(p) for p in prompts])
-        mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts])
         keeper = StepKeeper(self.top_k)
         out = self._plain.generate(
-            ids.to(self.network.device),
-            attention_mask=mask.to(self.network.device),
+            **self._padded(prompts),
             max_new_tokens=self._room(width, max_new_tokens),
             eos_token_id=sorted(self.eos_ids) or None,
-            pad_token_id=pad,
+            pad_token_id=self._pad,
             logits_processor=[keeper],
         )
         answers = out[:, width:]

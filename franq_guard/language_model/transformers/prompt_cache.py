@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from franq_guard.basics.text import common_start
-from franq_guard.language_model.transformers.network import Network
+from franq_guard.language_model.transformers.network import Network, keeps_all
 from franq_guard.language_model.transformers.token_scores import TokenScores, scores_of_chunks
 
 
@@ -31,7 +31,7 @@ class PromptCache:
     @property
     def one_row(self) -> bool:
         """Whether all branches can be in one row of the cache (see :meth:`Network.branch`)."""
-        return self.network.branches and plain(self.cache)
+        return self.network.branches and keeps_all(self.cache)
 
     def branches(self) -> Branches:
         """An empty tree of continuations of the prompt; what was read after it is forgotten."""
@@ -50,7 +50,7 @@ class PromptCache:
         """The scores of each target (T,) after the context, which begins like the prompt."""
         ids = [*context, *targets][:-1]
         start = min(common_start(self._held, ids), len(context) - 1)
-        if plain(self.cache):
+        if keeps_all(self.cache):
             self._cut(start)
         else:
             start, self.cache = 0, None
@@ -103,9 +103,3 @@ class Branches:
         position = self._length + self._depth
         self._depth += 1
         return network.branch(ids, position, seen, self._prompt.cache)
-
-
-def plain(cache: Any) -> bool:
-    """Whether every layer keeps all keys and values, so that the cache can be cut and branched."""
-    layers = getattr(cache, "layers", None) or []
-    return bool(layers) and all(type(layer).__name__ == "DynamicLayer" for layer in layers)
