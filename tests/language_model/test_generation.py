@@ -108,6 +108,16 @@ def test_a_prompt_beyond_the_window(make_gpt2, byte_level, reference):
     assert len(sample.prompt_token_ids) + len(sample.tokens) <= 64
 
 
+def test_a_long_prompt_does_not_shorten_the_answer_beside_it(make_llama, byte_level):
+    model = TransformersModel(make_llama(64), byte_level)
+    long, short = "The river rises in the hills. " * 8, "x"
+    for together, prompt in zip(
+        model.generate([long, short], max_new_tokens=50), (long, short), strict=True
+    ):
+        (alone,) = model.generate([prompt], max_new_tokens=50)
+        assert len(together.tokens) == len(alone.tokens)
+
+
 def test_samples_are_captured_from_the_full_distribution(model, reference):
     for samples in model.sample(PROMPTS, n=6, max_new_tokens=7, temperature=0.7, seed=3):
         assert len(samples) == 6

@@ -235,12 +235,15 @@ class TransformersModel(LanguageModel):
     ) -> Iterator[list[int]]:
         """Batches of prompt indices, longest first, each as large as the token budget allows.
 
-        Those of a model that cannot be padded have prompts of one length.
+        The prompts of a batch have the same room for an answer and, of a model that cannot be
+        padded, the same length.
         """
         order = sorted(range(len(encoded)), key=lambda i: -len(encoded[i]))
         while order:
             longest = len(encoded[order[0]])
             batch = order[: max(1, self._budget // (longest + max_new_tokens))]
+            room = self._room(longest, max_new_tokens)
+            batch = [i for i in batch if self._room(len(encoded[i]), max_new_tokens) == room]
             if len(encoded[batch[-1]]) < longest and not self._pads:
                 batch = [i for i in batch if len(encoded[i]) == longest]
             yield batch
