@@ -2,11 +2,13 @@
 
 import math
 from collections import Counter
+from time import perf_counter
 
 import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from franq_guard.basics.deadline import DeadlineExceeded, until
 from franq_guard.language_model import MissingModelError, Prompt, TransformersModel
 from franq_guard.language_model.encoding import Encoder
 from franq_guard.records import Generation
@@ -129,6 +131,11 @@ def test_samples_depend_on_seed_and_prompt_alone(model):
     one = model.sample(PROMPTS[:1], n=4, max_new_tokens=5, seed=1)
     assert model.sample([PROMPTS[1], PROMPTS[0]], n=4, max_new_tokens=5, seed=1)[1] == one[0]
     assert model.sample(PROMPTS[:1], n=4, max_new_tokens=5, seed=2) != one
+
+
+def test_samples_end_at_the_deadline(model):
+    with until(perf_counter() - 1), pytest.raises(DeadlineExceeded):
+        model.sample(PROMPTS, n=2, max_new_tokens=3)
 
 
 def test_samples_have_the_right_frequencies(model, reference):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from franq_guard.basics.deadline import between_batches
 from franq_guard.language_model.transformers.prompt_cache import PromptCache
 from franq_guard.language_model.transformers.token_scores import (
     TokenScores,
@@ -43,6 +44,7 @@ def sample(
     alive = list(range(total))
     parts: list[TokenScores] = []
     for step in range(max_new_tokens):
+        between_batches()
         rows = log_probs(logits)
         chosen = _draw(rows[node[greedy:]], temperature, generator)
         if greedy:
