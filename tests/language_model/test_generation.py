@@ -278,6 +278,17 @@ class TestConstruction:
         own = TransformersModel.from_pretrained("owner/tiny", revision="main")
         assert own.fingerprint == TransformersModel(net, byte_level).fingerprint
 
+    def test_a_folder_without_a_model_or_its_tokenizer(self, make_llama, tmp_path):
+        with pytest.raises(MissingModelError, match=r"no config\.json"):
+            TransformersModel.from_pretrained(str(tmp_path))
+        make_llama().save_pretrained(tmp_path)
+        with pytest.raises(MissingModelError, match="Is its tokenizer in the folder"):
+            TransformersModel.from_pretrained(str(tmp_path))
+
+    def test_a_name_is_no_model(self, byte_level):
+        with pytest.raises(TypeError, match=r"from_pretrained\('owner/tiny'\)"):
+            TransformersModel("owner/tiny", byte_level)
+
     def test_nothing_is_downloaded_without_a_revision(self):
         with pytest.raises(MissingModelError, match="revision="):
             TransformersModel.from_pretrained("nobody/nothing")

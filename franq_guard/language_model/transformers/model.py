@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import copy
-import hashlib
-import json
 import logging
-import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +29,7 @@ from franq_guard.language_model.encoding import Encoder
 from franq_guard.language_model.forward_passes import forward_passes
 from franq_guard.language_model.tokens import token_spans
 from franq_guard.language_model.transformers import sampling, scoring
+from franq_guard.language_model.transformers.digest import weights_digest
 from franq_guard.language_model.transformers.network import Network, as_id_set
 from franq_guard.language_model.transformers.prompt_cache import PromptCache
 from franq_guard.language_model.transformers.prompt_reading import PromptReading
@@ -52,8 +50,8 @@ class TransformersModel(LanguageModel):
     more memory. The window is the model's ``max_position_embeddings``; a prompt that is too long
     for it is cut to its leading special tokens and its end (see :func:`forward_passes`).
 
-    Raises ``ValueError`` for an encoder-decoder, or a model in training mode, whose dropout would
-    change every probability.
+    Raises ``TypeError`` for a model's name, ``ValueError`` for an encoder-decoder, or a model in
+    training mode, whose dropout would change every probability.
     """
 
     def __init__(
@@ -65,6 +63,11 @@ class TransformersModel(LanguageModel):
         top_k: int = 5,
         token_budget: int = 4096,
     ) -> None:
+        if isinstance(model, str):
+            raise TypeError(
+                f"{model!r} is no loaded model: TransformersModel.from_pretrained({model!r}) loads "
+                "one, with its tokenizer"
+            )
         if model.config.is_encoder_decoder:
             raise ValueError("a causal language model is needed, this one is an encoder-decoder")
         if model.training:
@@ -95,8 +98,7 @@ class TransformersModel(LanguageModel):
         name must be in the local hub cache already, else :class:`MissingModelError`. Code in the
         repository is not run.
         """
-        if _is_path(name_or_path) and not Path(name_or_path).is_dir():
-            raise MissingModelError(f"there is no folder {name_or_path}")
+        _check_folder(name_or_path)
         options = {
             "revision": revision or "main",
             "local_files_only": revision is None,
@@ -105,10 +107,9 @@ class TransformersModel(LanguageModel):
         try:
             tokenizer = AutoTokenizer.from_pretrained(name_or_path, **options)
             model = AutoModelForCausalLM.from_pretrained(name_or_path, dtype=dtype, **options)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise MissingModelError(
-                f"cannot load {name_or_path}: {error}\nGive the path of a folder, or "
-                "revision='<commit>' to allow the download from the model hub."
+                f"cannot load {name_or_path}: {error}\n{_what_to_do(name_or_path, str(error))}"
             ) from error
         model = model.to(device).eval()
         return cls(model, tokenizer, top_k=top_k, token_budget=token_budget)
@@ -365,30 +366,26 @@ def answer_length(ids: Sequence[int], eos: frozenset[int]) -> int:
     return next((i + 1 for i, token in enumerate(ids) if token in eos), len(ids))
 
 
-_OF_USE = {
-    "pad_token_id": None,
-    "use_cache": True,
-    "output_attentions": False,
-    "output_hidden_states": False,
-    "return_dict": True,
-}
-"""Settings that programs change on a loaded model and that change no probability: in the digest
-they count as these."""
+def _check_folder(name: str) -> None:
+    """Raise :class:`MissingModelError` for a path at which there is no model's folder."""
+    folder = Path(name)
+    if not folder.is_dir():
+        if _is_path(name):
+            raise MissingModelError(f"there is no folder {name}")
+    elif not any((folder / f"{kind}config.json").is_file() for kind in ("", "adapter_")):
+        raise MissingModelError(
+            f"{name} is not the folder of a model in the format of transformers: it has no "
+            "config.json"
+        )
 
 
-def weights_digest(model: Any) -> str:
-    """Eight hex digits of the configuration and of 64 evenly spread values of every tensor."""
-    config = model.config.to_dict()
-    for volatile in ("_name_or_path", "_model_name_or_path", "transformers_version", "dtype"):
-        config.pop(volatile, None)
-    config.update((key, value) for key, value in _OF_USE.items() if key in config)
-    digest = hashlib.sha256(json.dumps(config, sort_keys=True, default=str).encode())
-    for name, tensor in model.state_dict().items():
-        digest.update(f"{name}{tuple(tensor.shape)}".encode())
-        if tensor.numel() and not tensor.is_meta:
-            stride = math.ceil(tensor.numel() / 64)
-            digest.update(tensor.flatten()[::stride].float().cpu().numpy().tobytes())
-    return digest.hexdigest()[:8]
+def _what_to_do(name: str, error: str) -> str:
+    if not Path(name).is_dir():
+        return (
+            "Give the path of a folder, or revision='<commit>' to allow the download from the "
+            "model hub."
+        )
+    return "Is its tokenizer in the folder, too (tokenizer.json)?" if "tokenizer" in error else ""
 
 
 def _is_path(name: str) -> bool:
