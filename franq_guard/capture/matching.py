@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from franq_guard.basics.text import place_of
 from franq_guard.language_model.base import Prompt
 from franq_guard.records import Generation, Passage
 
@@ -57,7 +58,7 @@ def clipped(generation: Generation, answer: str) -> Generation:
     """
     if answer == generation.text:
         return generation
-    start = generation.text.find(answer)
+    start = place_of(answer, generation.text)
     if start < 0:
         return replace(generation, text=answer, tokens=(), source="none", writer=None)
     size = len(answer)

@@ -1,12 +1,14 @@
 """Who wrote an answer, what of it was delivered, and which passages its prompt showed."""
 
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from franq_guard import Generation, Passage, Token
+from franq_guard.basics.text import place_of
 from franq_guard.capture.matching import (
     call_that_wrote,
     clipped,
@@ -14,6 +16,8 @@ from franq_guard.capture.matching import (
     shown,
     with_told_metadata,
 )
+from franq_guard.capture.server_logprobs import server_generation
+from franq_guard.language_model.server.tokens import ServerToken
 
 TOLD = Generation(
     " It is so.\n",
@@ -44,6 +48,24 @@ def test_a_stripped_answer_keeps_its_tokens():
 
 def test_the_whole_text_stays_as_it_is():
     assert clipped(TOLD, TOLD.text) == TOLD
+
+
+@pytest.mark.parametrize("server", [True, False])
+def test_an_answer_that_was_thought_before_has_the_tokens_of_the_answer(server):
+    """A model that reasons drafts the sentence first; frameworks take the draft out."""
+    pieces = ["<think>", "It is so.", "</think>", "\n", "It is so.", "<end>"]
+    if server:
+        told = [ServerToken(piece.encode(), -float(i)) for i, piece in enumerate(pieces)]
+        cut = server_generation("It is so.", None, told)
+    else:
+        ends = list(accumulate(map(len, pieces)))
+        spans = pairwise([0, *ends])
+        tokens = tuple(Token(i, *span, -float(i)) for i, span in enumerate(spans))
+        cut = clipped(Generation("".join(pieces), tokens, source="captured"), "It is so.")
+    assert [t.logprob for t in cut.tokens if t.end > t.start] == [-4.0]
+    # Cut off behind its beginning, as at a stop string, it is the beginning.
+    assert place_of("It is.", " It is. Or: It is.") == 1
+    assert place_of("It was.", "It is.") == -1
 
 
 def test_another_text_keeps_the_prompt_alone():
