@@ -118,9 +118,9 @@ class RecordedAnswer:
         lead = len(text) - len(text.lstrip())
         shift = lead - place_of(text.strip(), whole.text)
         spans = [(t.start + shift, t.end + shift) for t in whole.tokens]
-        first, last = 0, len(spans)
-        if text.strip() != whole.text.strip():
-            first, last = _overlapping(spans, len(text))
+        first, last = _overlapping(spans, len(text))
+        if text.strip() == whole.text.strip():
+            last = len(spans)  # an end-of-sequence token has no text
         tokens = _tiled(whole.tokens[first:last], spans[first:last], len(text))
         return Generation(text, tokens, whole.prompt, whole.prompt_token_ids, whole.source)
 
