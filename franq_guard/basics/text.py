@@ -22,6 +22,16 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     return start + lead, start + max(lead, len(stretch.rstrip()))
 
 
+def place_of(part: str, whole: str) -> int:
+    """Where the part of a written text is that was taken for the answer; -1 if it is nowhere.
+
+    At the beginning if the text begins with it, apart from blanks; else at the last place: what a
+    model thinks before it answers may hold the answer as a draft.
+    """
+    at = whole.find(part)
+    return whole.rfind(part) if whole[: max(at, 0)].strip() else at
+
+
 def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """The same characters as ordered, non-empty ranges that neither overlap nor touch."""
     out: list[tuple[int, int]] = []

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from franq_guard.basics.text import place_of
 from franq_guard.language_model.base import Prompt
 from franq_guard.records import Generation, Passage
 
@@ -51,19 +52,19 @@ def same_text(one: str, other: str) -> bool:
 def clipped(generation: Generation, answer: str) -> Generation:
     """``generation`` cut down to ``answer``, since a framework may have stripped or cut its text.
 
-    Tokens outside the answer are kept with empty spans, so the ids are the ones that were
-    generated. If the answer is not a part of the generated text, the prompt is kept, but not the
-    tokens and the writer.
+    Tokens before the answer are left out, those after it are kept with empty spans. If the answer
+    is not a part of the generated text, the prompt is kept, but not the tokens and the writer.
     """
     if answer == generation.text:
         return generation
-    start = generation.text.find(answer)
+    start = place_of(answer, generation.text)
     if start < 0:
         return replace(generation, text=answer, tokens=(), source="none", writer=None)
     size = len(answer)
     tokens = tuple(
         replace(t, start=_within(t.start - start, size), end=_within(t.end - start, size))
         for t in generation.tokens
+        if t.start >= start or t.end > start
     )
     return replace(generation, text=answer, tokens=tokens)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from threading import Lock
 
+from franq_guard.basics.text import place_of
 from franq_guard.language_model.server.pieces import spans_of
 from franq_guard.language_model.server.tokens import ServerToken
 from franq_guard.records import Generation, Token
@@ -73,7 +74,7 @@ class GrowingServerText:
 
 def _tokens(text: str, told: Sequence[ServerToken]) -> Iterator[Token]:
     pieces = list(_pieces(told))
-    start = "".join(characters for characters, *_ in pieces).find(text)
+    start = place_of(text, "".join(characters for characters, *_ in pieces))
     if start < 0:
         return
     size, at = len(text), -start

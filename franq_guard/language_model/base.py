@@ -88,3 +88,8 @@ class LanguageModel(Protocol):
     def without_evidence(self, trace: Trace) -> Contrast:
         """The trace's prompt without the passages, or the reason why there is none."""
         ...
+
+
+def is_foreign(written: Generation, model: LanguageModel) -> bool:
+    """Whether another model wrote it: ids of tokens and prompt may be of another vocabulary."""
+    return written.writer is not None and written.writer != model.fingerprint

@@ -9,7 +9,7 @@ from typing import Any
 
 from franq_guard.basics.text import without_surrogates
 from franq_guard.language_model.base import Prompt
-from franq_guard.language_model.tokens import token_spans
+from franq_guard.language_model.tokens import special_tokens, token_spans
 from franq_guard.records import Generation, Token
 
 NAN = float("nan")
@@ -21,7 +21,7 @@ class Encoder:
     def __init__(self, tokenizer: Any, window: int | None) -> None:
         self.tokenizer = tokenizer
         self.window = window
-        self._special = frozenset(tokenizer.all_special_ids)
+        self._special = special_tokens(tokenizer)
         self._size = len(tokenizer)
         self._prefix = self._added_prefix()
 
@@ -52,7 +52,7 @@ class Encoder:
 
     def _harmless(self, text: str) -> str:
         text = without_surrogates(text)
-        for token in self.tokenizer.all_special_tokens:
+        for token in self._special.values():
             if len(token) > 1 and token in text:
                 text = text.replace(token, f"{token[0]} {token[1:]}")
         return text
@@ -113,13 +113,20 @@ class Encoder:
     def answer(self, answer: Generation, prompt: Sequence[int]) -> Generation:
         """The answer with tokens: its own, or its text tokenised as the prompt's continuation.
 
-        Its own tokens are not used if one has no id of this tokeniser (as tokens from a server).
+        Its own tokens are not used if their ids do not spell it in this tokeniser: tokens from a
+        server have none, and those of another model are another's.
         """
-        known = all(0 <= token.id < self._size for token in answer.tokens)
-        if not answer.text or (answer.tokens and known):
+        if not answer.text or self._spelled(answer):
             return answer
         ids = self._continuation(without_surrogates(answer.text), prompt)
         return with_ids(self.tokenizer, answer, ids)
+
+    def _spelled(self, answer: Generation) -> bool:
+        """Whether the tokens' ids spell the text, or more; case and white space may differ."""
+        ids = [token.id for token in answer.tokens]
+        if not ids or not all(0 <= i < self._size for i in ids):
+            return False
+        return _squeezed(answer.text) in _squeezed(self.text(ids))
 
     def fit(self, ids: list[int], room: int) -> list[int]:
         """At most ``room`` ids: the leading special tokens, then the end of the prompt.
@@ -160,6 +167,10 @@ class Encoder:
     def _first(self) -> int:
         known = (self.tokenizer.bos_token_id, self.tokenizer.eos_token_id, 0)
         return next(int(i) for i in known if i is not None)
+
+
+def _squeezed(text: str) -> str:
+    return "".join(without_surrogates(text).casefold().split())
 
 
 def with_ids(tokenizer: Any, answer: Generation, ids: Sequence[int]) -> Generation:

@@ -56,6 +56,17 @@ def spelled_spans(
     return None if ends is None else list(pairwise([0, *ends]))
 
 
+def special_tokens(tokenizer: Any) -> dict[int, str]:
+    """Every special token by its id: those that ``decode`` may leave out.
+
+    Llama 3 and others give only some of them a role ("eos"), which ``all_special_tokens`` lists;
+    the rest, such as those around a turn's role, are only marked as special.
+    """
+    named = zip(tokenizer.all_special_ids, tokenizer.all_special_tokens, strict=True)
+    marked = ((i, t) for i, t in tokenizer.added_tokens_decoder.items() if t.special)
+    return {int(i): str(t) for i, t in (*named, *marked)}
+
+
 def _spelled_ends(pieces: Sequence[str], text: str, *, first: bool) -> list[int] | None:
     joined = "".join(pieces)
     dropped = len(joined) - len(text)
@@ -68,7 +79,7 @@ def _pieces(tokenizer: Any, ids: Sequence[int], text: str) -> list[str]:
     """The text that each token adds; joined, they are the decoded text before its clean-up."""
     kind = _kind(tokenizer)
     added = {int(i): str(t) for i, t in tokenizer.added_tokens_decoder.items()}
-    special = set(tokenizer.all_special_ids)
+    special = special_tokens(tokenizer)
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     out: list[str] = []
     for token_id, piece in zip(ids, tokenizer.convert_ids_to_tokens(list(ids)), strict=True):

@@ -19,7 +19,7 @@ import numpy as np
 
 from franq_guard.claims import token_indices
 from franq_guard.franq import FloatArray
-from franq_guard.language_model.base import Contrast, LanguageModel
+from franq_guard.language_model.base import Contrast, LanguageModel, is_foreign
 from franq_guard.language_model.prompts import rag_prompt
 from franq_guard.records import Generation, Trace
 from franq_guard.signals.request import Request, TokenRule
@@ -98,7 +98,7 @@ def origin(generation: Generation, model: LanguageModel | None, rule: TokenRule)
 def prompt_of(model: LanguageModel, trace: Trace) -> str | Sequence[int]:
     """The prompt the answer was written under; the guard's own RAG prompt if it is not known."""
     generation = trace.generation
-    if generation.prompt_token_ids is not None:
+    if generation.prompt_token_ids is not None and not is_foreign(generation, model):
         return generation.prompt_token_ids
     if generation.prompt is not None:
         return generation.prompt
@@ -214,7 +214,9 @@ def _as_came(
 def _readable(request: Request, model: LanguageModel | None) -> Generation | None:
     """The answer as it came, if its tokens are the model's and have all that is needed."""
     given = _given(request)
-    if given is None or (model is not None and any(t.id < 0 for t in given.tokens)):
+    if given is None:
+        return None
+    if model is not None and (is_foreign(given, model) or any(t.id < 0 for t in given.tokens)):
         return None
     silent = "alternatives" in request.needs and not any(t.top for t in given.tokens)
     if "entropies" in request.needs:

@@ -23,6 +23,11 @@ FAMILIES = {
     # a state beside keys and values, which begins anew where several ids follow
     "Jamba": {"attn_layer_period": 2, "attn_layer_offset": 1, "num_experts": 2, "mamba_d_state": 4}
     | {"use_mamba_kernels": False},
+    # not to be padded: positions are counted from the padding, or it is read
+    "Bart": {"decoder_layers": 2, "decoder_attention_heads": 4, "decoder_ffn_dim": 48},
+    "Rwkv": {"attention_hidden_size": 32, "context_length": 256},
+    # a cache with a state beside its keys and values, of which nothing can be cut off
+    "MiniMax": {"num_local_experts": 2, "block_size": 8},
     "Bamba": {"attn_layer_indices": [1], "mamba_n_heads": 8, "mamba_d_head": 8, "mamba_d_state": 8},
 }
 LONG = "The river rises in the hills and runs to the sea. Where? " * 3
@@ -78,3 +83,14 @@ def test_capture(model, byte_level, reference):
     recorder.detach()
     text = byte_level.decode(out[0, ids.shape[1] :], skip_special_tokens=True)
     assert_right(model, reference, recorder.find(text, "Where is it?"))
+
+
+def test_a_prompt_that_was_read_stays_the_same(model, reference):
+    """Whatever is asked between: the samples' tokens follow the prompt, not the question."""
+    prompt, question = "Where is it? " * 6, "Where is she? Is that true:"
+    reading = model.read(prompt)
+    (known,) = reading.logprobs(question, [" sea"])
+    (scored,) = model.score([question], [Generation(" sea")])
+    assert known == pytest.approx(sum(t.logprob for t in scored.tokens), abs=1e-4)
+    for answer in reading.answers(n=3, max_new_tokens=5):
+        assert_right(model, reference, answer)

@@ -344,6 +344,19 @@ class TestFind:
         assert [t.id for t in found.tokens] == [t.id for t in written]
         assert recorder.find(text[5:12]) is None  # too short to be more than chance
 
+    def test_what_stands_behind_the_thoughts(self, answered):
+        """A short answer, found by the prompt; the tokens are those of its last place."""
+        recorder, text = answered
+        last = text.split()[-1]
+        assert len(last) < 16
+        found = recorder.find(last, "The capital of France is")
+        assert found.text == last
+        assert_tiles(found)
+        start = len(text.rstrip()) - len(last)
+        written = [t for t in recorder.find(text).tokens if t.end > start and t.end > t.start]
+        assert [t.logprob for t in found.tokens] == [t.logprob for t in written]
+        assert recorder.find(last) is None  # too short to be more than chance
+
     def test_behind_its_prompt(self, answered):
         recorder, text = answered
         for prompt in ("The capital of France is", " The capital of France is"):

@@ -2,11 +2,13 @@
 
 import math
 from collections import Counter
+from time import perf_counter
 
 import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from franq_guard.basics.deadline import DeadlineExceeded, until
 from franq_guard.language_model import MissingModelError, Prompt, TransformersModel
 from franq_guard.language_model.encoding import Encoder
 from franq_guard.records import Generation
@@ -108,6 +110,16 @@ def test_a_prompt_beyond_the_window(make_gpt2, byte_level, reference):
     assert len(sample.prompt_token_ids) + len(sample.tokens) <= 64
 
 
+def test_a_long_prompt_does_not_shorten_the_answer_beside_it(make_llama, byte_level):
+    model = TransformersModel(make_llama(64), byte_level)
+    long, short = "The river rises in the hills. " * 8, "x"
+    for together, prompt in zip(
+        model.generate([long, short], max_new_tokens=50), (long, short), strict=True
+    ):
+        (alone,) = model.generate([prompt], max_new_tokens=50)
+        assert len(together.tokens) == len(alone.tokens)
+
+
 def test_samples_are_captured_from_the_full_distribution(model, reference):
     for samples in model.sample(PROMPTS, n=6, max_new_tokens=7, temperature=0.7, seed=3):
         assert len(samples) == 6
@@ -119,6 +131,11 @@ def test_samples_depend_on_seed_and_prompt_alone(model):
     one = model.sample(PROMPTS[:1], n=4, max_new_tokens=5, seed=1)
     assert model.sample([PROMPTS[1], PROMPTS[0]], n=4, max_new_tokens=5, seed=1)[1] == one[0]
     assert model.sample(PROMPTS[:1], n=4, max_new_tokens=5, seed=2) != one
+
+
+def test_samples_end_at_the_deadline(model):
+    with until(perf_counter() - 1), pytest.raises(DeadlineExceeded):
+        model.sample(PROMPTS, n=2, max_new_tokens=3)
 
 
 def test_samples_have_the_right_frequencies(model, reference):
@@ -260,6 +277,17 @@ class TestConstruction:
         monkeypatch.setattr(AutoTokenizer, "from_pretrained", lambda *_, **__: byte_level)
         own = TransformersModel.from_pretrained("owner/tiny", revision="main")
         assert own.fingerprint == TransformersModel(net, byte_level).fingerprint
+
+    def test_a_folder_without_a_model_or_its_tokenizer(self, make_llama, tmp_path):
+        with pytest.raises(MissingModelError, match=r"no config\.json"):
+            TransformersModel.from_pretrained(str(tmp_path))
+        make_llama().save_pretrained(tmp_path)
+        with pytest.raises(MissingModelError, match="Is its tokenizer in the folder"):
+            TransformersModel.from_pretrained(str(tmp_path))
+
+    def test_a_name_is_no_model(self, byte_level):
+        with pytest.raises(TypeError, match=r"from_pretrained\('owner/tiny'\)"):
+            TransformersModel("owner/tiny", byte_level)
 
     def test_nothing_is_downloaded_without_a_revision(self):
         with pytest.raises(MissingModelError, match="revision="):

@@ -6,12 +6,14 @@ The real library is compared in tests/llama_cpp (``make test-llamacpp``).
 import gc
 import sys
 import threading
+from time import perf_counter
 
 import numpy as np
 import pytest
 import torch
 
 from franq_guard import Calibrator, Generation, Guard, Passage, Trace
+from franq_guard.basics.deadline import DeadlineExceeded, until
 from franq_guard.language_model import LlamaCppModel, MissingModelError, Prompt, TransformersModel
 from franq_guard.testing import FakeFaithfulness
 
@@ -38,6 +40,16 @@ def make(net, byte_level):
 
 def values(generation):
     return [t.logprob for t in generation.tokens]
+
+
+@pytest.mark.parametrize("work", ["generate", "sample", "score"])
+def test_the_llama_is_let_go_at_the_deadline(make, work):
+    """The application waits for it."""
+    model = make()
+    more = {"answers": [Generation("a")] * 3} if work == "score" else {"max_new_tokens": 3}
+    with until(perf_counter() - 1), pytest.raises(DeadlineExceeded):
+        getattr(model, work)(PROMPTS, **more)
+    assert model.lock.acquire(blocking=False)
 
 
 def test_scores_are_those_of_the_network(make, net, byte_level):

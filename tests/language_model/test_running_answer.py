@@ -163,3 +163,15 @@ def test_each_token_is_decoded_only_while_it_is_new(make_llama, byte_level):
     # New tokens: decoded, their pieces looked up; a few before them for their context.
     # 48 times the whole: 5,900 ids to decode and as many to look up.
     assert counting.asked < 20 * 240
+
+
+def test_tokens_before_a_stripped_answer_are_left_out(byte_level):
+    """With an empty span they would count to the first claim."""
+    blanks, words = (byte_level(text).input_ids for text in ("\n\n", "the river"))
+    ids = (*blanks, *words, byte_level.eos_token_id)
+    zeros = torch.zeros(len(ids))
+    kept = TokenScores(zeros, zeros, torch.zeros(len(ids), 0), torch.zeros(len(ids), 0))
+    record = RecordedAnswer(Encoder(byte_level, None), (5,), ids, kept)
+    found = record.as_text("the river")
+    assert [t.id for t in found.tokens] == [*words, byte_level.eos_token_id]
+    assert "".join(found.text[t.start : t.end] for t in found.tokens) == found.text

@@ -1,13 +1,14 @@
 """Teacher forcing against one plain forward pass per answer."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 
 from franq_guard.language_model import TransformersModel, token_spans
 from franq_guard.language_model.transformers import scoring
-from franq_guard.records import Generation, Token
+from franq_guard.records import Generation, Passage, Token, Trace
 
 TEXTS = ["The river rises in the hills.", " on foot", "Ein Fluß 😀 日本", "x", "ship " * 30]
 
@@ -138,6 +139,25 @@ def test_ids_of_no_vocabulary_are_tokenised_again(make_llama, byte_level):
     answer = Generation("a b", (Token(-1, 0, 1, -0.5), Token(-1, 1, 3, -0.5)), source="server")
     [scored] = model.score(["Which?"], [answer])
     assert all(math.isfinite(t.logprob) and t.id >= 0 for t in scored.tokens)
+
+
+def test_ids_of_another_vocabulary_are_tokenised_again(make_llama, byte_level, sentencepiece):
+    """Ids that this tokeniser knows, too, but as other words."""
+    model = TransformersModel(make_llama(), byte_level)
+    theirs = generation(sentencepiece, TEXTS[0])
+    assert max(t.id for t in theirs.tokens) < len(byte_level)
+    assert model.score(["Q:"], [theirs]) == model.score(["Q:"], [Generation(TEXTS[0])])
+
+
+def test_the_prompt_of_another_model_is_its_text(make_llama, byte_level):
+    model = TransformersModel(make_llama(), byte_level)
+    passage = "The river rises in the northern hills."
+    written = Generation("a", prompt=f"{passage} Where?", prompt_token_ids=(5, 6), writer="other")
+    trace = Trace("Where?", (Passage(passage),), written)
+    assert model.without_evidence(trace).found == 1
+    assert (
+        model.without_evidence(replace(trace, generation=replace(written, writer=None))).found == 0
+    )
 
 
 def test_nothing_to_score(make_llama, byte_level):

@@ -3,11 +3,15 @@
 import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Event
+from time import perf_counter
 
 import pytest
 
 from franq_guard import Calibrator, Generation, Guard, Token
+from franq_guard.basics.deadline import DeadlineExceeded, between_batches, until
 from franq_guard.language_model import ServerError, ServerModel, UntrustworthyServerError
+from franq_guard.language_model.server import model as server_model
 from franq_guard.language_model.server import probe as _server_probe
 from franq_guard.testing import FakeFaithfulness
 
@@ -43,6 +47,26 @@ def served(server):
     model = ServerModel(server.url)
     yield model
     model.close()
+
+
+def test_requests_are_given_up_at_the_deadline(served, monkeypatch):
+    sent, passed = [], Event()
+
+    def scored(prompt, answer):
+        sent.append(prompt)
+        assert len(sent) == 1 or passed.wait(60)  # the second one is under way by then
+        return answer
+
+    def noticed():
+        passed.set()
+        between_batches()
+
+    monkeypatch.setattr(served, "_scored", scored)
+    monkeypatch.setattr(served, "_concurrency", 1)
+    monkeypatch.setattr(server_model, "between_batches", noticed)
+    with until(perf_counter() - 1), pytest.raises(DeadlineExceeded):
+        served.score(["p"] * 10_000, [Generation("a")] * 10_000)
+    assert len(sent) < 10_000
 
 
 def test_an_honest_server_is_taken(served, server):

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from franq_guard.capture.server_logprobs import server_generation
 from franq_guard.language_model.server.tokens import ServerToken, from_logprobs, from_response
 
 CHAT = [
@@ -41,6 +42,22 @@ def test_only_the_first_choice_counts():
 def test_what_is_no_log_probability_is_unknown(value):
     (token,) = from_logprobs({"tokens": ["a"], "token_logprobs": [value]})
     assert math.isnan(token.logprob)
+
+
+@pytest.mark.parametrize("odd", [None, [], "a", 3, [300], [-1], [97.5], ["a"], {"a": 1}])
+def test_bytes_that_are_none_leave_the_token_s_text(odd):
+    sent = {"content": [{"token": " va", "bytes": odd, "logprob": -0.25}]}
+    assert from_logprobs(sent) == [ServerToken(b" va", -0.25)]
+
+
+def test_half_a_character_of_utf_16_is_a_part_of_one():
+    sent = [{"token": half, "logprob": -1.0} for half in ("\ud83d", "\ude00")]
+    by_chat = from_logprobs({"content": sent})
+    assert by_chat == [ServerToken(b"\xef\xbf\xbd", -1.0)] * 2
+    tokens = [entry["token"] for entry in sent]
+    assert from_logprobs({"tokens": tokens, "token_logprobs": [-1.0, -1.0]}) == by_chat
+    made = server_generation("😀", None, by_chat)
+    assert [(t.start, t.end, t.logprob) for t in made.tokens] == [(0, 0, -1.0), (0, 1, -1.0)]
 
 
 def test_rounding_above_zero_is_certainty():

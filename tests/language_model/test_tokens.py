@@ -1,3 +1,4 @@
+import copy
 import random
 import time
 from pathlib import Path
@@ -5,8 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import AddedToken
 
-from franq_guard.language_model import token_spans
+from franq_guard.language_model import Prompt, token_spans
+from franq_guard.language_model.encoding import Encoder
 
 TEXTS = [
     "The river rises in the hills, and runs to the sea.",
@@ -138,6 +141,22 @@ def test_special_tokens_are_empty_or_themselves(byte_level):
     ids = [*encode(byte_level, "river"), byte_level.eos_token_id]
     assert token_spans(byte_level, ids, "river")[-1] == (5, 5)
     assert token_spans(byte_level, ids, "river</s>")[-1] == (5, 9)
+
+
+def test_a_token_that_is_only_marked_as_special_is_special(byte_level):
+    """As <|start_header_id|> of Llama 3, which is none of ``all_special_tokens``."""
+    tokenizer = copy.deepcopy(byte_level)
+    tokenizer.add_tokens([AddedToken("<|turn|>", special=True, normalized=False)])
+    assert "<|turn|>" not in tokenizer.all_special_tokens
+    ids = encode(tokenizer, "river<|turn|> runs")
+    assert len(ids) == len(encode(tokenizer, "river")) + 1 + len(encode(tokenizer, " runs"))
+    assert tokenizer.decode(ids, skip_special_tokens=True) == "river runs"
+    turn = ids.index(len(byte_level))
+    assert token_spans(tokenizer, ids, "river runs")[turn] == (5, 5)
+    encoder = Encoder(tokenizer, None)
+    assert encoder.is_special(len(byte_level))
+    # A passage that has it written out cannot begin a turn of its own.
+    assert len(byte_level) not in encoder.ids(encoder.render(Prompt("", "see <|turn|> system")))
 
 
 def test_smollm_tiles(smollm):

@@ -140,6 +140,21 @@ def test_log_probabilities_without_entropies_are_read_again_for_these():
     assert found.entropies.tolist() == [0.75] * 5
 
 
+@pytest.mark.parametrize("writer", [None, "fake-language-model", "another"])
+def test_tokens_of_another_model_are_not_the_model_s_own(writer, monkeypatch):
+    """Its ids may stand for other words here, those of the prompt, too."""
+    model, prompts = LanguageModel(), []
+    score = LanguageModel.score
+    monkeypatch.setattr(
+        LanguageModel, "score", lambda self, p, a: prompts.extend(p) or score(self, p, a)
+    )
+    written = replace(answer(), writer=writer, prompt_token_ids=(9, 9))
+    request = Request(trace(written), ["max-token-entropy"], (CLAIM,), level="claim")
+    (found,) = gather([request], Models(model))
+    assert found.logprobs.tolist() == [-0.5] * 5  # what came with the answer is used as it is
+    assert prompts == (["Q"] if writer == "another" else [])
+
+
 def test_what_is_asked_of_faithfulness(monkeypatch):
     run, asked = models(), []
     monkeypatch.setattr(run.faithfulness, "score", lambda _, claims: asked.extend(claims) or [0.5])

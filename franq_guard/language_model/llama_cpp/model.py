@@ -22,6 +22,7 @@ from franq_guard.language_model.base import (
     Progress,
     Prompt,
     check_sampling,
+    is_foreign,
 )
 from franq_guard.language_model.contrast import contrast
 from franq_guard.language_model.encoding import Encoder
@@ -175,8 +176,9 @@ class LlamaCppModel(LanguageModel):
 
     def without_evidence(self, trace: Trace) -> Contrast:
         """See :mod:`.contrast`; captured ids are preferred to the captured string."""
-        ids = trace.generation.prompt_token_ids
-        captured = self.encoder.prompt_text(ids) if ids else trace.generation.prompt
+        given = trace.generation
+        ids = None if is_foreign(given, self) else given.prompt_token_ids
+        captured = self.encoder.prompt_text(ids) if ids else given.prompt
         return contrast(trace, captured, self.render)
 
     @contextmanager

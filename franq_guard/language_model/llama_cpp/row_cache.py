@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from franq_guard.basics.deadline import between_batches
 from franq_guard.basics.text import common_start
 
 Row = NDArray[np.float64]
@@ -36,6 +37,7 @@ class RowCache:
             yield log_softmax(self._llama.scores[at])
 
     def _read(self, ids: Sequence[int]) -> None:
+        between_batches()
         common = common_start(self._held, ids)
         if common < len(self._held) and not self._cut(common):
             common = 0

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from franq_guard.language_model.base import MissingModelError
 from franq_guard.language_model.server.pieces import spans_of
-from franq_guard.language_model.server.tokens import ServerToken, from_logprobs, logprob_of
+from franq_guard.language_model.server.tokens import (
+    ServerToken,
+    encoded,
+    from_logprobs,
+    logprob_of,
+)
 from franq_guard.records import Span
 
 if TYPE_CHECKING:
@@ -196,7 +201,7 @@ def _of_place(place: Any) -> ServerToken:
     text = entry.get("decoded_token") if isinstance(entry, Mapping) else None
     if not isinstance(text, str):
         raise UntrustworthyServerError(f"prompt_logprobs has no text for the token {entry!r}")
-    return ServerToken(text.encode(), logprob_of(entry.get("logprob")))
+    return ServerToken(encoded(text), logprob_of(entry.get("logprob")))
 
 
 def _reported(spans: list[Span] | None, tokens: list[ServerToken]) -> Reported:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from franq_guard.basics.deadline import between_batches
 from franq_guard.language_model.base import (
     Contrast,
     LanguageModel,
@@ -175,7 +176,9 @@ class ServerModel(LanguageModel):
         self, work: Callable[[Any], Generation], tasks: Sequence[Any]
     ) -> Iterator[Generation]:
         with ThreadPoolExecutor(self._concurrency) as pool:
-            yield from pool.map(work, tasks)
+            for one in pool.map(work, tasks):
+                between_batches()  # if it raises, the requests that are not sent yet are given up
+                yield one
 
     def _written(self, prompt: str, **settings: Any) -> Generation:
         text, reported = written(self._server.complete(prompt, **settings))

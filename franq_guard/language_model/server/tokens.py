@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from franq_guard.basics.text import without_surrogates
+
 
 @dataclass(frozen=True, slots=True)
 class ServerToken:
@@ -43,13 +45,25 @@ def from_logprobs(logprobs: Any) -> list[ServerToken]:
     if len(tokens) != len(values):
         return []
     pairs = zip(tokens, values, strict=True)
-    return [ServerToken(str(token).encode(), logprob_of(value)) for token, value in pairs]
+    return [ServerToken(encoded(token), logprob_of(value)) for token, value in pairs]
 
 
 def _of_chat(entry: Any) -> ServerToken:
-    spelled = _get(entry, "bytes")
-    text = bytes(spelled) if spelled is not None else str(_get(entry, "token") or "").encode()
+    text = _bytes_of(_get(entry, "bytes")) or encoded(_get(entry, "token") or "")
     return ServerToken(text, logprob_of(_get(entry, "logprob")))
+
+
+def _bytes_of(numbers: Any) -> bytes:
+    """The bytes that the numbers stand for; none if they are no bytes."""
+    try:
+        return bytes(numbers) if isinstance(numbers, Sequence) else b""
+    except (TypeError, ValueError):
+        return b""
+
+
+def encoded(token: Any) -> bytes:
+    """A token's text as bytes; half of a UTF-16 character is a part of one, as is U+FFFD."""
+    return without_surrogates(str(token)).encode()
 
 
 def logprob_of(value: Any) -> float:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import copy
-import hashlib
-import json
-import math
+import logging
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
 from franq_guard.basics.deadline import between_batches
@@ -23,12 +22,14 @@ from franq_guard.language_model.base import (
     Progress,
     Prompt,
     check_sampling,
+    is_foreign,
 )
 from franq_guard.language_model.contrast import contrast
 from franq_guard.language_model.encoding import Encoder
 from franq_guard.language_model.forward_passes import forward_passes
 from franq_guard.language_model.tokens import token_spans
 from franq_guard.language_model.transformers import sampling, scoring
+from franq_guard.language_model.transformers.digest import weights_digest
 from franq_guard.language_model.transformers.network import Network, as_id_set
 from franq_guard.language_model.transformers.prompt_cache import PromptCache
 from franq_guard.language_model.transformers.prompt_reading import PromptReading
@@ -36,6 +37,8 @@ from franq_guard.language_model.transformers.session import CachedSession
 from franq_guard.language_model.transformers.step_keeper import StepKeeper
 from franq_guard.language_model.transformers.token_scores import TokenScores, cat
 from franq_guard.records import Generation, Source, Trace
+
+logger = logging.getLogger(__name__)
 
 
 class TransformersModel(LanguageModel):
@@ -47,8 +50,8 @@ class TransformersModel(LanguageModel):
     more memory. The window is the model's ``max_position_embeddings``; a prompt that is too long
     for it is cut to its leading special tokens and its end (see :func:`forward_passes`).
 
-    Raises ``ValueError`` for an encoder-decoder, or a model in training mode, whose dropout would
-    change every probability.
+    Raises ``TypeError`` for a model's name, ``ValueError`` for an encoder-decoder, or a model in
+    training mode, whose dropout would change every probability.
     """
 
     def __init__(
@@ -60,6 +63,11 @@ class TransformersModel(LanguageModel):
         top_k: int = 5,
         token_budget: int = 4096,
     ) -> None:
+        if isinstance(model, str):
+            raise TypeError(
+                f"{model!r} is no loaded model: TransformersModel.from_pretrained({model!r}) loads "
+                "one, with its tokenizer"
+            )
         if model.config.is_encoder_decoder:
             raise ValueError("a causal language model is needed, this one is an encoder-decoder")
         if model.training:
@@ -90,8 +98,7 @@ class TransformersModel(LanguageModel):
         name must be in the local hub cache already, else :class:`MissingModelError`. Code in the
         repository is not run.
         """
-        if _is_path(name_or_path) and not Path(name_or_path).is_dir():
-            raise MissingModelError(f"there is no folder {name_or_path}")
+        _check_folder(name_or_path)
         options = {
             "revision": revision or "main",
             "local_files_only": revision is None,
@@ -100,10 +107,9 @@ class TransformersModel(LanguageModel):
         try:
             tokenizer = AutoTokenizer.from_pretrained(name_or_path, **options)
             model = AutoModelForCausalLM.from_pretrained(name_or_path, dtype=dtype, **options)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise MissingModelError(
-                f"cannot load {name_or_path}: {error}\nGive the path of a folder, or "
-                "revision='<commit>' to allow the download from the model hub."
+                f"cannot load {name_or_path}: {error}\n{_what_to_do(name_or_path, str(error))}"
             ) from error
         model = model.to(device).eval()
         return cls(model, tokenizer, top_k=top_k, token_budget=token_budget)
@@ -204,7 +210,7 @@ class TransformersModel(LanguageModel):
     def without_evidence(self, trace: Trace) -> Contrast:
         """See :mod:`.contrast`; captured ids are preferred to the captured string."""
         given = trace.generation
-        ids = given.prompt_token_ids
+        ids = None if is_foreign(given, self) else given.prompt_token_ids
         captured = self.encoder.prompt_text(ids) if ids else given.prompt
         return contrast(trace, captured, self.render)
 
@@ -229,29 +235,68 @@ class TransformersModel(LanguageModel):
     def _generation_batches(
         self, encoded: Sequence[Sequence[int]], max_new_tokens: int
     ) -> Iterator[list[int]]:
-        """Batches of prompt indices, longest first, each as large as the token budget allows."""
+        """Batches of prompt indices, longest first, each as large as the token budget allows.
+
+        The prompts of a batch have the same room for an answer and, of a model that cannot be
+        padded, the same length.
+        """
         order = sorted(range(len(encoded)), key=lambda i: -len(encoded[i]))
         while order:
-            width = len(encoded[order[0]]) + max_new_tokens
-            take = max(1, self._budget // width)
-            yield order[:take]
-            order = order[take:]
+            longest = len(encoded[order[0]])
+            batch = order[: max(1, self._budget // (longest + max_new_tokens))]
+            room = self._room(longest, max_new_tokens)
+            batch = [i for i in batch if self._room(len(encoded[i]), max_new_tokens) == room]
+            if len(encoded[batch[-1]]) < longest and not self._pads:
+                batch = [i for i in batch if len(encoded[i]) == longest]
+            yield batch
+            order = order[len(batch) :]
+
+    @cached_property
+    def _pads(self) -> bool:
+        """Whether a padded prompt is continued as it is alone; tested once on a few ids.
+
+        Some models count positions from the padding (Bart's decoder), or read it (RWKV).
+        """
+        short, long = [3, 1, 4], [1, 5, 1, 2, 6]
+
+        def second_step(prompts: Sequence[Sequence[int]]) -> Tensor:
+            settings = {"output_logits": True, "return_dict_in_generate": True}
+            out = self._plain.generate(**self._padded(prompts), max_new_tokens=2, **settings)
+            logits: Tensor = out.logits[1][-1]
+            return logits
+
+        try:
+            return self.network.equal(second_step([long, short]), second_step([short]))
+        except Exception as error:  # any architecture may object in its own way: take the long way
+            logger.info("prompts of unequal length are continued one after the other: %s", error)
+            return False
+
+    def _padded(self, prompts: Sequence[Sequence[int]]) -> dict[str, Tensor]:
+        """What ``generate`` takes: the prompts' ids (B, P), padded on the left, and their mask."""
+        width = max(map(len, prompts))
+        ids = [[self._pad] * (width - len(p)) + list(p) for p in prompts]
+        mask = [[0] * (width - len(p)) + [1] * len(p) for p in prompts]
+        device = self.network.device
+        return {
+            "input_ids": torch.tensor(ids, device=device),
+            "attention_mask": torch.tensor(mask, device=device),
+        }
+
+    @property
+    def _pad(self) -> int:
+        return min(self.eos_ids, default=0)
 
     @torch.inference_mode()
     def _generate(
         self, prompts: Sequence[Sequence[int]], max_new_tokens: int
     ) -> list[tuple[list[int], TokenScores]]:
         width = max(map(len, prompts))
-        pad = next(iter(sorted(self.eos_ids)), 0)
-        ids = torch.tensor([[pad] * (width - len(p)) + list(p) for p in prompts])
-        mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts])
         keeper = StepKeeper(self.top_k)
         out = self._plain.generate(
-            ids.to(self.network.device),
-            attention_mask=mask.to(self.network.device),
+            **self._padded(prompts),
             max_new_tokens=self._room(width, max_new_tokens),
             eos_token_id=sorted(self.eos_ids) or None,
-            pad_token_id=pad,
+            pad_token_id=self._pad,
             logits_processor=[keeper],
         )
         answers = out[:, width:]
@@ -321,30 +366,26 @@ def answer_length(ids: Sequence[int], eos: frozenset[int]) -> int:
     return next((i + 1 for i, token in enumerate(ids) if token in eos), len(ids))
 
 
-_OF_USE = {
-    "pad_token_id": None,
-    "use_cache": True,
-    "output_attentions": False,
-    "output_hidden_states": False,
-    "return_dict": True,
-}
-"""Settings that programs change on a loaded model and that change no probability: in the digest
-they count as these."""
+def _check_folder(name: str) -> None:
+    """Raise :class:`MissingModelError` for a path at which there is no model's folder."""
+    folder = Path(name)
+    if not folder.is_dir():
+        if _is_path(name):
+            raise MissingModelError(f"there is no folder {name}")
+    elif not any((folder / f"{kind}config.json").is_file() for kind in ("", "adapter_")):
+        raise MissingModelError(
+            f"{name} is not the folder of a model in the format of transformers: it has no "
+            "config.json"
+        )
 
 
-def weights_digest(model: Any) -> str:
-    """Eight hex digits of the configuration and of 64 evenly spread values of every tensor."""
-    config = model.config.to_dict()
-    for volatile in ("_name_or_path", "_model_name_or_path", "transformers_version", "dtype"):
-        config.pop(volatile, None)
-    config.update((key, value) for key, value in _OF_USE.items() if key in config)
-    digest = hashlib.sha256(json.dumps(config, sort_keys=True, default=str).encode())
-    for name, tensor in model.state_dict().items():
-        digest.update(f"{name}{tuple(tensor.shape)}".encode())
-        if tensor.numel() and not tensor.is_meta:
-            stride = math.ceil(tensor.numel() / 64)
-            digest.update(tensor.flatten()[::stride].float().cpu().numpy().tobytes())
-    return digest.hexdigest()[:8]
+def _what_to_do(name: str, error: str) -> str:
+    if not Path(name).is_dir():
+        return (
+            "Give the path of a folder, or revision='<commit>' to allow the download from the "
+            "model hub."
+        )
+    return "Is its tokenizer in the folder, too (tokenizer.json)?" if "tokenizer" in error else ""
 
 
 def _is_path(name: str) -> bool:

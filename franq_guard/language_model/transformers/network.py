@@ -106,7 +106,7 @@ class Network:
 
         try:
             return all(
-                self._equal(ours(more), self.last_logits([[*prompt, *row] for row in more]))
+                self.equal(ours(more), self.last_logits([[*prompt, *row] for row in more]))
                 for more in ([[i] for i in pair], [[i, *prompt] for i in pair])
             )
         except Exception as error:  # any architecture may object in its own way: take the long way
@@ -131,12 +131,13 @@ class Network:
             self.branch(pair, 5, seen, cache)
             seen = torch.cat([seen, torch.eye(2, dtype=torch.bool, device=self.device)], 1)
             ours = self.branch(pair[::-1], 6, seen, cache)
-            return self._equal(ours, self.last_logits([[*prompt, 2, 6], [*prompt, 6, 2]]))
+            return self.equal(ours, self.last_logits([[*prompt, 2, 6], [*prompt, 6, 2]]))
         except Exception as error:  # any architecture may object in its own way: take the long way
             logger.info("each sample is drawn in a row of its own: %s", error)
             return False
 
-    def _equal(self, ours: Tensor, theirs: Tensor) -> bool:
+    def equal(self, ours: Tensor, theirs: Tensor) -> bool:
+        """Whether two ways to compute the same logits give the same, up to rounding."""
         off = (ours.float() - theirs.float()).abs().max() / theirs.float().std()
         return bool(off < (1e-3 if self.model.dtype == torch.float32 else 0.1))
 
@@ -188,11 +189,20 @@ class Network:
             return False
 
 
+def keeps_all(cache: Any) -> bool:
+    """Whether each layer keeps all keys and values, and no more: that can be cut and branched."""
+    return _has_layers(cache, {"DynamicLayer"})
+
+
 def _of_attention(cache: Any) -> bool:
     """Whether it holds keys and values alone, as most do: that can always be continued."""
-    kinds = {type(layer).__name__ for layer in getattr(cache, "layers", None) or [None]}
-    usual = kinds <= {"DynamicLayer", "DynamicSlidingWindowLayer"}
-    return usual and type(cache).__name__ == "DynamicCache"
+    return _has_layers(cache, {"DynamicLayer", "DynamicSlidingWindowLayer"})
+
+
+def _has_layers(cache: Any, kinds: set[str]) -> bool:
+    layers = getattr(cache, "layers", None) or [None]
+    usual = type(cache).__name__ == "DynamicCache"  # a subclass may hold a state beside them
+    return usual and {type(layer).__name__ for layer in layers} <= kinds
 
 
 def as_id_set(ids: int | Sequence[int] | None) -> frozenset[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,8 +10,8 @@ import torch
 from torch import Tensor
 
 from franq_guard.basics.text import common_start
-from franq_guard.language_model.transformers.network import Network
-from franq_guard.language_model.transformers.token_scores import TokenScores, token_scores
+from franq_guard.language_model.transformers.network import Network, keeps_all
+from franq_guard.language_model.transformers.token_scores import TokenScores, scores_of_chunks
 
 
 class PromptCache:
@@ -30,13 +31,17 @@ class PromptCache:
     @property
     def one_row(self) -> bool:
         """Whether all branches can be in one row of the cache (see :meth:`Network.branch`)."""
-        return self.network.branches and plain(self.cache)
+        return self.network.branches and keeps_all(self.cache)
 
     def branches(self) -> Branches:
         """An empty tree of continuations of the prompt; what was read after it is forgotten."""
-        self._cut(len(self.prompt))
-        self._held = self.prompt[:]
+        self._hold_prompt()
         return Branches(self)
+
+    def copied(self) -> Any:
+        """A copy of the cache that holds the prompt alone; None where there is no cache."""
+        self._hold_prompt()
+        return copy.deepcopy(self.cache)
 
     @torch.inference_mode()
     def score(
@@ -45,16 +50,29 @@ class PromptCache:
         """The scores of each target (T,) after the context, which begins like the prompt."""
         ids = [*context, *targets][:-1]
         start = min(common_start(self._held, ids), len(context) - 1)
-        if not plain(self.cache):
+        if keeps_all(self.cache):
+            self._cut(start)
+        else:
             start, self.cache = 0, None
-        self._cut(start)
+        # Only kept once everything is read: a cache that was read half is of no use.
+        cache, self.cache, self._held = self.cache, None, []
         rows = torch.arange(len(context) - 1 - start, len(ids) - start)
         at = rows.to(self.network.device)
         new = self.network.tensor([ids[start:]])
-        parts = self.network.logits_at(new, torch.zeros_like(at), at, self.cache)
-        self._held = ids if self.cache is not None else []
         chosen = torch.tensor(targets, device=self.network.device)
-        return token_scores(torch.cat(list(parts)), chosen, top_k).cpu()
+        logits = self.network.logits_at(new, torch.zeros_like(at), at, cache)
+        kept = scores_of_chunks(logits, chosen, top_k)
+        if cache is not None:
+            self.cache, self._held = cache, ids
+        return kept
+
+    def _hold_prompt(self) -> None:
+        """Let the cache hold the prompt alone, whatever was read since."""
+        if common_start(self._held, self.prompt) < len(self.prompt):
+            self.logits, self.cache = self.network.prefill(self.prompt)
+        else:
+            self._cut(len(self.prompt))
+        self._held = self.prompt[:]
 
     def _cut(self, length: int) -> None:
         if self.cache is not None and (extra := self.cache.get_seq_length() - length) > 0:
@@ -85,9 +103,3 @@ class Branches:
         position = self._length + self._depth
         self._depth += 1
         return network.branch(ids, position, seen, self._prompt.cache)
-
-
-def plain(cache: Any) -> bool:
-    """Whether every layer keeps all keys and values, so that the cache can be cut and branched."""
-    layers = getattr(cache, "layers", None) or []
-    return bool(layers) and all(type(layer).__name__ == "DynamicLayer" for layer in layers)

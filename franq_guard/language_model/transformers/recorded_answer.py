@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from franq_guard.basics.text import place_of
 from franq_guard.language_model.encoding import NAN, Encoder
 from franq_guard.language_model.tokens import token_spans
 from franq_guard.language_model.transformers.token_scores import TokenScores
@@ -95,6 +96,10 @@ class RecordedAnswer:
             return 2
         return 4 if long and bare in self.text else None
 
+    def ends_with(self, text: str) -> bool:
+        """Whether the answer ends with ``text``, as behind what a model thought before it."""
+        return bool(text.strip()) and self.text.rstrip().endswith(text.strip())
+
     def without_prompt(self, text: str) -> str | None:
         """The rest of a text that begins with this record's prompt."""
         for prompt in (self.prompt, self.plain_prompt):
@@ -111,11 +116,11 @@ class RecordedAnswer:
         if text.strip() not in whole.text:  # other white space, as from a decoder's clean-up
             return self._with_spans(text)
         lead = len(text) - len(text.lstrip())
-        shift = lead - whole.text.find(text.strip())
+        shift = lead - place_of(text.strip(), whole.text)
         spans = [(t.start + shift, t.end + shift) for t in whole.tokens]
-        first, last = 0, len(spans)
-        if text.strip() != whole.text.strip():
-            first, last = _overlapping(spans, len(text))
+        first, last = _overlapping(spans, len(text))
+        if text.strip() == whole.text.strip():
+            last = len(spans)  # an end-of-sequence token has no text
         tokens = _tiled(whole.tokens[first:last], spans[first:last], len(text))
         return Generation(text, tokens, whole.prompt, whole.prompt_token_ids, whole.source)
 

@@ -86,7 +86,7 @@ class Recorder:
         stretch of at least 16 characters of it; the token spans of the result cover ``text``. It
         may also be prompt + answer, as pipelines return it: then the result's ``text`` is the part
         after the prompt. ``prompt`` limits the search to one prompt string; with it a beginning
-        shorter than 16 characters is found, too.
+        or an end shorter than 16 characters is found, too.
         """
         running, finished = self._unfinished(), self._finished()
         if prompt is not None:
@@ -98,8 +98,10 @@ class Recorder:
             if found is not None:
                 return found.as_text(text)
             finished = [r for r in finished if r.has_prompt(prompt, ids)]
-        records = [*running, *finished]
+        records: list[Record] = [*running, *finished]
         found = _best(text, records, sure=prompt is not None)
+        if found is None and prompt is not None:
+            found = next((r for r in finished if r.ends_with(text)), None)
         if found is not None:
             return found.as_text(text)
         for record in records:
@@ -108,7 +110,7 @@ class Recorder:
                 return record.as_text(rest)
         return None
 
-    def _finished(self) -> list[Record]:
+    def _finished(self) -> list[RecordedAnswer]:
         with self._lock:
             return list(reversed(self._records.values()))
 

@@ -145,10 +145,9 @@ class RunningAnswer:
         shift = size - len(text.lstrip()) - blank
         if so_far != self._text and size > len(self._text) + shift:
             return None  # it ends within a character that is not complete yet
-        moved, first = self._moved(shift), 0
+        moved, first = self._moved(shift), self._first(shift)
         last = len(moved)
         if bare != so_far.strip():
-            first = self._first(shift)
             last = bisect_left(moved, size, key=lambda token: token.start)
             last = _last_written(moved, last) + 1
         return _ending_at(moved[first:last], size)

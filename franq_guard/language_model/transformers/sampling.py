@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
+from franq_guard.basics.deadline import between_batches
 from franq_guard.language_model.transformers.prompt_cache import PromptCache
 from franq_guard.language_model.transformers.token_scores import (
     TokenScores,
@@ -44,6 +44,7 @@ def sample(
     alive = list(range(total))
     parts: list[TokenScores] = []
     for step in range(max_new_tokens):
+        between_batches()
         rows = log_probs(logits)
         chosen = _draw(rows[node[greedy:]], temperature, generator)
         if greedy:
@@ -69,7 +70,7 @@ def _grower(prompt_cache: PromptCache) -> Callable[[list[int], list[list[int]]],
         branches = prompt_cache.branches()
         return lambda parents, written: branches.step([ids[-1] for ids in written], parents)
     # A copy, because a cache cannot be reduced to one row again after a batch.
-    cache = copy.deepcopy(prompt_cache.cache)
+    cache = prompt_cache.copied()
     if cache is None:
         prompt = prompt_cache.prompt
         return lambda _, written: network.last_logits([[*prompt, *ids] for ids in written])

@@ -11,7 +11,7 @@ import torch
 from franq_guard.basics.deadline import between_batches
 from franq_guard.language_model.forward_passes import ForwardPass
 from franq_guard.language_model.transformers.network import Network
-from franq_guard.language_model.transformers.token_scores import TokenScores, cat, token_scores
+from franq_guard.language_model.transformers.token_scores import TokenScores, scores_of_chunks
 
 _SHARE_FROM = 48
 """From this length of a context on, several answers after it share one cache."""
@@ -73,12 +73,8 @@ def _forward(network: Network, batch: Sequence[ForwardPass], top_k: int) -> list
         for n, target in enumerate(job.targets)
     ]
     rows, columns, targets = torch.tensor(places, device=network.device).T
-    parts, at = [], 0
-    for logits in network.logits_at(ids, rows, columns, cache):
-        wanted = targets[at : at + len(logits)].to(logits.device)
-        parts.append(token_scores(logits, wanted, top_k))
-        at += len(logits)
-    return _split(cat(parts).cpu(), [len(job.targets) for job in batch])
+    kept = scores_of_chunks(network.logits_at(ids, rows, columns, cache), targets, top_k)
+    return _split(kept, [len(job.targets) for job in batch])
 
 
 def _shared_context(network: Network, batch: Sequence[ForwardPass]) -> Any:

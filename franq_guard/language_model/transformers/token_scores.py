@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +64,16 @@ def token_scores(logits: Tensor, chosen: Tensor, top_k: int) -> TokenScores:
     rows = log_probs(logits)
     logprob = rows.gather(-1, chosen.unsqueeze(-1)).squeeze(-1)
     return TokenScores(logprob, *entropy_and_top(rows, top_k))
+
+
+def scores_of_chunks(chunks: Iterable[Tensor], chosen: Tensor, top_k: int) -> TokenScores:
+    """The scores (T,), in CPU memory, from logits (T, V) in chunks and the ids (T,) chosen."""
+    parts, at = [], 0
+    for logits in chunks:
+        wanted = chosen[at : at + len(logits)].to(logits.device)
+        parts.append(token_scores(logits, wanted, top_k))
+        at += len(logits)
+    return cat(parts).cpu()
 
 
 def cat(parts: list[TokenScores]) -> TokenScores:
