@@ -87,7 +87,7 @@ class Abandonable:
         )
         work.start()
         try:
-            return made.result(seconds)
+            return made.result(min(seconds, threading.TIMEOUT_MAX))  # infinite: no limit
         except BaseException as error:
             timeout = isinstance(error, TimeoutError)
             if not self.leave(made):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import RLock
+from threading import TIMEOUT_MAX, RLock
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -92,7 +92,7 @@ class ClaimWorker:
         spent = self._spent  # read first, so that no seconds are counted twice
         began: float | None = self._began
         running = 0.0 if began is None else perf_counter() - began
-        return max(0.0, self._deadline - spent - running)
+        return max(0.0, min(self._deadline - spent - running, TIMEOUT_MAX))
 
     def check(self, part: Part) -> list[Piece]:
         """The pieces of a part with verdicts; unverified after a failure. Never raises."""
