@@ -212,8 +212,11 @@ class ClaimStream:
         The release is called with it, too. ``text`` is all released text, :attr:`rest` its end.
 
         Raises:
+            RuntimeError: if some of it is not checked yet, or was not when the stream was closed.
             FactualityError: as :meth:`feed`.
         """
+        if not self._ended or self._waiting:  # the rest would be returned as if it was checked
+            raise RuntimeError("call end(), then wait() until it returns None, before answer()")
         released = self._released
         before = len(released.text)
         if released.end < released.checked and not self._replaced:
