@@ -321,7 +321,7 @@ class Guard:
         try:
             claims = self._split(trace)[1] if claims is None else claims
         except Exception as error:  # a guard that fails must still return a guarded answer
-            _log.warning("splitting failed (%s); the answer is taken as one claim", error)
+            _log.warning("splitting failed (%s): taken as one claim", type(error).__name__)
             claims = whole(trace.generation.text)
         verdicts = [unchecked(claim, reason) for claim in claims]
         return finished(None, self.policy, trace, verdicts, {})
@@ -338,6 +338,7 @@ class Guard:
         try:
             self.choice.models(batch[0].generation)  # load them before the deadline starts
         except Exception as error:  # without the model no answer can be checked
+            _log.warning("a model cannot be loaded: %s", error)  # it has seen no text of users
             return self._failed(batch, error)
         try:
             return self._flow(batch)
@@ -351,9 +352,9 @@ class Guard:
     ) -> list[GuardedAnswer]:
         hooks.failed(error)
         _log.debug("check failed", exc_info=True)
-        detail = f"{type(error).__name__}: {error}"
+        kind = type(error).__name__  # its message may hold text of users
         pairs = zip(batch, claims or [None] * len(batch), strict=True)
-        return [self.unverified(t, "error", detail=detail, claims=of) for t, of in pairs]
+        return [self.unverified(t, "error", detail=kind, claims=of) for t, of in pairs]
 
     def _flow(self, batch: Sequence[Trace]) -> list[GuardedAnswer]:
         """Claims, signals and FRANQ, within the deadline; then the policy."""

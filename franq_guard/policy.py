@@ -26,6 +26,7 @@ MARKS: dict[Label, str] = {
 ANY_MARK = re.compile("|".join([*map(re.escape, MARKS.values()), CITATION_MARK]))
 """Finds every mark that a policy may put into a text: of labels and of wrong citations."""
 _CLOSING = ".!?…,;:。！？ \n"
+_OF_LINKS = ("[", "(")
 _WORST_FIRST: tuple[Label, ...] = (*WEAK, "unverified")
 
 
@@ -78,6 +79,8 @@ class Policy:
             )
         if self.on_error not in ("open", "closed"):
             raise ValueError(f"on_error must be 'open' or 'closed', not {self.on_error!r}")
+        if not isinstance(self.replacement, str):
+            raise ValueError(f"replacement must be a text, not {self.replacement!r}")
         if isinstance(self.weak, str) or not set(self.weak) <= set(WEAK):
             raise ValueError(f"weak must hold labels out of {WEAK}, not {self.weak!r}")
 
@@ -261,13 +264,21 @@ def citation_mark(found: CitationFinding) -> str:
 
 
 def _all_marks(answer: str, verdicts: Sequence[Verdict], labels: Sequence[Label]) -> dict[int, str]:
-    """The marks to insert by position; not where a guard inside has put the same mark already."""
+    """The marks to insert by position, with a blank before what would make them links.
+
+    None where a guard inside has put the same mark already.
+    """
     marks = {at: MARKS[label] for at, label in _labels_at(answer, verdicts, labels).items()}
     for found, _ in wrong_citations(verdicts, labels):
         at, mark = found.span[1], citation_mark(found)
         if at <= len(answer):
             marks[at] = f"{marks[at]} {mark}" if at in marks else mark
-    return {at: mark for at, mark in marks.items() if not answer.startswith(f" {mark}", at)}
+    # In Markdown "[doubtful](see below)" is a link, and so may "[doubtful][1]" be.
+    return {
+        at: f"{mark} " if answer[at : at + 1] in _OF_LINKS else mark
+        for at, mark in marks.items()
+        if not answer.startswith(f" {mark}", at)
+    }
 
 
 def _labels_at(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from franq_guard.language_model.base import Contrast, Progress, Prompt
 from franq_guard.language_model.prompts import question_prompt
-from franq_guard.policy import Policy
+from franq_guard.policy import Policy, status_of
 from franq_guard.records import (
     Claim,
     Evidence,
@@ -30,6 +30,7 @@ from franq_guard.records import (
     Trace,
     Verdict,
 )
+from franq_guard.signals.verdict import unchecked
 
 _WORDS = re.compile(r"\w+")
 _PIECES = re.compile(r"\s*\S+\s*$|\s*\S+")
@@ -205,12 +206,11 @@ class FakeGuard:
         return other
 
     def check_trace(self, trace: Trace) -> GuardedAnswer:
-        """The marked answer, every claim with P(true) 0.9."""
-        self._keep(trace)
+        """The marked answer, every claim with P(true) 0.9, or none if the label is unverified."""
         titles = ",".join(passage.title for passage in trace.passages)
         found = tuple(self._verdict(claim) for claim in _claims(trace))
-        text = f"{trace.generation.text} [checked: {titles}]"
-        return replace(_answer(trace, text, found), likelihoods=self.likelihoods)
+        answer = self._answer(trace, f"checked: {titles}", found)
+        return replace(answer, likelihoods=self.likelihoods)
 
     async def acheck_trace(self, trace: Trace) -> GuardedAnswer:
         """:meth:`check_trace`."""
@@ -226,17 +226,27 @@ class FakeGuard:
 
     def unverified(self, trace: Trace, reason: Reason, *, detail: str = "") -> GuardedAnswer:
         """The answer marked as unverified."""
-        self._keep(trace)
-        found = tuple(
-            Verdict(claim, None, None, None, None, {}, "unverified", reason)
-            for claim in _claims(trace)
-        )
-        text = f"{trace.generation.text} [unverified]"
-        return replace(_answer(trace, text, found), status="unverified")
+        found = tuple(unchecked(claim, reason) for claim in _claims(trace))
+        return self._answer(trace, "unverified", found)
 
     def _verdict(self, claim: Claim) -> Verdict:
-        numbers = (0.9, 0.9, 0.9, 0.9)
-        return Verdict(claim, *numbers, {}, self.label, self.reason, against=self.against)
+        p = None if self.label == "unverified" else 0.9
+        return Verdict(claim, p, p, p, p, {}, self.label, self.reason, against=self.against)
+
+    def _answer(self, trace: Trace, mark: str, found: tuple[Verdict, ...]) -> GuardedAnswer:
+        """The trace's answer with a mark; the trace is kept."""
+        self._keep(trace)
+        answer = trace.generation.text
+        return GuardedAnswer(
+            text=f"{answer} [{mark}]",
+            original=answer,
+            verdicts=found,
+            status=status_of(found, answer),
+            id=trace.id,
+            question=trace.question,
+            passages=trace.passages,
+            weak=self.policy.acts_against,
+        )
 
     def _keep(self, trace: Trace) -> None:
         with self._lock:
@@ -246,16 +256,3 @@ class FakeGuard:
 def _claims(trace: Trace) -> Sequence[Claim]:
     answer = trace.generation.text
     return trace.claims or [Claim(answer, ((0, len(answer)),))]
-
-
-def _answer(trace: Trace, text: str, found: tuple[Verdict, ...]) -> GuardedAnswer:
-    """The trace's answer, checked."""
-    return GuardedAnswer(
-        text=text,
-        original=trace.generation.text,
-        verdicts=found,
-        status="ok",
-        id=trace.id,
-        question=trace.question,
-        passages=trace.passages,
-    )

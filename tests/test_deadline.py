@@ -1,5 +1,6 @@
 """A check ends at its deadline, whatever hangs; told by events, not by a clock."""
 
+import math
 import threading
 from concurrent.futures import Future
 from contextvars import ContextVar
@@ -11,6 +12,8 @@ from franq_guard import Claim, Generation, Guard, Passage, Trace
 from franq_guard.basics import deadline
 from franq_guard.basics.deadline import Abandonable, DeadlineExceeded, between_batches, until
 from franq_guard.claims import RuleSplitter
+from franq_guard.rows.traces import trace_of
+from franq_guard.streaming import ClaimStream
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
 PASSAGES = ["Rome is big. Rome is in Italy."]
@@ -152,6 +155,18 @@ def test_without_a_deadline_no_thread_is_started():
     assert set(seen) == {threading.current_thread()}
     guard_of(faithfulness=judge, deadline=60.0).check("What is Rome?", PASSAGES, ANSWER)
     assert seen[-1] is not threading.current_thread()
+
+
+@pytest.mark.parametrize("endless", [math.inf, 1e300])
+def test_an_endless_deadline_is_none(endless):
+    guard = guard_of(deadline=endless)
+    assert guard.check("What is Rome?", PASSAGES, ANSWER).status == "ok"
+    stream = ClaimStream(guard, lambda text: (guard, trace_of("What is Rome?", PASSAGES, text)))
+    stream.feed(ANSWER)
+    stream.end()
+    while stream.wait() is not None:
+        pass
+    assert stream.answer().status == "ok"
 
 
 def test_what_a_step_returns_and_raises_comes_back_in_the_caller_s_context():

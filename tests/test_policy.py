@@ -192,10 +192,11 @@ def test_callable_action_gets_answer_and_verdicts(verdicts):
         {"on_error": "ajar"},
         {"weak": ("supported",)},
         {"weak": "false"},
+        {"replacement": None},
     ],
 )
 def test_wrong_settings_raise_at_construction(wrong):
-    with pytest.raises(ValueError, match=next(iter(wrong)).replace("threshold", "threshold")):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
         Policy(**wrong)
 
 
@@ -241,3 +242,27 @@ def test_actions_that_return_no_text_are_refused():
 
     with pytest.raises(ValueError, match="coroutine"):
         Policy(action=later)
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("It is red[1].", "It is red [likely false] [1]."),
+        ("It is red(see below).", "It is red [likely false] (see below)."),
+        ("It is red (see below).", "It is red [likely false] (see below)."),
+        ("It is red.[1]", "It is red [likely false].[1]"),
+    ],
+)
+def test_a_mark_never_becomes_a_markdown_link(answer, text):
+    claim = Claim("It is red.", ((0, 9),))
+    wrong = Verdict(claim, 0.1, 0.1, 0.5, 0.5, {}, "false")
+    assert Policy().apply(answer, [wrong]) == text
+    unsure = replace(wrong, p_true=None, label="unverified")
+    kept = Policy(action="filter").apply(f"{answer} It is big.", [unsure, _after(answer)])
+    assert kept == text.replace("likely false", "unverified")
+
+
+def _after(answer):
+    """A false claim "It is big." after the answer and a blank."""
+    place = (len(answer) + 1, len(answer) + 11)
+    return Verdict(Claim("It is big.", (place,)), 0.1, 0.1, 0.5, 0.5, {}, "false")

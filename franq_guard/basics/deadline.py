@@ -83,7 +83,7 @@ class Abandonable:
         made: Future[R] = Future()
         start_daemon("check", self._work, copy_context().run, step, made)
         try:
-            return made.result(seconds)
+            return made.result(min(seconds, threading.TIMEOUT_MAX))  # infinite: no limit
         except BaseException as error:
             timeout = isinstance(error, TimeoutError)
             if not self.leave(made):

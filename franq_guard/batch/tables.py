@@ -46,7 +46,13 @@ def check_batch(
 
     Raises:
         ValueError: if ``fields`` or ``batch_size`` is invalid.
+        TypeError: if ``table`` is no table of pyarrow.
     """
+    if not isinstance(table, (pa.Table, pa.RecordBatch)):
+        raise TypeError(
+            f"a pyarrow.Table is wanted, not {type(table).__name__}: pa.Table.from_pylist(rows) "
+            "makes one of dictionaries, pa.Table.from_pandas(frame) of a DataFrame"
+        )
     names = Fields(fields)
     rows = enumerate(rows_of(table, names.columns), start=1)
     traces = [trace_or_error(number, row, names) for number, row in rows]

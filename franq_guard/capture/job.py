@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -16,6 +17,8 @@ from franq_guard.records import Generation, GuardedAnswer, Trace, Verdict
 
 if TYPE_CHECKING:
     from franq_guard.guard import Guard
+
+_log = logging.getLogger(__name__)
 
 Unobserved = Callable[[], AbstractContextManager[None]]
 """A context in which the framework does not record or stream the guard's own model calls."""
@@ -87,8 +90,9 @@ def gathered(
         return gather()
     except Exception as error:
         trace = Trace(question, (), Generation(answer), id=id)
-        failure = f"{type(error).__name__}: {error}"
-        return Job(guard, (trace,), failure=failure, unobserved=unobserved)
+        _log.debug("capturing failed", exc_info=True)
+        kind = type(error).__name__  # it is logged; the message may hold text of users
+        return Job(guard, (trace,), failure=kind, unobserved=unobserved)
 
 
 def check_together(jobs: Sequence[Job]) -> list[GuardedAnswer]:

@@ -26,6 +26,10 @@ from franq_guard.serve.settings import ServeSettings
 _log = logging.getLogger(__name__)
 
 _RETRY_SECONDS = 5.0
+_NO_ROUTE = (
+    "there is no such route: /openapi.json lists those of this service. Of a model's routes it has "
+    "/v1/chat/completions and /v1/models, if it stands in front of one (--upstream)"
+)
 
 
 class _Service(FastAPI):
@@ -109,5 +113,5 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     codes = {404: "not_found", 405: "method_not_allowed"}
     code = codes.get(wrong.status_code, "bad_request")
     request.app.state.metrics.refused(code)
-    body = error_body(code, str(wrong.detail))
+    body = error_body(code, _NO_ROUTE if code == "not_found" else str(wrong.detail))
     return JSONResponse(body, wrong.status_code, wrong.headers)

@@ -164,6 +164,12 @@ class Checker:
         if self._closing:
             raise Closing
 
+    def checked(self, answer: GuardedAnswer, seconds: float) -> None:
+        """Report to the listeners an answer that was checked here or in a stream."""
+        for tell in self.on_checked:
+            with _observing():
+                tell(answer, seconds)
+
     def generated(self, guard_seconds: float, generation_seconds: float) -> None:
         """Report to the listeners how long an answer was delayed and how long writing it took."""
         for tell in self.on_generated:
@@ -295,10 +301,7 @@ class Checker:
         if policy != self.guard.policy and answer.status != "ok":
             text = applied(policy, answer)
             answer = replace(answer, text=text, weak=policy.acts_against)
-        seconds = time.perf_counter() - started
-        for tell in self.on_checked:
-            with _observing():
-                tell(answer, seconds)
+        self.checked(answer, time.perf_counter() - started)
         return answer
 
     def _load(self) -> None:
@@ -329,5 +332,6 @@ def _late(job: _Job, now: float) -> bool:
 def _observing() -> Iterator[None]:
     try:
         yield
-    except Exception:  # a failing listener must not break the check
-        _log.warning("a listener failed", exc_info=True)
+    except Exception as error:  # a failing listener must not break the check
+        _log.warning("a listener failed: %s", type(error).__name__)
+        _log.debug("the failure", exc_info=True)

@@ -100,7 +100,7 @@ class _Checks:
 
     async def _one(self, body: bytes, request: Request) -> Response:
         answer, policy = await self._checked(body, request, "check")
-        return json_reply(answer.to_dict(), headers=answer_headers(answer, policy))
+        return json_reply(answer.to_dict(), headers=answer_headers(answer.status, [answer], policy))
 
     async def many(self, request: Request) -> Response:
         self._asked(request, {}, "batch")  # invalid headers fail here, once for the whole batch

@@ -68,6 +68,17 @@ PASSAGE_SCHEMA: Schema = {
 }
 DEADLINE = {"type": ["number", "null"], "exclusiveMinimum": 0}
 ON_ERROR = {"enum": ["open", "closed", None]}
+EXTENSION_SCHEMA: Schema = {
+    "type": ["object", "null"],
+    "description": "All of it is optional.",
+    "properties": {
+        "question": {"type": ["string", "null"]},
+        "passages": {"type": ["array", "null"], "items": PASSAGE_SCHEMA},
+        "deadline": DEADLINE,
+        "on_error": ON_ERROR,
+    },
+}
+"""Our object ``franq`` in a request to the proxy or from a gateway."""
 TRACE_SCHEMA: Schema = {
     "type": "object",
     "description": "franq.trace/1: an answer, what it was asked and what was retrieved for it.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from franq_guard.serve.documents import DEADLINE, ON_ERROR, PASSAGE_SCHEMA, Schema
+from franq_guard.serve.documents import EXTENSION_SCHEMA, Schema
 
 REQUEST_SCHEMA: Schema = {
     "type": "object",
@@ -16,17 +16,7 @@ REQUEST_SCHEMA: Schema = {
         "request_data": {"type": ["object", "null"]},
         "additional_provider_specific_params": {
             "type": ["object", "null"],
-            "properties": {
-                "franq": {
-                    "type": ["object", "null"],
-                    "properties": {
-                        "question": {"type": ["string", "null"]},
-                        "passages": {"type": ["array", "null"], "items": PASSAGE_SCHEMA},
-                        "deadline": DEADLINE,
-                        "on_error": ON_ERROR,
-                    },
-                }
-            },
+            "properties": {"franq": EXTENSION_SCHEMA},
         },
     },
 }

@@ -44,4 +44,7 @@ def health_router(checker: Checker, metrics: Metrics) -> APIRouter:
         """Counters and histograms in Prometheus's text format."""
         return Response(metrics.text(), media_type=CONTENT_TYPE)
 
+    for path, asked in (("/healthz", healthz), ("/readyz", readyz)):
+        # Some probes (`wget --spider`, uptime monitors) send HEAD.
+        router.add_api_route(path, asked, methods=["HEAD"], include_in_schema=False)
     return router

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from starlette.responses import Response
@@ -159,23 +159,36 @@ def closed_of(settings: ServeSettings, route: Route, *asked: object) -> bool:
     return closed or "closed" in said
 
 
-def answer_headers(answer: GuardedAnswer, policy: Policy) -> dict[str, str]:
-    """Reply headers that summarize an answer: labels and reasons only, because proxies log headers.
+def warnings_of(answers: Iterable[GuardedAnswer], policy: Policy) -> list[str]:
+    """The labels in these answers that a reader should know of, the worst first.
 
     Args:
-        answer: the checked answer.
-        policy: decides which labels are listed: its weak ones, and ``unverified``.
+        answers: the checked answers.
+        policy: decides which labels these are: its weak ones, and ``unverified``.
     """
-    labels = {verdict.label for verdict in answer.verdicts}
-    reasons = {v.reason for v in answer.verdicts if v.label == "unverified"} | {answer.reason}
-    told = sorted(filter(None, reasons))
-    headers = {
-        "x-franq-status": answer.status,
-        "x-franq-warnings": ",".join(label for label in policy.marked if label in labels),
+    labels = {verdict.label for answer in answers for verdict in answer.verdicts}
+    return [label for label in policy.marked if label in labels]
+
+
+def answer_headers(
+    status: str, answers: Collection[GuardedAnswer], policy: Policy
+) -> dict[str, str]:
+    """Reply headers that summarize answers: labels and reasons only, because proxies log headers.
+
+    Args:
+        status: of all the answers.
+        answers: the checked answers.
+        policy: see :func:`warnings_of`.
+    """
+    verdicts = [v for answer in answers for v in answer.verdicts if v.label == "unverified"]
+    unchecked = {answer.reason for answer in answers} - {None}
+    told = sorted(filter(None, {verdict.reason for verdict in verdicts} | unchecked))
+    return {
+        "x-franq-status": status,
+        "x-franq-warnings": ",".join(warnings_of(answers, policy)),
+        **({"x-franq-on-error": policy.on_error} if unchecked or verdicts else {}),
+        **({"x-franq-unverified": ",".join(told)} if told else {}),
     }
-    if answer.reason or "unverified" in labels:
-        headers["x-franq-on-error"] = policy.on_error
-    return {**headers, "x-franq-unverified": ",".join(told)} if told else headers
 
 
 def json_reply(value: object, *, headers: Mapping[str, str] | None = None) -> Response:

@@ -139,7 +139,8 @@ def finished(
     try:
         text = policy.apply(answer, verdicts)
     except Exception as error:  # a user's action must not break the chain; on_error decides
-        _log.warning("the policy's action failed: %s: %s", type(error).__name__, error)
+        _log.warning("the policy's action failed: %s", type(error).__name__)
+        _log.debug("the failure", exc_info=True)  # its message may contain text of users
         text, failed = policy.on_failure(answer, verdicts), True
     written = trace.generation
     return GuardedAnswer(

@@ -212,8 +212,11 @@ class ClaimStream:
         The release is called with it, too. ``text`` is all released text, :attr:`rest` its end.
 
         Raises:
+            RuntimeError: if some of it is not checked yet, or was not when the stream was closed.
             FactualityError: as :meth:`feed`.
         """
+        if not self._ended or self._waiting:  # the rest would be returned as if it was checked
+            raise RuntimeError("call end(), then wait() until it returns None, before answer()")
         released = self._released
         before = len(released.text)
         if released.end < released.checked and not self._replaced:
@@ -261,8 +264,9 @@ class ClaimStream:
     def _settled(self) -> int:
         try:
             return self._settled_text.find_end(self._text, self._asked)
-        except Exception:  # everything is checked at the end of the answer then
-            _log.warning("looking for settled claims failed", exc_info=True)
+        except Exception as error:  # everything is checked at the end of the answer then
+            _log.warning("looking for settled claims failed: %s", type(error).__name__)
+            _log.debug("the failure", exc_info=True)
             return 0
 
     def _ask(self, end: int, *, over: bool) -> None:
@@ -322,8 +326,9 @@ class ClaimStream:
         released, end = self._released, self._released.checked
         try:
             text = released.so_far(self._text)
-        except Exception:  # the text is released at the end of the answer instead
-            _log.warning("the policy failed on an unfinished answer", exc_info=True)
+        except Exception as error:  # the text is released at the end of the answer instead
+            _log.warning("the policy failed on an unfinished answer: %s", type(error).__name__)
+            _log.debug("the failure", exc_info=True)
             text = released.text
         self._emit(text, end)
         released.move_base(self._text, self._settled_text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import RLock
+from threading import TIMEOUT_MAX, RLock
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -92,7 +92,7 @@ class ClaimWorker:
         spent = self._spent  # read first, so that no seconds are counted twice
         began: float | None = self._began
         running = 0.0 if began is None else perf_counter() - began
-        return max(0.0, self._deadline - spent - running)
+        return max(0.0, min(self._deadline - spent - running, TIMEOUT_MAX))
 
     def check(self, part: Part) -> list[Piece]:
         """The pieces of a part with verdicts; unverified after a failure. Never raises."""
@@ -107,7 +107,8 @@ class ClaimWorker:
             _log.warning("claims not verified: %s", error)
             return unverified(self._reading, part, "timeout")
         except Exception as error:  # a live chain must not break on a failure of ours
-            _log.warning("claims not verified: %s: %s", type(error).__name__, error)
+            # Only the type: the message may contain text of users.
+            _log.warning("claims not verified: %s", type(error).__name__)
             hooks.failed(error)
             _log.debug("check failed", exc_info=True)
             return unverified(self._reading, part, "error")
@@ -187,7 +188,7 @@ def unverified(reading: Reading, part: Part, reason: Reason) -> list[Piece]:
     try:
         split = _split(reading, part, "")
     except Exception as error:  # a failed check must still return the text
-        _log.warning("splitting failed (%s); the rest is taken as one claim", error)
+        _log.warning("splitting failed (%s): the rest is one claim", type(error).__name__)
         own = whole(part.text[part.start : part.end])
         split = [(part.end, [shifted(claim, part.start) for claim in own])]
     return [Piece(end, tuple(unchecked(claim, reason) for claim in of)) for end, of in split]

@@ -1,12 +1,16 @@
 """``check_batch``: one row in, one row out, with a fixed schema."""
 
+import json
+
 import pytest
 
 pa = pytest.importorskip("pyarrow")
 
 from franq_guard import Guard  # noqa: E402
 from franq_guard.batch import RESULTS, check_batch  # noqa: E402
-from franq_guard.rows.lines import RowError  # noqa: E402
+from franq_guard.batch.schema import results_table  # noqa: E402
+from franq_guard.batch.tables import checked_rows  # noqa: E402
+from franq_guard.rows.lines import RowError, trace_of_line  # noqa: E402
 from franq_guard.testing import FakeFaithfulness, FakeLanguageModel  # noqa: E402
 
 ROME = {
@@ -50,6 +54,23 @@ def test_a_bad_row_is_an_error_in_its_place(fake_guard):
         "id": "b",
         "error": found[1]["error"],
     }
+
+
+def test_half_a_character_costs_no_other_row(fake_guard):
+    half = '["Rome \\ud83d is in Italy."]'  # a list stored as text, cut between two halves
+    found = check_batch(table(ROME | {"passages": half}), guard=fake_guard).to_pylist()
+    assert found[0]["verdicts"][0]["evidence"]["text"] == "Rome \ufffd is in Italy."
+    line = json.dumps(ROME | {"id": "\ud83d", "answer": "Rome \ud83d is in Italy."})
+    traces = [trace_of_line(1, line), trace_of_line(2, json.dumps(ROME))]
+    found = results_table(checked_rows(fake_guard, traces)).to_pylist()
+    assert [row["original"] for row in found] == ["Rome \ufffd is in Italy.", ROME["answer"]]
+    bad = results_table([RowError(1, "not \ud83d", None)]).to_pylist()
+    assert bad[0]["error"] == "not \ufffd"
+
+
+def test_what_is_no_table_is_refused_with_the_way_to_make_one():
+    with pytest.raises(TypeError, match="from_pylist"):
+        check_batch([ROME])
 
 
 def test_passages_with_titles_and_other_tools_columns_are_read(fake_guard):

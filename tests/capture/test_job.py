@@ -65,7 +65,7 @@ def broken():
 def test_a_capture_that_fails_ends_unverified():
     guard = FakeGuard()
     job = gathered(broken, guard, "It is so.", question="Why?", id="7")
-    assert job.failure == "LookupError: no room"
+    assert job.failure == "LookupError"  # its message may hold text of users, and this is logged
     for answer in (job.check(), asyncio.run(job.acheck()), *check_together([job])):
         assert (answer.text, answer.status, answer.id) == (
             "It is so. [unverified]",
@@ -126,5 +126,5 @@ def test_a_stream_needs_one_trace():
     assert Job(guard, (own,)).of_a_stream() == (guard, own)
     with pytest.raises(RuntimeError, match="several answers"):
         Job(guard, (own, own), glue=("", "")).of_a_stream()
-    with pytest.raises(RuntimeError, match="no room"):
+    with pytest.raises(RuntimeError, match="LookupError"):
         gathered(broken, guard, "x").of_a_stream()

@@ -101,21 +101,23 @@ def test_a_round_that_nobody_waits_for_holds_up_nobody(run, monkeypatch):
                 return super().check_many(traces, batch_size=batch_size)
             return FakeGuard.check_many(self, traces, batch_size=batch_size)
 
+    async def left_alone(found, guard):
+        """A large answer in work, whose client has left."""
+        guard.begun.clear()
+        asked = asyncio.create_task(found.check(trace("large")))
+        await begun(guard)
+        asked.cancel()
+
     monkeypatch.setattr(checker_module, "_GRACE", 0.0)
     monkeypatch.setattr(checker_module, "_MOST_LEFT", 2)
 
     async def main():
         guard = Slow()
         found = checker(guard, window_ms=0)
-        late = await found.check(trace("large"), deadline=0.01)
-        assert {verdict.reason for verdict in late.verdicts} == {"timeout"}
-        assert (await found.check(trace("small"))).status == "ok"
-        guard.begun.clear()
-        gone = asyncio.create_task(found.check(trace("large")))
-        await begun(guard)
-        gone.cancel()
-        assert (await found.check(trace("small"))).status == "ok"
-        await found.check(trace("large"), deadline=0.01)  # one too many: it is waited for
+        for _ in range(2):
+            await left_alone(found, guard)
+            assert (await found.check(trace("small"))).status == "ok"
+        await left_alone(found, guard)  # one too many: it is waited for
         waits = asyncio.create_task(found.check(trace("small")))
         await asyncio.sleep(0.05)
         assert not waits.done()

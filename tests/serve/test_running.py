@@ -134,3 +134,12 @@ def test_bytes_that_are_no_http_break_nothing():
 )
 def test_what_only_this_machine_can_reach(host, local):
     assert is_local(host) is local
+
+
+def test_probes_may_ask_for_the_head_alone():
+    with listening(FakeGuard(), tokens=("ours",)) as (_, address, _):
+        found = {path: httpx.head(f"{address}/{path}") for path in ("healthz", "readyz", "metrics")}
+    assert found["healthz"].status_code == 200
+    assert found["readyz"].status_code in (200, 503)
+    assert found["metrics"].status_code == 401
+    assert not any(reply.content for reply in found.values())

@@ -148,6 +148,17 @@ def test_other_paths_and_methods(run):
     assert run(main()) == [(404, "not_found"), (405, "method_not_allowed")]
 
 
+def test_who_asks_for_a_route_of_models_is_told_which_there_are(run):
+    paths = ("/v1/embeddings", "/chat/completions", "/v1/chat/completions")
+
+    async def main():
+        async with serving() as (client, _):
+            return [await client.post(path, json={}) for path in paths]
+
+    for reply in run(main()):
+        assert "/v1/chat/completions" in reply.json()["error"]["message"]
+
+
 def test_a_failure_inside_is_500_without_text_in_reply_or_log(run, caplog):
     class Broken(FakeGuard):
         def check_many(self, traces, *, batch_size=8):

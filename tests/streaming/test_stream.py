@@ -262,6 +262,20 @@ def test_nothing_leaves_before_it_is_checked():
     stream.close()
 
 
+@pytest.mark.parametrize("done", [[], ["end"], ["end", "close"]], ids="-".join)
+def test_what_is_not_checked_is_no_answer(done):
+    guard = guard_of()
+    stream = ClaimStream(guard, lambda text: (guard, trace(text)))
+    stream.feed("Rome is in Italy. Rome was founded by zebras.")
+    for step in done:
+        getattr(stream, step)()
+    try:
+        with pytest.raises(RuntimeError, match="wait"):
+            stream.answer()
+    finally:
+        stream.close()
+
+
 @pytest.mark.parametrize("on_error", ["open", "closed"])
 def test_a_failure_costs_its_own_claims_only(on_error):
     calls = []

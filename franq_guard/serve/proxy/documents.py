@@ -8,9 +8,7 @@ from franq_guard.records import Status
 from franq_guard.serve.documents import (
     ANSWER_HEADERS,
     ANSWER_SCHEMA,
-    DEADLINE,
-    ON_ERROR,
-    PASSAGE_SCHEMA,
+    EXTENSION_SCHEMA,
     Schema,
     refusals,
 )
@@ -22,16 +20,7 @@ CHAT_SCHEMA: Schema = {
         "model": {"type": "string"},
         "messages": {"type": "array", "items": {"type": "object"}},
         "stream": {"type": ["boolean", "null"]},
-        "franq": {
-            "type": ["object", "null"],
-            "description": "All of it is optional.",
-            "properties": {
-                "question": {"type": ["string", "null"]},
-                "passages": {"type": ["array", "null"], "items": PASSAGE_SCHEMA},
-                "deadline": DEADLINE,
-                "on_error": ON_ERROR,
-            },
-        },
+        "franq": EXTENSION_SCHEMA,
     },
 }
 CHAT_EXAMPLE = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
@@ -19,8 +18,6 @@ from franq_guard.serve.proxy.request import ChatRequest
 from franq_guard.serve.settings import ServeSettings
 from franq_guard.streaming.stream import ClaimStream, check_streamable
 from franq_guard.streaming.worker import NotCheckable
-
-_log = logging.getLogger(__name__)
 
 
 class Judge:
@@ -75,14 +72,6 @@ class Judge:
             raise ServeError(
                 413, "answer_too_long", f"the upstream's answer has more than {most} characters"
             )
-
-    def tell(self, answer: GuardedAnswer, seconds: float) -> None:
-        """Report an answer to the checker's listeners that was checked without the checker."""
-        for listener in self.checker.on_checked:
-            try:
-                listener(answer, seconds)
-            except Exception:  # a failing listener must not break the check
-                _log.warning("a listener failed", exc_info=True)
 
     def _guard(self, chat: ChatRequest) -> Guard:
         """The guard with this request's deadline and ``on_error``, sharing its models."""

@@ -128,7 +128,7 @@ class Claims:
         async for text in aremaining(self._stream):
             yield text
         self.answer = self._stream.answer()
-        self._judge.tell(self.answer, time.perf_counter() - self._ended)
+        self._judge.checker.checked(self.answer, time.perf_counter() - self._ended)
         if self._stream.rest:
             yield self._stream.rest
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from franq_guard.policy import Policy
-from franq_guard.records import GuardedAnswer, Status, Verdict
+from franq_guard.records import GuardedAnswer, Status
+from franq_guard.serve.reading import answer_headers, warnings_of
 
 Place = tuple[int, str]
 """A text of a reply: the number of its choice and its field, ``content`` or ``refusal``."""
@@ -39,12 +40,7 @@ class Report:
     @property
     def warnings(self) -> list[str]:
         """The labels that a reader should know of, the worst first."""
-        labels = {verdict.label for verdict in self._verdicts}
-        return [label for label in self.policy.marked if label in labels]
-
-    @property
-    def _verdicts(self) -> list[Verdict]:
-        return [verdict for answer in self.answers.values() for verdict in answer.verdicts]
+        return warnings_of(self.answers.values(), self.policy)
 
     def to_dict(self) -> dict[str, Any]:
         """The ``franq`` object of a reply: ``answer`` is ``franq.answer/1``."""
@@ -60,17 +56,8 @@ class Report:
 
     def headers(self) -> dict[str, str]:
         """Reply headers: labels and reasons only, because proxies may log headers."""
-        found = {
-            "x-franq-status": self.status,
-            "x-franq-warnings": ",".join(self.warnings),
-            "x-franq-report-id": self.id,
-        }
-        unchecked = {answer.reason for answer in self.answers.values()} - {None}
-        if unchecked or "unverified" in self.warnings:
-            found["x-franq-on-error"] = self.policy.on_error
-        reasons = {v.reason for v in self._verdicts if v.label == "unverified"} | unchecked
-        told = sorted(filter(None, reasons))
-        return {**found, "x-franq-unverified": ",".join(told)} if told else found
+        summary = answer_headers(self.status, self.answers.values(), self.policy)
+        return {**summary, "x-franq-report-id": self.id}
 
 
 def new_id() -> str:
