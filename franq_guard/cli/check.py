@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from franq_guard.cli.configuration import Configuration, in_force
-from franq_guard.cli.console import counter, fail, lines_of, say
+from franq_guard.cli.console import counter, fail, say
 from franq_guard.cli.options import (
     FalseBelowOption,
     JsonFlag,
@@ -68,9 +68,10 @@ def check(
     language_model: ModelOption = None,
     threads: ThreadsOption = None,
 ) -> None:
-    """Check answers in a file: JSON Lines or a JSON array of question, passages, answer.
+    """Check the answers in a file; each row has a question, passages and an answer.
 
-    The field names of RAGAS, LangSmith and LettuceDetect are understood, too; --map names others.
+    JSON Lines, a JSON array, CSV, TSV or Parquet, also .gz. The field names of RAGAS, DeepEval,
+    LangSmith, LangChain and LlamaIndex are understood, too; --map names others.
 
     Rows are read, checked and written as a stream. A broken row is reported in
     its place and the rest is still done; the exit code is 1 then, and also where
@@ -166,15 +167,15 @@ def _checked(
     Returns:
         The number of failed rows, including those of the run that is resumed.
     """
+    from franq_guard.cli.inputs import rows_in, total_rows
     from franq_guard.cli.outlets import outlets
-    from franq_guard.cli.rows import check_rows, left, total_rows
+    from franq_guard.cli.rows import check_rows, left
     from franq_guard.cli.tally import Tally
-    from franq_guard.rows.lines import read_traces
 
     total = total_rows(file)
     tally = Tally(guard.policy, done)
     with ExitStack() as stack:
-        rows = left(read_traces(stack.enter_context(lines_of(file)), prepare=fields), done)
+        rows = left(stack.enter_context(rows_in(file, fields, columns=fields.columns)), done)
         first = list(islice(rows, 1))  # read before an output is opened: that empties the file
         if not first and not done:
             fail(f"{'standard input' if str(file) == '-' else file} holds no rows")

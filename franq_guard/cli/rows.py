@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
-from franq_guard.cli.console import fail, lines_of
+from franq_guard.cli.console import fail
 from franq_guard.records import GuardedAnswer, Passage, Trace
 from franq_guard.report.counts import check_failed
 from franq_guard.rows.lines import RowError
@@ -83,21 +83,6 @@ def check_rows(
                 yield Checked(row)
             else:
                 yield Checked(next(answers), row.question, row.passages, digest_of(row))
-
-
-def total_rows(file: Path) -> int | None:
-    """The number of rows in a file of JSON Lines; None if it cannot be known beforehand.
-
-    That is so for standard input, a JSON array and JSON that spans several lines.
-    """
-    if not file.is_file():
-        return None
-    with lines_of(file) as lines:
-        stated = (line for line in lines if line.strip())
-        first = next(stated, "")
-        if first.lstrip().startswith("[") or first.strip() == "{":
-            return None
-        return bool(first) + sum(1 for _ in stated)
 
 
 def done_in(out: Path) -> list[Done]:

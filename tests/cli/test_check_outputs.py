@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from franq_guard.cli.rows import total_rows
+from franq_guard.cli.inputs import total_rows
 
 
 @pytest.fixture
