@@ -65,6 +65,12 @@ def tell(message: str) -> None:
     _line(output, message)
 
 
+def reason(error: OSError) -> str:
+    """What the operating system says, and of which file, without its number."""
+    said = error.strerror or str(error)
+    return said if error.filename is None else f"{error.filename}: {said}"
+
+
 def fail(message: str) -> NoReturn:
     """Print an error about how the command was used and exit with code 2."""
     say(f"error: {message}")
