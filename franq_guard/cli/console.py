@@ -27,7 +27,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from franq_guard.report.terminal import shown
+from franq_guard.report.text import shown
 
 _TELL_EVERY = 30.0  # seconds between progress messages if standard error is not a terminal
 _PIPE_CLOSED = 141  # 128 + SIGPIPE: the exit code shells report for a write to a closed pipe
