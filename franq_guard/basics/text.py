@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Sequence
 
 CITATION_MARK = r"\[[^\[\]\n]{1,200} does not say this\]|\[there is no passage \d{1,3}\]"
 """A pattern for what a policy writes behind a wrong citation; it belongs to the sentence before."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def encoding_of(start: bytes) -> str:
+    """The encoding of a file that begins like this: UTF-8, or what Windows calls "Unicode"."""
+    return "utf-16" if start.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig"
 
 
 def without_surrogates(text: str) -> str:

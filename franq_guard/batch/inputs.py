@@ -23,7 +23,7 @@ from pyarrow import fs
 from franq_guard.batch.schema import PLACE
 from franq_guard.batch.tables import rows_of
 
-__all__ = ["READ", "Source", "place", "read_source", "sources_in"]
+__all__ = ["READ", "Source", "parquet_length", "place", "read_parquet", "read_source", "sources_in"]
 
 READ = pa.schema([*PLACE, ("data", pa.binary())])
 """The columns of a row that was read: its place (see :data:`.PLACE`) and its values as JSON.
@@ -95,12 +95,17 @@ def _hidden(path: str) -> bool:
 
 
 def _count(path: str) -> int:
-    system, inside = place(path)
     if path.endswith(".parquet"):
-        with system.open_input_file(inside) as stream:
-            return int(pq.ParquetFile(stream).metadata.num_rows)
+        return parquet_length(path)
     with _lines(path) as lines:
         return sum(1 for line in lines if line.strip())
+
+
+def parquet_length(path: str) -> int:
+    """The number of rows of a Parquet file."""
+    system, inside = place(path)
+    with system.open_input_file(inside) as stream:
+        return int(pq.ParquetFile(stream).metadata.num_rows)
 
 
 def _lines(path: str) -> io.BufferedReader:
@@ -118,7 +123,7 @@ def read_source(
         number: its place in the list of files, from 0.
         columns: of a Parquet file, to read besides the known ones.
     """
-    rows = _parquet(path, columns) if path.endswith(".parquet") else _json_lines(path)
+    rows = read_parquet(path, columns) if path.endswith(".parquet") else _json_lines(path)
     batch: list[tuple[int, bytes]] = []
     for row in rows:
         batch.append(row)
@@ -135,7 +140,13 @@ def _table(path: str, number: int, rows: Sequence[tuple[int, bytes]]) -> pa.Tabl
     return pa.table([keys, [path] * len(at), at, [data for _, data in rows]], schema=READ)
 
 
-def _parquet(path: str, columns: frozenset[str]) -> Iterator[tuple[int, bytes]]:
+def read_parquet(path: str, columns: frozenset[str]) -> Iterator[tuple[int, bytes]]:
+    """The rows of a Parquet file, numbered from 1, as JSON.
+
+    Args:
+        path: of the file.
+        columns: to read besides the known ones.
+    """
     system, inside = place(path)
     at = 0
     with system.open_input_file(inside) as stream:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from franq_guard.batch.schema import results_table
 from franq_guard.guard import Guard
 from franq_guard.records import GuardedAnswer, Trace
-from franq_guard.rows.fields import KNOWN, Fields
+from franq_guard.rows.fields import KNOWN, Fields, plain_name
 from franq_guard.rows.lines import RowError, trace_or_error
 
 __all__ = ["check_batch", "checked_rows", "rows_of"]
@@ -69,8 +69,8 @@ def rows_of(table: pa.Table, columns: frozenset[str]) -> Iterator[dict[str, Any]
         columns: the columns to read besides the known ones.
     """
     wanted = columns | {*KNOWN, *_READ} | {n.partition(".")[0] for of in KNOWN.values() for n in of}
-    read = [name for name in table.column_names if name in wanted]
-    others = dict.fromkeys(name for name in table.column_names if name not in wanted)
+    read = [name for name in table.column_names if {name, plain_name(name)} & wanted]
+    others = dict.fromkeys(name for name in table.column_names if name not in read)
     for row in table.select(read).to_pylist():
         yield {key: _known(value) for key, value in row.items() if value is not None} | others
 

@@ -4,6 +4,13 @@
 def main() -> None:
     """Entry point of the ``franq`` command."""
     try:
+        _run()
+    except KeyboardInterrupt:  # while modules are imported; a command that runs says more
+        raise SystemExit(130) from None
+
+
+def _run() -> None:
+    try:
         from franq_guard.cli.app import main as run
     except ModuleNotFoundError as missing:  # the bare package has no command line
         raise SystemExit(

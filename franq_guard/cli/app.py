@@ -22,7 +22,7 @@ from franq_guard.cli.calibrate import calibrate
 from franq_guard.cli.check import check
 from franq_guard.cli.check_dataset import check_dataset
 from franq_guard.cli.config import config
-from franq_guard.cli.console import drop_output, listen, say, tell
+from franq_guard.cli.console import drop_output, listen, reason, say, tell
 from franq_guard.cli.convert import convert_alignscore
 from franq_guard.cli.dataset import app as dataset
 from franq_guard.cli.methods import methods
@@ -87,6 +87,6 @@ def main() -> None:
     try:
         app()
     except OSError as error:  # e.g. a full disk: a traceback would not help the user
-        say(f"error: {error}")
+        say(f"error: {reason(error)}")
         drop_output()
         raise SystemExit(1) from None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from franq_guard.cli.configuration import Configuration, in_force
-from franq_guard.cli.console import counter, fail, lines_of, say
+from franq_guard.cli.console import counter, drop_output, fail, reason, say
 from franq_guard.cli.options import (
     FalseBelowOption,
     JsonFlag,
@@ -33,7 +33,7 @@ from franq_guard.cli.settings_file import begin_settings, write_settings
 
 if TYPE_CHECKING:
     from franq_guard.cli.outlets import Outlet, Wishes
-    from franq_guard.cli.rows import Done
+    from franq_guard.cli.resuming import Done
     from franq_guard.guard import Guard
     from franq_guard.rows.fields import Fields
 
@@ -47,7 +47,10 @@ def check(
         Path | None, typer.Option("--out", help="Write the JSON Lines to this file.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Keep what --out holds already; check the rest.")
+        bool,
+        typer.Option(
+            "--resume", help="Keep what --out holds; check the rest, and again what failed."
+        ),
     ] = False,
     html: Annotated[
         Path | None, typer.Option("--html", help="Write a page to look at, instead of tables.")
@@ -68,9 +71,10 @@ def check(
     language_model: ModelOption = None,
     threads: ThreadsOption = None,
 ) -> None:
-    """Check answers in a file: JSON Lines or a JSON array of question, passages, answer.
+    """Check the answers in a file; each row has a question, passages and an answer.
 
-    The field names of RAGAS, LangSmith and LettuceDetect are understood, too; --map names others.
+    JSON Lines, a JSON array, CSV, TSV or Parquet, also .gz. The field names of RAGAS, DeepEval,
+    LangSmith, LangChain and LlamaIndex are understood, too; --map names others.
 
     Rows are read, checked and written as a stream. A broken row is reported in
     its place and the rest is still done; the exit code is 1 then, and also where
@@ -98,7 +102,7 @@ def check(
 
 def _done(file: Path, wishes: Wishes, chosen: Configuration, *, resume: bool) -> list[Done]:
     """The rows an earlier run wrote; invalid output options end the program before models load."""
-    from franq_guard.cli.rows import done_in
+    from franq_guard.cli.resuming import done_in
 
     out, html = wishes.out, wishes.html
     calibrator = None if chosen.calibrator is None else Path(chosen.calibrator)
@@ -112,13 +116,18 @@ def _done(file: Path, wishes: Wishes, chosen: Configuration, *, resume: bool) ->
 
 @contextmanager
 def _stoppable(out: Path | None) -> Iterator[None]:
-    """At Ctrl-C, say where the finished rows are and how to go on, and end with exit code 130."""
+    """At Ctrl-C or a full disk, say where the finished rows are and how to go on, and end."""
+    go_on = f": the rows that were done are in {out}; add --resume to go on with it" if out else ""
     try:
         yield
     except KeyboardInterrupt:
         if out is not None:
-            say(f"stopped: the rows that were done are in {out}; add --resume to go on with it")
+            say(f"stopped{go_on}")
         raise typer.Exit(130) from None
+    except OSError as error:
+        say(f"error: {reason(error)}{go_on}")
+        drop_output()
+        raise typer.Exit(1) from None
 
 
 @contextmanager
@@ -164,24 +173,25 @@ def _checked(
     """Check the remaining rows and write the results.
 
     Returns:
-        The number of failed rows, including those of the run that is resumed.
+        The number of failed rows.
     """
+    from franq_guard.cli.inputs import rows_in, total_rows
     from franq_guard.cli.outlets import outlets
-    from franq_guard.cli.rows import check_rows, left, total_rows
+    from franq_guard.cli.resuming import left
+    from franq_guard.cli.rows import check_rows
     from franq_guard.cli.tally import Tally
-    from franq_guard.rows.lines import read_traces
 
     total = total_rows(file)
     tally = Tally(guard.policy, done)
     with ExitStack() as stack:
-        rows = left(read_traces(stack.enter_context(lines_of(file)), prepare=fields), done)
+        rows = left(stack.enter_context(rows_in(file, fields, columns=fields.columns)), done)
         first = list(islice(rows, 1))  # read before an output is opened: that empties the file
         if not first and not done:
             fail(f"{'standard input' if str(file) == '-' else file} holds no rows")
-        places: list[Outlet] = outlets(guard, file, wishes, stack, resumed=bool(done))
+        places: list[Outlet] = outlets(guard, file, wishes, stack, done)
         aside = counter(
             "answers checked",
-            total=None if total is None else total - len(done),
+            total=None if total is None else total - tally.before,
             beside_output=wishes.on_output,
         )
         advance = stack.enter_context(aside)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from franq_guard.cli.configuration import Configuration, in_force
 from franq_guard.cli.console import bar, fail, needing, say
 from franq_guard.cli.options import (
     FalseBelowOption,
@@ -24,6 +26,7 @@ from franq_guard.cli.options import (
     guard_from,
     loaded_language_model,
 )
+from franq_guard.cli.set_up import of_a_guard
 
 if TYPE_CHECKING:
     from franq_guard.batch.dataset import Report
@@ -60,7 +63,9 @@ EvidenceOption = Annotated[
 CalibratorOption = Annotated[Path | None, typer.Option(help="From franq calibrate.")]
 
 
+@of_a_guard
 def check_dataset(
+    chosen: Configuration,
     paths: PathsArgument,
     out: OutOption,
     address: AddressOption = None,
@@ -83,7 +88,8 @@ def check_dataset(
 
     The rows are those of franq check, as columns or lines. Every row gets one row of results; one
     that cannot be read or checked has its error there, and the exit code is 1 then. The same
-    command goes on with a run that was killed. At the end standard error has the counts.
+    command goes on with a run that was killed. At the end standard error has the counts. --config
+    and the options of the set-up are those of franq check.
     """
     with needing("pip install 'franq-guard[offline,ray]'"):
         from franq_guard.batch.settings import DatasetSettings
@@ -96,25 +102,35 @@ def check_dataset(
         batch_size=batch_size,
         file_rows=file_rows,
     )
+    chosen = in_force(chosen, calibrator, language_model)
+    model = chosen.language_model
     guard = guard_from(
         policy,
         threshold,
-        calibrator,
         # The model is loaded by each actor.
-        partial(loaded_language_model, language_model) if language_model else None,
+        language_model=partial(loaded_language_model, model) if model else None,
         false_below=false_below,
         weak=weak,
         evidence=evidence,
+        chosen=chosen,
     )
-    named = {
-        "policy": repr(guard.policy),
-        "calibrator": calibrator.read_text("utf-8") if calibrator else "",
-        "language model": language_model or "",
-        "evidence": str(evidence),
-    }
+    named = _named(guard, chosen, evidence=evidence)
     report = _checked(paths, out, guard, mapped, settings, named)
     if report.errors or report.missing:
         raise typer.Exit(1)
+
+
+def _named(guard: Guard, chosen: Configuration, *, evidence: bool) -> dict[str, str]:
+    """What the results depend on, by name; a run goes on only with the same."""
+    named = {
+        "policy": repr(guard.policy),
+        "calibrator": Path(chosen.calibrator).read_text("utf-8") if chosen.calibrator else "",
+        "language model": chosen.language_model or "",
+        "evidence": str(evidence),
+    }
+    if not chosen.ordinary:
+        named["set-up"] = json.dumps(chosen.recorded(), sort_keys=True)
+    return named
 
 
 def _checked(

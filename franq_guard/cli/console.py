@@ -5,7 +5,6 @@ Results go to standard output; messages and progress go to standard error.
 
 from __future__ import annotations
 
-import io
 import json
 import logging
 import os
@@ -13,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
@@ -29,19 +27,9 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from franq_guard.report.terminal import shown
+from franq_guard.report.text import shown
 
 _TELL_EVERY = 30.0  # seconds between progress messages if standard error is not a terminal
-_TABLE = (
-    'write each row as a line of JSON first, such as {"question": ..., "passages": [...], '
-    '"answer": ...}; in Python csv.DictReader or pandas reads it, json.dumps writes it'
-)
-_OTHER = {
-    **dict.fromkeys((".csv", ".tsv", ".xls", ".xlsx"), _TABLE),
-    ".parquet": f"{_TABLE} (or see franq check-dataset, which reads Parquet)",
-    ".gz": "unpack it, and give - for standard input: gunzip -c FILE | franq ... -",
-}
-"""What to do with a file that holds no lines of text, or no JSON, by the end of its name."""
 _PIPE_CLOSED = 141  # 128 + SIGPIPE: the exit code shells report for a write to a closed pipe
 
 
@@ -77,6 +65,12 @@ def tell(message: str) -> None:
     _line(output, message)
 
 
+def reason(error: OSError) -> str:
+    """What the operating system says, and of which file, without its number."""
+    said = error.strerror or str(error)
+    return said if error.filename is None else f"{error.filename}: {said}"
+
+
 def fail(message: str) -> NoReturn:
     """Print an error about how the command was used and exit with code 2."""
     say(f"error: {message}")
@@ -99,28 +93,6 @@ def emit(row: Mapping[str, Any]) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         _closed_pipe()
-
-
-@contextmanager
-def lines_of(file: Path) -> Iterator[Iterator[str]]:
-    """The lines of a UTF-8 file, with or without byte order mark; ``-`` is standard input.
-
-    Bytes that are not UTF-8 are there as lone surrogates (``surrogateescape``); where rows are
-    read, such a row is an error.
-    """
-    if str(file) == "-":
-        if isinstance(sys.stdin, io.TextIOWrapper):
-            sys.stdin.reconfigure(encoding="utf-8-sig", errors="surrogateescape")
-        yield iter(sys.stdin)
-        return
-    if instead := _OTHER.get(file.suffix.lower()):
-        fail(f"{file} is not JSON: {instead}")
-    try:
-        stream = file.open(encoding="utf-8-sig", errors="surrogateescape")
-    except OSError as error:
-        fail(f"cannot read {file}: {error.strerror}")
-    with stream:
-        yield iter(stream)
 
 
 @contextmanager

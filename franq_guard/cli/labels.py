@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from franq_guard.cli.console import fail, lines_of, say
+from franq_guard.cli.console import fail, say
 from franq_guard.cli.options import fields_from
 
 if TYPE_CHECKING:
@@ -155,12 +155,14 @@ def _of_set(folder: Path, labels: str) -> tuple[list[Trace], list[RowError]]:
 
 def _of_rows(file: Path, fields: Fields) -> tuple[list[Trace], list[RowError]]:
     """The readable rows as traces, and the errors of the unreadable ones."""
+    from franq_guard.cli.inputs import rows_in
     from franq_guard.rows.fields import with_row_label
-    from franq_guard.rows.lines import RowError, read_traces
+    from franq_guard.rows.lines import RowError
 
     traces, broken = [], []
-    with lines_of(file) as lines:
-        for row in read_traces(lines, prepare=lambda row: with_row_label(fields(row))):
+    columns = fields.columns | {"is_true", "is_faithful"}
+    with rows_in(file, lambda row: with_row_label(fields(row)), columns=columns) as rows:
+        for row in rows:
             if isinstance(row, RowError):
                 say(f"line {row.line}: {row.error}")
                 broken.append(row)

@@ -49,7 +49,7 @@ WeakOption = Annotated[
     typer.Option(
         "--weak",
         metavar="LABELS",
-        help=f"What is flagged, with commas between; default: {','.join(WEAK)}; '' is nothing. "
+        help=f"What is flagged, with commas between; default: {', '.join(WEAK)}; '' is nothing. "
         "Without unsupported, claims that no passage states or contradicts pass unmarked.",
     ),
 ]
@@ -57,11 +57,11 @@ ModelOption = Annotated[
     str | None,
     typer.Option(
         "--language-model",
-        metavar="bundled|FILE.gguf|FOLDER|URL[#NAME]",
-        help="What reads answers where a calibrator of yours or a method by name asks for it: the "
-        "bundled model (default), a GGUF file through llama.cpp, a transformers folder, or a "
-        "completions server with prompt log-probabilities (such as "
-        "http://localhost:8000/v1; its key in FRANQ_API_KEY).",
+        metavar="MODEL",
+        help="What reads answers where a calibrator of yours or a method by name asks for it: "
+        "bundled (default), a .gguf file for llama.cpp, a folder of a transformers model, or "
+        "URL#NAME of a completions server with prompt log-probabilities, such as "
+        "http://localhost:8000/v1 (its key in FRANQ_API_KEY).",
     ),
 ]
 MapOption = Annotated[
@@ -70,7 +70,7 @@ MapOption = Annotated[
         "--map",
         metavar="NAME=FIELD",
         help="Read question, passages, answer or id from another field of the rows, such as "
-        "question=inputs.text; several with commas between, or one by one.",
+        "question=user.text; several with commas between, or one by one.",
     ),
 ]
 

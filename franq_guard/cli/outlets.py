@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from franq_guard.cli.answers import Shown
 from franq_guard.cli.console import emit, say, tell
+from franq_guard.cli.resuming import Done, Lines, renewed
 from franq_guard.cli.rows import Checked
 from franq_guard.rows.lines import RowError
 
@@ -76,7 +78,7 @@ class Tables:
 class JsonLines:
     """Writes JSON Lines to a file or to standard output."""
 
-    def __init__(self, stream: IO[str] | None, *, with_passages: bool) -> None:
+    def __init__(self, stream: Lines | None, *, with_passages: bool) -> None:
         self._stream, self._with_passages = stream, with_passages
 
     def take(self, result: Checked) -> None:
@@ -116,7 +118,7 @@ class Page:
 
 
 def outlets(
-    guard: Guard, file: Path, wishes: Wishes, stack: ExitStack, *, resumed: bool
+    guard: Guard, file: Path, wishes: Wishes, stack: ExitStack, done: Sequence[Done]
 ) -> list[Outlet]:
     """The outlets for the user's output options.
 
@@ -125,13 +127,14 @@ def outlets(
         file: the file that is checked; its name is in the page's title.
         wishes: the output options.
         stack: closes the files that are opened here.
-        resumed: append to ``out`` instead of overwriting it.
+        done: the rows of the earlier run that goes on.
     """
     made: list[Outlet] = []
     if wishes.tables:
         made.append(Tables(guard))
     if wishes.out:
-        opened = stack.enter_context(wishes.out.open("a" if resumed else "w", encoding="utf-8"))
+        new = wishes.out.open("w", encoding="utf-8") if not done else renewed(wishes.out, done)
+        opened: Lines = stack.enter_context(new)
         made.append(JsonLines(opened, with_passages=wishes.with_passages))
     elif wishes.as_json:
         made.append(JsonLines(None, with_passages=wishes.with_passages))

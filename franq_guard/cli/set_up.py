@@ -41,27 +41,28 @@ FaithfulnessOption = Annotated[
     str | None,
     typer.Option(
         "--faithfulness",
-        metavar="small|alignscore-base|alignscore-large|PATH",
-        help="What gives P(faithful). PATH: a folder from convert-alignscore, or an original "
-        "checkpoint and its backbone's folder, FILE.ckpt#FOLDER. Default: small.",
+        metavar="MODEL",
+        help="What gives P(faithful): small (default), alignscore-base, alignscore-large, a folder "
+        "from convert-alignscore, or an original checkpoint with the folder of its backbone, "
+        "FILE.ckpt#FOLDER.",
     ),
 ]
 NliOption = Annotated[
     str | None,
     typer.Option(
         "--nli",
-        metavar="FOLDER|NAME@COMMIT",
-        help="A 3-way NLI model of transformers beside it, such as DeBERTa-MNLI. Default: the "
-        "faithfulness model itself.",
+        metavar="MODEL",
+        help="A 3-way NLI model of transformers beside it, such as DeBERTa-MNLI: a folder, or "
+        "NAME@COMMIT of the model hub. Default: the faithfulness model itself.",
     ),
 ]
 ClaimsOption = Annotated[
     str | None,
     typer.Option(
         "--claims",
-        metavar="rules|llm|llm:WHERE",
-        help="What splits an answer. llm: the language model; WHERE: another one, a folder, a "
-        ".gguf file or URL#NAME of an OpenAI-compatible server. Default: rules.",
+        metavar="SPLITTER",
+        help="What splits an answer: rules (default); llm, the language model; or llm:WHERE, "
+        "another one (a folder, a .gguf file or URL#NAME of an OpenAI-compatible server).",
     ),
 ]
 FormOption = Annotated[

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
-from franq_guard.cli.rows import Checked, Done
+from franq_guard.cli.resuming import Done
+from franq_guard.cli.rows import Checked
 from franq_guard.policy import Policy
 from franq_guard.report.counts import Counts
 from franq_guard.rows.lines import RowError
@@ -16,12 +17,15 @@ class Tally:
 
     Args:
         policy: decides which claims count as flagged.
-        done: rows of the earlier run that is resumed.
+        done: rows of the earlier run that is resumed; those that failed are checked again.
+
+    Attributes:
+        failed: rows without a result.
+        before: rows that the earlier run has results of.
     """
 
     def __init__(self, policy: Policy, done: Sequence[Done] = ()) -> None:
-        self.failed = sum(row.failed for row in done)
-        self._before = len(done)
+        self.failed, self.before = 0, sum(not row.failed for row in done)
         self._counts, self._started = Counts(policy), time.monotonic()
         self._weak = set(policy.weak)  # what could not be checked is counted apart
         self._answers = self._flagged = self._empty = 0
@@ -37,8 +41,8 @@ class Tally:
 
     def lines(self) -> Iterator[str]:
         """The number of answers and the time they took, then the number of claims by label."""
-        if self._before:
-            yield f"{self._before} row(s) were done before; the counts are of the others"
+        if self.before:
+            yield f"{self.before} row(s) were done before; the counts are of the others"
         seconds = time.monotonic() - self._started
         each = f", {seconds / self._answers:.2f} s each" if self._answers > 1 else ""
         said = [f"{_count(self._answers, 'answer')} in {seconds:.1f} s{each}"]

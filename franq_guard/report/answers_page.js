@@ -28,7 +28,7 @@ function sort() {
       return sign * (one - other);
     });
   }
-  list.append(...sorted);
+  for (const answer of sorted) list.append(answer); // all at once may be more than a call can take
 }
 
 for (const box of boxes) box.addEventListener("change", choose);

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import json
 from ast import literal_eval
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
+from io import StringIO
+from tokenize import TokenError, generate_tokens
 from typing import Any
 
 from franq_guard.basics.text import trimmed
+from franq_guard.rows.traces import is_passage
 
-__all__ = ["KNOWN", "Fields", "with_row_label"]
+__all__ = ["KNOWN", "Fields", "plain_name", "with_row_label"]
 
 KNOWN: Mapping[str, tuple[str, ...]] = {
     "question": (
@@ -22,8 +25,11 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
         *("inputs.question", "inputs.query", "inputs.input", "inputs.user_input"),
     ),
     "passages": (
-        *("retrieved_contexts", "contexts", "context", "documents", "retrieval_context"),
+        *("retrieved_contexts", "contexts", "retrieval_context", "context", "documents"),
+        *("source_documents", "source_nodes", "retrieved_documents", "retrieved_docs", "docs"),
+        "chunks",
         *("outputs.passages", "outputs.contexts", "outputs.context", "outputs.documents"),
+        "outputs.source_documents",
         *("inputs.passages", "inputs.contexts", "inputs.context", "inputs.documents"),
     ),
     "answer": (
@@ -33,6 +39,10 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
 }
 """For each of our field names, the names other tools use for it, the likeliest first."""
 _NOTHING = object()
+_OPENS, _CLOSES = frozenset("'\"{"), frozenset("'\"}")
+"""How a text or an object of a Python list begins and ends."""
+_UNREADABLE = (ValueError, TypeError, SyntaxError, TokenError, RecursionError, MemoryError)
+"""What is raised for a text that is no list."""
 
 
 class Fields:
@@ -88,27 +98,51 @@ class Fields:
         return [f"fields read: {pairs}"] if pairs else []
 
     def _known(self, name: str, others: tuple[str, ...], row: dict[str, Any]) -> tuple[str, Any]:
-        for theirs in others:
-            if (value := _at(row, theirs)) is not _NOTHING:
-                return theirs, value
+        names = (*others, *_headings((name, *others), row))
+        found = [(theirs, _at(row, theirs)) for theirs in names]
+        there = [pair for pair in found if pair[1] is not _NOTHING]
+        if there:  # what holds nothing comes last: DeepEval writes "context": null
+            return min(there, key=lambda pair: pair[1] is None)
         near = _nearest(name, row)
         hint = f"did you mean {near!r}? --map {name}={near}" if near else f"--map {name}=FIELD"
         raise ValueError(f"{name!r} is missing; the row has {_names(row)} ({hint})")
 
 
-def _passages_of(text: str) -> list[Any]:
-    """One context as one text, or the texts of a list that a table stored as text.
+def plain_name(heading: str) -> str:
+    """The heading of a column as a field is named: "User Input" is "user_input"."""
+    return "_".join(heading.lower().split())
 
-    A CSV file has no lists: some programs write JSON in a cell, pandas writes ``['...', '...']``.
+
+def _headings(names: tuple[str, ...], row: Mapping[str, Any]) -> Iterator[str]:
+    """The fields of the row that are one of these names but for capitals and blanks."""
+    return (key for key in row if key not in names and plain_name(key) in names)
+
+
+def _passages_of(text: str) -> list[Any]:
+    """One context as one text, or the passages of a list that a table stored as text.
+
+    A CSV file has no lists: some programs write JSON in a cell, pandas what Python shows of a list
+    (``['...', '...']``) or of an array, which has no commas.
     """
     stripped = text.strip()
     if stripped[:1] + stripped[-1:] == "[]":
-        for read in (json.loads, literal_eval):
-            with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        for read in (json.loads, _python_list):
+            with suppress(*_UNREADABLE):
                 found = read(stripped)
-                if all(isinstance(item, str) for item in found):
+                if all(map(is_passage, found)):
                     return list(found)
-    return [text]
+    return [text] if stripped else []
+
+
+def _python_list(text: str) -> Any:
+    """The list or the array of NumPy that Python showed as this text."""
+    parts: list[str] = []
+    for token in generate_tokens(StringIO(text).readline):
+        if part := token.string.strip():
+            # Without a comma between them Python would join the texts of an array to one.
+            between = parts and part[0] in _OPENS and parts[-1][-1] in _CLOSES
+            parts += [",", part] if between else [part]
+    return literal_eval(" ".join(parts))
 
 
 def _nearest(name: str, row: Mapping[str, Any]) -> str | None:

@@ -14,7 +14,7 @@ from typing import Any
 from franq_guard.records import Trace
 from franq_guard.rows.traces import row_id, trace_from_dict
 
-__all__ = ["Prepare", "RowError", "read_traces", "trace_of_line", "trace_or_error"]
+__all__ = ["Prepare", "RowError", "not_utf8", "read_traces", "trace_of_line", "trace_or_error"]
 
 Prepare = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -80,12 +80,12 @@ def _whole(number: int, lines: list[str]) -> Iterator[tuple[int, str]]:
         yield number, text
         return
     # Where all is UTF-8, a lone surrogate in a row was escaped in the JSON: it stays escaped.
-    escaped = _not_utf8(text) is None
+    escaped = not_utf8(text) is None
     for at, row in enumerate(read if isinstance(read, list) else [read], start=1):
         yield at, json.dumps(row, ensure_ascii=escaped)
 
 
-def _not_utf8(text: str) -> str | None:
+def not_utf8(text: str) -> str | None:
     """Where a text has bytes that were not UTF-8, read as lone surrogates; None if nowhere."""
     try:
         text.encode()
@@ -102,7 +102,7 @@ def trace_of_line(number: int, line: str, prepare: Prepare | None = None) -> Tra
         line: the JSON text of one row.
         prepare: as for :func:`read_traces`.
     """
-    if wrong := _not_utf8(line):
+    if wrong := not_utf8(line):
         return RowError(number, wrong)
     try:
         return trace_or_error(number, json.loads(line), prepare)

@@ -5,6 +5,7 @@ Every error in a row is a ``ValueError`` that names the key (and the index) of t
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeGuard, cast, get_args
@@ -25,6 +26,7 @@ from franq_guard.records import (
 
 Given = tuple[str, Iterable[str | Passage], str]
 """Question, passages and answer."""
+_TEXT_KEYS = ("text", "page_content", "content", "document.content")
 _ALMOST_ZERO = 1e-3  # rounding may make a log-probability greater than 0 by this much
 
 
@@ -64,7 +66,8 @@ def as_trace(item: Trace | Given) -> Trace:
 def trace_from_dict(row: object) -> Trace:
     """A ``franq.trace/1`` row as a :class:`Trace`.
 
-    If ``claims`` are given, they are checked and the answer is not split. A claim whose words are
+    If ``claims`` are given (texts, or objects with ``text``), they are checked and the answer is
+    not split. A claim whose words are
     not found in the answer gets the span of the most similar sentence. Tokens get the id -1 and
     their ``top`` is not read, because a row's ids belong to another tokenizer than the guard's. An
     integer ``id`` becomes a string. ``source`` is where the tokens' log-probabilities come from
@@ -75,14 +78,18 @@ def trace_from_dict(row: object) -> Trace:
         ValueError: naming the key that is missing or has a wrong value.
     """
     if not isinstance(row, dict):
-        raise ValueError(f"a row must be a JSON object, not {type(row).__name__}")
+        raise ValueError(
+            f"a row must be a JSON object with question, passages and answer, not {_kind(row)}"
+        )
     question, answer = _text(row, "question"), _text(row, "answer")
     if not question.strip():
         raise ValueError("'question' is empty")
-    given = _list(row, "claims") if row.get("claims") is not None else None
+    given = None
+    if row.get("claims") is not None:
+        given = [{"text": c} if isinstance(c, str) else c for c in _list(row, "claims")]
     return Trace(
         question=question,
-        passages=passages_from(_list(row, "passages")),
+        passages=passages_from(_of_one_query(_list(row, "passages"))),
         generation=_generation(answer, row, prompt=_optional_text(row, "prompt")),
         contrast_prompt=_optional_text(row, "contrast"),
         samples=tuple(map(_sample, _list(row, "samples")))
@@ -119,25 +126,47 @@ def passages_from(items: Iterable[object]) -> tuple[Passage, ...]:
     return tuple(_passage(item) for item in items)
 
 
+def _of_one_query(items: list[Any]) -> list[Any]:
+    """A vector store returns a list for each query: the list of the only one."""
+    return items[0] if len(items) == 1 and isinstance(items[0], list) else items
+
+
+def is_passage(item: object) -> bool:
+    """Whether a value can be read as a passage."""
+    of_mapping = isinstance(item, Mapping) and isinstance(passage_text(_inside(item)), str)
+    return of_mapping or isinstance(item, str | Passage)
+
+
 def _passage(item: object) -> Passage:
     if isinstance(item, Passage):
         return item
     if isinstance(item, str):
         return Passage(item)
-    text = passage_text(item) if isinstance(item, Mapping) else None
-    if isinstance(item, Mapping) and isinstance(text, str):
-        identifier = item.get("id")
+    inside = _inside(item) if isinstance(item, Mapping) else {}
+    text = passage_text(inside)
+    if isinstance(text, str):
+        identifier = inside.get("id")
         return Passage(
             text=text,
-            title=passage_title(item),
+            title=passage_title(inside),
             id=None if identifier is None else str(identifier),
         )
-    raise ValueError("a passage must be a string or an object with a string 'text'")
+    raise ValueError(
+        f"a passage must be a string or an object with a string 'text', not {_kind(item)}"
+    )
+
+
+def _inside(item: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """The document that LangChain, LlamaIndex or Phoenix has wrapped in another object."""
+    for key in ("kwargs", "node", "document"):
+        if isinstance(item.get(key), Mapping) and passage_text(item) is None:
+            return cast("Mapping[Any, Any]", item[key])
+    return item
 
 
 def passage_text(item: Mapping[Any, Any]) -> object:
     """A passage's text; LangChain's documents call it ``page_content``, others ``content``."""
-    return next((item[key] for key in ("text", "page_content", "content") if key in item), None)
+    return next((item[key] for key in _TEXT_KEYS if key in item), None)
 
 
 def passage_title(item: Mapping[Any, Any]) -> str:
@@ -149,7 +178,9 @@ def passage_title(item: Mapping[Any, Any]) -> str:
 
 def _claim(item: object, answer: str) -> Claim:
     if not isinstance(item, dict) or not isinstance(item.get("text"), str) or not item["text"]:
-        raise ValueError("each of 'claims' must be an object with a non-empty string 'text'")
+        raise ValueError(
+            "each of 'claims' must be a non-empty string, or an object with one as 'text'"
+        )
     if item.get("spans") not in (None, []):
         spans, score = _spans(item["spans"], len(answer)), 1.0
     else:
@@ -222,7 +253,9 @@ def _sample(item: object) -> Generation:
 
 
 def _generation(text: str, row: Mapping[str, Any], *, prompt: str | None = None) -> Generation:
-    tokens = _tokens(_list(row, "tokens"), text) if row.get("tokens") is not None else ()
+    given = row.get("tokens")
+    # In another program's log a number says how many there were.
+    tokens = () if given is None or _is_int(given) else _tokens(_list(row, "tokens"), text)
     writer = row.get("writer")
     if writer is not None and not (isinstance(writer, str) and writer):
         raise ValueError("'writer' must be a non-empty string or null")
@@ -230,12 +263,12 @@ def _generation(text: str, row: Mapping[str, Any], *, prompt: str | None = None)
 
 
 def _source(row: Mapping[str, Any], tokens: tuple[Token, ...]) -> Source:
-    """Where the log-probabilities of a row's tokens come from; none without tokens."""
+    """Where the log-probabilities of a row's tokens come from; without tokens it says nothing."""
+    if not tokens:
+        return "none"
     source = row.get("source")
     if source is not None and source not in get_args(Source):
         raise ValueError(f"'source' must be one of {', '.join(get_args(Source))}, not {source!r}")
-    if not tokens:
-        return "none"
     return "server" if source is None else cast("Source", source)
 
 
@@ -297,12 +330,26 @@ def _is_int(value: object) -> TypeGuard[int]:
 def _text(row: Mapping[str, Any], key: str) -> str:
     value = row.get(key)
     if not isinstance(value, str):
-        raise ValueError(f"{key!r} must be a string" if key in row else f"{key!r} is missing")
+        raise ValueError(_wrong(row, key, "a string"))
     return value
 
 
 def _list(row: Mapping[str, Any], key: str) -> list[Any]:
     value = row.get(key)
     if not isinstance(value, list):
-        raise ValueError(f"{key!r} must be a list" if key in row else f"{key!r} is missing")
+        raise ValueError(_wrong(row, key, "a list"))
     return value
+
+
+def _wrong(row: Mapping[str, Any], key: str, wanted: str) -> str:
+    return (
+        f"{key!r} must be {wanted}, not {_kind(row[key])}" if key in row else f"{key!r} is missing"
+    )
+
+
+def _kind(value: object) -> str:
+    """What a value is called in JSON."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    kinds = {str: "a string", list: "a list", dict: "an object", int: "a number", float: "a number"}
+    return "NaN" if value != value else kinds.get(type(value), type(value).__name__)

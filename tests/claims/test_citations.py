@@ -72,6 +72,10 @@ def test_what_is_a_citation(text, names):
         ("Rome is [big](https://a.b/c).", ["Rome is big."]),
         ("Rome is big (source: passage 1).", ["Rome is big."]),
         ("Rome is big [[1]](https://a.b/c).", ["Rome is big."]),
+        (
+            "Rome is big.\ue200cite\ue202http0\ue202b\ue201 It is old \ue200http1\ue201.",
+            ["Rome is big.", "It is old."],
+        ),
         ("| a | b |\n|---|---|\n| Rome [1] | big [2] |", ["Rome: b: big."]),
         ("| a | b |\n|---|---|\n| https://a.b/c | 3 |", ["B: 3."]),
     ],

@@ -70,3 +70,20 @@ def test_the_short_options_of_every_program(command):
     assert command("--version").stdout == f"franq {__version__}\n"
     assert command("-h").stdout == command("--help").stdout
     assert command("check", "-h").exit_code == 0
+
+
+def test_the_commands_are_there_before_the_rules_of_claims_are_read():
+    done = python("import sys, franq_guard.cli.app; print('franq_guard.claims' in sys.modules)")
+    assert done.stdout == "False\n", done.stderr
+
+
+def test_ctrl_c_while_the_program_starts_is_no_traceback(monkeypatch):
+    from franq_guard import cli
+
+    def stopped():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_run", stopped)
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 130

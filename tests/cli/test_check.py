@@ -77,16 +77,23 @@ def test_check_of_a_missing_file_says_so(run, tmp_path):
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("rows.csv", "a line of JSON"),
-        ("rows.PARQUET", "franq check-dataset"),
-        ("rows.jsonl.gz", "gunzip -c FILE | franq"),
+        ("rows.csv", "'passages' is missing; the row has 'question', 'answer'"),
+        ("rows.PARQUET", "cannot read"),
+        ("rows.xlsx", "save the sheet as CSV UTF-8"),
+        ("rows.jsonl.gz", "Not a gzipped file"),
+        ("folder", "franq check-dataset reads folders"),
+        ("saved", "load_from_disk(FOLDER).to_json"),
     ],
 )
-def test_a_file_that_is_not_json_is_told_once_with_what_to_do(run, tmp_path, name, hint):
-    (tmp_path / name).write_bytes(b"question,answer\nWhere?,Rome.\n")
+def test_a_file_that_holds_no_rows_is_told_once_with_what_to_do(run, tmp_path, name, hint):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "saved" / "dataset_info.json").touch()
+    if "." in name:
+        (tmp_path / name).write_bytes(b"question,answer\nWhere?,Rome.\n")
     result = run("check", tmp_path / name)
     assert result.exit_code == 2
-    assert f"{name} is not JSON" in result.stderr
+    assert name in result.stderr
     assert hint in result.stderr
     assert result.stdout == ""
 
@@ -130,11 +137,15 @@ def test_check_reads_a_byte_order_mark_and_says_which_bytes_are_no_text(run, tmp
         }
 
 
-def test_an_error_of_the_check_is_not_called_an_unreadable_file(monkeypatch, run, rows):
-    def broken(*args, **options):
-        raise OSError("no space")
+@pytest.mark.parametrize("to_file", [False, True])
+def test_a_full_disk_is_said_with_what_to_do(monkeypatch, run, rows, tmp_path, to_file):
+    def full(*args, **options):
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("franq_guard.cli.rows.check_rows", broken)
-    result = run("check", rows)
-    assert isinstance(result.exception, OSError)
-    assert "cannot read" not in result.stderr
+    monkeypatch.setattr("franq_guard.cli.rows.check_rows", full)
+    out = tmp_path / "out.jsonl"
+    result = run("check", rows, *(("--out", out) if to_file else ()))
+    assert result.exit_code == 1
+    go_on = f": the rows that were done are in {out}; add --resume to go on with it"
+    said = f"error: No space left on device{go_on if to_file else ''}"
+    assert result.stderr.splitlines()[-1] == said

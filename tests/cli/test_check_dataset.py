@@ -37,6 +37,21 @@ def test_the_settings_reach_the_engine_and_the_counts_are_told(run, called):
     assert "5 claims: 4 supported, 1 false" in result.stderr
 
 
+def test_the_set_up_reaches_the_guard_and_a_run_goes_on_only_with_it(command, called, tmp_path):
+    called["report"] = dataset.Report(1, 0, 1, Counter(), Counter())
+    file = tmp_path / "set-up.toml"
+    file.write_text('form = "short"\nuq_unfaith = "semantic-entropy"')
+    words = ("check-dataset", "in", "--out", "out", "--config", file)
+    assert command(*words).exit_code == 0
+    assert called["guard"].form == "short"
+    first = called["named"]
+    assert "semantic-entropy" in first["set-up"]
+    assert command(*words, "--calibration", "none").exit_code == 0
+    assert called["named"] != first
+    assert command(*words[:-2]).exit_code == 0
+    assert "set-up" not in called["named"]  # as runs were written down before
+
+
 def test_errors_and_missing_rows_are_told_and_end_with_1(run, called):
     errors = Counter({f"error {n}": n for n in range(1, 8)})
     called["report"] = dataset.Report(40, 0, 38, errors, Counter())

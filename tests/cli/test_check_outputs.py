@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from franq_guard.cli.rows import total_rows
+from franq_guard.cli.inputs import total_rows
 
 
 @pytest.fixture
@@ -81,12 +81,90 @@ def test_ctrl_c_says_where_the_rows_are_and_how_to_go_on(
     assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["0", "1", "2"]
 
 
-def test_a_resumed_run_still_counts_what_failed_before(run, rows, tmp_path):
+def test_a_resumed_run_tries_again_what_failed_before(run, rows, row, tmp_path):
     out = tmp_path / "out.jsonl"
     assert run("check", rows, "--out", out).exit_code == 1
+    before = out.read_text().splitlines()
     result = run("check", rows, "--out", out, "--resume")
     assert result.exit_code == 1
     assert "2 row(s) could not be checked" in result.stderr
+    assert out.read_text().splitlines() == before
+    rows.write_text(rows.read_text().replace("{broken", json.dumps(row | {"id": "mended"})))
+    result = run("check", rows, "--out", out, "--resume")
+    assert "2 row(s) were done before" in result.stderr
+    assert "1 row(s) could not be checked" in result.stderr
+    after = out.read_text().splitlines()
+    assert [json.loads(line).get("id") for line in after] == ["a", "mended", "b", None]
+    assert [after[i] for i in (0, 2, 3)] == [before[i] for i in (0, 2, 3)]
+    assert [file.name for file in tmp_path.glob("*.part")] == []
+
+
+FAILED = {"label": "unverified", "reason": "error", "claim": {}}
+
+
+def failing(out, *numbers):
+    """Make results of an earlier run failed ones."""
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    for number in numbers:
+        lines[number]["verdicts"] = [FAILED]
+    out.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def many(tmp_path, row):
+    file = tmp_path / "many.jsonl"
+    file.write_text("\n".join(json.dumps(row | {"id": str(i)}) for i in range(5)))
+    return file
+
+
+def test_checks_that_failed_are_made_again_in_their_places(run, row, tmp_path):
+    file, out = many(tmp_path, row), tmp_path / "out.jsonl"
+    assert run("check", file, "--out", out).exit_code == 0
+    whole = [json.loads(line)["verdicts"] for line in out.read_text().splitlines()]
+    out.write_text("\n".join(out.read_text().splitlines()[:4]) + "\n")  # the last was not reached
+    failing(out, 1, 3)
+    result = run("check", file, "--out", out, "--resume")
+    assert result.exit_code == 0, result.output
+    assert "2 row(s) were done before" in result.stderr
+    assert "3 answers in" in result.stderr
+    found = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [line["id"] for line in found] == list("01234")
+    assert [line["verdicts"] for line in found] == whole
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_run_that_tries_again_may_be_stopped_and_loses_nothing(
+    run, fake_guard, row, tmp_path, monkeypatch, killed
+):
+    file, out = many(tmp_path, row), tmp_path / "out.jsonl"
+    assert run("check", file, "--out", out).exit_code == 0
+    whole = out.read_text()
+    failing(out, 0, 2, 3)
+    check_many, calls = type(fake_guard).check_many, []
+
+    def stopped(guard, traces, **options):
+        calls.append(traces)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return check_many(guard, traces, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(fake_guard), "check_many", stopped)
+        if killed:  # what is done at the end of a run is not done
+            patch.setattr("franq_guard.cli.resuming._complete", lambda out: None)
+        words = ("check", file, "--out", out, "--resume", "--batch-size", 1)
+        assert run(*words).exit_code == 130
+    if killed:
+        with (tmp_path / "out.jsonl.part").open("a") as part:
+            part.write('{"schema": "franq.ans')
+    else:
+        states = [json.loads(line)["verdicts"] == [FAILED] for line in out.read_text().splitlines()]
+        assert states == [False, False, True, True, False]
+    result = run("check", file, "--out", out, "--resume")
+    assert result.exit_code == 0, result.output
+    assert "2 answers in" in result.stderr
+    ours, theirs = ([json.loads(line) for line in t.splitlines()] for t in (out.read_text(), whole))
+    assert [line["verdicts"] for line in ours] == [line["verdicts"] for line in theirs]
+    assert not (tmp_path / "out.jsonl.part").exists()
 
 
 @pytest.mark.parametrize(

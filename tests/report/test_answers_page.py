@@ -67,3 +67,10 @@ def test_a_run_that_fails_leaves_the_page_of_what_was_done(tmp_path):
     with pytest.raises(RuntimeError):
         broken()
     assert file.read_text("utf-8").count("<article") == 1
+
+
+def test_on_paper_all_of_an_answer_stands_open_and_the_form_is_left_out(tmp_path):
+    html = page_of(tmp_path, answer_of("false"))
+    (answers, form) = re.findall(r"@media print \{(.*?\})\s*\}", html, flags=re.DOTALL)
+    assert "details::details-content { content-visibility: visible; }" in answers
+    assert "#controls { display: none; }" in form

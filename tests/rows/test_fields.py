@@ -17,13 +17,30 @@ LANGSMITH = {
 }
 LETTUCE_DETECT = {"context": ["P"], "question": "Q?", "answer": "A.", "labels": []}
 DEEPEVAL = {"input": "Q?", "retrieval_context": ["P"], "actual_output": "A."}
+DEEPEVAL_CASE = {**DEEPEVAL, "context": None, "expected_output": None}
+DOCUMENT = {"lc": 1, "type": "constructor", "kwargs": {"page_content": "P", "metadata": {}}}
+RETRIEVAL_QA = {"query": "Q?", "result": "A.", "source_documents": [DOCUMENT]}
+LLAMA_INDEX = {
+    "query": "Q?",
+    "response": "A.",
+    "source_nodes": [{"node": {"id_": "1", "text": "P"}, "score": 0.5}],
+}
+CHROMA = {"question": "Q?", "documents": [["P"]], "answer": "A."}
+PHOENIX = {"input": "Q?", "documents": [{"document.content": "P"}], "output": "A."}
+SHEET = {"Question": "Q?", " Retrieved Contexts": "['P']", "Answer ": "A."}
 
 
 def read(*rows, **names):
     return list(read_traces(map(json.dumps, rows), prepare=Fields(names)))
 
 
-@pytest.mark.parametrize("row", [RAGAS, RAGAS_01, LANGSMITH, LETTUCE_DETECT, DEEPEVAL])
+@pytest.mark.parametrize(
+    "row",
+    [
+        *(RAGAS, RAGAS_01, LANGSMITH, LETTUCE_DETECT, DEEPEVAL, DEEPEVAL_CASE, RETRIEVAL_QA),
+        *(LLAMA_INDEX, CHROMA, PHOENIX, SHEET),
+    ],
+)
 def test_rows_of_other_tools_are_read(row):
     (trace,) = read(row)
     assert isinstance(trace, Trace), trace
@@ -43,7 +60,11 @@ def test_one_context_as_a_text_is_one_passage_and_a_title_is_kept():
     [
         ('["It\'s red.", "B"]', ["It's red.", "B"]),
         (str(["It's red.\nIt's old.", "B"]), ["It's red.\nIt's old.", "B"]),  # as pandas writes it
+        ("['It\\'s red.'\n \"It's old.\"]", ["It's red.", "It's old."]),  # an array of NumPy
+        (str([{"text": "A"}, {"text": "B"}]).replace("}, {", "}\n {"), ["A", "B"]),
+        ('[{"page_content": "A", "metadata": {}}]', ["A"]),
         (" []\n", []),
+        ("", []),
         ("[1] Red.", ["[1] Red."]),
         ("[1]", ["[1]"]),
         ('[{"colour": "red"}]', ['[{"colour": "red"}]']),  # a passage of records

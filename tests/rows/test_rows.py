@@ -57,14 +57,16 @@ def test_everything_a_row_may_hold():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"question": None}, "'question' must be a string"),
+        ({"question": None}, "'question' must be a string, not null"),
         ({"question": "  "}, "'question' is empty"),
-        ({"passages": "one"}, "'passages' must be a list"),
+        ({"passages": "one"}, "'passages' must be a list, not a string"),
         ({"passages": [3]}, "a passage must be a string"),
-        ({"answer": 3}, "'answer' must be a string"),
+        ({"answer": 3}, "'answer' must be a string, not a number"),
+        ({"answer": math.nan}, "'answer' must be a string, not NaN"),
         ({"tokens": [{"start": 0}]}, r"'tokens'\[0\]: .* start, end and logprob"),
         ({"tokens": {"a": 1}}, "'tokens' must be a list"),
-        ({"claims": [{"spans": []}]}, "'claims' must be an object"),
+        ({"claims": [{"spans": []}]}, "'claims' must be a non-empty string"),
+        ({"claims": [""]}, "'claims' must be a non-empty string"),
         ({"claims": [{"text": "x", "spans": [[0, 99]]}]}, "inside the answer"),
         ({"samples": [3]}, "'samples' must be a string"),
     ],
@@ -72,6 +74,16 @@ def test_everything_a_row_may_hold():
 def test_wrong_rows_say_what_is_wrong(change, message):
     with pytest.raises(ValueError, match=message):
         trace_from_dict(ROW | change)
+
+
+def test_what_another_program_calls_source_and_tokens_is_no_error():
+    trace = trace_from_dict(ROW | {"source": "https://example.org", "tokens": 523})
+    assert (trace.generation.source, trace.generation.tokens) == ("none", ())
+
+
+def test_claims_may_be_texts():
+    (claim,) = trace_from_dict(ROW | {"claims": [ROW["answer"]]}).claims
+    assert (claim.text, claim.spans) == (ROW["answer"], ((0, 7),))
 
 
 def tokens(*rows):
@@ -181,7 +193,7 @@ def test_ids_are_strings_or_integers():
         ("samples", "5"),
         ("samples", '"Rome"'),
         ("samples", '{"text": "Rome"}'),
-        ("tokens", "5"),
+        ("tokens", '"5"'),
         ("tokens", '[{"start": Infinity, "end": 8, "logprob": -1}]'),
         ("tokens", '[{"start": 0, "end": 8, "logprob": -1' + "0" * 400 + "}]"),
         ("tokens", '[{"start": 0, "end": 8, "logprob": NaN}]'),

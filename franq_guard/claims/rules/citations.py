@@ -79,6 +79,8 @@ _ADDRESS = re.compile(
     rf"[(\[](?i:{_SAYS_WHERE}){_URL}>?[)\]]"
     rf"|(?:(?:,|(?<!\s))\s*\b(?:[Ss]ee|[Ss]iehe)(?: also)?:?\s+)?\(?{_URL}[>)]?|(?<=\])\([^()\s]*\)"
 )
+_PRIVATE = re.compile(r"\ue200[^\ue201\n]{1,400}\ue201")
+"""What ChatGPT writes for a link to a source, between two characters that nothing shows."""
 _LINK = re.compile(r"!?(\[)[^\]\[\n]*(\]\([^()\s]*\))")
 _LEAD = r"(?:(?:see|sources?|via|from|cf\.|quellen?|siehe|vgl\.)(?: also)?:? )?"
 _SOURCE_LINK = re.compile(
@@ -179,6 +181,8 @@ class Stated:
             taken += [m.span(group) for m in links for group in (1, 2)]
             taken += [m.span() for m in _SOURCE_LINK.finditer(answer)]
             taken += [m.span() for m in _ADDRESS.finditer(answer) if not _by(answer, m.start())]
+        if "\ue200" in answer:
+            taken += [m.span() for m in _PRIVATE.finditer(answer)]
         if "<" in answer:
             taken += [m.span() for m in INLINE_TAG.finditer(answer)]
             taken += breaks_in_cells(answer)

@@ -27,9 +27,9 @@ def annotate(
         str,
         typer.Option(
             "--judge",
-            metavar="URL#NAME|bundled|FILE.gguf|FOLDER",
-            help="Who judges: a model of an OpenAI-compatible server (its key in FRANQ_API_KEY) or "
-            "a local one.",
+            metavar="MODEL",
+            help="Who judges: URL#NAME, a model of an OpenAI-compatible server (its key in "
+            "FRANQ_API_KEY), or a local one: bundled, a .gguf file or a folder.",
         ),
     ],
     labels_by: Annotated[

@@ -41,8 +41,9 @@ WriterOption = Annotated[
     str,
     typer.Option(
         "--language-model",
-        metavar="bundled|FILE.gguf|FOLDER|URL[#NAME]",
-        help="Who answers: yours, so that the calibrator fits it.",
+        metavar="MODEL",
+        help="Who answers: yours, so that the calibrator fits it. bundled, a .gguf file, a folder, "
+        "or a server (URL or URL#NAME).",
     ),
 ]
 ShowOption = Annotated[

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 
+from franq_guard.basics.text import encoding_of
 from franq_guard.basics.words import word_set
 from franq_guard.datasets.jsonl import json_rows
 
@@ -33,8 +33,8 @@ def sections(file: Path) -> Iterator[str]:
 
 def _plain(file: Path) -> Iterator[str]:
     with file.open("rb") as stream:
-        marked = stream.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE)  # as Windows writes "Unicode"
-    yield file.read_text(encoding="utf-16" if marked else "utf-8-sig", errors="replace")
+        encoding = encoding_of(stream.read(2))
+    yield file.read_text(encoding=encoding, errors="replace")
 
 
 def _markdown(file: Path) -> Iterator[str]:

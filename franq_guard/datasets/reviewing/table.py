@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,6 +15,7 @@ from franq_guard.datasets.claim_set import (
 )
 from franq_guard.datasets.reviewing.order import order
 from franq_guard.datasets.reviewing.votes import Review
+from franq_guard.rows.sheets import cells_of_any_length, delimiter_of
 
 COLUMNS = ("answer", "claim", "question", "statement", "text", "passages")
 VOTES = ("faithfulness", "factuality")
@@ -64,11 +64,11 @@ def read_table(claims: ClaimSet, file: Path, reviewer: str) -> int:
     review = Review(claims)
     with (
         file.open(encoding="utf-8-sig", errors="replace", newline="") as stream,
-        _fields_of_any_length(),
+        cells_of_any_length(),
     ):
         header = stream.readline()
         stream.seek(0)
-        table = csv.DictReader(stream, delimiter=max(",;\t", key=header.count))
+        table = csv.DictReader(stream, delimiter=delimiter_of(header))
         missing = {"answer", "claim", *VOTES} - {*(table.fieldnames or ())}
         if missing:
             raise ValueError(f"{file} lacks the columns {', '.join(sorted(missing))}")
@@ -93,16 +93,6 @@ def _votes(
         except ValueError as error:
             raise ValueError(f"{file}, line {table.line_num}: {error}") from None
         yield key, cast("Faithfulness | None", faithfulness), cast("Factuality | None", factuality)
-
-
-@contextmanager
-def _fields_of_any_length() -> Iterator[None]:
-    """Python's limit of a field, 131,072 characters, is too low for long passages."""
-    before = csv.field_size_limit(2**31 - 1)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
 
 
 def _harmless(text: str) -> str:
