@@ -33,16 +33,20 @@ class Written(NamedTuple):
     parts: tuple[Part, ...]
 
     def original(self, span: Span) -> Span:
-        """The characters of the original text that a stretch of one part stands for.
+        """The characters of the original text that a stretch of the written one stands for.
 
-        Of a row these are the whole row, of a denial the question with its "No", of words before a
-        list the item that they are read with.
+        Of a row these are the whole row, of a denial the question with its "No", of an item that
+        is read with the words before its list the item alone.
         """
-        part = next(part for part in self.parts if span[0] < part.here[1])
-        if part.in_other_words:
-            return part.there
-        moved = part.there[0] - part.here[0]
-        return span[0] + moved, span[1] + moved
+        first, last = (
+            next(part for part in self.parts if at < part.here[1]) for at in (span[0], span[1] - 1)
+        )
+        start = span[0] - first.here[0] + first.there[0]
+        end = span[1] - last.here[1] + last.there[1]
+        return (
+            first.there[0] if first.in_other_words else start,
+            last.there[1] if last.in_other_words else end,
+        )
 
 
 @lru_cache(maxsize=256)
