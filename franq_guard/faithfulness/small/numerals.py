@@ -8,6 +8,7 @@ eighty-four" and names such as "Six Hundred Lakes" are left alone. Of those belo
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -103,14 +104,11 @@ class InDigits(NamedTuple):
         return self._back(start, 0), self._back(end, 1)
 
     def _back(self, at: int, side: int) -> int:
-        shift = 0
-        for here, original in self.places:
-            if at <= here[0]:
-                break
-            if at < here[1]:
-                return original[side]
-            shift = original[1] - here[1]
-        return at + shift
+        before = bisect_left(self.places, at, key=lambda place: place[0][0])
+        if not before:
+            return at
+        here, original = self.places[before - 1]
+        return original[side] if at < here[1] else at + original[1] - here[1]
 
 
 @lru_cache(maxsize=4096)

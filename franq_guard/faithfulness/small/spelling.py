@@ -35,7 +35,7 @@ def as_written(claim: str, text: str) -> str:
     return exact(claim, text)
 
 
-def _other(claim: str, found: Found, known: dict[Value, tuple[str, ...]]) -> bool:
+def _other(claim: str, found: Found, known: dict[Value, list[str]]) -> bool:
     """Whether the text has this value, but in other spellings only."""
     own = _plain(claim[found.start : found.end])
     spellings = known.get(found.value, ())
@@ -57,8 +57,8 @@ def _apart(places: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 @lru_cache(maxsize=256)
-def _spellings(text: str) -> dict[Value, tuple[str, ...]]:
-    found: dict[Value, tuple[str, ...]] = {}
+def _spellings(text: str) -> dict[Value, list[str]]:
+    found: dict[Value, dict[str, None]] = {}
     for start, end, value in read(text):
-        found[value] = (*found.get(value, ()), text[start:end])
-    return found
+        found.setdefault(value, {})[text[start:end]] = None
+    return {value: list(spellings) for value, spellings in found.items()}

@@ -223,14 +223,14 @@ def _power(text: str, match: re.Match[str]) -> int:
     return 9 if letter in ("b", "B") and money else POWERS.get(match["power"] or "", 0)
 
 
-def _joined(text: str, matches: list[re.Match[str]]) -> list[re.Match[str]]:
+def _joined(text: str, matches: list[re.Match[str]]) -> set[re.Match[str]]:
     """The parts of one measure: "2 hours 30 minutes", "an hour and a half"."""
-    found = [match for match in matches if match["unit"] and _AND_HALF.match(text, match.end())]
+    found = {match for match in matches if match["unit"] and _AND_HALF.match(text, match.end())}
     for left, right in pairwise(matches):
         if left["unit"] and right["unit"] and left["unit"] != right["unit"]:
             kinds = {unit.kind for side in (left, right) if (unit := unit_of(side["unit"]))}
             if len(kinds) == 1 and AND.fullmatch(text, left.end(), right.start()):
-                found += left, right
+                found |= {left, right}
     return found
 
 

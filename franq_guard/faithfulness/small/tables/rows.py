@@ -11,10 +11,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from typing import Final, NamedTuple
 
-from franq_guard.faithfulness.small.tables.records import Record, records
+from franq_guard.faithfulness.small.tables.records import Record, onward, records
 from franq_guard.records import Span
 
 # |---|:-:|. The many ++ and *+ here: a run is never read twice, however long it is.
@@ -89,7 +88,7 @@ def _block(text: str, lines: Sequence[Span], at: int) -> list[_Line]:
     cut = _cutter(text[slice(*lines[at])])
     if cut is None:
         return []
-    for start, end in islice(lines, at, None):
+    for start, end in onward(lines, at):
         if end - start > _LONGEST:
             break
         line = text[start:end]
