@@ -32,8 +32,12 @@ def guard():
         (YEARS, f"{DIGITS} had more rain than 2001."),
         (YEARS, "² had more rain than 2001."),
         (YEARS, f"2001 had {DIGITS} times as much rain as 2002."),
+        (
+            "The leak was mended after 2 days in commit 1e1234567.",
+            "The leak was mended after 2 days in commit 7e1234567.",
+        ),
     ],
-    ids=["returns", "long line", "digits", "half", "name", "power", "factor"],
+    ids=["returns", "long line", "digits", "half", "name", "power", "factor", "hash"],
 )
 def test_an_odd_text_costs_no_check(guard, passage, answer):
     verdicts = guard.check("Which?", [passage], answer).verdicts

@@ -19,6 +19,8 @@ _CASE: Final = re.compile(
 )
 _MOST: Final = 8
 """Of more numbers than this, some sum is any number by chance."""
+_DIGITS: Final = 1000
+"""What has more digits is no number, such as the hash 12e4567890, and cannot be computed with."""
 
 
 def states_a_case(claim: str) -> bool:
@@ -41,7 +43,9 @@ def _read(numbers: Iterable[str]) -> list[Decimal]:
     found = []
     for number in dict.fromkeys(numbers):
         try:
-            found.append(Decimal(number))
+            value = Decimal(number)
         except InvalidOperation:
             continue
+        if value.adjusted() < _DIGITS:
+            found.append(value)
     return found
