@@ -12,6 +12,7 @@ from typing import Final
 
 from franq_guard.faithfulness.small.amounts.bounds import exact
 from franq_guard.faithfulness.small.amounts.values import Found, Value, read
+from franq_guard.faithfulness.small.plain import plain
 
 SPELLING: Final = "spelling12"
 """Part of the model's fingerprint; change it with any rule of how texts and facts are read."""
@@ -21,12 +22,14 @@ def as_written(claim: str, text: str) -> str:
     """Return the claim with each number, date and measure in the spelling of `text`.
 
     Only where `text` has the same value in another spelling and not in the claim's own, or where a
-    bound holds for its number (:func:`.bounds.exact`): nothing else of the claim changes.
+    bound holds for its number (:func:`.bounds.exact`): nothing else of the claim changes, but that
+    it is plain (:func:`.plain.plain`).
 
     Args:
         claim: whose numbers are looked up.
         text: all that may support it.
     """
+    claim, text = plain(claim).text, plain(text).text
     found = list(read(claim))
     known = _spellings(text) if found else {}
     places = {(f.start, f.end): f for f in found if _other(claim, f, known)}
