@@ -30,6 +30,7 @@ HOTEL = (
         ("It opens at nine:\nThe door is red.", None),
         ("- one\n- two", None),
         ("Reason: no more than two bags", None),
+        ("The house\n  Pool: no\r\n\tSauna: yes", "The house\nNo Pool.\n\tSauna: yes"),
         ("Is it open: no, not today", None),
         ("Any pets?\nAnswer: No.", None),
         ("Can the user fix it: no", "The user can not fix it."),

@@ -21,7 +21,8 @@ _RULE: Final = re.compile(r"\s*+\|?(?:\s*+:?-++:?\s*+\|)*\s*+:?-++:?\s*+\|?\s*+"
 _PIPE: Final = re.compile(r"(?<!\\)\|")
 _TAB: Final = re.compile(r"\t")
 _TIGHT: Final = re.compile(r"[,;](?!\s)")  # a comma of a sentence has a blank behind it
-_LINE: Final = re.compile(r"[^\n]+")
+_LINE: Final = re.compile(r"^[ \r]*+[^ \r\n][^\n]*", re.MULTILINE)
+"""A line that is not empty; one of tabs has cells."""
 _LINK: Final = re.compile(r"\[([^\]]{1,300})\]\([^)]{0,2000}\)")
 _MARKS: Final = re.compile(r"\*+|`|\\(?=\|)|[†‡]|\[\d+\]$")
 _LONGEST: Final = 4000
