@@ -85,7 +85,13 @@ def _beside(part: str, context: Cut) -> Cut:
 
 
 def texts_of(passages: Sequence[Passage | str]) -> Texts:
-    """Return the text of each passage."""
+    """Return the text of each passage.
+
+    Raises:
+        TypeError: one text, whose letters would be taken for passages.
+    """
+    if isinstance(passages, str):
+        raise TypeError("give a list of passages, not one text")
     return tuple(p if isinstance(p, str) else p.text for p in passages)
 
 

@@ -357,6 +357,8 @@ def _of(items: Sequence[_Item], chosen: Sequence[int]) -> list[_Item]:
 
 
 def _check(contexts: Sequence[object], claims: Sequence[str]) -> None:
+    if isinstance(contexts, str) or isinstance(claims, str):
+        raise TypeError("give lists of texts, not one text")
     if len(contexts) != len(claims):
         raise ValueError(f"{len(contexts)} contexts for {len(claims)} claims")
     for index, claim in enumerate(claims):

@@ -109,7 +109,7 @@ class PairReader:
         import torch
 
         out = np.empty((len(pairs), 3), dtype=np.float32)
-        with torch.inference_mode():
+        with torch.inference_mode(), torch.autocast("cpu", enabled=False):
             for batch in by_budget([len(pair) for pair in pairs], self._batch_tokens):
                 between_batches()
                 ids, marks, mask, claim = map(torch.from_numpy, pad([pairs[i] for i in batch]))
