@@ -86,7 +86,6 @@ class Embedder:
     """
 
     def __init__(self, *, dtype: str = "float32", batch_tokens: int = 1024) -> None:
-
         from franq_guard.faithfulness.small.encoder import from_minilm
 
         dtype = chosen_dtype(dtype)
