@@ -58,7 +58,7 @@ _NEUTRAL = (-blend.LARGEST_MARGIN, 0.0, -blend.LARGEST_MARGIN)
 class SmallFaithfulness:
     """P(faithful), three-way NLI and evidence on a CPU, without any download.
 
-    Thread-safe: the network is only read, and locks protect the caches. A score does not depend on
+    Thread-safe: the network is only read, and so are the caches' values. A score does not depend on
     the other pairs of the call. A claim is read beside the chunks that share enough words with it
     (:func:`.cut.worth_reading`); the others count as neutral.
 
