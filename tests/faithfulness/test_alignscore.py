@@ -162,6 +162,10 @@ def test_empty_inputs(make):
 def test_misuse_is_told(make):
     with pytest.raises(TypeError, match="lists of texts"):
         make().score("one text", "one claim")
+    with pytest.raises(TypeError, match="list of passages"):
+        make().score_passages(["one text"], ["one claim"])
+    with pytest.raises(TypeError, match="list of passages"):
+        make().evidence("one text", ["one claim"])
     with pytest.raises(ValueError, match="2 contexts for 1 claims"):
         make().score(["x", "y"], ["z"])
     for option in ({"mode": "smart"}, {"context": "all"}, {"dtype": "int8"}):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from franq_guard.faithfulness.small.cut import stretches
 from franq_guard.faithfulness.small.written_out import written_out
 
 CARE = "Do not:\n- mix it with bleach\n- use it on marble\n\n**Always:**\n\n1. wear gloves"
@@ -29,6 +30,7 @@ HOTEL = (
         ("It opens at nine:\nThe door is red.", None),
         ("- one\n- two", None),
         ("Reason: no more than two bags", None),
+        ("The house\n  Pool: no\r\n\tSauna: yes", "The house\nNo Pool.\n\tSauna: yes"),
         ("Is it open: no, not today", None),
         ("Any pets?\nAnswer: No.", None),
         ("Can the user fix it: no", "The user can not fix it."),
@@ -40,9 +42,23 @@ def test_what_leads_a_list_in_is_read_with_each_item(text, read):
 
 def test_an_item_is_shown_as_it_stands():
     written = written_out(CARE)
-    at = written.text.index("Do not: use")
-    start, end = written.original((at, at + 10))
-    assert CARE[start:end] == "use it on marble"
+    shown = [CARE[slice(*written.original(span))] for span in stretches(written.text)]
+    lines = CARE.replace("\n\n", "\n").replace("1. ", "1.\n")
+    assert shown == lines.splitlines()
+
+
+def test_words_behind_an_item_are_shown_as_the_item():
+    written = written_out(HOTEL)
+    start, end = written.original(stretches(written.text)[1])
+    assert HOTEL[start:end] == "- Breakfast"
+
+
+def test_the_evidence_of_a_last_item_ends_with_the_passage(model):
+    passage = "Do not:\n- mix it with bleach"
+    (found,) = model.evidence([passage], ["Do not mix it with bleach."])
+    assert found is not None
+    assert passage[found.start :] == "- mix it with bleach"
+    assert found.end == len(passage)
 
 
 def test_items_and_entries_are_not_taken_for_their_opposite(model):

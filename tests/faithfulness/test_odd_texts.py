@@ -1,11 +1,16 @@
 """Texts that nobody writes but that are retrieved: none costs the check, or much time."""
 
+import sys
+
 import pytest
 
 from franq_guard import Guard
 from franq_guard.claims.attribution import frames
 from franq_guard.claims.rules.nonclaims import reason
+from franq_guard.faithfulness.small.amounts.bounds import exact
 from franq_guard.faithfulness.small.chunks import sentences
+from franq_guard.faithfulness.small.tables.cells import misplaced
+from franq_guard.faithfulness.small.tables.rows import tables
 from franq_guard.faithfulness.small.written_out import written_out
 
 DIGITS = "9" * 5000  # int() refuses so many
@@ -27,8 +32,12 @@ def guard():
         (YEARS, f"{DIGITS} had more rain than 2001."),
         (YEARS, "² had more rain than 2001."),
         (YEARS, f"2001 had {DIGITS} times as much rain as 2002."),
+        (
+            "The leak was mended after 2 days in commit 1e1234567.",
+            "The leak was mended after 2 days in commit 7e1234567.",
+        ),
     ],
-    ids=["returns", "long line", "digits", "half", "name", "power", "factor"],
+    ids=["returns", "long line", "digits", "half", "name", "power", "factor", "hash"],
 )
 def test_an_odd_text_costs_no_check(guard, passage, answer):
     verdicts = guard.check("Which?", [passage], answer).verdicts
@@ -50,3 +59,31 @@ def test_a_long_run_is_read_in_one_pass(piece):
         text = f"a|b\n{line[:4000]}x\n" * 20
         assert written_out(text).text
     assert written_out('{"a":"x[' + run + '","b":1}\n{"a":"c","b":2}').text
+
+
+def _calls(work, *texts):
+    """How many functions run, which no other process changes."""
+    seen = [0]
+    sys.setprofile(lambda frame, event, arg: seen.__setitem__(0, seen[0] + 1))
+    try:
+        work(*texts)
+    finally:
+        sys.setprofile(None)
+    return seen[0]
+
+
+@pytest.mark.parametrize(
+    ("work", "claim", "piece"),
+    [
+        (exact, "It weighs less than 20 kg.", "It was light and weighed 12 kg in May. "),
+        (exact, "It weighs less than 20 kg.", "it weighs 12 kg and "),
+        (misplaced, "The a has 5 beds.", "# a b\n12 beds\n"),
+        (tables, None, '{"a": 1, "b": 2}\n\n{"c": 1, "b": 2}\n\n'),
+        (tables, None, "a: 1\nb: 2\n\nc: 1\nd: 2\n\n"),
+    ],
+    ids=["sentences", "one sentence", "headings", "JSON", "records"],
+)
+def test_twice_the_text_takes_about_twice_the_steps(work, claim, piece):
+    before = () if claim is None else (claim,)
+    short, long = (_calls(work, *before, f"{piece * n}.") for n in (100, 200))
+    assert short < long < 2.5 * short

@@ -30,6 +30,8 @@ Do you ship to Norway? Yes. A parcel of 2.5 kg costs 9 euros."""
         ("Is 2.5 kg too much? No", "2.5 is not kg too much."),  # the subject is guessed
         ("Are all rooms heated? No.", "Not all rooms are heated."),
         ("Is this a test? No!", "This is not a test."),
+        ("Tests.\r\n\r\n   Is this a test?\r\n   No.", "This is not a test."),
+        ("It rains.  Is this a test?  No, it is not.", "This is not a test."),
     ],
 )  # fmt: skip
 def test_a_question_and_its_no_are_one_statement(text, statement):
@@ -91,6 +93,7 @@ def test_every_character_of_a_text_comes_from_where_it_says(parts):
     [
         ("Parking costs 5 euros a day.", "No, parking costs 5 euros a day."),
         ("No, parking costs 5 euros a day.", "Parking costs 5 euros a day."),
+        ("Parking costs 5 euros a day.", "Free?  No, parking costs 5 euros a day."),
         ("It was the top seed in 1985.", "It was the No. 1 seed in 1985."),
     ],
 )

@@ -180,8 +180,28 @@ def test_misuse_raises(model):
         model.score(["a", "b"], ["c"])
     with pytest.raises(ValueError, match="dtype"):
         SmallFaithfulness.bundled(dtype="int4")
+    for one_text in (model.score_passages, model.nli_passages):
+        with pytest.raises(TypeError, match="list of passages"):
+            one_text([OWLS], ["A claim."])
+    with pytest.raises(TypeError, match="list of passages"):
+        model.evidence(OWLS, ["A claim."])
+    with pytest.raises(TypeError, match="lists of texts"):
+        model.score("one", "two")
     assert model.score([], []) == []
     assert model.nli([], []).shape == (0, 3)
+
+
+def test_the_applications_number_format_changes_no_score(model):
+    expected = model.score_passages([[OWLS]], ["The owls eat voles."])
+    model.forget()
+    with torch.autocast("cpu", torch.bfloat16):
+        assert model.score_passages([[OWLS]], ["The owls eat voles."]) == expected
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        other = SmallFaithfulness.bundled(dtype="float32")
+        assert other.score_passages([[OWLS]], ["The owls eat voles."]) == expected
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 def test_evidence_is_the_supporting_sentence(model):

@@ -142,6 +142,15 @@ def test_what_may_differ_stays_as_it_is(passage: str, claim: str) -> None:
     assert as_written(claim, passage) == claim
 
 
+def test_version_3_10_is_not_version_3_1() -> None:
+    for claim in ("It needs Python 3.10.", "See section 3.10 of it."):
+        passage = claim.replace("3.10", "3.1")
+        assert as_written(claim, passage) == claim
+        assert as_written(passage, claim) == passage
+    assert as_written("It weighs 3.10 kg.", "It weighs 3.1 kg.") == "It weighs 3.1 kg."
+    assert as_written("The ratio is 3.10.", "The ratio is 3.1.") == "The ratio is 3.1."
+
+
 def test_a_hyphen_or_plural_is_no_other_spelling() -> None:
     assert as_written("It takes three years.", "A three-year course.") == "It takes three years."
 

@@ -227,3 +227,11 @@ def test_the_shipped_model_reads_structured_text(model, kind, most_stated, fewes
     below = Counter(stated for (_, _, stated), p in zip(asked, scores, strict=True) if p < 0.25)
     assert below[True] <= most_stated
     assert below[False] >= fewest_changed
+
+
+@pytest.mark.parametrize(("newline", "margin"), [("\r\n", ""), ("  \n", ""), ("\n", "    ")])
+def test_records_are_read_whatever_blanks_are_at_their_edges(newline, margin):
+    lines = ["Name: Ann", "Age: 31", "", "Name: Bob", "Age: 42"]
+    text = newline.join(margin + line for line in lines)
+    ((_, rows),) = tables(text)
+    assert [row.sentence() for row in rows] == ["Name Ann: Age 31.", "Name Bob: Age 42."]

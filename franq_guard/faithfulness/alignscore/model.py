@@ -188,7 +188,7 @@ class AlignScore:
         self, passages: Sequence[Sequence[Passage | str]], claims: Sequence[str]
     ) -> list[float]:
         """P(faithful) of n claims, each with its own passages, read as `context` says."""
-        contexts = [self._contexts([_text(p) for p in own]) for own in passages]
+        contexts = [self._contexts(_texts(own)) for own in passages]
         counts = [len(own) for own in contexts]
         repeated = [claim for claim, n in zip(claims, counts, strict=True) for _ in range(n)]
         scores = iter(self.score([text for own in contexts for text in own], repeated))
@@ -226,7 +226,7 @@ class AlignScore:
         Raises:
             ValueError: an empty claim.
         """
-        texts = [_text(passage) for passage in passages]
+        texts = _texts(passages)
         return find_support(
             texts,
             claims,
@@ -280,8 +280,10 @@ def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float64]:
     return shares
 
 
-def _text(passage: Passage | str) -> str:
-    return passage if isinstance(passage, str) else passage.text
+def _texts(passages: Sequence[Passage | str]) -> list[str]:
+    if isinstance(passages, str):  # its letters would be taken for passages
+        raise TypeError("give a list of passages, not one text")
+    return [one if isinstance(one, str) else one.text for one in passages]
 
 
 def _items(contexts: Sequence[str], claims: Sequence[str]) -> list[tuple[str, str]]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from threading import Lock
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from franq_guard.basics.deadline import between_batches
+from franq_guard.basics.recent import Recent
 from franq_guard.basics.threads import threads_for
 
 Ids = NDArray[np.int32]
@@ -66,15 +65,13 @@ class PairScorer:
         self._end = np.array([end], dtype=np.int32)
         self._outputs = outputs
         self._batch_tokens = batch_tokens
-        self._cache_size = cache_size
-        self._cache: OrderedDict[bytes, Rows] = OrderedDict()
-        self._lock = Lock()
+        self._cache: Recent[bytes, Rows] = Recent(cache_size)
 
     def __call__(self, pairs: Sequence[Pair]) -> Rows:
         """The encoder's outputs (n, outputs) for n pairs; thread-safe."""
         keys = [a.key + b.key for a, b in pairs]
         wanted = dict(zip(keys, pairs, strict=True))
-        known = self._recall(wanted)
+        known = self._cache.known(wanted)
         new = [(key, pair) for key, pair in wanted.items() if key not in known]
         for batch in _batches(new, self._batch_tokens):
             between_batches()
@@ -82,7 +79,7 @@ class PairScorer:
                 outputs = self._encode([self._assemble(pair) for _, pair in batch])
             found = {key: row.copy() for (key, _), row in zip(batch, outputs, strict=True)}
             known |= found
-            self._remember(found)
+            self._cache.keep(found)
         if not keys:
             return np.empty((0, self._outputs), dtype=np.float32)
         return np.stack([known[key] for key in keys])
@@ -90,21 +87,6 @@ class PairScorer:
     def _assemble(self, pair: Pair) -> Ids:
         a, b = pair
         return np.concatenate([self._begin, a.ids, self._end, self._end, b.ids, self._end])
-
-    def _recall(self, keys: Iterable[bytes]) -> dict[bytes, Rows]:
-        found = {}
-        with self._lock:
-            for key in keys:
-                if key in self._cache:
-                    self._cache.move_to_end(key)
-                    found[key] = self._cache[key]
-        return found
-
-    def _remember(self, rows: dict[bytes, Rows]) -> None:
-        with self._lock:
-            self._cache |= rows
-            while len(self._cache) > self._cache_size:
-                self._cache.popitem(last=False)
 
 
 def _batches(

@@ -1,6 +1,7 @@
 """The small offline faithfulness model. :mod:`.model` calls the others, in about this order.
 
 - `cut`, `chunks`: passages into chunks and sentences, claims into sentences; which to read
+- `plain`: words and letters as one sees them, without soft hyphens, ligatures, cuts at line ends
 - `written_out`: what a text says by its form: `html` (markup), `tables/` (each row as a sentence),
   `replies` (a question with its "No"), `lists` (the words before a list, "Pool: no")
 - `spelling`, `amounts/`, `numerals`: a claim's numbers and dates as the passages write them

@@ -17,6 +17,7 @@ _ABBREVIATIONS: Final = word_set(
 # Only from the first mark of a run: from each of "????" it would be read to its end.
 _END: Final = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s)|[。！？]+|\n+")
 _LAST_WORD: Final = re.compile(r"(\S+)$")
+_NEXT: Final = re.compile(r"\s*+(\S?)")
 _UNIT: Final = re.compile(r"\d[ \u00a0\u202f][a-z]$")
 
 
@@ -46,11 +47,11 @@ def _push(spans: list[Span], text: str, start: int, end: int) -> int:
 def _keeps_on(text: str, start: int, stop: int, end: int) -> bool:
     last = _LAST_WORD.search(text, max(start, stop - 20), stop)
     word = last.group().lstrip("(\"'").lower() if last else ""
-    following = text[end:].lstrip()[:1] if end < len(text) else ""
+    following = _NEXT.match(text, end)
     initial = (
         len(word) == 1 and word.isalpha() and not _UNIT.search(text, max(start, stop - 3), stop)
     )
-    return initial or word in _ABBREVIATIONS or following.islower()
+    return initial or word in _ABBREVIATIONS or (following is not None and following[1].islower())
 
 
 def size(text: str) -> int:

@@ -14,7 +14,7 @@ from franq_guard.faithfulness.small.chunks import chunks, sentences, windows
 from franq_guard.faithfulness.small.comparing.compared import compared
 from franq_guard.faithfulness.small.encoder_input import CHUNK_TOKENS, CLAIM_TOKENS
 from franq_guard.faithfulness.small.features import overlap
-from franq_guard.faithfulness.small.html import without_markup
+from franq_guard.faithfulness.small.plain import as_seen
 from franq_guard.faithfulness.small.spelling import as_written
 from franq_guard.faithfulness.small.tables.rows import tables
 from franq_guard.faithfulness.small.written_out import written_out
@@ -34,7 +34,7 @@ SHARE: Final = 0.4
 class Cut:
     """A context cut into what the model reads: chunks of about equal length, and sentences.
 
-    ``source`` is the context as it was given, without the markup of pages; the others are
+    ``source`` is the context as one sees it (:func:`.plain.as_seen`); the others are
     written out. ``rows`` are the sentences that are a row of a table.
     """
 
@@ -47,7 +47,7 @@ class Cut:
     @classmethod
     def of(cls, texts: Texts) -> Cut:
         """Cut each text separately, so that no chunk spans two passages."""
-        texts = tuple(map(without_markup, texts))
+        texts = tuple(map(as_seen, texts))
         written = [written_out(text).text for text in texts]
         return cls(
             "\n\n".join(texts),
@@ -85,7 +85,13 @@ def _beside(part: str, context: Cut) -> Cut:
 
 
 def texts_of(passages: Sequence[Passage | str]) -> Texts:
-    """Return the text of each passage."""
+    """Return the text of each passage.
+
+    Raises:
+        TypeError: one text, whose letters would be taken for passages.
+    """
+    if isinstance(passages, str):
+        raise TypeError("give a list of passages, not one text")
     return tuple(p if isinstance(p, str) else p.text for p in passages)
 
 

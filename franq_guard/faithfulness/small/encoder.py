@@ -186,7 +186,7 @@ def from_minilm(tensors: dict[str, Tensor], *, seed: int) -> Encoder:
     """Return an untrained `Encoder` with MiniLM's tensors; the head is initialised from `seed`."""
     with torch.random.fork_rng(devices=[]):  # the application's own draws go on as they were
         torch.default_generator.manual_seed(seed)  # not those of other devices
-        network = Encoder()
+        network = Encoder().float()  # whatever the application's default is
     load_embeddings(network, tensors)
     segment = tensors["embeddings.token_type_embeddings.weight"]
     with torch.no_grad():

@@ -26,8 +26,8 @@ _LEAD: Final = re.compile(r"(?:[^.!?:;]|\.(?=\w)){1,100}:\Z")
 """The last clause before the list."""
 _MARKS: Final = re.compile(r"\A(?:[-*+•\s]|\d{1,2}[.)]\s)+|[*_`]")
 _DENIED: Final = re.compile(
-    rf"^(?:{_ITEM})?[*_]{{0,2}}(?P<key>[A-Za-z][^:\n.?!|]{{1,60}})(?<! ):[*_]{{0,2}}[^\S\n]+"
-    r"[*_]{0,2}(?:no|none)[*_]{0,2}\.?[^\S\n]*$",
+    rf"^(?:{_ITEM}|[^\S\n]*+)[*_]{{0,2}}(?P<key>[A-Za-z][^:\n.?!|]{{1,60}})(?<! ):[*_]{{0,2}}"
+    r"[^\S\n]+[*_]{0,2}(?:no|none)[*_]{0,2}\.?[^\S\n]*$",
     re.MULTILINE | re.IGNORECASE,
 )
 _REPLY: Final = word_set("answer reply response")

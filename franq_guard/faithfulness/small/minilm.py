@@ -86,14 +86,12 @@ class Embedder:
     """
 
     def __init__(self, *, dtype: str = "float32", batch_tokens: int = 1024) -> None:
-        import torch
-
         from franq_guard.faithfulness.small.encoder import from_minilm
 
         dtype = chosen_dtype(dtype)
         tensors, self._tokenizer = load_minilm()
         self._network = from_minilm(tensors, seed=0).eval()
-        self._autocast = torch.autocast("cpu", torch.bfloat16, enabled=dtype == "bfloat16")
+        self._bfloat16 = dtype == "bfloat16"
         self._batch_tokens = batch_tokens
         self.fingerprint = f"all-MiniLM-L6-v2 ({dtype})"
 
@@ -112,7 +110,9 @@ class Embedder:
         found = token_ids(self._tokenizer, list(texts))
         rows = [[CLS, *ids[:254].tolist(), SEP] for ids in found]
         out = np.zeros((len(rows), 384), dtype=np.float32)
-        with torch.inference_mode(), self._autocast:
+        # A new one in each call: it holds the state of the thread that entered it.
+        autocast = torch.autocast("cpu", torch.bfloat16, enabled=self._bfloat16)
+        with torch.inference_mode(), autocast:
             for batch in by_budget([len(row) for row in rows], self._batch_tokens):
                 between_batches()
                 width = max(len(rows[i]) for i in batch)

@@ -58,7 +58,7 @@ _NEUTRAL = (-blend.LARGEST_MARGIN, 0.0, -blend.LARGEST_MARGIN)
 class SmallFaithfulness:
     """P(faithful), three-way NLI and evidence on a CPU, without any download.
 
-    Thread-safe: the network is only read, and locks protect the caches. A score does not depend on
+    Thread-safe: the network is only read, and so are the caches' values. A score does not depend on
     the other pairs of the call. A claim is read beside the chunks that share enough words with it
     (:func:`.cut.worth_reading`); the others count as neutral.
 
@@ -357,6 +357,8 @@ def _of(items: Sequence[_Item], chosen: Sequence[int]) -> list[_Item]:
 
 
 def _check(contexts: Sequence[object], claims: Sequence[str]) -> None:
+    if isinstance(contexts, str) or isinstance(claims, str):
+        raise TypeError("give lists of texts, not one text")
     if len(contexts) != len(claims):
         raise ValueError(f"{len(contexts)} contexts for {len(claims)} claims")
     for index, claim in enumerate(claims):

@@ -6,12 +6,12 @@ cross-encoder, so the blend uses its cosine as one input. Each distinct text is 
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from franq_guard.basics.recent import Recent
 
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 """n texts -> unit vectors (n, d)."""
@@ -26,14 +26,12 @@ class Nearness:
     """
 
     def __init__(self, embed: Embed, *, room: int) -> None:
-        self._embed, self._room = embed, room
-        self._cache: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._embed = embed
+        self._cache: Recent[str, NDArray[np.float32]] = Recent(room)
 
     def forget(self) -> None:
         """Empty the cache."""
-        with self._lock:
-            self._cache.clear()
+        self._cache.forget()
 
     def best(self, asked: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
         """Return, for each (text, others), the highest cosine of the text with one of the others.
@@ -48,15 +46,10 @@ class Nearness:
 
     def _vectors(self, texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
         wanted = list(texts)
-        with self._lock:
-            known = {text: self._cache[text] for text in wanted if text in self._cache}
+        known = self._cache.known(wanted)
         new = [text for text in wanted if text not in known]
-        if new:
-            known.update(zip(new, self._embed(new), strict=True))
-        with self._lock:
-            for text in wanted:
-                self._cache[text] = known[text]
-                self._cache.move_to_end(text)
-            while len(self._cache) > self._room:
-                self._cache.popitem(last=False)
-        return known
+        if not new:
+            return known
+        found = dict(zip(new, self._embed(new), strict=True))
+        self._cache.keep(found)
+        return known | found

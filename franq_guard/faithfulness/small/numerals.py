@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
+from franq_guard.faithfulness.small.rewritten import Rewritten, rewritten
 from franq_guard.records import Span
 
 
@@ -89,32 +90,8 @@ _BRACKET: Final = re.compile(
 _LONGEST: Final = len("between ") + 1
 
 
-class InDigits(NamedTuple):
-    """A text with its numbers in digits.
-
-    ``places`` has where each number stands in ``text``, then where it stands in the original.
-    """
-
-    text: str
-    places: tuple[tuple[Span, Span], ...] = ()
-
-    def original(self, start: int, end: int) -> Span:
-        """Return the span of the original text; one that cuts through a number has all of it."""
-        return self._back(start, 0), self._back(end, 1)
-
-    def _back(self, at: int, side: int) -> int:
-        shift = 0
-        for here, original in self.places:
-            if at <= here[0]:
-                break
-            if at < here[1]:
-                return original[side]
-            shift = original[1] - here[1]
-        return at + shift
-
-
 @lru_cache(maxsize=4096)
-def in_digits(text: str) -> InDigits:
+def in_digits(text: str) -> Rewritten:
     """Return a text with its numbers in words from one hundred up in digits.
 
     "Six hundred and forty" is 640, "three hundred and fifty thousand" is 350 thousand, "half a
@@ -122,17 +99,8 @@ def in_digits(text: str) -> InDigits:
     digits and unit follow: "one hundred and fifty per cent (150%)".
     """
     if not _WORTH_READING.search(text):
-        return InDigits(text)
-    written: list[str] = []
-    places: list[tuple[Span, Span]] = []
-    done = length = 0
-    for (start, end), number in _found(text):
-        written += text[done:start], number
-        length += start - done
-        places.append(((length, length + len(number)), (start, end)))
-        length += len(number)
-        done = end
-    return InDigits("".join((*written, text[done:])), tuple(places)) if places else InDigits(text)
+        return Rewritten(text)
+    return rewritten(text, _found(text))
 
 
 def _found(text: str) -> Iterator[tuple[Span, str]]:

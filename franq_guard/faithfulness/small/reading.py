@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -12,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from franq_guard.basics.deadline import between_batches
+from franq_guard.basics.recent import Recent
 from franq_guard.basics.threads import threads_for
 from franq_guard.faithfulness.small.encoder_input import (
     MAX_CLAIM,
@@ -37,7 +36,7 @@ _Key = bytes
 
 
 class PairReader:
-    """The logits of pairs of texts. Thread-safe; a lock protects the cache.
+    """The logits of pairs of texts. Thread-safe.
 
     The cache maps a digest of the two texts to their logits, so that a pair that was read before (a
     second claim with the same sentence, evidence after a score) is not read again.
@@ -55,9 +54,8 @@ class PairReader:
         if batch_tokens < 1 or room < 0:
             raise ValueError("batch_tokens must be positive and cache at least 0")
         self._network, self._tokenizer = network, tokenizer
-        self._batch_tokens, self._room = batch_tokens, room
-        self._cache: OrderedDict[_Key, Logits] = OrderedDict()
-        self._lock = threading.Lock()
+        self._batch_tokens = batch_tokens
+        self._cache: Recent[_Key, Logits] = Recent(room)
 
     def __len__(self) -> int:
         """How many pairs are in the cache."""
@@ -65,23 +63,17 @@ class PairReader:
 
     def forget(self) -> None:
         """Empty the cache."""
-        with self._lock:
-            self._cache.clear()
+        self._cache.forget()
 
     def logits(self, pairs: Iterable[TextPair]) -> dict[TextPair, Logits]:
         """Return the logits of each distinct (claim piece, text), from the cache if possible."""
         keys = {pair: _key(pair) for pair in dict.fromkeys(pairs)}
-        with self._lock:
-            known = {pair: self._cache[key] for pair, key in keys.items() if key in self._cache}
-        new = [pair for pair in keys if pair not in known]
-        known.update(zip(new, self._read(new), strict=True))
-        with self._lock:
-            for pair, key in keys.items():
-                self._cache[key] = known[pair]
-                self._cache.move_to_end(key)
-            while len(self._cache) > self._room:
-                self._cache.popitem(last=False)
-        return known
+        known = self._cache.known(keys.values())
+        new = [pair for pair, key in keys.items() if key not in known]
+        found = dict(zip((keys[pair] for pair in new), self._read(new), strict=True))
+        self._cache.keep(found)
+        known |= found
+        return {pair: known[key] for pair, key in keys.items()}
 
     def _read(self, texts: Sequence[TextPair]) -> list[Logits]:
         if not texts:
@@ -109,7 +101,7 @@ class PairReader:
         import torch
 
         out = np.empty((len(pairs), 3), dtype=np.float32)
-        with torch.inference_mode():
+        with torch.inference_mode(), torch.autocast("cpu", enabled=False):
             for batch in by_budget([len(pair) for pair in pairs], self._batch_tokens):
                 between_batches()
                 ids, marks, mask, claim = map(torch.from_numpy, pad([pairs[i] for i in batch]))

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from franq_guard.faithfulness.small.comparing.compared import compared
 from franq_guard.faithfulness.small.cut import Texts, nearest, read_together
-from franq_guard.faithfulness.small.html import without_markup
+from franq_guard.faithfulness.small.plain import as_seen
 from franq_guard.faithfulness.small.replaced import REPLACED, best_match, replaced
 from franq_guard.faithfulness.small.tables.cells import misplaced
 
@@ -62,7 +62,7 @@ def refuted_by_cells(part: str, source: str) -> bool:
 
 
 def _tables(part: str, texts: Texts) -> frozenset[int]:
-    sources = enumerate(map(without_markup, texts))
+    sources = enumerate(map(as_seen, texts))
     return frozenset(place for place, source in sources if refuted_by_cells(part, source))
 
 

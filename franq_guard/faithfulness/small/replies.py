@@ -21,7 +21,7 @@ VERBS: Final = word_set(
 )
 """What a question that "No" answers begins with."""
 _VERB: Final = "|".join(sorted(VERBS))
-_BEGINS: Final = r"(?:^|(?<=\n)|(?<=[.!?:]\s)|(?<=[*_#>\-•\"“]\s)|(?<=[*_\"“]))"
+_BEGINS: Final = r"(?:^|(?<=\n)|(?<=[.!?:]\s)|(?<=[*_#>\-•\"“]\s)|(?<=[*_\"“]))[^\S\n]*+"
 _LABEL: Final = r"(?:[*_]{0,2}\w{1,20}(?: \w{1,20})?:[*_]{0,2}\s*)?"
 """Who replies: "A:", "Answer:", "Ben:"."""
 _MARKS: Final = r"[*_\"”)]{0,3}"
@@ -37,7 +37,8 @@ _DENIED: Final = re.compile(
     re.IGNORECASE,
 )
 SAYS_NO: Final = re.compile(
-    r"(?:^|(?<=\n)|(?<=[.!?]\s)|(?<=\bA:\s)|(?<=\bAnswer:\s))[\"“*_]{0,2}(?:No|Nope)(?=[,;:!—–]\s\w)"
+    r"(?:^|(?<=\n)|(?<=[.!?]\s)|(?<=\bA:\s)|(?<=\bAnswer:\s))[^\S\n]*+"
+    r"[\"“*_]{0,2}(?:No|Nope)(?=[,;:!—–]\s\w)"
     r"|\b[Nn]o\.\s?(?=\d)"
 )
 """A "No" that denies no word of its sentence: it replies, or it is short for "number"."""
@@ -65,7 +66,8 @@ def denied(text: str) -> Iterator[Anew]:
         words = match["rest"].split()
         if " or " not in match["rest"] and len(words) > 1:
             said = denial(match["verb"].lower(), words) + "\n"
-            yield Anew(match.span(), said, match.span())
+            span = match.start("verb"), match.end()
+            yield Anew(span, said, span)
 
 
 def denial(verb: str, words: list[str]) -> str:

@@ -12,6 +12,7 @@ from typing import Final
 
 from franq_guard.faithfulness.small.amounts.bounds import exact
 from franq_guard.faithfulness.small.amounts.values import Found, Value, read
+from franq_guard.faithfulness.small.plain import plain
 
 SPELLING: Final = "spelling13"
 """Part of the model's fingerprint; change it with any rule of how texts and facts are read."""
@@ -21,12 +22,14 @@ def as_written(claim: str, text: str) -> str:
     """Return the claim with each number, date and measure in the spelling of `text`.
 
     Only where `text` has the same value in another spelling and not in the claim's own, or where a
-    bound holds for its number (:func:`.bounds.exact`): nothing else of the claim changes.
+    bound holds for its number (:func:`.bounds.exact`): nothing else of the claim changes, but that
+    it is plain (:func:`.plain.plain`).
 
     Args:
         claim: whose numbers are looked up.
         text: all that may support it.
     """
+    claim, text = plain(claim).text, plain(text).text
     found = list(read(claim))
     known = _spellings(text) if found else {}
     places = {(f.start, f.end): f for f in found if _other(claim, f, known)}
@@ -35,7 +38,7 @@ def as_written(claim: str, text: str) -> str:
     return exact(claim, text)
 
 
-def _other(claim: str, found: Found, known: dict[Value, tuple[str, ...]]) -> bool:
+def _other(claim: str, found: Found, known: dict[Value, list[str]]) -> bool:
     """Whether the text has this value, but in other spellings only."""
     own = _plain(claim[found.start : found.end])
     spellings = known.get(found.value, ())
@@ -57,8 +60,8 @@ def _apart(places: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 @lru_cache(maxsize=256)
-def _spellings(text: str) -> dict[Value, tuple[str, ...]]:
-    found: dict[Value, tuple[str, ...]] = {}
+def _spellings(text: str) -> dict[Value, list[str]]:
+    found: dict[Value, dict[str, None]] = {}
     for start, end, value in read(text):
-        found[value] = (*found.get(value, ()), text[start:end])
-    return found
+        found.setdefault(value, {})[text[start:end]] = None
+    return {value: list(spellings) for value, spellings in found.items()}

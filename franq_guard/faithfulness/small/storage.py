@@ -124,7 +124,7 @@ def _read(path: Path) -> tuple[Encoder, str]:
             raise WeightsError(f"{FILE} has format {[*metadata]}, expected {FORMAT!r}: {_ADVICE}")
         tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
     with torch.device("meta"):
-        network = Encoder()
+        network = Encoder().float()  # whatever the application's default is
     network = network.to_empty(device="cpu")
     state = {
         n.removesuffix(".int8"): _full(n, t, tensors)

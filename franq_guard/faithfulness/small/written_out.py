@@ -11,15 +11,16 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from franq_guard.basics.text import trimmed
-from franq_guard.faithfulness.small.html import without_markup
 from franq_guard.faithfulness.small.lists import denied_entries, led_items
+from franq_guard.faithfulness.small.plain import as_seen, plain
 from franq_guard.faithfulness.small.replies import denied
+from franq_guard.faithfulness.small.rewritten import Rewritten
 from franq_guard.faithfulness.small.tables.rows import tables
 from franq_guard.records import Span
 
 
 class Part(NamedTuple):
-    """Characters of a written text, and those of the original that they stand for."""
+    """Characters of a written text, and those of the text as it was read that they stand for."""
 
     here: Span
     there: Span
@@ -27,22 +28,27 @@ class Part(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A text written out, and where each part of it came from."""
+    """A text written out, and where each part of it came from in the text as it was read."""
 
     text: str
     parts: tuple[Part, ...]
+    read: Rewritten
 
     def original(self, span: Span) -> Span:
-        """The characters of the original text that a stretch of one part stands for.
+        """The characters of the original text that a stretch of the written one stands for.
 
-        Of a row these are the whole row, of a denial the question with its "No", of words before a
-        list the item that they are read with.
+        Of a row these are the whole row, of a denial the question with its "No", of an item that
+        is read with the words before its list the item alone.
         """
-        part = next(part for part in self.parts if span[0] < part.here[1])
-        if part.in_other_words:
-            return part.there
-        moved = part.there[0] - part.here[0]
-        return span[0] + moved, span[1] + moved
+        first, last = (
+            next(part for part in self.parts if at < part.here[1]) for at in (span[0], span[1] - 1)
+        )
+        start = span[0] - first.here[0] + first.there[0]
+        end = span[1] - last.here[1] + last.there[1]
+        return self.read.original(
+            first.there[0] if first.in_other_words else start,
+            last.there[1] if last.in_other_words else end,
+        )
 
 
 @lru_cache(maxsize=256)
@@ -53,7 +59,7 @@ def written_out(text: str) -> Written:
     :mod:`.replies` and :mod:`.lists`, which also reads the words before a list with each item.
     Markup of a page is blank.
     """
-    text = without_markup(text)
+    read, text = plain(text), as_seen(text)
     pieces: list[tuple[str, Span, bool]] = []
     done = 0
     for (start, end), rows in tables(text):
@@ -65,7 +71,7 @@ def written_out(text: str) -> Written:
     for piece, there, in_other_words in pieces:
         parts.append(Part((size, size + len(piece)), there, in_other_words))
         size += len(piece)
-    return Written("".join(piece for piece, _, _ in pieces), tuple(parts))
+    return Written("".join(piece for piece, _, _ in pieces), tuple(parts), read)
 
 
 def _prose(text: str, span: Span) -> Iterator[tuple[str, Span, bool]]:

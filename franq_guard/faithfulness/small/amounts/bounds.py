@@ -8,6 +8,7 @@ claim. A bound that does not hold stays, and counts against the claim.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache
@@ -18,6 +19,7 @@ from franq_guard.faithfulness.small.amounts.units import TIMES, UNIT_PATTERN, un
 from franq_guard.faithfulness.small.amounts.values import Amount, amounts
 from franq_guard.faithfulness.small.numerals import in_digits
 from franq_guard.faithfulness.small.words import NEGATIONS, STOPWORDS, calendar_word, stem, words
+from franq_guard.records import Span
 
 _BOUND: Final = re.compile(
     r"\b(?:(?:(?P<just>just|slightly|a little)\s)?"
@@ -56,6 +58,9 @@ _HAS: Final = word_set("has have had is are was were")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _TOKEN: Final = re.compile(r"\w+")
 _END: Final = re.compile(r"[.!?:;](?=\s|$)|\n")
+_MARKS: Final = tuple(".!?:;")
+_FURTHEST: Final = 400
+"""So many characters before a number tell after which word it stands."""
 
 
 class _Place(NamedTuple):
@@ -211,12 +216,18 @@ def _alike(claim: str, sentence: str) -> bool:
 
 
 def _plain(text: str, at: int) -> bool:
-    return not _NOT_PLAIN.search(text, *_sentence(text, at))
+    return _is_plain(text, *_sentence(text, at))
 
 
-def _sentence(text: str, at: int) -> tuple[int, int]:
-    end = _END.search(text, at)
-    return _start(text, at), end.start() if end else len(text)
+@lru_cache(maxsize=256)  # a long sentence may have many numbers
+def _is_plain(text: str, start: int, end: int) -> bool:
+    return not _NOT_PLAIN.search(text, start, end)
+
+
+def _sentence(text: str, at: int) -> Span:
+    ends = _ends(text)
+    behind = bisect_right(ends, at)
+    return _start(text, at), ends[behind] - 1 if behind < len(ends) else len(text)
 
 
 def _said(stated: _Stated, text: str) -> str:
@@ -228,12 +239,23 @@ def _said(stated: _Stated, text: str) -> str:
 
 
 def _start(text: str, at: int) -> int:
-    """Where the sentence of a place begins."""
-    return max((match.end() for match in _END.finditer(text, 0, at)), default=0)
+    """Where the sentence of a place begins; a mark beside the place ends the one before."""
+    if text.endswith(_MARKS, 0, at):
+        return at
+    ends = _ends(text)
+    before = bisect_right(ends, at)
+    return ends[before - 1] if before else 0
+
+
+@lru_cache(maxsize=256)
+def _ends(text: str) -> tuple[int, ...]:
+    """Behind which characters a sentence of a text ends."""
+    return tuple(match.end() for match in _END.finditer(text))
 
 
 def _place(text: str, at: int) -> _Place | None:
-    said = [match.group().lower() for match in _WORD.finditer(text, _start(text, at), at)]
+    start = max(_start(text, at), at - _FURTHEST)
+    said = [match.group().lower() for match in _WORD.finditer(text, start, at)]
     near: list[str] = []
     while said and (said[-1] in STOPWORDS | _BOUNDED | {"than"} or calendar_word(said[-1])):
         near.append(said.pop())

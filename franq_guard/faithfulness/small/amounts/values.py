@@ -87,6 +87,10 @@ _NUMBER: Final = re.compile(
 )
 _MONEY: Final = re.compile(rf"(?<![A-Za-z])((?i:{CURRENCY_PATTERN}))\s?$")
 _LONGEST: Final = 5  # a currency and a blank before a number
+_NUMBERED: Final = re.compile(
+    r"\b(?:(?i:version|release|section|chapter|clause|article|figure|table)|[A-Z]\w*[a-z]\w*)\s$"
+)
+_LABEL: Final = 30  # a name and a blank before a number
 _RATE: Final = re.compile(RATE_PATTERN)
 _THING: Final = re.compile(r"[ -]([^\W\d_]+)(?!/)\b")
 POWERS: Final = {"k": 3, "thousand": 3, "million": 6, "bn": 9, "billion": 9, "trillion": 12}
@@ -175,6 +179,9 @@ def _numbers(text: str) -> Iterator[Found]:
         else:
             end = max(match.end("whole"), match.end("part"), match.end("word"))
         number = number.scaleb(power)
+        if _counts_up(text, match):
+            yield Found(match.start(), end, ("place", text[match.start() : end]))
+            continue
         if match["whole"] or number >= _LEAST:
             yield Found(match.start(), end, ("number", number))
         written = match["unit"] or match["other"]
@@ -185,6 +192,13 @@ def _numbers(text: str) -> Iterator[Found]:
                 yield Found(match.start(), end, (unit.kind, number * unit.size))
                 if per := unit_of(match["per"] or match["every"] or ""):
                     yield Found(match.start(), match.end(), _rate(number * unit.size, unit, per))
+
+
+def _counts_up(text: str, match: re.Match[str]) -> bool:
+    """Whether 2.10 comes nine after 2.1: "version 2.10", "Python 3.10", "section 4.20"."""
+    bare = match["part"] and not (match["power"] or match["unit"])
+    ends = bare and len(match["part"]) > 2 and match["part"].endswith("0")
+    return bool(ends and _NUMBERED.search(text, max(0, match.start() - _LABEL), match.start()))
 
 
 def amounts(text: str) -> Iterator[Amount]:
@@ -248,14 +262,14 @@ def _power(text: str, match: re.Match[str]) -> int:
     return 9 if letter in ("b", "B") and money else POWERS.get(match["power"] or "", 0)
 
 
-def _joined(text: str, matches: list[re.Match[str]]) -> list[re.Match[str]]:
+def _joined(text: str, matches: list[re.Match[str]]) -> set[re.Match[str]]:
     """The parts of one measure: "2 hours 30 minutes", "an hour and a half"."""
-    found = [match for match in matches if match["unit"] and _AND_HALF.match(text, match.end())]
+    found = {match for match in matches if match["unit"] and _AND_HALF.match(text, match.end())}
     for left, right in pairwise(matches):
         if left["unit"] and right["unit"] and left["unit"] != right["unit"]:
             kinds = {unit.kind for side in (left, right) if (unit := unit_of(side["unit"]))}
             if len(kinds) == 1 and AND.fullmatch(text, left.end(), right.start()):
-                found += left, right
+                found |= {left, right}
     return found
 
 

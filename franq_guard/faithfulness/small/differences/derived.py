@@ -43,6 +43,8 @@ _DIFFERENCE: Final = re.compile(
     rf"|\bdifference of {_MONEY}(?P<of>{_NUMBER})"
 )
 """A number that says by how much two others differ."""
+_DIGITS: Final = 1000
+"""What has more digits is no number, such as the hash 12e4567890, and cannot be computed with."""
 
 
 def states_a_case(claim: str) -> bool:
@@ -85,7 +87,9 @@ def _read(numbers: Iterable[str]) -> list[Decimal]:
     found = []
     for number in dict.fromkeys(numbers):
         try:
-            found.append(Decimal(number))
+            value = Decimal(number)
         except InvalidOperation:
             continue
+        if value.adjusted() < _DIGITS:
+            found.append(value)
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from franq_guard.records import Span
@@ -34,11 +34,16 @@ def records(text: str, lines: Sequence[Span], at: int) -> list[Record]:
     found: list[Record] = []
     if _goes_on(text, lines, at):
         return []
-    for record in _json_lines(text, lines, at) or _groups(text, lines, at):
+    for record in chain(_json_lines(text, lines, at), _groups(text, lines, at)):
         if found and next(iter(record.values)) != next(iter(found[0].values)):
             break
         found.append(record)
     return found if len(found) > 1 else []
+
+
+def onward(lines: Sequence[Span], at: int) -> Iterator[Span]:
+    """The lines from one on; unlike a slice it takes no time for those that nobody asks for."""
+    return (lines[place] for place in range(at, len(lines)))
 
 
 def _goes_on(text: str, lines: Sequence[Span], at: int) -> bool:
@@ -53,7 +58,7 @@ def _groups(text: str, lines: Sequence[Span], at: int) -> Iterator[Record]:
     """Groups of lines with a key and a value, with an empty line between two groups."""
     values: dict[str, str] = {}
     start = end = lines[at][0]
-    for first, last in islice(lines, at, None):
+    for first, last in onward(lines, at):
         if values and first != end + 1:
             yield Record((start, end), values)
             values = {}
@@ -67,15 +72,13 @@ def _groups(text: str, lines: Sequence[Span], at: int) -> Iterator[Record]:
         yield Record((start, end), values)
 
 
-def _json_lines(text: str, lines: Sequence[Span], at: int) -> list[Record]:
+def _json_lines(text: str, lines: Sequence[Span], at: int) -> Iterator[Record]:
     """Lines that are JSON objects of plain values."""
-    found = []
-    for start, end in islice(lines, at, None):
+    for start, end in onward(lines, at):
         values = _object(text[start:end])
         if values is None:
-            break
-        found.append(Record((start, end), values))
-    return found
+            return
+        yield Record((start, end), values)
 
 
 def _object(line: str) -> dict[str, str] | None:

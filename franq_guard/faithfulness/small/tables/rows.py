@@ -11,10 +11,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from typing import Final, NamedTuple
 
-from franq_guard.faithfulness.small.tables.records import Record, records
+from franq_guard.faithfulness.small.tables.records import Record, onward, records
 from franq_guard.records import Span
 
 # |---|:-:|. The many ++ and *+ here: a run is never read twice, however long it is.
@@ -22,7 +21,8 @@ _RULE: Final = re.compile(r"\s*+\|?(?:\s*+:?-++:?\s*+\|)*\s*+:?-++:?\s*+\|?\s*+"
 _PIPE: Final = re.compile(r"(?<!\\)\|")
 _TAB: Final = re.compile(r"\t")
 _TIGHT: Final = re.compile(r"[,;](?!\s)")  # a comma of a sentence has a blank behind it
-_LINE: Final = re.compile(r"[^\n]+")
+_LINE: Final = re.compile(r"^[ \r]*+[^ \r\n][^\n]*", re.MULTILINE)
+"""A line that is not empty; one of tabs has cells."""
 _LINK: Final = re.compile(r"\[([^\]]{1,300})\]\([^)]{0,2000}\)")
 _MARKS: Final = re.compile(r"\*+|`|\\(?=\|)|[†‡]|\[\d+\]$")
 _LONGEST: Final = 4000
@@ -89,7 +89,7 @@ def _block(text: str, lines: Sequence[Span], at: int) -> list[_Line]:
     cut = _cutter(text[slice(*lines[at])])
     if cut is None:
         return []
-    for start, end in islice(lines, at, None):
+    for start, end in onward(lines, at):
         if end - start > _LONGEST:
             break
         line = text[start:end]

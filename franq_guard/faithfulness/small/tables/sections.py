@@ -41,8 +41,9 @@ def _headed(lines: Sequence[str]) -> Iterator[list[Section]]:
     for place, (at, level, label) in enumerate(headings):
         for deeper in [known for known in open_groups if known > level]:
             yield open_groups.pop(deeper)
-        ends = (other for other, higher, _ in headings[place + 1 :] if higher <= level)
-        places = tuple(i for i in range(at + 1, next(ends, len(lines))) if lines[i])
+        behind = map(headings.__getitem__, range(place + 1, len(headings)))
+        end = next((other for other, higher, _ in behind if higher <= level), len(lines))
+        places = tuple(i for i in range(at + 1, end) if lines[i])
         body = tuple(lines[i] for i in places)
         open_groups.setdefault(level, []).append(Section(ASIDE.sub("", label), body, places))
     yield from open_groups.values()

@@ -1,0 +1,94 @@
+"""What PDFs, pages and editors leave in a text changes neither words nor the evidence's place."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from franq_guard.faithfulness.small.cut import stretches
+from franq_guard.faithfulness.small.plain import plain
+from franq_guard.faithfulness.small.spelling import as_written
+from franq_guard.faithfulness.small.written_out import written_out
+
+PLAIN = "The caf\u00e9 is efficient. It filters information well."
+ODD = {
+    "soft hyphens": PLAIN.replace("information", "in\u00adfor\u00adma\u00adtion"),
+    "cut by a soft hyphen": PLAIN.replace("information", "infor\u00ad\nmation"),
+    "zero width": PLAIN.replace("information", "infor\u200bmation\u2060"),
+    "byte order mark": f"\ufeff{PLAIN}",
+    "ligatures": PLAIN.replace("ffi", "\ufb03").replace("fi", "\ufb01"),
+    "decomposed": unicodedata.normalize("NFD", PLAIN),
+    "cut at a line's end": PLAIN.replace("information", "infor-\nmation"),
+    "cut in an indented text": PLAIN.replace("information", "infor- \r\n   mation"),
+}
+odd = pytest.mark.parametrize("text", ODD.values(), ids=ODD)
+
+
+@odd
+def test_the_words_are_those_that_one_sees(text):
+    assert plain(text).text == PLAIN
+
+
+@odd
+def test_the_evidence_stands_in_the_text_itself(model, text):
+    claims = ["The caf\u00e9 is efficient.", "It filters information well."]
+    assert model.score_passages([[text]] * 2, claims) == model.score_passages([[PLAIN]] * 2, claims)
+    found = model.evidence([text], claims)
+    shown = [text[one.start : one.end] for one in found if one]
+    assert [plain(part).text for part in shown] == claims
+    assert shown[1].startswith("It ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLAIN,
+        "from the short-\nand the long-term plan",
+        "the north-\nWest of the non-\n\nfiction 12-\nmonth",
+        "- one\n- two",
+        "\u00ad\u200b",
+        "x\u0304 is the mean",  # no letter has this accent
+        "\U0001f469\u200d\U0001f4bb",  # one sign of two, joined
+    ],
+)
+def test_what_is_plain_stays(text):
+    assert plain(text).text == text
+
+
+def test_a_claim_that_was_copied_from_such_a_text_is_read_alike():
+    assert as_written(ODD["ligatures"], PLAIN) == PLAIN
+    assert as_written(PLAIN, ODD["soft hyphens"]) == PLAIN
+
+
+def test_a_long_run_is_read_once():
+    """What is quadratic takes minutes here."""
+    for run in ("-\n", "a-" + " ", "a-\n ", "\u00ad", "e\u0301\u0323", "\u0301\u0323"):
+        many = run * (100_000 // len(run))
+        assert len(plain(f"x{many}y").text) <= len(many) + 2
+
+
+PIECES = [
+    "a",
+    "Be",
+    " ",
+    "\n",
+    "-",
+    "\u00ad",
+    "\ufb01",
+    "e\u0301",
+    "\ufeff",
+    ". ",
+    "- ",
+    "Do not:\n",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+def test_every_stretch_is_found_again(text):
+    written = written_out(text)
+    for span in stretches(written.text):
+        start, end = written.original(span)
+        assert 0 <= start < end <= len(text)
+        if ":" not in text:  # a list is read in other words
+            assert plain(text[start:end]).text.strip() == written.text[slice(*span)]
