@@ -7,7 +7,7 @@ DATA ?= ../shared/data
 
 .PHONY: demo test test-portable test-slow test-random test-llamacpp test-litellm test-ray test-evaluators \
 	test-wheels test-versions check-dockerfile check-types-strict check-browser docs check-docs \
-	check recalibrate small-model small-model-blend own-answers own-scores bench bench-service \
+	check recalibrate calibrator small-model small-model-blend own-answers own-scores bench bench-service \
 	bench-evaluators bench-faithfulness bench-throughput bench-ray \
 	bench-uncertainty bench-claims bench-small bench-tables bench-short bench-retrievals bench-long clean
 
@@ -169,6 +169,9 @@ check-types-strict: $(READY)  ## what users write, by pyright's strict mode (myp
 
 recalibrate: $(READY)     ## refit the shipped calibrators from DATA (needed when scores or claims move)
 	$(BIN)/python -m franq_bench.calibrator --data $(DATA)
+	$(MAKE) calibrator
+
+calibrator: $(READY)      ## refit the bundled model's two, from the stored rows of its answers alone
 	$(BIN)/python -m franq_bench.calibrator --own benchmarks/results/own-long
 	$(BIN)/python -m franq_bench.calibrator --own benchmarks/results/own-short --form short \
 		--elsewhere benchmarks/results/short

@@ -56,6 +56,43 @@ def test_what_is_plain_stays(text):
     assert plain(text).text == text
 
 
+WRAPPED = """\
+The lighthouse at Gull Point was designed by the
+engineer Ada Renn, who had built two others on the
+coast, and it was lit for the first time, after six
+years of work, in
+1871. It stands 31 metres tall."""
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", " \n"])
+def test_a_sentence_goes_on_where_its_lines_were_broken_to_fit_a_page(model, ends):
+    text = WRAPPED.replace("\n", ends).replace(f"in{ends}1871", "in 1871")
+    whole = WRAPPED.replace("\n", " ")
+    assert plain(text).text == whole
+    claim = "The lighthouse at Gull Point was lit in 1871."
+    assert model.score_passages([[text]], [claim]) == model.score_passages([[whole]], [claim])
+    [found] = model.evidence([text], [claim])
+    assert text[found.start : found.end].startswith("The lighthouse at Gull Point was designed")
+    assert text[found.start : found.end].endswith("1871.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "apples and pears\nplums\ncherries",  # short lines: items
+        "What you should know about the delivery of parcels\nWe deliver on weekdays.",  # a heading
+        "name: the northern lighthouse of Gull Point island\nheight: 31 metres",  # entries
+        "| the northern lighthouse of Gull Point island | 31\nmetres | 12 |",  # a table
+        "You may take the following things on the boat with you:\nbread",  # a lead-in
+        "Take the boat in the morning, not in the afternoon\nb) walk",  # items with letters
+        "It was lit in the autumn of that year by the keeper.\nthe end",  # a sentence's end
+        "def lit(self, lighthouse, keeper, autumn, year_of_it):\nreturn",  # code
+    ],
+)
+def test_other_lines_stay_as_they_are(text):
+    assert plain(text).text == text
+
+
 def test_a_claim_that_was_copied_from_such_a_text_is_read_alike():
     assert as_written(ODD["ligatures"], PLAIN) == PLAIN
     assert as_written(PLAIN, ODD["soft hyphens"]) == PLAIN

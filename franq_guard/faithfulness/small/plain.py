@@ -2,6 +2,7 @@ r"""Reads what PDFs, pages and editors leave in a text, so that its words are th
 
 Who compares words takes a ligature ("e\ufb03cient"), soft hyphens ("in\u00adfor\u00admation"), an
 accent by itself ("cafe\u0301") and a word cut at the end of a line ("infor-\nmation") for others.
+And who takes a line for a sentence reads halves of one where lines are broken to fit a page.
 """
 
 from __future__ import annotations
@@ -24,7 +25,18 @@ _ODD: Final = re.compile(
     "|(?P<unseen>[\u00ad\u200b\u200c\u2060\ufeff]+)"  # soft hyphen, zero width, byte order mark
     "|(?P<ligature>[\ufb00-\ufb06])"
     "|(?P<accent>\\w[\u0300-\u036f]{1,9})"
+    r"|(?P<break>(?<=[\w,;)\]%\"'’]) ?\r?\n(?=[^\W_]))"
 )
+_FULL: Final = 40
+"""A shorter line was not broken to fit a page: it is an item, a heading or an entry."""
+_OPEN: Final = (
+    "a an and are as at by for from in is its of on or that the their to was were which with"
+)
+_GOES_ON: Final = re.compile(rf"(?:,|\b(?:{'|'.join(_OPEN.split())}))$")
+"""The end of a line that no sentence ends with."""
+_CELLS: Final = re.compile(r"[\t|]")
+_ENTRY: Final = re.compile(r"[\w -]{1,40}:\s|[\w.]{1,3}[.)]\s|o\s")
+"""How an entry or item of a list begins: "price: 4 euros", "b) bread"."""
 
 
 @lru_cache(maxsize=256)
@@ -52,5 +64,22 @@ def _changes(text: str) -> Iterator[tuple[Span, str]]:
         elif match["accent"]:
             if (whole := normalize("NFC", odd)) != odd:
                 yield match.span(), whole
+        elif match["break"]:
+            if _broken(text, *match.span()):
+                yield match.span(), " "
         else:
             yield match.span(), ""
+
+
+def _broken(text: str, start: int, end: int) -> bool:
+    """Whether a sentence goes on behind the line break there: the line is full and has no end."""
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    next_break = text.find("\n", end)
+    following = text[end : next_break if next_break >= 0 else len(text)]
+    goes_on = text[end].islower() or bool(_GOES_ON.search(line))
+    return (
+        len(line) >= _FULL
+        and goes_on
+        and not _CELLS.search(line + following)
+        and not _ENTRY.match(following)
+    )
