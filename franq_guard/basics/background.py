@@ -14,6 +14,7 @@ from threading import Lock, Thread
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from franq_guard.basics.daemons import start_daemon
+from franq_guard.basics.failures import log_failure
 
 _log = logging.getLogger(__name__)
 
@@ -130,7 +131,7 @@ class Background(Generic[T]):
                 self._handle(*item)
             except Exception as error:  # the next items are still handled
                 self.failed += 1
-                _log.warning("%s failed: %s: %s", self._what, type(error).__name__, error)
+                log_failure(_log, f"{self._what} failed", error)
             finally:
                 del item  # so that the item can be freed while this thread waits
                 self._waiting.task_done()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from zlib import crc32
 
 from franq_guard.basics.background import Background
+from franq_guard.basics.failures import log_failure
 from franq_guard.capture.evidence import EvidenceFrom, check_evidence
 from franq_guard.capture.job import Job
 from franq_guard.capture.outlet import check_guard
@@ -161,7 +162,7 @@ class Watcher:
         try:
             self._queue.put(_Seen(gather, hooks.here(), copy_context()))
         except Exception as error:  # watching must not break the application
-            _log.warning("a run was not watched: %s: %s", type(error).__name__, error)
+            log_failure(_log, "a run was not watched", error)
 
     @property
     def dropped(self) -> int:

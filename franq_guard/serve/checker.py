@@ -22,6 +22,7 @@ from typing import Any, Protocol
 from franq_guard import telemetry
 from franq_guard.basics.background import Steps
 from franq_guard.basics.deadline import Abandonable, DeadlineExceeded
+from franq_guard.basics.failures import log_failure
 from franq_guard.policy import Policy
 from franq_guard.records import GuardedAnswer, Reason, Trace
 from franq_guard.serve.errors import Closing, QueueFull
@@ -315,7 +316,7 @@ def applied(policy: Policy, answer: GuardedAnswer) -> str:
     try:
         return policy.apply(answer.original, answer.verdicts)
     except Exception as error:  # the action may be the user's own function
-        _log.warning("the policy's action failed: %s", type(error).__name__)
+        log_failure(_log, "the policy's action failed", error)
         return policy.on_failure(answer.original, answer.verdicts)
 
 
@@ -333,5 +334,4 @@ def _observing() -> Iterator[None]:
     try:
         yield
     except Exception as error:  # a failing listener must not break the check
-        _log.warning("a listener failed: %s", type(error).__name__)
-        _log.debug("the failure", exc_info=True)
+        log_failure(_log, "a listener failed", error)

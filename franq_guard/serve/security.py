@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from franq_guard.basics.failures import log_failure
 from franq_guard.serve.errors import ServeError, error_body
 from franq_guard.serve.settings import ServeSettings
 
@@ -121,9 +122,7 @@ class Door:
         except ClientDisconnect:  # it left before its body had arrived: no failure of the service
             return
         except Exception as error:
-            # Only the error's type: its message may contain text of the request.
-            _log.error("%s failed: %s", scope["path"], type(error).__name__)
-            _log.debug("the failure", exc_info=True)
+            log_failure(_log, f"{scope['path']} failed", error, logging.ERROR)
             self._on_error("internal")
             if begun:
                 raise ConnectionError("the reply broke off") from None

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
+from franq_guard.basics.failures import log_failure
 from franq_guard.basics.grouping import in_groups
 from franq_guard.claims import ClaimSplitter
 from franq_guard.claims.spans import whole
@@ -139,8 +140,7 @@ def finished(
     try:
         text = policy.apply(answer, verdicts)
     except Exception as error:  # a user's action must not break the chain; on_error decides
-        _log.warning("the policy's action failed: %s", type(error).__name__)
-        _log.debug("the failure", exc_info=True)  # its message may contain text of users
+        log_failure(_log, "the policy's action failed", error)
         text, failed = policy.on_failure(answer, verdicts), True
     written = trace.generation
     return GuardedAnswer(

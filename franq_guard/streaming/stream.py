@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from franq_guard.basics.background import Steps
+from franq_guard.basics.failures import log_failure
 from franq_guard.claims.rules.splitter import RuleSplitter
 from franq_guard.policy import Policy
 from franq_guard.records import Generation, GuardedAnswer, Trace, Verdict
@@ -265,8 +266,7 @@ class ClaimStream:
         try:
             return self._settled_text.find_end(self._text, self._asked)
         except Exception as error:  # everything is checked at the end of the answer then
-            _log.warning("looking for settled claims failed: %s", type(error).__name__)
-            _log.debug("the failure", exc_info=True)
+            log_failure(_log, "looking for settled claims failed", error)
             return 0
 
     def _ask(self, end: int, *, over: bool) -> None:
@@ -327,8 +327,7 @@ class ClaimStream:
         try:
             text = released.so_far(self._text)
         except Exception as error:  # the text is released at the end of the answer instead
-            _log.warning("the policy failed on an unfinished answer: %s", type(error).__name__)
-            _log.debug("the failure", exc_info=True)
+            log_failure(_log, "the policy failed on an unfinished answer", error)
             text = released.text
         self._emit(text, end)
         released.move_base(self._text, self._settled_text)

@@ -9,6 +9,7 @@ from threading import TIMEOUT_MAX, RLock
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from franq_guard.basics.failures import log_failure
 from franq_guard.claims.spans import shifted, whole
 from franq_guard.records import Claim, Reason, Trace, Verdict
 from franq_guard.signals.clock import DeadlineExceeded
@@ -107,10 +108,8 @@ class ClaimWorker:
             _log.warning("claims not verified: %s", error)
             return unverified(self._reading, part, "timeout")
         except Exception as error:  # a live chain must not break on a failure of ours
-            # Only the type: the message may contain text of users.
-            _log.warning("claims not verified: %s", type(error).__name__)
+            log_failure(_log, "claims not verified", error)
             hooks.failed(error)
-            _log.debug("check failed", exc_info=True)
             return unverified(self._reading, part, "error")
         finally:
             self._read = max(self._read, part.end)

@@ -11,6 +11,7 @@ from torch import Tensor
 from transformers import LogitsProcessor, LogitsProcessorList
 from transformers.generation import GenerationMode
 
+from franq_guard.basics.failures import log_failure
 from franq_guard.language_model.transformers.network import as_id_set
 from franq_guard.language_model.transformers.step_keeper import StepKeeper
 from franq_guard.language_model.transformers.token_scores import TokenScores
@@ -48,8 +49,8 @@ class Listener(LogitsProcessor):  # type: ignore[misc]
         if self.listening:
             try:
                 self.keeper(input_ids, scores)
-            except Exception:  # the user's generation must go on
-                logger.warning("token probabilities could not be kept", exc_info=True)
+            except Exception as error:  # the user's generation must go on
+                log_failure(logger, "token probabilities could not be kept", error)
                 self.listening = False
         return scores
 
@@ -110,8 +111,8 @@ class RecordedCall:
             prompt = self._prompt()
             width = 0 if prompt is None else prompt.shape[1]
             self._save(self._rows(sequences[:, width:]))
-        except Exception:  # the user has the answer; only the record is lost
-            logger.warning("this generation could not be recorded", exc_info=True)
+        except Exception as error:  # the user has the answer; only the record is lost
+            log_failure(logger, "this generation could not be recorded", error)
 
     def so_far(self, since: int = 0) -> list[Row]:
         """The rows generated so far, while ``generate`` runs; may be called from any thread.
@@ -129,8 +130,8 @@ class RecordedCall:
         try:
             self._save(self._rows(torch.tensor([ids], dtype=torch.long)))
             self._saved = True
-        except Exception:  # the stream must go on; end() tries again
-            logger.warning("this stream could not be recorded", exc_info=True)
+        except Exception as error:  # the stream must go on; end() tries again
+            log_failure(logger, "this stream could not be recorded", error)
 
     def _rows(self, answers: Tensor) -> list[Row]:
         """Rows of the generated ids (B, T), each up to its end."""
@@ -153,8 +154,8 @@ class RecordedCall:
             return None
         try:
             return self._listener.keeper.finish(answers).cpu()
-        except Exception:  # the ids are useful even without scores
-            logger.warning("token probabilities could not be kept", exc_info=True)
+        except Exception as error:  # the ids are useful even without scores
+            log_failure(logger, "token probabilities could not be kept", error)
             return None
 
     def _prompts(self, rows: int) -> list[tuple[int, ...] | None]:

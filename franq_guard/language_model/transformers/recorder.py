@@ -20,6 +20,7 @@ from typing import Any
 
 from transformers import GenerationMixin, LogitsProcessorList
 
+from franq_guard.basics.failures import log_failure
 from franq_guard.language_model.encoding import Encoder
 from franq_guard.language_model.transformers.network import Network
 from franq_guard.language_model.transformers.recorded_answer import BEGINNING, RecordedAnswer
@@ -187,8 +188,8 @@ def _recorded_generate(model: Any, *args: Any, **kwargs: Any) -> Any:
     try:
         run = recorder.start(_by_name(args, kwargs))
         args, kwargs = (), run.arguments
-    except Exception:  # listening must never break the user's generation
-        logger.warning("this generation could not be recorded", exc_info=True)
+    except Exception as error:  # listening must never break the user's generation
+        log_failure(logger, "this generation could not be recorded", error)
     if run is None:
         return original(*args, **kwargs)
     try:
@@ -220,7 +221,7 @@ def _ours_first(model: Any, *args: Any, **kwargs: Any) -> Any:
     try:
         config = kwargs["generation_config"] if "generation_config" in kwargs else args[0]
         ours = [p for p in ours if p.begin(config)]
-    except Exception:  # listening must never break the user's generation
-        logger.warning("token probabilities could not be kept", exc_info=True)
+    except Exception as error:  # listening must never break the user's generation
+        log_failure(logger, "token probabilities could not be kept", error)
         ours = []
     return LogitsProcessorList([*ours, *others])

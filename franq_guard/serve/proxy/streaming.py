@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 
+from franq_guard.basics.failures import log_failure
 from franq_guard.records import GuardedAnswer
 from franq_guard.serve.errors import ServeError
 from franq_guard.serve.proxy.chunks import Choices
@@ -158,6 +159,5 @@ def _refusal(error: Exception) -> ServeError:
     if isinstance(error, MalformedError):
         message = f"the upstream's stream cannot be read: {error}"
         return ServeError(502, "upstream_malformed", message)
-    _log.error("a stream failed: %s", type(error).__name__)
-    _log.debug("the failure", exc_info=error)
+    log_failure(_log, "a stream failed", error, logging.ERROR)
     return ServeError(500, "internal", "the service failed")

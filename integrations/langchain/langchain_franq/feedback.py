@@ -13,6 +13,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 
 from franq_guard import GuardedAnswer
 from franq_guard.basics.background import Background
+from franq_guard.basics.failures import log_failure
 
 _log = logging.getLogger(__name__)
 
@@ -76,8 +77,10 @@ class FeedbackQueue(Background["_Feedback"]):
         """Queue the report to be sent; neither waits nor raises."""
         try:
             self.put(_feedback_on(answer))
+        except LookupError as error:  # our own, which has no text of users
+            _log.warning("feedback was not sent: %s", error)
         except Exception as error:  # observability must not break a live chain
-            _log.warning("feedback was not sent: %s: %s", type(error).__name__, error)
+            log_failure(_log, "feedback was not sent", error)
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until all reports are sent; False if that takes over ``timeout`` seconds."""
@@ -89,7 +92,7 @@ class FeedbackQueue(Background["_Feedback"]):
             try:
                 flush(left)
             except Exception as error:
-                _log.warning("feedback was not flushed: %s: %s", type(error).__name__, error)
+                log_failure(_log, "feedback was not flushed", error)
         return sent
 
     def _send(self, feedback: _Feedback) -> None:
@@ -151,7 +154,7 @@ def _feedback_on(answer: GuardedAnswer) -> _Feedback:
     manager: Any = (var_child_runnable_config.get() or {}).get("callbacks")
     run_id = _uuid(answer.id) or getattr(manager, "parent_run_id", None)
     if run_id is None:
-        raise ValueError(f"no run is known of answer {answer.id!r}")
+        raise LookupError(f"no run is known of answer {answer.id!r}")
     trace_id, project = _traced(run_id, getattr(manager, "handlers", ()))
     known = [v.p_true for v in answer.verdicts if v.p_true is not None]
     labels = Counter(verdict.label for verdict in answer.verdicts)

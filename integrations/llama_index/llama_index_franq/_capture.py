@@ -36,6 +36,7 @@ from llama_index.core.instrumentation.events.retrieval import (
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import IndexNode, MetadataMode, NodeWithScore
 
+from franq_guard.basics.failures import log_failure
 from franq_guard.capture.matching import call_that_wrote
 from franq_guard.capture.server_logprobs import GrowingServerText
 from franq_guard.claims.blocks import blocks
@@ -334,8 +335,8 @@ class _Router(BaseEventHandler):
         for capture in _captures.get():
             try:
                 tell(capture, event)
-            except Exception:  # the dispatcher would hide it
-                _log.warning("an event was not captured", exc_info=True)
+            except Exception as error:  # the dispatcher would hide it
+                log_failure(_log, "an event was not captured", error)
 
 
 def tell(capture: Capture, event: BaseEvent) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from llama_index.core.callbacks.base_handler import BaseCallbackHandler
 from llama_index.core.callbacks.schema import CBEventType, EventPayload
 
+from franq_guard.basics.failures import log_failure
 from llama_index_franq._runs import Runs
 
 _log = logging.getLogger(__name__)
@@ -38,7 +39,7 @@ class LegacyHandler(BaseCallbackHandler):
                 self._runs.belongs(event_id, parent_id)
                 self._template(event_type, event_id, payload or {})
         except Exception as error:  # the manager passes it on to the application
-            _log.warning("a run was not watched: %s: %s", type(error).__name__, error)
+            log_failure(_log, "a run was not watched", error)
         return event_id
 
     def on_event_end(
@@ -53,7 +54,7 @@ class LegacyHandler(BaseCallbackHandler):
             self._tell(event_type, payload or {}, event_id)
             self._end(event_type, payload or {}, event_id)
         except Exception as error:  # the manager passes it on to the application
-            _log.warning("a run was not watched: %s: %s", type(error).__name__, error)
+            log_failure(_log, "a run was not watched", error)
 
     def start_trace(self, trace_id: str | None = None) -> None:
         """Do nothing: runs are distinguished by their events."""

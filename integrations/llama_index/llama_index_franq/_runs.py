@@ -18,6 +18,7 @@ from llama_index.core.base.response.schema import AsyncStreamingResponse, Stream
 from llama_index.core.chat_engine.types import BaseChatEngine, StreamingAgentChatResponse
 from llama_index.core.workflow import Workflow
 
+from franq_guard.basics.failures import log_failure
 from franq_guard.capture.evidence import EvidenceFrom
 from franq_guard.capture.job import Job
 from franq_guard.capture.watching import Watcher
@@ -320,5 +321,5 @@ class suppressed(suppress):
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
         if isinstance(error, Exception):
-            _log.warning("a run was not watched: %s: %s", type(error).__name__, error)
+            log_failure(_log, "a run was not watched", error)
         return bool(super().__exit__(kind, error, trace))
