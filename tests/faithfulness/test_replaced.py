@@ -531,3 +531,34 @@ IN_A_JAR = "In a closed jar with a lid, it keeps for {}."
 def test_a_count_in_a_part_that_moved(claim, text, times):
     found = replaced(IN_A_JAR.format(claim), [text.split(". ")[0]], text)
     assert dict(zip(REPLACED, found, strict=True))["number_replaced"] == times
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("Keep it at -5 °C.", ["-5"]),
+        ("Keep it at −5°C (-6 °C at night).", ["-5", "-6"]),
+        ("Keep it between -20 and -10 degrees.", ["-20", "-10"]),
+        ("Keep it at minus five degrees.", ["-5"]),
+        ("Keep it at 5 degrees Celsius below zero.", ["-5"]),
+        ("It freezes at minus 6.", ["-6"]),
+        ("Keep it at 5–10 °C, or 3 - 4 °C.", ["5", "10", "3", "4"]),  # ranges
+        ("It is 12 minus 6.", ["12", "6"]),
+        ("Sales: -5%.", ["5"]),  # told as "fell by 5%"
+    ],
+)
+def test_numbers_below_zero(text, numbers):
+    assert [token.text for token in tokens(text) if token.kind == "number"] == numbers
+
+
+def test_a_temperature_below_zero_is_another_than_the_one_above():
+    text = "The vaccine is kept in the freezer of the ward at -5 °C."
+    right = "The vaccine is kept in the freezer of the ward at minus 5 degrees Celsius."
+    found = [
+        dict(zip(REPLACED, replaced(claim, [text], text), strict=True))
+        for claim in (right, text.replace("-5", "5"))
+    ]
+    assert [(values["number_replaced"], values["number_unknown"]) for values in found] == [
+        (0, 0),
+        (2, 1),  # it alone differs; every other word is there
+    ]

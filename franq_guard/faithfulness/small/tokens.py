@@ -102,6 +102,15 @@ _LONGEST: Final = 20  # what is looked for before a number
 _LAST_DAY: Final = 31
 _ORDINAL_ENDS: Final = ("st", "nd", "rd", "th")
 _DATED: Final = re.compile(r" \d")
+_MINUS: Final = re.compile(r"(?:^|[\s(])[-−–]$")
+_SAID_MINUS: Final = re.compile(r"(?<!\w )\bminus\s$|[a-z] minus\s$", re.IGNORECASE)
+"""Not "12 minus 6"."""
+_DEGREES: Final = re.compile(
+    r"(?:\s?(?:to|and|–|-)\s?(?:minus\s)?[-−–]?\d+(?:\.\d+)?)?\s?(?:°|degrees?\b)"
+    r"(?P<below>\s?[CF]?(?:\s(?:celsius|fahrenheit))?\sbelow\szero\b)?",
+    re.IGNORECASE,
+)
+"""Behind a temperature. Elsewhere "-5%" may be told as "fell by 5%"."""
 
 
 @lru_cache(maxsize=4096)
@@ -171,7 +180,8 @@ def _read(text: str) -> list[Token]:
             after = _AFTER.match(text, match.end())
             of = _beside(text, token.text, match.span(), after)
             limit = limit_of(text, *match.span(), of.unit.partition(" ")[2])
-            token = token._replace(of=of._replace(limit=limit))
+            below = "-" * (token.kind == "number" and _is_below_zero(text, *match.span()))
+            token = token._replace(text=below + token.text, of=of._replace(limit=limit))
             measure = after.end() if after else 0
         elif start < measure:
             token = token._replace(of=found[-1].of)
@@ -187,6 +197,15 @@ def _read(text: str) -> list[Token]:
         found.append(token)
         before = match.end()
     return found
+
+
+def _is_below_zero(text: str, start: int, end: int) -> bool:
+    """Whether a number is below zero: "-5 °C", "5 degrees below zero", "minus 5"."""
+    degrees = _DEGREES.match(text, end)
+    before = text[max(0, start - _LONGEST) : start]
+    if degrees and (degrees["below"] or _MINUS.search(before)):
+        return True
+    return _SAID_MINUS.search(before) is not None
 
 
 def _beside(text: str, number: str, at: Span, after: re.Match[str] | None) -> Measured:
