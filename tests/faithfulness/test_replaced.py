@@ -562,3 +562,19 @@ def test_a_temperature_below_zero_is_another_than_the_one_above():
         (0, 0),
         (2, 1),  # it alone differs; every other word is there
     ]
+
+
+@pytest.mark.parametrize(
+    ("claim", "value"),
+    [
+        ("The vaccine is kept at 6 °C.", 2),  # vaccine and kept, 2 of 2, and all that differs
+        ("The vaccine is kept at 6 °C or 7 °C.", 2),
+        ("The vaccine is used at 6 °C.", 1 / 2),  # "used" is not there
+        ("The vaccine is kept for 12 hours.", 2 / 3),  # nor are hours
+        ("The vaccine is kept at 5 °C.", 0),
+    ],
+)
+def test_a_number_at_the_end_of_the_claim_where_the_sentence_goes_on(claim, value):
+    text = "The vaccine is kept at 5 °C until noon."
+    found = dict(zip(REPLACED, replaced(claim, [text], text), strict=True))
+    assert found["number_replaced"] == pytest.approx(value)

@@ -155,7 +155,9 @@ class _Pair:
         own, other = self.here.numbers, self.there.numbers
         numbers = own - other, other - own
         found = [gap for gap in self.gaps if gap.other_number(*numbers, self.there.words)]
-        if self._alone(gap.is_only(("number", "few")) for gap in found):
+        if self._alone(
+            gap.is_only(("number", "few")) or gap.ends_with_other_number(*numbers) for gap in found
+        ):
             return 1 if self._derived(everywhere) else 2
         if any(gap.tight or gap.has_new(("number", "few"), everywhere.measures) for gap in found):
             return 1

@@ -20,6 +20,8 @@ _NEXT: Final = 4
 """A name is not replaced if it stands among so many words where another one does."""
 _RUN: Final = 3
 """So many matching words before the claim's last name show that it is in another one's place."""
+_FEWEST: Final = 2
+"""The same for the claim's last number."""
 _SUBJECT: Final = 4
 """At most so many words name what a sentence has as "it"."""
 SOME: Final = frozenset(map(stem, word_set("somebody someone something everybody everyone")))
@@ -161,6 +163,22 @@ class Gap:
                 and _counts(other, extra)
             )
             for own, other in self.places()
+        )
+
+    def ends_with_other_number(self, lacking: Counter[str], extra: Counter[str]) -> bool:
+        """Whether the claim ends with a number in another one's place, where the sentence goes on.
+
+        "Kept at 6 °C.", "kept at 5 °C until use". Of labelled pairs 11 unsupported ones and no
+        supported one end so after two matching words (after one 16 and 1).
+        """
+        return (
+            self.before
+            and not self.after
+            and self.run >= _FEWEST
+            and bool(self.claim)
+            and all(token.kind == "number" for token in self.claim)
+            and _counts(self.claim, lacking)
+            and _counts(self.sentence[:1], extra)
         )
 
     def other_name(self, here: frozenset[str], there: frozenset[str]) -> bool:
