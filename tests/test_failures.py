@@ -4,7 +4,8 @@ import logging
 
 import pytest
 
-from franq_guard.basics.failures import log_failure
+from franq_guard.basics.failures import log_failure, told
+from franq_guard.language_model.base import MissingModelError
 
 LOG = logging.getLogger("franq_guard.test_failures")
 
@@ -27,3 +28,8 @@ def test_the_message_is_logged_at_debug_alone(caplog, level, told):
 def test_the_level_is_that_of_the_failure(caplog):
     log_failure(LOG, "a stream failed", KeyError("x"), logging.ERROR)
     assert [record.levelname for record in caplog.records] == ["ERROR"]
+
+
+def test_a_message_of_ours_is_told():
+    assert told(MissingModelError("run: pip install x")) == "MissingModelError: run: pip install x"
+    assert told(RuntimeError("Ann Lee")) == "RuntimeError"

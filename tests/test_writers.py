@@ -596,7 +596,9 @@ def test_who_wrote_stands_in_a_row():
     read = trace_from_dict(row | {"tokens": [token], "source": "captured"}).generation
     assert (read.writer, read.source) == (OWN, "captured")
     assert trace_from_dict(row | {"tokens": [token], "writer": None}).generation.source == "server"
-    for wrong in ({"writer": 1}, {"writer": ""}, {"source": "heard"}):
+    elsewhere = trace_from_dict(row | {"source": "wikipedia"}).generation  # another's column
+    assert elsewhere.source == "none"
+    for wrong in ({"writer": 1}, {"writer": ""}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             trace_from_dict(row | wrong)
 

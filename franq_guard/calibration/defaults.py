@@ -14,10 +14,16 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
+from franq_guard.basics.failures import OwnMessage
 from franq_guard.calibration.store import Calibrator
 from franq_guard.records import Form, Source
 
 _log = logging.getLogger(__name__)
+
+
+class MismatchError(ValueError, OwnMessage):
+    """A calibrator that was given does not fit what is used; the message says where."""
+
 
 _REMEDY = (
     "Fit one for this set-up with `franq calibrate` and the same settings, or use the models and "
@@ -86,7 +92,7 @@ def choose(
         strict: raise an error, instead of warning, if the given calibrator does not match.
 
     Raises:
-        ValueError: with ``strict``, instead of that warning.
+        MismatchError: with ``strict``, instead of that warning.
     """
     used = {**setting, "source": source, "writer": writer or "unknown"}
     if given is not None:
@@ -125,7 +131,7 @@ def _generality(calibrator: Calibrator) -> tuple[bool, bool]:
 def _given(given: Calibrator, mismatches: list[str], *, strict: bool) -> Calibrator:
     if mismatches and strict:
         told = "; ".join(mismatches)
-        raise ValueError(f"calibrator {given.name}: {told}. {_remedy(told)}")
+        raise MismatchError(f"calibrator {given.name}: {told}. {_remedy(told)}")
     for mismatch in mismatches:
         _log.warning("calibrator %s: %s. %s", given.name, mismatch, _remedy(mismatch))
     return given

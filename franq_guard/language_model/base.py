@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from franq_guard.basics.failures import OwnMessage
 from franq_guard.records import Generation, Reason, Trace
 
 Progress = Callable[[int, int], None]
 """Called with (prompts done, prompts in all) after every batch."""
 
 
-class MissingModelError(RuntimeError):
+class MissingModelError(RuntimeError, OwnMessage):
     """A model is not installed; the message says how to install it."""
 
 

@@ -13,9 +13,13 @@ from langchain_core.runnables.config import var_child_runnable_config
 
 from franq_guard import GuardedAnswer
 from franq_guard.basics.background import Background
-from franq_guard.basics.failures import log_failure
+from franq_guard.basics.failures import OwnMessage, log_failure
 
 _log = logging.getLogger(__name__)
+
+
+class NoRunError(LookupError, OwnMessage):
+    """An answer belongs to no run that is known."""
 
 
 class FeedbackClient(Protocol):
@@ -77,8 +81,6 @@ class FeedbackQueue(Background["_Feedback"]):
         """Queue the report to be sent; neither waits nor raises."""
         try:
             self.put(_feedback_on(answer))
-        except LookupError as error:  # our own, which has no text of users
-            _log.warning("feedback was not sent: %s", error)
         except Exception as error:  # observability must not break a live chain
             log_failure(_log, "feedback was not sent", error)
 
@@ -154,7 +156,7 @@ def _feedback_on(answer: GuardedAnswer) -> _Feedback:
     manager: Any = (var_child_runnable_config.get() or {}).get("callbacks")
     run_id = _uuid(answer.id) or getattr(manager, "parent_run_id", None)
     if run_id is None:
-        raise LookupError(f"no run is known of answer {answer.id!r}")
+        raise NoRunError(f"no run is known of answer {answer.id!r}")
     trace_id, project = _traced(run_id, getattr(manager, "handlers", ()))
     known = [v.p_true for v in answer.verdicts if v.p_true is not None]
     labels = Counter(verdict.label for verdict in answer.verdicts)
