@@ -1,6 +1,6 @@
 """Finds a model's other texts in an output besides the answer; puts all checked texts in place.
 
-That are texts anywhere in the output, and what models inside an agent's tools wrote.
+Such texts stand anywhere in the output, or were written by models inside an agent's tools.
 """
 
 from __future__ import annotations
