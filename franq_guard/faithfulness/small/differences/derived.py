@@ -15,7 +15,6 @@ from decimal import Decimal, InvalidOperation
 from itertools import permutations
 from typing import Final
 
-from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.amounts.units import CURRENCY_PATTERN
 from franq_guard.faithfulness.small.numerals import CARDINAL_PATTERN, in_digits
 from franq_guard.faithfulness.small.tokens import tokens
@@ -25,16 +24,12 @@ _CASE: Final = re.compile(
 )
 _MOST: Final = 8
 """Of more numbers than this, some sum is any number by chance."""
-_COMPARED: Final = "|".join(
-    sorted(
-        word_set(
-            "more less fewer longer shorter older younger later earlier higher lower taller deeper "
-            "wider narrower dearer cheaper heavier lighter larger bigger smaller faster slower "
-            "warmer colder cooler hotter better worse further farther ahead behind above below "
-            "apart before after under over"
-        )
-    )
-)
+_COMPARED: Final = (
+    "more less fewer longer shorter older younger later earlier higher lower taller deeper wider "
+    "narrower dearer cheaper heavier lighter larger bigger smaller faster slower warmer colder "
+    "cooler hotter better worse further farther ahead behind above below apart before after under "
+    "over"
+).replace(" ", "|")
 _NUMBER: Final = rf"(?:\d[\d,]*(?:\.\d+)?|(?i:\b{CARDINAL_PATTERN})\b)"
 _MONEY: Final = rf"(?:(?i:{CURRENCY_PATTERN})\s?)?"
 _DIFFERENCE: Final = re.compile(
