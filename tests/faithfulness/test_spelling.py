@@ -72,6 +72,12 @@ def test_nothing_else_changes(claim: str) -> None:
         ("The gate is open 08:15–18:45.", "It opens at 8:15 am.", "08:15"),
         ("The gate shuts at 6 pm.", "The gate shuts at 18:00.", "6 pm"),
         ("It opens at 9 am and shuts at 12 pm.", "It shuts at noon.", "12 pm"),
+        ("The gate shuts at 17:30.", "The gate shuts at half past five.", "17:30"),
+        ("The gate shuts at 5:30 p.m.", "The gate shuts at half past five.", "5:30 p.m"),
+        ("The gate shuts at 21:45.", "It shuts at a quarter to ten in the evening.", "21:45"),
+        ("The gate is open from 8:10 to 19:00.", "It opens at ten past eight.", "8:10"),
+        ("The gate shuts at 03:00.", "The gate shuts at 3 o'clock, at night.", "03:00"),
+        ("The gate shuts at 03:00.", "The gate shuts at three in the morning.", "03:00"),
         ("The bar shuts at midnight.", "The bar shuts at 00:00.", "midnight"),
         ("It is shut on 25 December.", "It is shut on Christmas Day.", "25 December"),
         ("It is shut on New Year’s Eve.", "It is shut on December 31st.", "New Year’s Eve"),
@@ -85,6 +91,11 @@ def test_nothing_else_changes(claim: str) -> None:
         ("Exports fell by 25 %.", "Exports fell by a quarter.", "25 %"),
         ("Half of the crew stayed.", "50 percent of the crew stayed.", "Half"),
         ("Three fifths of the crew stayed.", "60 % of the crew stayed.", "Three fifths"),
+        ("Seven in ten cats are ill.", "70 % of the cats are ill.", "Seven in ten"),
+        ("12.5 % of the staff left.", "One in eight left.", "12.5 %"),  # 100 / 8
+        ("It failed in 40 % of the cases.", "It failed in two out of every five cases.", "40 %"),
+        ("Permits: a quarter fewer.", "Permits fell by 25%.", "a quarter"),
+        ("The fee is two fifths lower.", "The fee is 40 per cent lower.", "two fifths"),
         ("It rose in the third quarter of 2021.", "It rose in Q3 2021.", "third quarter of 2021"),
         ("Turnover rose in Q3.", "It rose in the third quarter of 2021.", "Q3"),
         ("The dam cost 1.2 million dollars.", "The dam cost $1.2M.", "1.2 million"),
@@ -118,6 +129,12 @@ def test_an_equal_value_in_another_form_becomes_the_passages(
         ("Rides take an hour and 30 minutes.", "Rides take half-hourly breaks."),
         ("It is shut on 25 December.", "It is shut on Boxing Day."),
         ("It opened on 25 December 1990.", "It opened on Christmas Day."),  # of any year?
+        ("The gate is open from 5:30 to 17:30.", "It opens at half past five."),  # which?
+        ("The gate shuts at 17:30.", "The gate shuts at half past five in the morning."),
+        ("The gate shuts at 9:30.", "The gate shuts at half past nine."),  # may be the evening
+        ("It has 12 gates, 3 in the morning sun.", "It shuts at 15:00."),
+        ("33 % of them left.", "One in three of them left."),
+        ("Permits: a quarter fewer, one in ten.", "Permits fell by 20%."),
         ("The vote ended 3:40.", "It ended at 3:40 a.m."),
         ("Pour in 750 ml of broth.", "It takes 7.5 l of broth."),
         ("The pier is 1,200 m long.", "The pier is 1.2 miles long."),

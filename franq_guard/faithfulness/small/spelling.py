@@ -13,6 +13,7 @@ from typing import Final
 from franq_guard.faithfulness.small.amounts.bounds import exact
 from franq_guard.faithfulness.small.amounts.values import Found, Value, read
 from franq_guard.faithfulness.small.plain import plain
+from franq_guard.records import Span
 
 SPELLING: Final = "spelling13"
 """Part of the model's fingerprint; change it with any rule of how texts and facts are read."""
@@ -23,7 +24,7 @@ def as_written(claim: str, text: str) -> str:
 
     Only where `text` has the same value in another spelling and not in the claim's own, or where a
     bound holds for its number (:func:`.bounds.exact`): nothing else of the claim changes, but that
-    it is plain (:func:`.plain.plain`).
+    it is plain (:func:`.plain.plain`). What may be two values of the text stays as it is.
 
     Args:
         claim: whose numbers are looked up.
@@ -32,9 +33,12 @@ def as_written(claim: str, text: str) -> str:
     claim, text = plain(claim).text, plain(text).text
     found = list(read(claim))
     known = _spellings(text) if found else {}
-    places = {(f.start, f.end): f for f in found if _other(claim, f, known)}
-    for start, end in _apart(sorted(places)):
-        claim = claim[:start] + known[places[start, end].value][0] + claim[end:]
+    places: dict[Span, set[str]] = {}
+    for one in found:
+        if _other(claim, one, known):
+            places.setdefault((one.start, one.end), set()).add(known[one.value][0])
+    for start, end in _apart([place for place, spelled in places.items() if len(spelled) == 1]):
+        claim = claim[:start] + places[start, end].pop() + claim[end:]
     return exact(claim, text)
 
 
@@ -50,9 +54,9 @@ def _plain(spelling: str) -> str:
     return spelling.lower().replace(",", "").replace("-", " ").removesuffix("s")
 
 
-def _apart(places: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _apart(places: list[Span]) -> list[Span]:
     """Places that do not overlap, the last first; of two that begin together the longer one."""
-    kept: list[tuple[int, int]] = []
+    kept: list[Span] = []
     for start, end in sorted(places, key=lambda place: (place[0], -place[1])):
         if not kept or start >= kept[-1][1]:
             kept.append((start, end))

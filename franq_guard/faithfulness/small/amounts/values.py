@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from franq_guard.basics.words import word_set
+from franq_guard.faithfulness.small.amounts.clock import times
 from franq_guard.faithfulness.small.amounts.units import (
     CURRENCY_PATTERN,
     RATE_PATTERN,
@@ -111,25 +112,26 @@ _PART_OF_UNIT: Final = re.compile(
 _ARTICLE: Final = re.compile(  # not in "twice a week"
     rf"\b(?:within|after|for) (?P<measure>an? (?!second\b)(?P<unit>{UNIT_PATTERN}))", re.IGNORECASE
 )
+_THAN: Final = (
+    "more less fewer off higher lower larger smaller cheaper dearer longer shorter faster slower "
+    "heavier lighter"
+).replace(" ", "|")
 _SHARE: Final = re.compile(
     r"(?P<other>\b(?:the|an?|th[ai]t|each|its|his|her|their|one|first|second) (?:\w+ )?half)"
     r"|(?P<by>\b(?:by|than) )?"
     r"(?P<share>\b(?:(?P<count>an?|one|two|three|four|seven|nine)[ -])?"
-    r"(?P<part>half|quarter|fifth|tenth)s?\b)"
-    r"(?P<of> of (?!an?\b|\d|the year\b)| the\b)?"
+    r"(?P<part>half|quarter|fifth|eighth|tenth|twentieth)s?\b)"
+    rf"(?P<of> of (?!an?\b|\d|the year\b)| the\b|(?= (?:{_THAN})\b))?"
     r"(?P<ends>(?=\s*(?:[.,;:)!?]|$)|\s(?:from|since|compared|between|in|over|during|on)\b))?",
     re.IGNORECASE,
 )
-_PARTS: Final = {"half": 50, "quarter": 25, "fifth": 20, "tenth": 10}
-_ONE: Final = word_set("a an one")
-_CLOCK: Final = re.compile(
-    r"(?<![\w:.,/])(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?\s?"
-    r"(?P<half>[ap])(?:\.\s?m(?:\.(?=[,;)]|\s+[a-z\d]))?|m\b)",
+_PARTS: Final = {"half": 2, "quarter": 4, "fifth": 5, "eighth": 8, "tenth": 10, "twentieth": 20}
+_COUNT: Final = rf"\d{{1,3}}|{CARDINAL_PATTERN}"
+_OUT_OF: Final = re.compile(
+    rf"(?<![\w.,/-])(?P<few>{_COUNT}) (?:in|out of)(?: every)? (?P<many>{_COUNT})\b(?![.,:/-]?\d)",
     re.IGNORECASE,
 )
-_CLOCK_24: Final = re.compile(r"(?<![\w:.,/])(?P<hour>0\d|1\d|2[0-3]):(?P<minute>[0-5]\d)(?![\d:])")
-_NAMED_TIMES: Final = {"midnight": 0, "noon": 12, "midday": 12}
-_NAMED_TIME: Final = re.compile(rf"\b(?:{'|'.join(_NAMED_TIMES)})\b", re.IGNORECASE)
+_ONE: Final = word_set("a an one")
 _QUARTER: Final = re.compile(
     r"\b(?:Q(?P<digit>[1-4])|(?P<word>first|second|third|fourth) quarter)\b"
     r"(?P<dated>(?: of)? (?P<year>\d{4})\b)?",
@@ -303,31 +305,31 @@ def _with_half(match: re.Match[str]) -> Decimal:
 
 
 def _shares(text: str) -> Iterator[Found]:
-    """Parts of a whole in words as per cent: "half of the", "by a quarter"."""
+    """Parts of a whole as per cent: "half of the", "by a quarter", "a fifth less", "one in eight".
+
+    Not "one in three", which is 33.33... %.
+    """
     for match in _finds(_SHARE, text, *_PARTS):
         count = (match["count"] or "").lower()
         half = (match["part"] or "").lower() == "half"
         if match["other"] or bool(count) == half:
             continue
-        if match["of"] or (match["by"] and match["ends"] is not None):
+        if match["of"] is not None or (match["by"] and match["ends"] is not None):
             times = 1 if half or count in _ONE else _cardinal(count)
-            value = Decimal(times * _PARTS[match["part"].lower()])
-            yield Found(*match.span("share"), ("%", value))
+            yield Found(*match.span("share"), _per_cent(times, _PARTS[match["part"].lower()]))
+    for match in _OUT_OF.finditer(text):
+        few, many = (int(n) if n.isdecimal() else _cardinal(n) for n in match.group("few", "many"))
+        if 0 < few < many and 1000 * few % many == 0:
+            yield Found(*match.span(), _per_cent(few, many))
+
+
+def _per_cent(part: int, whole: int) -> Value:
+    return "%", Decimal(100 * part) / whole
 
 
 def _clock_times(text: str) -> Iterator[Found]:
-    for match in _CLOCK.finditer(text):
-        hour = int(match["hour"])
-        if 1 <= hour <= 12:
-            hour = hour % 12 + 12 * (match["half"] in "pP")
-            yield Found(*match.span(), ("clock", hour, int(match["minute"] or 0)))
-    for match in _NAMED_TIME.finditer(text):
-        yield Found(*match.span(), ("clock", _NAMED_TIMES[match.group().lower()], 0))
-    in_halves = _CLOCK.search(text) is not None  # then "10:00" may be ten in the evening
-    for match in _CLOCK_24.finditer(text):
-        hour = int(match["hour"])
-        if not in_halves or hour < 10 or hour > 12:
-            yield Found(*match.span(), ("clock", hour, int(match["minute"])))
+    for start, end, hour, minute in times(text):
+        yield Found(start, end, ("clock", hour, minute))
 
 
 def _quarters(text: str) -> Iterator[Found]:
