@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from franq_guard.basics.text import with_line_feeds
 from franq_guard.basics.words import word_set
 from franq_guard.claims.attribution import NAMED, frames, named_in_frames, numbers_in
 from franq_guard.claims.forms import BLANK_ENTITY, INLINE_TAG, breaks_in_cells
@@ -254,6 +255,7 @@ def cited_by(text: str, claims: Sequence[Claim]) -> list[list[Citation]]:
     them. Directly adjacent citations belong to the same claims. In a line that begins with a
     citation, each sentence may.
     """
+    text = with_line_feeds(text)
     of: list[list[Citation]] = [[] for _ in claims]
     told = [i for i, claim in enumerate(claims) if claim.spans and claim.not_a_claim is None]
     ends = sorted((_last_word(text, claims[i]), i) for i in told)

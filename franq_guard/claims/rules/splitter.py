@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from franq_guard.basics.text import with_line_feeds
 from franq_guard.claims.blocks import NOTHING, Block, blocks, closing_sources
 from franq_guard.claims.forms import SOURCES
 from franq_guard.claims.rules.asides import without_asides, without_examples
@@ -95,6 +96,7 @@ class RuleSplitter:
         Only those that end after character ``after``; earlier ones are not split into claims.
         ``reader``: one that has read the text before ``answer``; it reads on.
         """
+        answer = with_line_feeds(answer)
         reader, stated = reader or Reader(answer, question), Stated(answer)
         head: Sequence[str] = ()
         found = blocks(answer)
