@@ -318,6 +318,6 @@ def _sources(text: str) -> Iterator[Stretch]:
     for line in text.split("\n"):
         if listing and _SOURCE.match(line):
             yield Stretch(at, at + len(line), "citation")
-        elif line.strip():
+        elif line.strip(" \t=-"):  # no line under the heading "Sources"
             listing = SOURCES.match(line) is not None
         at += len(line) + 1

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from franq_guard.basics.text import with_line_feeds
-from franq_guard.claims.blocks import Block, blocks
+from franq_guard.claims.blocks import UNDERLINE, Block, blocks
 from franq_guard.claims.rebuild import rebuild
 from franq_guard.claims.sentences import sentences
 from franq_guard.claims.spans import subtract
@@ -172,8 +172,9 @@ def _without_lines(text: str, found: Sequence[Block], gone: Sequence[Block]) -> 
         if block.start not in lost:
             continue
         start = max(text.rfind("\n", 0, block.start) + 1, 0)
-        end = text.find("\n", block.end)
-        end = len(text) if end < 0 else end + 1
+        end = _end_of_line(text, block.end)
+        if block.kind == "heading" and UNDERLINE.match(text, end, _end_of_line(text, end)):
+            end = _end_of_line(text, end)
         shared = (i > 0 and found[i - 1].end > start) or (
             i + 1 < len(found) and found[i + 1].start < end
         )
@@ -186,6 +187,12 @@ def _without_lines(text: str, found: Sequence[Block], gone: Sequence[Block]) -> 
                 end = blank.end()
             done = end
         yield _Edit(start, end)
+
+
+def _end_of_line(text: str, at: int) -> int:
+    """Where the next line begins."""
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end + 1
 
 
 def _has_pairs(line: str) -> bool:

@@ -119,6 +119,7 @@ MARKS = [
     "\n- ```sh\n", "<think>", "</think>", "<script>", "</script>", "`<script>`", "<style>",
     "\n<script>\n", "<tool_call>", "</tool_call>", "<br>", "<p>", "</p>", "\n> ", "> ",
     "\n| ", " | ", "|\n", "\n|---|---|\n", "`", "**", "\n- ", "\n1. ", "\n# ", "\n---\n",
+    "\n=====\n", "\n-----\n",
     "\n", "\n\n", " ", "  ", "\r\n",
 ]  # fmt: skip
 MADE = st.lists(
