@@ -20,6 +20,7 @@ from franq_guard.claims.rules.finite_verb import (
 )
 from franq_guard.claims.rules.lexer import lex
 from franq_guard.claims.rules.nonclaims import reason
+from franq_guard.claims.rules.verbs import THIRD_PERSON_FORMS
 from franq_guard.records import Span
 
 _CONTRAST = (
@@ -84,6 +85,15 @@ _TURNS = {
     "citation": (_COLON,),
 }
 """Where a statement may begin, by what the sentence begins as."""
+_LISTS = re.compile(
+    r",?\s+(?P<rest>and\s+(?:(?:it|they|he|she) )?(?:also )?(?:(?:include|contain|offer|provide"
+    r"|feature|cover|support|need|require|come|consist)s?|included|contained|offered|provided|has"
+    r"|have|had|is|are|was|were)|(?<=,\s)including)\b[^,]*:\W*$",
+    re.I,
+)
+"""The end of a lead-in that states something first: "... and includes the following:"."""
+_LONGEST = 400
+"""A longer sentence is hardly a lead-in, which also keeps the time linear."""
 _BEFORE = re.compile(rf"{_CONTRAST}|;\s+|,\s+and\s+", re.I)
 
 
@@ -123,6 +133,8 @@ def turn(sentence: str, why: str) -> Turn | None:
     for cut, rest in sorted(found, key=lambda x: x[1])[:_MOST]:
         if reason(sentence[rest:]) is None and _states(sentence[rest:]):
             return Turn(cut, rest)
+    if why == "lead-in":
+        return _list_at_end(sentence)
     return _refusal_at_end(sentence) if why == "refusal" else None
 
 
@@ -145,6 +157,18 @@ def _refusal_at_end(sentence: str) -> Turn | None:
         if states and reason(sentence[m.end() :]) == "refusal":
             return Turn(*m.span(), states_first=True)
     return None
+
+
+def _list_at_end(sentence: str) -> Turn | None:
+    """The turn of "It costs 9 euros and includes the following:", also without "It"."""
+    found = _LISTS.search(sentence) if len(sentence) <= _LONGEST else None
+    if found is None or reason(opening := sentence[: found.start()]) is not None:
+        return None
+    if opening.split(maxsplit=1)[0].lower() in THIRD_PERSON_FORMS:
+        opening = f"It {opening[0].lower()}{opening[1:]}"
+    vague = found["rest"].lower() == "including" and not any(map(str.isdigit, opening))
+    states = not vague and _states(opening)  # vague: "It has many uses, including:"
+    return Turn(found.start(), found.start("rest"), states_first=True) if states else None
 
 
 def _states(text: str, *, of_us: bool = False) -> bool:
