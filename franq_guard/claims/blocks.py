@@ -131,7 +131,7 @@ def _is_title(text: str, found: Sequence[Block], underline: int) -> bool:
     if not found or found[-1].kind != "paragraph":
         return False
     last = found[-1]
-    if text[last.end : underline].strip(" \t") != "\n":
+    if text.find("\n", last.end) != underline - 1 or text[last.end : underline].strip():
         return False
     goes_on = len(found) > 1 and _continues(text, found[-2], last)
     return not goes_on and _UNDERLINED.match(text, last.start, last.end) is not None

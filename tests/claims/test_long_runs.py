@@ -35,6 +35,15 @@ def test_a_model_that_repeats_itself_ends():
     assert RuleSplitter().split(answer)
 
 
+def test_a_list_of_lead_ins_is_no_longer_and_longer_context():
+    splitter = RuleSplitter()
+    reader = splitter.reader()
+    text = "It is:\n\n" + "- It is red.\n- Then it is:\n" * 50 + "- It is big."
+    found = [c for unit in splitter.units(text, reader=reader) for c in unit.claims]
+    assert {claim.context for claim in found[3::2]} == {"list: Then it is"}
+    assert len(reader._leads) == 2
+
+
 def test_a_very_long_lead_in_is_not_read_with_each_item():
     lead = f"The {'red ' * 2_000}boats are:"
     claims = RuleSplitter().split(f"{lead}\n\n" + "- It is red.\n- big\n" * 100)
