@@ -231,7 +231,7 @@ def _rivals(words: Sequence[Word]) -> list[Sequence[Word]]:
 def _verbal(word: Word) -> bool:
     low = word.low
     return not word.is_name and (
-        low in verbs.PARTICIPLES or low in verbs.GERUNDS or verbs.is_ed_form(low) or low in w.NAMING
+        verbs.is_participle(low) or low in verbs.GERUNDS or low in w.NAMING
     )
 
 

@@ -24,7 +24,7 @@ from franq_guard.claims.rules.finite_verb import (
     opens_noun_phrase,
     subject_start,
 )
-from franq_guard.claims.rules.lexer import Word
+from franq_guard.claims.rules.lexer import Word, comma_before
 from franq_guard.claims.rules.list_doubts import COUNTS
 from franq_guard.claims.rules.list_members import describes
 from franq_guard.claims.rules.standing import closed
@@ -212,7 +212,7 @@ def _participle(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool
     low = tail[k].low
     if low in _NO_ADDITION or tail[k].is_name or k + 1 >= len(tail) or not tail[k + 1].is_word:
         return False
-    before = next((j for j in range(comma - 1, 0, -1) if frame[j].is_comma), comma)
+    before = comma_before(frame, comma, 0) or comma
     if frame[before + 1].low in w.PREPOSITIONS and low not in verbs.GERUNDS:
         return False  # "one of six, in addition to her, named in the book"
     if 0 < comma - before < 5 and _noun_follows(frame, before + 1, tail, k):
@@ -221,7 +221,7 @@ def _participle(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool
         if describes_noun(frame, comma, comma + 1 + k):
             return False
         return not (frame[comma - 1].low.endswith("ing") or describes(frame[comma - 1]))
-    formed = low in verbs.PARTICIPLES or verbs.is_ed_form(low)
+    formed = verbs.is_participle(low)
     return formed and tail[k + 1].low in w.PREPOSITIONS
 
 

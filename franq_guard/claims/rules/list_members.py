@@ -287,7 +287,7 @@ def _before_nouns(cores: Sequence[Sequence[Word]]) -> bool:
 def describes(word: Word) -> bool:
     """Whether the word looks like an adjective or a participle."""
     low = word.low
-    if low in verbs.PARTICIPLES or verbs.is_ed_form(low) or low in _ADJECTIVES:
+    if verbs.is_participle(low) or low in _ADJECTIVES:
         return True
     return len(low) > 4 and low.endswith(_ADJECTIVE_ENDS) and low not in _NOUNS_LIKE_ADJECTIVES
 

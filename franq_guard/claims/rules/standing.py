@@ -126,6 +126,4 @@ def _is_subject(phrase: Sequence[Word]) -> bool:
         return False
     if phrase[-1].low in w.COORDINATORS | w.PREPOSITIONS | {"or"}:
         return False
-    return not any(
-        x.low in {"he", "she", "it", "they", "we", "i"} and not x.is_name for x in phrase[1:]
-    )
+    return not any(x.low in w.PERSONAL_PRONOUNS and not x.is_name for x in phrase[1:])

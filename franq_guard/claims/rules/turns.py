@@ -180,7 +180,7 @@ def _states(text: str, *, of_us: bool = False) -> bool:
     known = _KNOWING.match(text)
     if known:
         text = text[known.end() :]
-    words = lex(text, 0, len(text))
+    words = lex(text)
     if not words or words[0].low in _NO_START or _SILENT.search(text):
         return False
     if words[0].low == "that" and not is_finite(words, min(1, len(words) - 1)):
