@@ -49,7 +49,7 @@ _COMPARED = word_set("more less longer fewer higher lower earlier later better f
 _ORDINALS = word_set("first second third fourth fifth last only")
 _MAX_GAPPED = 7
 _FRONTED = w.PREPOSITIONS | w.SUBORDINATORS | w.CONTRASTS | {"just", "even"}
-_NO_SUBJECT = w.COORDINATORS | w.SUBORDINATORS | w.PREPOSITIONS - {"of"} | {"or", "no", "none"}
+_NO_SUBJECT = w.COORDINATORS | w.SUBORDINATORS | w.PREPOSITIONS - {"of"} | {"no", "none"}
 
 
 def dependents(clause: Clause) -> list[Clause]:
@@ -85,7 +85,7 @@ def verb_before(frame: Sequence[Word], stop: int) -> int | None:
 def unfinished(frame: Sequence[Word]) -> bool:
     """Whether the text was cut off after a conjunction."""
     last = next((x.low for x in reversed(frame) if x.is_word), "")
-    return last in w.COORDINATORS | {"or"}
+    return last in w.COORDINATORS
 
 
 def _addition(clause: Clause) -> int | None:
@@ -147,7 +147,7 @@ def _is_addition(frame: Sequence[Word], comma: int) -> bool:
     tail = frame[comma + 1 :]
     if any(x.index < 0 for x in tail) or sum(x.is_word for x in tail) < _MIN_WORDS:
         return False
-    if tail[0].low in w.COORDINATORS | {"or"}:
+    if tail[0].low in w.COORDINATORS:
         return False
     if _relative(tail, frame, comma) or _reason(tail):
         verb = verb_before(frame, comma)
@@ -229,7 +229,7 @@ def _noun_follows(frame: Sequence[Word], start: int, tail: Sequence[Word], k: in
     """Whether the form at ``k`` may describe a noun, in a list that began at ``start``."""
     inside = frame[start : len(frame) - len(tail)]
     after = tail[k + 1]
-    bare = not opens_noun_phrase(after) and after.low not in w.PREPOSITIONS | {"to"}
+    bare = not opens_noun_phrase(after) and after.low not in w.PREPOSITIONS
     return bare and find_verb(inside, 0, len(inside), loose=True) is None
 
 
@@ -264,7 +264,7 @@ def _noun(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool:
     superlative = tail[0].low == "the" and tail[1].low.endswith("st")
     listed = any(x.is_comma for x in frame[subject_start(frame) : comma])
     return not (listed or superlative) and not any(
-        x.low in w.COORDINATORS | {"or"} and not x.shielded for x in tail
+        x.low in w.COORDINATORS and not x.shielded for x in tail
     )
 
 

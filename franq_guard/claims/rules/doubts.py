@@ -107,7 +107,7 @@ def amount(frame: Sequence[Word], k: int) -> bool:
 def complement(frame: Sequence[Word], main: int, k: int) -> bool:
     """Whether the form at ``k`` may be about the object: "made him unpopular and vilified"."""
     low = frame[k].low
-    form = verbs.is_ed_form(low) or low in verbs.PARTICIPLES - verbs.PURE_PASTS
+    form = verbs.is_participle(low)
     own_object = k + 1 < len(frame) and opens_noun_phrase(frame[k + 1])
     if not form or low in verbs.INTRANSITIVE_PASTS or own_object:
         return False

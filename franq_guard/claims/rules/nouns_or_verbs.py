@@ -64,7 +64,7 @@ def _is_bare(words: Sequence[Word]) -> bool:
     first = words[0]
     formed = verbs.is_ed_form(first.low) or first.low in verbs.PARTICIPLES | verbs.GERUNDS.keys()
     opened = opens_noun_phrase(first) or is_adverb(first) or first.low in _NO_NOUN | w.OPENERS
-    joined = any(not x.is_word or x.low in w.COORDINATORS | {"or"} for x in words)
+    joined = any(not x.is_word or x.low in w.COORDINATORS for x in words)
     return not (formed or opened or joined)
 
 

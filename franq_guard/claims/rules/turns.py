@@ -74,7 +74,7 @@ _KNOWING = re.compile(
 )
 _MARKS = " \"'“”‘’«»()`*_"
 _TALKERS = word_set("i we you i'm i've i'd i'll we're we've we'd we'll you're you've you'd you'll")
-_NO_START = (w.RELATIVES - {"that"}) | w.COORDINATORS | word_set("or if whether how why")
+_NO_START = (w.RELATIVES - {"that"}) | w.COORDINATORS | word_set("if whether how why")
 _TURNS = {
     "refusal": (_TURN, _CAUSE, _COLON, _THAT),
     "hedge": (_TURN, _CAUSE, _COLON, _THAT),

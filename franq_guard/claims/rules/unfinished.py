@@ -111,7 +111,7 @@ def _is_bare(words: Sequence[Word], verb: int, left: int) -> bool:
 def _is_part(word: Word) -> bool:
     """Whether the word belongs to "was" or "has" before it: "was known", "has been", "is part"."""
     low = word.low
-    known = low in w.AUXILIARIES | v.PARTICIPLES | v.SHARED_PASTS | _EMPTY | {"to"}
+    known = low in w.AUXILIARIES | v.PARTICIPLES | _EMPTY | {"to"}
     return not word.is_name and (known or v.is_ed_form(low))
 
 
