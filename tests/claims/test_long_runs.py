@@ -15,6 +15,7 @@ LONG = 60_000
         f"The page does not mention it, https://example.org/{'a' * LONG} but it is red.",
         f"It is{'[1]' * (LONG // 3)} red.",
         f"Sources{' ' * LONG}of light.\n",
+        f"It is{' about max. ten' * (LONG // 15)}.",
     ],
     ids=lambda answer: f"{answer[:10]}{answer[LONG // 2]}",
 )
