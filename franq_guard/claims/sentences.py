@@ -86,13 +86,11 @@ def sentences(text: str, start: int, end: int, *, language: str = "en") -> list[
     for found in get_sentence_boundaries(language, read):
         cuts.extend(_split_more(read, found["start_index"], found["end_index"]))
     merged: list[Span] = []
-    has_formula = "$$" in part
+    formulas = "$$" in part
     for cut in cuts:
         left, right = trimmed(part, *(marked.get(at, at) for at in cut))
         tail = _TAIL.match(part, left, right) if merged and left == merged[-1][1] else None
-        if (
-            has_formula and merged and part[slice(*merged[-1])].count("$$") % 2
-        ):  # as in "It is $$x = 3.$$"
+        if formulas and merged and part[slice(*merged[-1])].count("$$") % 2:  # "$$x = 3.$$"
             tail = _FORMULA_END.match(part, left, right) or tail
         tail = _CITATION_MARKS.match(part, tail.end() if tail else left, right) or tail
         if tail and merged:
