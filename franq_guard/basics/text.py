@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 CITATION_MARK = r"\[[^\[\]\n]{1,200} does not say this\]|\[there is no passage \d{1,3}\]"
 """A pattern for what a policy writes behind a wrong citation; it belongs to the sentence before."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_LINE_END = re.compile(r"\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
 def encoding_of(start: bytes) -> str:
@@ -19,6 +20,14 @@ def encoding_of(start: bytes) -> str:
 def without_surrogates(text: str) -> str:
     """The text with lone surrogates, which UTF-8 cannot encode, as U+FFFD; of the same length."""
     return _SURROGATES.sub("\ufffd", text)
+
+
+def with_line_feeds(text: str) -> str:
+    """The text with a line feed for each other line end, and a blank and one for CRLF.
+
+    It has the same length, so a place in it is one in the text.
+    """
+    return _LINE_END.sub(lambda end: "\n".rjust(len(end.group())), text)
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:

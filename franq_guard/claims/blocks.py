@@ -21,6 +21,10 @@ NOTHING = frozenset(get_args(Nothing))
 
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}(?=[ \t]|$)")
 _RULE = re.compile(r"[ \t]*(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+[ \t]*)$")
+UNDERLINE = re.compile(r"[ \t]*(?:=+|-{4,})[ \t]*$")
+"""Makes a heading of the line above it; "---" alone mostly only separates."""
+_UNDERLINED = re.compile(r"[^.!?…。！？।؟:;|]{1,80}$")
+"""What is surely no sentence and no "word: value", so may be a heading with a line under it."""
 _ROMAN = r"(?i:x{0,3}(?:ix|iv|v?i{1,3}|v)|x{1,3})"
 _ITEM = re.compile(
     rf"[ \t]*(?:[-*+•‣◦▪–—·][ \t]+|\(?(?:\d{{1,3}}|[A-Za-z]|{_ROMAN})[.)][ \t]+"
@@ -71,7 +75,7 @@ class Block:
 def blocks(text: str) -> list[Block]:
     """The blocks of ``text`` in order, without blank lines, horizontal rules and fence lines."""
     lines = lines_of(text)
-    found = _fields(lines.text, list(_line_blocks(lines)))
+    found = _fields(lines.text, _line_blocks(lines))
     return _join_wrapped(lines.text, _tables(lines.text, found))
 
 
@@ -101,21 +105,36 @@ def _not_blank(text: str) -> Iterator[tuple[int, int, bool]]:
         blank = False
 
 
-def _line_blocks(lines: Lines) -> Iterator[Block]:
+def _line_blocks(lines: Lines) -> list[Block]:
     fences, text, nothing = Fences(), lines.text, deque(lines.nothing)
+    found: list[Block] = []
     for start, end, blank in _not_blank(text):
         while nothing and nothing[0].end <= start:
             nothing.popleft()
         if nothing and nothing[0].start < end:
-            yield Block(nothing[0].kind, *trimmed(text, start, end), after_blank=blank)
+            found.append(Block(nothing[0].kind, *trimmed(text, start, end), after_blank=blank))
             continue
         held = fences.read(text, start, end)
         if not text[held.start : held.end].strip():
             continue
         if held.is_code:
-            yield Block("code", *trimmed(text, held.start, held.end), after_blank=blank)
+            found.append(Block("code", *trimmed(text, held.start, held.end), after_blank=blank))
         elif not _RULE.match(text, held.start, held.end):
-            yield _classify(text, held.start, held.end, blank)
+            found.append(_classify(text, held.start, held.end, blank))
+        elif UNDERLINE.match(text, start, end) and _is_title(text, found, start):
+            found[-1] = replace(found[-1], kind="heading")
+    return found
+
+
+def _is_title(text: str, found: Sequence[Block], underline: int) -> bool:
+    """Whether the last block is one line right above ``underline`` that may be a heading."""
+    if not found or found[-1].kind != "paragraph":
+        return False
+    last = found[-1]
+    if text.find("\n", last.end) != underline - 1 or text[last.end : underline].strip():
+        return False
+    goes_on = len(found) > 1 and _continues(text, found[-2], last)
+    return not goes_on and _UNDERLINED.match(text, last.start, last.end) is not None
 
 
 def _classify(text: str, start: int, end: int, blank: bool) -> Block:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 __all__ = ["LINE", "Fences", "Held", "has_fence"]
 
-LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
+LINE = re.compile(r"[^\n]+")
 
 _OPENING = re.compile(r"[ \t]*(`{3,}(?![^\n`]*`)|~{3,})")
 """Not "```f()```", which is code in a line: all that follows would be taken for code."""

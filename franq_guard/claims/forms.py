@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from franq_guard.basics.text import with_line_feeds
 from franq_guard.claims.fences import LINE, Fences
 from franq_guard.records import Span
 
@@ -56,7 +57,7 @@ _IN_LINE = r"(?P<code>(?<!`)(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`))"
 _TICK = re.compile(_IN_LINE)
 _OPENING = re.compile(
     rf"{_IN_LINE}|(?P<first>^[ \t]*)?<(?P<tag>{_REASONING}|tool_calls?|tool_use|function_calls?"
-    r"|script|style)\b[^<>]*>(?P<alone>(?=[ \t]*(?:[\r\n{\[]|\Z)|<))?",
+    r"|script|style)\b[^<>]*>(?P<alone>(?=[ \t]*(?:[\n{\[]|\Z)|<))?",
     re.I | re.M,
 )
 _BLOCK_TAG = re.compile(
@@ -102,8 +103,8 @@ _SOURCE = re.compile(
 class Lines:
     """An answer as lines.
 
-    ``text`` has the same length as the answer, with block tags replaced by line breaks; ``nothing``
-    are the stretches that state nothing, in order.
+    ``text`` has the same length as the answer, with line feeds for block tags and all line ends;
+    ``nothing`` are the stretches that state nothing, in order.
     """
 
     text: str
@@ -114,7 +115,8 @@ def lines_of(answer: str) -> Lines:
     """The answer as lines, and its stretches that state nothing."""
     if _is_json(answer):
         return Lines(answer, (Stretch(0, len(answer), "code"),))
-    text, found = answer, list[Stretch]()
+    text = answer = with_line_feeds(answer)
+    found = list[Stretch]()
     if "<" in answer:  # what nearly no answer has is looked for only where it can be
         text, found = _without_tags(answer)
     if "&" in answer:
@@ -316,6 +318,6 @@ def _sources(text: str) -> Iterator[Stretch]:
     for line in text.split("\n"):
         if listing and _SOURCE.match(line):
             yield Stretch(at, at + len(line), "citation")
-        elif line.strip():
+        elif line.strip(" \t=-"):  # no line under the heading "Sources"
             listing = SOURCES.match(line) is not None
         at += len(line) + 1

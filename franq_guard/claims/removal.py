@@ -7,7 +7,8 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from franq_guard.claims.blocks import Block, blocks
+from franq_guard.basics.text import with_line_feeds
+from franq_guard.claims.blocks import UNDERLINE, Block, blocks
 from franq_guard.claims.rebuild import rebuild
 from franq_guard.claims.sentences import sentences
 from franq_guard.claims.spans import subtract
@@ -18,6 +19,7 @@ _TAG_BEFORE = re.compile(r"<(li|p)\b[^<>]*>\s*\Z", re.I)
 _TAG = re.compile(r"<(/?)([a-z]\w*)\b[^<>\n]*>", re.I)
 _UNPAIRED = frozenset({"br", "hr", "img", "li", "p"})
 """Tags that may stand alone."""
+_BLANK_LINE = re.compile(r"[ \t]*\n")
 _NEXT_IN_CELL = re.compile(r" (?=[^\s|])")
 
 
@@ -164,25 +166,33 @@ def _without_lines(text: str, found: Sequence[Block], gone: Sequence[Block]) -> 
     From a line with several blocks (HTML), or with one tag of a pair that goes on in other lines,
     only the emptied block is removed, with its tags.
     """
-    lost = {block.start for block in gone}
+    text, lost = with_line_feeds(text), {block.start for block in gone}
     done = 0  # up to here, lines behind a blank line or at the beginning were removed
     for i, block in enumerate(found):
         if block.start not in lost:
             continue
         start = max(text.rfind("\n", 0, block.start) + 1, 0)
-        end = text.find("\n", block.end)
-        end = len(text) if end < 0 else end + 1
+        end = _end_of_line(text, block.end)
+        if block.kind == "heading" and UNDERLINE.match(text, end, _end_of_line(text, end)):
+            end = _end_of_line(text, end)
         shared = (i > 0 and found[i - 1].end > start) or (
             i + 1 < len(found) and found[i + 1].start < end
         )
         if shared or not _has_pairs(text[start:end]):
             yield _Edit(*_with_tags(text, block, start))
             continue
-        if start == done or text.endswith("\n\n", 0, start):
-            while end < len(text) and text[end] == "\n":
-                end += 1
+        above = text.rfind("\n", 0, max(start - 1, 0))
+        if start == done or (above >= 0 and not text[above:start].strip()):
+            while (blank := _BLANK_LINE.match(text, end)) is not None:
+                end = blank.end()
             done = end
         yield _Edit(start, end)
+
+
+def _end_of_line(text: str, at: int) -> int:
+    """Where the next line begins."""
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end + 1
 
 
 def _has_pairs(line: str) -> bool:

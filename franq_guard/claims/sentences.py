@@ -86,10 +86,11 @@ def sentences(text: str, start: int, end: int, *, language: str = "en") -> list[
     for found in get_sentence_boundaries(language, read):
         cuts.extend(_split_more(read, found["start_index"], found["end_index"]))
     merged: list[Span] = []
+    formulas = "$$" in part
     for cut in cuts:
         left, right = trimmed(part, *(marked.get(at, at) for at in cut))
         tail = _TAIL.match(part, left, right) if merged and left == merged[-1][1] else None
-        if merged and part[slice(*merged[-1])].count("$$") % 2:  # as in "It is $$x = 3.$$"
+        if formulas and merged and part[slice(*merged[-1])].count("$$") % 2:  # "$$x = 3.$$"
             tail = _FORMULA_END.match(part, left, right) or tail
         tail = _CITATION_MARKS.match(part, tail.end() if tail else left, right) or tail
         if tail and merged:
@@ -161,7 +162,7 @@ def _dot_is_no_end(tail: str, head: str) -> bool:
 
 def _is_list_number(sentence: str) -> bool:
     """Whether it ends with the number of a list in running text: "The parts are: 1. Keel 2."."""
-    number = _LIST_NUMBER.search(sentence)
+    number = _LIST_NUMBER.search(sentence[-_LOOKED_AT:])
     begins = _LIST_BEGINS.search(sentence) if number else None
     if not number or not begins:
         return False

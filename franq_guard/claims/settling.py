@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from franq_guard.basics.text import with_line_feeds
 from franq_guard.claims.blocks import (
     ENDS,
     NOTHING,
@@ -74,7 +75,7 @@ _NUMBERING = re.compile(
 )
 _BOLD = re.compile(r"(?:\*\*|__)[^.!?]*")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
-_ON_ONE_LINE = re.compile(rf"[ \t]+(?=[^\W_])[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]{{{WRAP_WIDTH}}}")
+_ON_ONE_LINE = re.compile(rf"[ \t]+(?=[^\W_])[^\n]{{{WRAP_WIDTH}}}")
 
 
 def settled(
@@ -97,6 +98,7 @@ def settled(
     """
     if may_become_json(text):
         return 0
+    text = with_line_feeds(text.removesuffix("\r"))  # which may be half of a CRLF
     text = text[: open_tag(text)]
     found = blocks(text)
     # The next line may be an entry, too, so what they are is known at the end of the list.
@@ -135,6 +137,7 @@ def restart(text: str, end: int) -> Restart | None:
     """
     if OPENS_JSON.match(text):
         return None
+    text = with_line_feeds(text)
     found = blocks(text)
     within = next((i for i, block in enumerate(found) if block.end > end), None)
     if within is None:
@@ -149,7 +152,7 @@ def restart(text: str, end: int) -> Restart | None:
     before = found[within - 1]
     at = text.rfind("\n", 0, block.start) + 1
     if at < before.end or "|" in text[before.start : before.end]:
-        return None  # another kind of line break, or a table that may continue
+        return None  # a tag that breaks the line, or a table that may continue
     lead = text[at : block.start]  # the end of what began before, if it is a tag or a fence
     if OPENS_JSON.match(text, at) or "</" in lead or has_fence(lead):
         return None
@@ -179,7 +182,7 @@ def _line_is_told(text: str, found: Sequence[Block]) -> bool:
 def _is_over(text: str, block: Block, after: Block | None) -> bool:
     """Whether the block can neither grow nor become another kind."""
     prose = block.kind in {"paragraph", "item"} and "|" not in text[block.start : block.end]
-    rest = text[block.end :].lstrip(" \t\r")
+    rest = text[block.end :].lstrip(" \t")
     if prose and rest.startswith("\n") and text[: block.end].endswith(ENDS):
         return True
     if after is None:

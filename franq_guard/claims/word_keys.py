@@ -34,14 +34,14 @@ _SAME = {
     "centre": "center",
 }
 _STOP_WORDS = (
-    (ADVERBS - {"not", "never", "no", "first", "once", "twice"})
-    | (AUXILIARIES - {"not"})
+    (ADVERBS - {"not", "never", "first", "once", "twice"})
+    | AUXILIARIES
     | COORDINATORS
     | PREPOSITIONS
     | RELATIVES
     | SUBORDINATORS
     | THIRD_PERSON
-    | word_set("a an the this these those there one's s is i we you my our your")
+    | word_set("a an the this these those there one's s i we you my our your")
 )
 _SUFFIXES = ("ingly", "edly", "ings", "ing", "ies", "ied", "ers", "er", "ed", "es", "ly", "s", "e")
 

@@ -150,7 +150,10 @@ class ClaimStream:
 
         Raises:
             FactualityError: at a claim with a label of ``raise_on``; the stream ends there.
+            RuntimeError: if it is text after :meth:`end`, of which nothing would be checked.
         """
+        if piece and self._ended:
+            raise RuntimeError("feed() after end(): another answer needs a ClaimStream of its own")
         self._text += piece
         if self._is_time_to_look(piece):
             self._looked = len(self._text)

@@ -87,6 +87,16 @@ def test_claims_are_without_their_citations(text, claims):
     assert not any(part in stated for part in ("[1]", "[2]", "2020", "http"))
 
 
+def test_addresses_that_the_sentence_needs_are_part_of_it():
+    told = "The page is https://a.b/c.\n\nThe link is: https://a.b/d\n\nwww.a.b made it in 1990."
+    found = RuleSplitter().split(f"{told} It was built by www.a.b in 1990. It is from www.a.b, see")
+    assert [claim.text for claim in found] == [
+        "The page is https://a.b/c.", "The link is: https://a.b/d.", "Made it in 1990.",
+        "It was built by www.a.b in 1990.", "It is from www.a.b, see.",
+    ]  # fmt: skip
+    assert found[0].spans == ((0, 26),)
+
+
 def test_brackets_that_the_sentence_needs_are_part_of_it():
     text = "It is made in [Oskarby], and it holds [9] litres. It was built by [Ann Lee]."
     found = RuleSplitter().split(text)

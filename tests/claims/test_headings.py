@@ -46,6 +46,36 @@ def test_a_heading_that_is_the_answer_is_a_claim(answer, claims):
     assert stated(remove_claims(answer, found, range(len(found)))) == []
 
 
+@pytest.mark.parametrize("line", ["=====", "=", "------------", " ----- "])
+def test_a_line_under_a_line_makes_it_a_heading(line):
+    found = SPLITTER.split(f"The K7\n{line}\nIt is red.\n\nThe price\n{line}\n\nIt is high.")
+    assert [(c.text, c.not_a_claim or c.context) for c in found] == [
+        ("The K7", "heading"),
+        ("It is red.", "heading: The K7"),
+        ("The price", "heading"),
+        ("It is high.", "heading: The price"),
+    ]
+    assert stated(f"Tom Fox\n{line}") == ["Tom Fox."]  # the answer is nothing else
+    answer = f"It was made in Ulm\n{line}\n\nIt is red."
+    assert stated(answer) == ["It was made in Ulm.", "It is red."]
+    assert remove_claims(answer, SPLITTER.split(answer), [0]) == "It is red."
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "Red and big.", "Colour: red", "- red", "It is high. And red", "It is red,\nand so on",
+        "Red and big\n",
+    ],
+)  # fmt: skip
+def test_a_line_that_separates_hides_nothing(above):
+    told = stated(f"It is high.\n\n{above}\n\nIt is big.")
+    assert stated(f"It is high.\n\n{above}\n-----\nIt is big.") == told
+    assert stated("It is high.\n\nRed and big\n---\nIt is big.") == [
+        "It is high.", "Red and big.", "It is big.",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "heading",
     [

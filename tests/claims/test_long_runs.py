@@ -15,6 +15,7 @@ LONG = 60_000
         f"The page does not mention it, https://example.org/{'a' * LONG} but it is red.",
         f"It is{'[1]' * (LONG // 3)} red.",
         f"Sources{' ' * LONG}of light.\n",
+        f"It is{' about max. ten' * (LONG // 15)}.",
     ],
     ids=lambda answer: f"{answer[:10]}{answer[LONG // 2]}",
 )
@@ -33,6 +34,15 @@ def test_a_table_row_of_empty_cells_is_a_row():
 def test_a_model_that_repeats_itself_ends():
     answer = f"It is the best{' of all time' * 40} and"
     assert RuleSplitter().split(answer)
+
+
+def test_a_list_of_lead_ins_is_no_longer_and_longer_context():
+    splitter = RuleSplitter()
+    reader = splitter.reader()
+    text = "It is:\n\n" + "- It is red.\n- Then it is:\n" * 50 + "- It is big."
+    found = [c for unit in splitter.units(text, reader=reader) for c in unit.claims]
+    assert {claim.context for claim in found[3::2]} == {"list: Then it is"}
+    assert len(reader._leads) == 2
 
 
 def test_a_very_long_lead_in_is_not_read_with_each_item():

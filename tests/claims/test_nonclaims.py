@@ -64,6 +64,7 @@ from franq_guard.claims.rules.nonclaims import reason
         ("https://example.org/a", "link"),
         ("[1][2]", "citation"),
         ("— * —", "no statement"),
+        ("[!NOTE]", "no statement"),
     ],
 )
 def test_no_claims(sentence, expected):

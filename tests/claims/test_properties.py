@@ -2,12 +2,13 @@
 
 import re
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from franq_guard.claims import RuleSplitter, align, remove_claims, token_indices
 from franq_guard.claims.blocks import blocks
-from franq_guard.claims.rules.citations import TAKEN_OUT, Stated
+from franq_guard.claims.rules.citations import TAKEN_OUT, Stated, cited_by
 from franq_guard.claims.rules.splitter import _past
 from franq_guard.claims.spans import merged, overlap, subtract
 from franq_guard.records import Token
@@ -60,6 +61,54 @@ def test_spans_are_sound_and_cover_all_but_markup(text):
     assert not left, "".join(text[i] for i in sorted(left))
 
 
+LINES = """# The bridge
+
+It opened in 1937. It is
+red.
+
+- It is long
+- It is wide: 9 m
+
+## Parts
+1. Keel: 4 m [1]
+2. Mast
+
+| Part | Size |
+|---|---|
+| Keel<br>old | 4 m |
+
+Run this:
+```
+x = 1
+```
+It works well.
+<think>
+It is blue.
+</think>
+
+Sources:
+[1] Lee, Bridges
+"""
+LINE_ENDS = ["\r\n", "\r", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029"]
+
+
+@pytest.mark.parametrize("end", LINE_ENDS, ids=ascii)
+def test_every_line_end_is_one(end):
+    def read(text):
+        claims = SPLITTER.split(text)
+        cited = [[citation.names for citation in of] for of in cited_by(text, claims)]
+        words = [(claim.text.split(), claim.context, claim.not_a_claim) for claim in claims]
+        left = remove_claims(text, claims, [k for k, c in enumerate(claims) if "is" in c.text])
+        return words, cited, left.replace(end, "\n"), RuleSplitter().settled(text) < len(text)
+
+    text = LINES.replace("\n", end)
+    assert read(text) == read(LINES)
+    for claim in SPLITTER.split(text):
+        if claim.not_a_claim:
+            written = "".join(text[slice(*span)] for span in claim.spans)
+            assert claim.not_a_claim == "table header" or claim.text.split() == written.split()
+
+
 WORDS = [
     "Napoleon built it in 1805.", "The dam is old", "f()", "x = 1", "He said: “It is big.”",
     "It is 9 m long, and it is red.", "Yes.", "Is it big?", "and then it rained,", "東京。",
@@ -70,6 +119,7 @@ MARKS = [
     "\n- ```sh\n", "<think>", "</think>", "<script>", "</script>", "`<script>`", "<style>",
     "\n<script>\n", "<tool_call>", "</tool_call>", "<br>", "<p>", "</p>", "\n> ", "> ",
     "\n| ", " | ", "|\n", "\n|---|---|\n", "`", "**", "\n- ", "\n1. ", "\n# ", "\n---\n",
+    "\n=====\n", "\n-----\n",
     "\n", "\n\n", " ", "  ", "\r\n",
 ]  # fmt: skip
 MADE = st.lists(

@@ -125,6 +125,11 @@ def test_context_names_antecedent_heading_list_and_question():
 def test_texts_are_plain_sentences():
     assert texts("**Rome** is [old](http://a.b/c) and `big`.[2]") == ["Rome is old and big."]
     assert texts("iPhone sales grew") == ["iPhone sales grew."]
+    escaped = r"Its file is pump\_data\_v2.csv. It costs \$40, 5\% less. It is \*A\* or *B*."
+    assert texts(f"{escaped} It takes $4$ kg.") == [
+        "Its file is pump_data_v2.csv.", "It costs $40, 5% less.", "It is *A* or B.",
+        "It takes 4 kg.",
+    ]  # fmt: skip
 
 
 def test_an_empty_answer_has_no_claims():

@@ -42,6 +42,26 @@ def test_what_follows_the_opening_is_a_claim(opening, why):
 
 
 @pytest.mark.parametrize(
+    ("lead_in", "claim"),
+    [
+        ("Costs 40 euros and includes the following:", "Costs 40 euros."),
+        ("It is waterproof, and it includes these parts:", "It is waterproof."),
+        ("Tom Fox and Ann Lee have the following:", None),
+        ("The K7 and its parts are:", None),
+        ("Red and includes:", None),
+        ("It has many uses, including:", None),
+        ("It has 40 uses, including:", "It has 40 uses."),
+    ],
+)
+def test_a_lead_in_that_states_something_first(lead_in, claim):
+    found = SPLITTER.split(f"{lead_in}\n- a case\n- a lid")[:-2]
+    assert [c.text for c in found if c.not_a_claim is None] == ([claim] if claim else [])
+    assert found[-1].not_a_claim == "lead-in"
+    covered = {i for c in found for a, b in c.spans for i in range(a, b)}
+    assert all(i in covered or mark == " " for i, mark in enumerate(lead_in))
+
+
+@pytest.mark.parametrize(
     "opening",
     [
         "As an AI, I can say that ", "I cannot stress enough that ", "You can see that ",

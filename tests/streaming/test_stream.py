@@ -262,6 +262,21 @@ def test_nothing_leaves_before_it_is_checked():
     stream.close()
 
 
+def test_text_after_the_end_is_an_error_and_never_lost():
+    guard = guard_of()
+    stream = ClaimStream(guard, lambda text: (guard, trace(text)))
+    stream.feed("Marie Curie was born in Warsaw.")
+    stream.end()
+    with pytest.raises(RuntimeError, match="after end"):
+        stream.feed(" Zebras sing loud tunes at midnight.")
+    assert stream.feed("") is not None  # asks only what is checked by now
+    assert list(iter(stream.wait, None))
+    assert [verdict.claim.text for verdict in stream.answer().verdicts] == [
+        "Marie Curie was born in Warsaw."
+    ]
+    stream.close()
+
+
 @pytest.mark.parametrize("done", [[], ["end"], ["end", "close"]], ids="-".join)
 def test_what_is_not_checked_is_no_answer(done):
     guard = guard_of()

@@ -21,7 +21,7 @@ from franq_guard.claims.rules.lexer import Word
 
 _AGENTS = ("er", "or", "ist", "ian", "ant", "ess", "man", "eer", "yst", "ent", "yer")
 PEOPLE = word_set(
-    "son daughter wife husband mother father brother sister friend friends child children people"
+    "son daughter wife husband mother father brother sister friend friends child people"
     " men women him them her king queen prince princess boy girl guy cousin uncle aunt parents"
     " family couple team band group members fans spouse partner rival rivals chief hero heroine"
     " character coach judge pope duke soldiers guests students children twins siblings"
@@ -184,7 +184,7 @@ def certain(
         return False  # "four served as soldiers, who ..."
     if (verb is not None and not agree(antecedent, frame, verb)) or frame[
         first - 1
-    ].low in w.COORDINATORS | {"or"}:
+    ].low in w.COORDINATORS:
         return False
     start = subject_start(frame) if main > comma else _after_verb(frame, main, first)
     rivals = _rivals(frame[start:first])
@@ -218,7 +218,7 @@ def _after_verb(frame: Sequence[Word], main: int, stop: int) -> int:
 
 def _rivals(words: Sequence[Word]) -> list[Sequence[Word]]:
     """The other noun phrases: the words between verbs, prepositions and conjunctions."""
-    stops = w.PREPOSITIONS | w.COORDINATORS | w.AUXILIARIES | w.SUBORDINATORS | {"or", "that"}
+    stops = w.PREPOSITIONS | w.COORDINATORS | w.AUXILIARIES | w.SUBORDINATORS | {"that"}
     out: list[list[Word]] = [[]]
     for word in words:
         if word.low in stops or word.is_comma:
@@ -231,7 +231,7 @@ def _rivals(words: Sequence[Word]) -> list[Sequence[Word]]:
 def _verbal(word: Word) -> bool:
     low = word.low
     return not word.is_name and (
-        low in verbs.PARTICIPLES or low in verbs.GERUNDS or verbs.is_ed_form(low) or low in w.NAMING
+        verbs.is_participle(low) or low in verbs.GERUNDS or low in w.NAMING
     )
 
 

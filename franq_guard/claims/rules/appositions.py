@@ -48,7 +48,7 @@ _ABSTRACT = word_set(
     " practice event reminder sign victory defeat result rate step change development situation"
     " process task position title honor honour milestone figure amount phenomenon trend mark nod"
     " tribute gesture response reaction effort attempt role job post distance date time period year"
-    " day month season first move fact term name word gap loss gain win claim view idea way level"
+    " day month season first fact term name word gap loss gain win claim view idea way level"
 )
 """Nouns that describe an event, not the name before them: "left Rome, a decision that ..."."""
 _ATTACHED = word_set(
@@ -116,7 +116,7 @@ def _other_thing(
         return True
     first = next((k for k, x in enumerate(frame) if x is antecedent[0]), 0)
     before = frame[first - 1].low if first > 0 else ""
-    if before in w.COORDINATORS | {"or", "between"}:
+    if before in w.COORDINATORS | {"between"}:
         return True
     if before in {"in", "at", "near", "from"} and is_person(inside):
         return True  # "was born to Ann in Ulm, the queen of the south"

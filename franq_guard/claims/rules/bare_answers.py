@@ -9,9 +9,7 @@ from __future__ import annotations
 import re
 
 from franq_guard.claims.rules import words as w
-from franq_guard.claims.rules.finite_verb import find_verb
-from franq_guard.claims.rules.lexer import lex
-from franq_guard.claims.rules.nonclaims import reason
+from franq_guard.claims.rules.nonclaims import has_verb, reason
 from franq_guard.claims.rules.questions import ASKS, SCOPE, statement
 from franq_guard.claims.rules.render import as_sentence, plain
 
@@ -109,5 +107,4 @@ def ends_bare(text: str) -> bool:
 def _states(sentence: str) -> bool:
     if not sentence or reason(sentence) is not None or _BARE.match(sentence.replace("’", "'")):
         return False
-    words = lex(sentence, 0, len(sentence))
-    return find_verb(words, 0, len(words), loose=True) is not None
+    return has_verb(sentence)

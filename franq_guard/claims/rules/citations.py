@@ -4,7 +4,8 @@ They are kept in the text but not measured: the probability of writing "[1]" doe
 whether a fact is true. Citations are ``[1]``, ``[1, 2]``, ``[^1]``, ``[[1]](url)``, ``【1】``,
 ``[citation:1]``, ``(Smith 2020)``, ``(Smith et al., 2020)``, ``[Source: Title]``, ``[doc-12]``,
 ``(passage 2)``, before a full stop or comma ``[Title of a Passage]``, and after a mark or a longer
-word a raised ``¹``. A bracket that the sentence needs is none ("It holds [9] l."). In "According to
+word a raised ``¹``. A bracket or address that the sentence needs is none ("It holds [9] l.", "The
+page is www.example.org."). In "According to
 [2], ..." and "Passage 2 says that ..." the words around it are left to :mod:`.attribution`.
 """
 
@@ -15,8 +16,10 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Literal
 
+from franq_guard.basics.text import with_line_feeds
 from franq_guard.basics.words import word_set
 from franq_guard.claims.attribution import NAMED, frames, named_in_frames, numbers_in
 from franq_guard.claims.forms import BLANK_ENTITY, INLINE_TAG, breaks_in_cells
@@ -91,7 +94,9 @@ _SOURCE_LINK = re.compile(
 _LINE_MARKS = re.compile(r"[\s>*+•-]*(?:\d{1,3}[.)]\s+)?")
 _GOES_ON = re.compile(r"[\w-]")
 """The bracket is a part of a word: "[CCR5]-positive"."""
+_ENDS = re.compile(_END)
 _WORD_BEFORE = re.compile(r"([^\W\d_][\w'’-]*) $")
+_BEFORE_ADDRESS = re.compile(r"([^\W\d_][\w'’-]*):? $")
 _WORD_AFTER = re.compile(r" ([a-z][\w'’-]*)")
 _REPORTED = re.compile(
     r"\b(?:according to|as (?:in|per)|per|(?:see|stated|said|described|reported|mentioned|noted"
@@ -180,7 +185,7 @@ class Stated:
             links = list(_LINK.finditer(answer))
             taken += [m.span(group) for m in links for group in (1, 2)]
             taken += [m.span() for m in _SOURCE_LINK.finditer(answer)]
-            taken += [m.span() for m in _ADDRESS.finditer(answer) if not _by(answer, m.start())]
+            taken += [m.span() for m in _ADDRESS.finditer(answer) if not _is_told(answer, m)]
         if "\ue200" in answer:
             taken += [m.span() for m in _PRIVATE.finditer(answer)]
         if "<" in answer:
@@ -231,9 +236,14 @@ class Stated:
         return start - (start - 1 in self._opened), end + (end in self._closed)
 
 
-def _by(text: str, at: int) -> bool:
-    """Whether what stands at ``at`` is named as who did something: "made by www.example.org"."""
-    return text[max(0, at - 4) : at].lower() == " by "
+def _is_told(text: str, address: re.Match[str]) -> bool:
+    """Whether the sentence is about the address: "made by www.a.org", "The page is www.a.org."."""
+    near = max(0, address.start() - 40)
+    before = _BEFORE_ADDRESS.search(text, near, address.start())
+    if before is None or _REPORTED.search(text, near, address.start()):
+        return False
+    low = before[1].lower()
+    return low == "by" or (low in _NEEDS_MORE and _ENDS.match(text, address.end()) is not None)
 
 
 def _blanked(text: str, taken: Sequence[Span]) -> str:
@@ -254,9 +264,12 @@ def cited_by(text: str, claims: Sequence[Claim]) -> list[list[Citation]]:
     them. Directly adjacent citations belong to the same claims. In a line that begins with a
     citation, each sentence may.
     """
+    text = with_line_feeds(text)
     of: list[list[Citation]] = [[] for _ in claims]
     told = [i for i, claim in enumerate(claims) if claim.spans and claim.not_a_claim is None]
     ends = sorted((_last_word(text, claims[i]), i) for i in told)
+    begun = [(claims[i].spans[0][0], i) for _, i in reversed(ends)]
+    first = list(accumulate(begun, min))[::-1]  # of the claims from here on
     last: list[int] = []
     sentence_of = _Sentences(text)
     sentence, before = (0, 0), 0
@@ -273,8 +286,7 @@ def cited_by(text: str, claims: Sequence[Claim]) -> list[list[Citation]]:
         if not found and not text[before : citation.start].strip(" ,;"):
             found = last
         if not found:
-            begun = [(claims[i].spans[0][0], i) for _, i in ends[upto:]]
-            found = [i for at, i in sorted(begun)[:1] if at < sentence[1]]
+            found = [i for at, i in first[upto : upto + 1] if at < sentence[1]]
         for i in found:
             of[i].append(citation)
         last, before = found, citation.end

@@ -69,7 +69,7 @@ class Reader:
         stated: whether anything read so far may be true or false.
     """
 
-    def __init__(self, answer: str, question: str) -> None:
+    def __init__(self, question: str) -> None:
         self.question = question.strip()
         self._heading = ""
         self._leads: list[_Lead] = []
@@ -119,7 +119,8 @@ class Reader:
         level = (block.indent, block.numbered) if block.kind == "item" else None
         self._leads = [lead for lead in self._leads if level and lead.holds_for(level)]
         if level and self._last.endswith(":") and len(self._last) <= _LONGEST:
-            self._leads.append(_Lead(self._last.strip(_CLOSERS), self._level, level))
+            lead = _Lead(self._last.strip(_CLOSERS), self._level, level)
+            self._leads = [*(x for x in self._leads if x[1:] != lead[1:]), lead]
             self._last = ""
         self._level = level
 
@@ -142,7 +143,7 @@ class Reader:
 
     def one_of_several(self, sentence: str) -> bool:
         """Whether it is an item, no sentence, of a list that says how many: "two topics:"."""
-        counted = any(x.low in COUNTS or x.is_number for x in lex(self._lead, 0, len(self._lead)))
+        counted = any(x.low in COUNTS or x.is_number for x in lex(self._lead))
         return counted and _is_fragment(sentence)
 
     def place(self, claim: Claim, note: str | None = None) -> Claim:
@@ -180,5 +181,5 @@ def _denied(statement: str) -> str:
 
 
 def _is_fragment(text: str) -> bool:
-    words = lex(text[:200], 0, min(len(text), 200))
+    words = lex(text[:200])
     return find_verb(words, 0, len(words)) is None

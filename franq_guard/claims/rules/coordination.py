@@ -61,7 +61,7 @@ _NOT_ONLY = frozenset({"only", "just", "merely", "simply"})
 _WAITING = w.CONTRASTS | word_set(
     "if that whether because when unless what since where how as who whose whom which"
 )
-_SPLICE = frozenset({"he", "she", "it", "they", "these", "this", "we", "i"})
+_SPLICE = w.PERSONAL_PRONOUNS | {"these", "this"}
 _QUANTIFIERS = word_set("about around over under nearly more less only at")
 
 

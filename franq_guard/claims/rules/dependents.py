@@ -24,7 +24,7 @@ from franq_guard.claims.rules.finite_verb import (
     opens_noun_phrase,
     subject_start,
 )
-from franq_guard.claims.rules.lexer import Word
+from franq_guard.claims.rules.lexer import Word, comma_before
 from franq_guard.claims.rules.list_doubts import COUNTS
 from franq_guard.claims.rules.list_members import describes
 from franq_guard.claims.rules.standing import closed
@@ -49,7 +49,7 @@ _COMPARED = word_set("more less longer fewer higher lower earlier later better f
 _ORDINALS = word_set("first second third fourth fifth last only")
 _MAX_GAPPED = 7
 _FRONTED = w.PREPOSITIONS | w.SUBORDINATORS | w.CONTRASTS | {"just", "even"}
-_NO_SUBJECT = w.COORDINATORS | w.SUBORDINATORS | w.PREPOSITIONS - {"of"} | {"or", "no", "none"}
+_NO_SUBJECT = w.COORDINATORS | w.SUBORDINATORS | w.PREPOSITIONS - {"of"} | {"no", "none"}
 
 
 def dependents(clause: Clause) -> list[Clause]:
@@ -85,7 +85,7 @@ def verb_before(frame: Sequence[Word], stop: int) -> int | None:
 def unfinished(frame: Sequence[Word]) -> bool:
     """Whether the text was cut off after a conjunction."""
     last = next((x.low for x in reversed(frame) if x.is_word), "")
-    return last in w.COORDINATORS | {"or"}
+    return last in w.COORDINATORS
 
 
 def _addition(clause: Clause) -> int | None:
@@ -147,7 +147,7 @@ def _is_addition(frame: Sequence[Word], comma: int) -> bool:
     tail = frame[comma + 1 :]
     if any(x.index < 0 for x in tail) or sum(x.is_word for x in tail) < _MIN_WORDS:
         return False
-    if tail[0].low in w.COORDINATORS | {"or"}:
+    if tail[0].low in w.COORDINATORS:
         return False
     if _relative(tail, frame, comma) or _reason(tail):
         verb = verb_before(frame, comma)
@@ -212,7 +212,7 @@ def _participle(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool
     low = tail[k].low
     if low in _NO_ADDITION or tail[k].is_name or k + 1 >= len(tail) or not tail[k + 1].is_word:
         return False
-    before = next((j for j in range(comma - 1, 0, -1) if frame[j].is_comma), comma)
+    before = comma_before(frame, comma, 0) or comma
     if frame[before + 1].low in w.PREPOSITIONS and low not in verbs.GERUNDS:
         return False  # "one of six, in addition to her, named in the book"
     if 0 < comma - before < 5 and _noun_follows(frame, before + 1, tail, k):
@@ -221,7 +221,7 @@ def _participle(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool
         if describes_noun(frame, comma, comma + 1 + k):
             return False
         return not (frame[comma - 1].low.endswith("ing") or describes(frame[comma - 1]))
-    formed = low in verbs.PARTICIPLES or verbs.is_ed_form(low)
+    formed = verbs.is_participle(low)
     return formed and tail[k + 1].low in w.PREPOSITIONS
 
 
@@ -229,7 +229,7 @@ def _noun_follows(frame: Sequence[Word], start: int, tail: Sequence[Word], k: in
     """Whether the form at ``k`` may describe a noun, in a list that began at ``start``."""
     inside = frame[start : len(frame) - len(tail)]
     after = tail[k + 1]
-    bare = not opens_noun_phrase(after) and after.low not in w.PREPOSITIONS | {"to"}
+    bare = not opens_noun_phrase(after) and after.low not in w.PREPOSITIONS
     return bare and find_verb(inside, 0, len(inside), loose=True) is None
 
 
@@ -264,7 +264,7 @@ def _noun(tail: Sequence[Word], frame: Sequence[Word], comma: int) -> bool:
     superlative = tail[0].low == "the" and tail[1].low.endswith("st")
     listed = any(x.is_comma for x in frame[subject_start(frame) : comma])
     return not (listed or superlative) and not any(
-        x.low in w.COORDINATORS | {"or"} and not x.shielded for x in tail
+        x.low in w.COORDINATORS and not x.shielded for x in tail
     )
 
 

@@ -17,7 +17,7 @@ from franq_guard.claims.rules.finite_verb import (
     is_plural,
     opens_noun_phrase,
 )
-from franq_guard.claims.rules.lexer import Word
+from franq_guard.claims.rules.lexer import Word, comma_before
 
 # Words before a number that make it an amount, although some are prepositions as well.
 _ABOUT = frozenset({"over", "under", "about", "around", "nearly", "almost", "roughly", "only"})
@@ -41,7 +41,7 @@ def in_a_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     if w.CONTRASTS & {x.low for x in frame[k:body]}:
         return False
     k -= frame[k - 1].is_comma
-    last = next((j for j in range(k - 1, main, -1) if frame[j].is_comma), None)
+    last = comma_before(frame, k, main)
     if last is None or not 1 < k - last <= 7:
         return False
     inside = frame[last + 1 : k]
@@ -56,7 +56,7 @@ def listed_form(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     if not verbs.is_ed_form(frame[verb].low) or verb + 1 >= len(frame):
         return False
     start = k - frame[k - 1].is_comma
-    last = next((j for j in range(start - 1, main, -1) if frame[j].is_comma), None)
+    last = comma_before(frame, start, main)
     if last is None or not may_be_noun(frame[verb + 1]) or is_adverb(frame[verb + 1]):
         return False
     return find_verb(frame[last + 1 : start], 0, start - last - 1, loose=True) is None
@@ -107,7 +107,7 @@ def amount(frame: Sequence[Word], k: int) -> bool:
 def complement(frame: Sequence[Word], main: int, k: int) -> bool:
     """Whether the form at ``k`` may be about the object: "made him unpopular and vilified"."""
     low = frame[k].low
-    form = verbs.is_ed_form(low) or low in verbs.PARTICIPLES - verbs.PURE_PASTS
+    form = verbs.is_participle(low)
     own_object = k + 1 < len(frame) and opens_noun_phrase(frame[k + 1])
     if not form or low in verbs.INTRANSITIVE_PASTS or own_object:
         return False
@@ -119,9 +119,9 @@ def complement(frame: Sequence[Word], main: int, k: int) -> bool:
     if frame[verb].low not in w.HAVE:
         return caused
     first, inner = frame[after_adverbs(frame, verb + 1)].low, frame[verb + 2 : k]
-    if verbs.is_ed_form(first) or first in verbs.PARTICIPLES:
+    if verbs.is_participle(first):
         return False
-    return caused and any(verbs.is_ed_form(x.low) or x.low in verbs.PARTICIPLES for x in inner)
+    return caused and any(verbs.is_participle(x.low) for x in inner)
 
 
 def has_described(frame: Sequence[Word], main: int, body: int) -> bool:
@@ -129,7 +129,7 @@ def has_described(frame: Sequence[Word], main: int, body: int) -> bool:
     if frame[main].low in w.HAVE and any(x.low == "by" for x in frame[body + 1 : body + 2]):
         return True  # "has trips led by Ann and paid by Bo"
     k = after_adverbs(frame, main + 1)
-    formed = verbs.is_ed_form(frame[k].low) or frame[k].low in verbs.PARTICIPLES
+    formed = verbs.is_participle(frame[k].low)
     if frame[main].low != "had" or not formed or k + 1 >= len(frame):
         return False
     return may_be_noun(frame[k + 1]) and not is_adverb(frame[k + 1])
@@ -271,7 +271,7 @@ def no_verb(frame: Sequence[Word], main: int, body: int, verb: int) -> bool:
 def _gapped_passive(frame: Sequence[Word], main: int, verb: int) -> bool:
     """Whether "was" may be left out: "A was named the heir, and B hailed as a hero"."""
     first = frame[after_adverbs(frame, main + 1)].low
-    passive = frame[main].low in w.BE and (first in verbs.PARTICIPLES or verbs.is_ed_form(first))
+    passive = frame[main].low in w.BE and verbs.is_participle(first)
     after = frame[verb + 1].low if verb + 1 < len(frame) else ""
     form = frame[verb].low not in verbs.INTRANSITIVE_PASTS | verbs.PURE_PASTS
     return passive and form and is_past_tense(frame[verb]) and after in {"as", "by"}
@@ -303,7 +303,7 @@ def loose_participle(frame: Sequence[Word], k: int, body: int, *, bare_comma: bo
     low = frame[j].low
     if frame[body].low == "then":
         return False
-    if not (low in verbs.PARTICIPLES or verbs.is_ed_form(low)) or low in verbs.PURE_PASTS:
+    if not verbs.is_participle(low) or low in verbs.PURE_PASTS:
         return False
     if bare_comma and low == "compared":
         return True  # "It earned 5 million, compared to a loss, and grew"
@@ -315,7 +315,7 @@ def loose_participle(frame: Sequence[Word], k: int, body: int, *, bare_comma: bo
 def two_participles(frame: Sequence[Word], k: int, body: int) -> bool:
     """Whether the words around "and" may share what follows: "a song arranged and sung by X"."""
     low = frame[after_adverbs(frame, body)].low
-    formed = verbs.is_ed_form(low) or low in verbs.PARTICIPLES
+    formed = verbs.is_participle(low)
     before = frame[k - 1].low
     part = before.rsplit("-", 1)[-1]  # "Ulm-backed and installed"
     left = verbs.is_ed_form(part) or before in verbs.PARTICIPLES - verbs.BASE_FORMS

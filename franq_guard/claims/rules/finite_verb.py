@@ -49,7 +49,7 @@ def is_finite(words: Sequence[Word], k: int, *, loose: bool = False) -> bool:
     if word.index < 0 and low in v.FINITE_FORMS:
         return True  # the rules put it there
     before = _before(words, k)
-    if k > 1 and words[k - 1].low == "you" and words[k - 2].low in _LETTING:
+    if k > 1 and words[k - 1].low == "you" and words[k - 2].low in w.LETTING:
         return False
     if low in {"will", "might", "can", "must"} and _is_noun(words, k, before):
         return False
@@ -287,8 +287,6 @@ def _blocks_verb(before: Word, words: Sequence[Word], k: int) -> bool:
     )
 
 
-_LETTING = frozenset({"let", "lets", "make", "makes", "made", "help", "helps", "helped"})
-"""After these "you" is no subject: "a shop that lets you save time"."""
 # "titled", "called" and the like are a main verb before these: "called him a hero".
 _AFTER_NAMED = w.POSSESSIVES | {"him", "them", "it"}
 

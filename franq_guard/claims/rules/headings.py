@@ -109,7 +109,7 @@ def _is_sentence(text: str) -> bool:
 
 
 def _has_clause(text: str, *, or_is_long: bool = False) -> bool:
-    words = lex(text, 0, len(text))
+    words = lex(text)
     if not words or words[0].low in _NO_START or words[0].low.endswith(("ing", "'s")):
         return False
     start = subject_start(words)

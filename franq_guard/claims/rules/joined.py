@@ -35,7 +35,7 @@ from franq_guard.claims.rules.nouns_or_verbs import ATTRIBUTIVE, noun_list, open
 from franq_guard.claims.rules.standing import closed
 
 _NOT_FREE = (w.SUBORDINATORS | w.CONTRASTS | w.COLLECTIVE | w.DEALT_OUT) - {"as"} | word_set(
-    "not n't never no nobody none few little hardly only either neither whether rather than"
+    "not n't never no nobody none few little hardly only rather than"
     " denied denies deny doubted doubt doubts unlike without"
 )
 """With one of these words the clause may be true only as a whole."""
@@ -128,12 +128,12 @@ def _predicate(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
         return False
     if is_past_tense(frame[main]):
         known = word.low in verbs.PURE_PASTS | verbs.INTRANSITIVE_PASTS
-        sure = known or opens_noun_phrase(after) or after.low in w.PREPOSITIONS | {"to"}
+        sure = known or opens_noun_phrase(after) or after.low in w.PREPOSITIONS
         return is_past_tense(word) and after.low != "by" and after.is_word and sure
-    placed = after.low in w.PREPOSITIONS - {"of"} | {"to"} or opens_noun_phrase(after)
-    if frame[main].low in verbs.THIRD_PERSON_FORMS | {"is", "has", "does"}:
+    placed = after.low in w.PREPOSITIONS - {"of"} or opens_noun_phrase(after)
+    if frame[main].low in verbs.THIRD_PERSON_FORMS | {"is"}:
         # "the issues and challenges common to"
-        described = frame[j + 2].low in w.PREPOSITIONS | {"to"}
+        described = frame[j + 2].low in w.PREPOSITIONS
         alone = after.is_word and after.low != "of" and not described
         sure = placed or (alone and word.low not in ATTRIBUTIVE)
         return word.low in verbs.THIRD_PERSON_FORMS and sure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _TOKEN = re.compile(
@@ -48,8 +49,9 @@ class Word:
         return self.text == "," and not self.shielded
 
 
-def lex(text: str, start: int, end: int) -> list[Word]:
+def lex(text: str, start: int = 0, end: int | None = None) -> list[Word]:
     """The words of ``text[start:end]``, with offsets into ``text``; they cover all non-blanks."""
+    end = len(text) if end is None else end
     words: list[Word] = []
     closers: list[str] = []
     for index, match in enumerate(_TOKEN.finditer(text, start, end)):
@@ -73,6 +75,11 @@ def _with_dates(words: list[Word]) -> list[Word]:
             word = words[k]
             words[k] = Word(word.text, word.start, word.end, word.index, True, word.low)
     return words
+
+
+def comma_before(words: Sequence[Word], k: int, after: int) -> int | None:
+    """Position of the last comma between the words ``after`` and ``k``; None: there is none."""
+    return next((j for j in range(k - 1, after, -1) if words[j].is_comma), None)
 
 
 def inserted(text: str) -> Word:

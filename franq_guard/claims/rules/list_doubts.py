@@ -25,8 +25,6 @@ _MADE = word_set(
     "built constructed assembled woven created produced formed cooked brewed prepared derived"
     " distilled developed crafted"
 )
-_LETTING = word_set("let lets make makes made help helps helped")
-"""Someone acts after these: "helps guests find bars and shops"."""
 _TITLES = word_set(
     "king queen emperor empress president chairman ceo duke prince pope lord sir captain general"
     " colonel minister director governor senator professor doctor secretary chief"
@@ -211,7 +209,7 @@ def _goes_on(member: Sequence[Word], core: Sequence[Word]) -> bool:
     if after is None:
         return False
     low = after.low
-    described = low in verbs.GERUNDS or low in verbs.PARTICIPLES or verbs.is_ed_form(low)
+    described = low in verbs.GERUNDS or verbs.is_participle(low)
     return not (described or low in w.RELATIVES | w.PREPOSITIONS or is_adverb(after))
 
 
@@ -272,4 +270,4 @@ def _of_another_noun(
 
 def lets_act(governor: Word, member: Sequence[Word]) -> bool:
     """Whether a verb of someone else is in the first member: "lets users post jobs and ads"."""
-    return governor.low in _LETTING and any(x.low in verbs.BASE_FORMS for x in member[1:])
+    return governor.low in w.LETTING and any(x.low in verbs.BASE_FORMS for x in member[1:])

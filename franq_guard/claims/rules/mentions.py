@@ -91,7 +91,7 @@ class Mentions:
             return None
         before = answer[start : frame[k].start]
         topic = self._topic
-        if any(x.is_name for x in lex(before, 0, len(before))[1:]) or _has_verb(before):
+        if any(x.is_name for x in lex(before)[1:]) or _has_verb(before):
             topic = after(topic, before)
         return (topic, wanted) if topic is not None and topic.may_be(low, wanted) else None
 
@@ -122,7 +122,7 @@ def _is_expletive(frame: Sequence[Word], verb: int) -> bool:
 
 
 def _has_verb(text: str) -> bool:
-    words = lex(text, 0, len(text))
+    words = lex(text)
     return bool(words) and main_verb(words, 0) is not None
 
 
@@ -130,7 +130,7 @@ def _kinds_after(kinds: dict[str, str | None], sentence: str) -> dict[str, str |
     """The name for each noun after the sentence: after "Dune is a film", "the film" is Dune."""
     if not kinds and not _TOLD.search(sentence[:MAX_READ]):
         return kinds
-    words = lex(sentence[:MAX_READ], 0, min(len(sentence), MAX_READ))
+    words = lex(sentence[:MAX_READ])
     start = subject_start(words)
     verb = main_verb(words, start)
     told = None if verb is None else complement(words, verb)

@@ -27,7 +27,7 @@ NO_PERSON = word_set(
     " tower castle park street road airport station hospital council committee ministry"
     " department agency"
     " union club fc society institute award prize festival day book film album song series show"
-    " institute foundation association federation organization organisation conference model"
+    " foundation association federation organization organisation conference model"
     " project"
 )
 

@@ -18,7 +18,8 @@ _URL = re.compile(
     re.I,
 )  # ++ and *+: no run of marks is read twice
 _CITATION = re.compile(r"(?:sources?|references?|citations?|cite)\s*:.*$|\W*(?:\[\d+\]\W*)+$", re.I)
-_TAG = re.compile(r"\W*<[/|]?\w+[/|]?>\W*")  # what a model's template left: "</answer>"
+_TAG = re.compile(r"\W*(?:<[/|]?\w+[/|]?>|\[![A-Z]+\])\W*")
+"""What a model's template left ("</answer>"), and what begins a note on GitHub ("[!NOTE]")."""
 _TITLE = re.compile(
     r"\W*?(?:[\"“][^\"“”]{0,80}[^\"“”\s,.!?…][\"”]\s+(?=[a-z])"
     r"|\*[^*]{0,80}[^*\s,.!?…]\*\s+(?=(?:is|was)\b))"
@@ -59,17 +60,18 @@ def reason(sentence: str) -> str | None:
     for label, pattern in _PATTERNS:
         if pattern.search(read):
             return label
-    return "lead-in" if read.endswith(":") and not _has_verb(read) else None
+    return "lead-in" if read.endswith(":") and not has_verb(read) else None
 
 
 def _names_title(sentence: str) -> bool:
     """Whether the question at its end is a title that it names: 'Her song is "Who Is It?"'."""
     named = _NAMED_AT_END.match(sentence)
-    return named is not None and not _ASKING.match(named["before"]) and _has_verb(named["before"])
+    return named is not None and not _ASKING.match(named["before"]) and has_verb(named["before"])
 
 
-def _has_verb(text: str) -> bool:
-    found = lex(text, 0, len(text))
+def has_verb(text: str) -> bool:
+    """Whether a word of the text may be a finite verb."""
+    found = lex(text)
     return find_verb(found, 0, len(found), loose=True) is not None
 
 

@@ -17,7 +17,7 @@ from franq_guard.claims.rules.finite_verb import (
     is_plural,
     opens_noun_phrase,
 )
-from franq_guard.claims.rules.lexer import Word
+from franq_guard.claims.rules.lexer import Word, comma_before
 from franq_guard.claims.rules.lexicon import words
 
 ATTRIBUTIVE = words("attributive_plurals")
@@ -32,7 +32,7 @@ _NO_NOUN = w.PREPOSITIONS | w.SUBORDINATORS | w.CONTRASTS | w.RELATIVES | w.COOR
 
 def noun_list(frame: Sequence[Word], main: int, k: int, body: int) -> bool:
     """Whether the verb after "and" may be the last noun of a list: "goals, rules and plans"."""
-    last = next((j for j in range(k - 1, main, -1) if frame[j].is_comma), None)
+    last = comma_before(frame, k, main)
     if last is None or frame[body].low not in verbs.PLURAL_NOUN_TOO | verbs.NOUNS_TOO:
         return False
     inside = frame[last + 1 : k]
@@ -45,7 +45,7 @@ def open_list(frame: Sequence[Word], main: int, k: int) -> bool:
     "rents boats, tents | and bikes", "is old, damp | and needs work".
     """
     k -= frame[k - 1].is_comma
-    last = next((j for j in range(k - 1, main, -1) if frame[j].is_comma), None)
+    last = comma_before(frame, k, main)
     if last is None or frame[k].text == ";" or last + 1 == k:
         return False
     inside = frame[last + 1 : k]
@@ -64,7 +64,7 @@ def _is_bare(words: Sequence[Word]) -> bool:
     first = words[0]
     formed = verbs.is_ed_form(first.low) or first.low in verbs.PARTICIPLES | verbs.GERUNDS.keys()
     opened = opens_noun_phrase(first) or is_adverb(first) or first.low in _NO_NOUN | w.OPENERS
-    joined = any(not x.is_word or x.low in w.COORDINATORS | {"or"} for x in words)
+    joined = any(not x.is_word or x.low in w.COORDINATORS for x in words)
     return not (formed or opened or joined)
 
 

@@ -84,7 +84,7 @@ def _begin(text: str, passages: Sequence[Passage]) -> int:
 
 
 def _is_clause(text: str) -> bool:
-    words = lex(text, 0, len(text))
+    words = lex(text)
     if words[0].low in _NO_MAIN_CLAUSE:
         return False
     start = subject_start(words)

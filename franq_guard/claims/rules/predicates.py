@@ -63,7 +63,7 @@ def carried_words(
         auxiliary
         and low != "had"
         and not has_described(frame, main, k)
-        and (low in verbs.PARTICIPLES or verbs.is_ed_form(low))
+        and verbs.is_participle(low)
         and _is_passive(frame, main, k)
         and not (is_past_tense(frame[main]) and frame[body].low in _AT_PRESENT)
     ):
@@ -157,7 +157,7 @@ def _unclear_voice(frame: Sequence[Word], main: int, k: int) -> bool:
     if frame[main].low not in w.BE:
         return False
     first, low = frame[after_adverbs(frame, main + 1)].low, frame[k].low
-    both = all(verbs.is_ed_form(x) or x in verbs.PARTICIPLES for x in (first, low))
+    both = all(verbs.is_participle(x) for x in (first, low))
     if not both or low in _NO_PASSIVE | verbs.PURE_PASTS or _is_passive(frame, main, k):
         return False
     timed = any(x.low in _WHEN for x in frame[k + 1 : k + 4])  # "and beheaded the next day"
@@ -183,7 +183,7 @@ def _is_passive(frame: Sequence[Word], main: int, k: int) -> bool:
     first = after_adverbs(frame, main + 1)
     if frame[first].low == "born" and low not in _AFTER_BORN:
         return False  # "was born in Ulm and relocated to Arden"
-    passive = frame[first].low in verbs.PARTICIPLES or verbs.is_ed_form(frame[first].low)
+    passive = verbs.is_participle(frame[first].low)
     if not passive or low in _NO_PASSIVE:
         return False
     after = frame[k + 1] if k + 1 < len(frame) else None

@@ -44,7 +44,7 @@ _MOST = 40
 
 def statement(question: str, *, yes: bool) -> str | None:
     """What the answer "Yes." or "No." to a question states; None if that is not certain."""
-    words = lex(plain(question), 0, len(plain(question)))
+    words = lex(plain(question))
     while words and words[-1].text == "?":
         words.pop()
     if not 2 < len(words) < _MOST or words[0].low not in ASKS:
@@ -78,9 +78,10 @@ def _subject(verb: str, rest: Sequence[Word]) -> int:
         size += 1
     named = size > start
     size += start if not named else 0  # "the pump"
-    if not 0 < size < len(rest) or rest[size - 1].low.endswith(("'s", "s'")):
+    last = rest[size - 1].low
+    if not 0 < size < len(rest) or last.endswith(("'s", "s'")) or v.is_participle(last):
         return 0
-    if any(x.low in _NO_NAME for x in rest[start:size] if named) or _is_participle(rest[size - 1]):
+    if named and any(x.low in _NO_NAME for x in rest[start:size]):
         return 0
     after = rest[size:]
     sure = _is_told if verb in _BE else _is_done if verb in w.HAVE else _is_verb
@@ -107,7 +108,7 @@ def _is_told(after: Sequence[Word], named: bool) -> bool:
     if first.low in _ARTICLES:
         apart = (k for k, x in enumerate(after) if k and x.low in _ARTICLES)
         alone = all(after[k - 1].low in w.PREPOSITIONS for k in apart)
-        return named and alone and not any(map(_is_participle, others))
+        return named and alone and not any(v.is_participle(x.low) for x in others)
     if first.low in w.PREPOSITIONS:
         thing = others[others[0].low in _ARTICLES :]
         return named and first.low != "of" and len(thing) == 1 and thing[0].is_name
@@ -115,22 +116,18 @@ def _is_told(after: Sequence[Word], named: bool) -> bool:
         return False
     if named and first.low in _ADJECTIVES:
         return True
-    return (first.low in _ADJECTIVES or _is_participle(first)) and _is_tail(others)
+    return (first.low in _ADJECTIVES or v.is_participle(first.low)) and _is_tail(others)
 
 
 def _is_done(after: Sequence[Word], named: bool) -> bool:
     """Whether the participle of "has" begins here."""
-    return _is_participle(after[0]) and (named or _is_tail(after[1:]))
+    return v.is_participle(after[0].low) and (named or _is_tail(after[1:]))
 
 
 def _is_verb(after: Sequence[Word], named: bool) -> bool:
     """Whether the verb of "does" or "can" begins here, and no further noun of the subject."""
     low = after[0].low
     return low in v.PLAIN_BASE_FORMS or (low in v.BASE_FORMS and _is_tail(after[1:]))
-
-
-def _is_participle(word: Word) -> bool:
-    return word.low in v.PARTICIPLES or v.is_ed_form(word.low)
 
 
 def _is_tail(words: Sequence[Word]) -> bool:

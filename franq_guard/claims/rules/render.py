@@ -13,8 +13,12 @@ from franq_guard.claims.rules.lexer import Word
 
 _NO_SPACE_BEFORE = frozenset(".,;:!?)]}%'’”»…")
 _EMPHASIS = re.compile(
-    r"(?<!\w)(\*{1,3}|_{1,3})(?=\S)|(?<=\S)(\*{1,3}|_{1,3})(?!\w)|`+|\[(\d{1,3})\]"
+    r"(?<![\w\\])(\*{1,3}|_{1,3})(?=\S)|(?<=[^\s\\])(\*{1,3}|_{1,3})(?!\w)|`+|\[(\d{1,3})\]"
 )
+_ESCAPED = re.compile(r"\\([*_$%#&~|])")
+"""A mark that is meant as it stands, in Markdown or LaTeX: "pump\\_data", "5\\%"."""
+_NUMBER = re.compile(r"(?<![\w$\\])\$(\d[\d.,]*)\$(?![\w$])")
+"""A number set as a formula: "It weighs $4$ kg" is about no dollars."""
 _LINK = re.compile(r"!?\[([^\]\[]*)\]\([^()\s]*\)")
 _NUMBERING = re.compile(r"^\(?\d{1,2}[.)] (?=\D)")
 _OPENING_SIGN = re.compile(rf"^(?:{SIGN} +)+")
@@ -82,5 +86,6 @@ def as_sentence(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """The text without Markdown emphasis, link targets and footnote marks."""
-    return _EMPHASIS.sub("", _LINK.sub(r"\1", text))
+    """The text without Markdown emphasis, link targets, footnote marks and escaping backslashes."""
+    text = _EMPHASIS.sub("", _LINK.sub(r"\1", text))
+    return _ESCAPED.sub(r"\1", _NUMBER.sub(r"\1", text)) if "\\" in text or "$" in text else text

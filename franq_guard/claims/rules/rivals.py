@@ -121,7 +121,7 @@ def _kinds_of(run: Sequence[Word], before: str, *, told: bool) -> set[str]:
 
 def _phrases(words: Sequence[Word]) -> Iterator[tuple[int, Sequence[Word]]]:
     """Runs of words between prepositions, verbs and marks, with their positions."""
-    stops = w.PREPOSITIONS | w.COORDINATORS | w.RELATIVES | w.AUXILIARIES | w.SUBORDINATORS | {"or"}
+    stops = w.PREPOSITIONS | w.COORDINATORS | w.RELATIVES | w.AUXILIARIES | w.SUBORDINATORS
     start = 0
     for k, word in enumerate([*words, Word(".", -1, -1, low=".")]):
         if word.low in stops or not word.is_word:

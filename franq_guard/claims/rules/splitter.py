@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from franq_guard.basics.text import with_line_feeds
 from franq_guard.claims.blocks import NOTHING, Block, blocks, closing_sources
 from franq_guard.claims.forms import SOURCES
 from franq_guard.claims.rules.asides import without_asides, without_examples
@@ -95,7 +96,8 @@ class RuleSplitter:
         Only those that end after character ``after``; earlier ones are not split into claims.
         ``reader``: one that has read the text before ``answer``; it reads on.
         """
-        reader, stated = reader or Reader(answer, question), Stated(answer)
+        answer = with_line_feeds(answer)
+        reader, stated = reader or Reader(question), Stated(answer)
         head: Sequence[str] = ()
         found = blocks(answer)
         listed = closing_sources(answer, found)
@@ -164,7 +166,7 @@ class RuleSplitter:
 
     def reader(self, question: str = "") -> Reader:
         """A reader for :meth:`units` that has read nothing yet."""
-        return Reader("", question)
+        return Reader(question)
 
     @staticmethod
     def not_a_claim(sentence: str) -> str | None:
@@ -198,24 +200,15 @@ class RuleSplitter:
         next_ones = [*(answer[slice(*span)] for span in spans[1:]), follow]
         for span, following in zip(spans, next_ones, strict=False):
             text = answer[slice(*span)]
-            if is_bare(text, reader.before, following):
+            is_new = span[1] > after
+            answered = self._yes_or_no(answer, stated, reader, span, following)
+            if answered is not None:
                 reader.passed(text)
-                if span[1] > after:
-                    full = denied(text, reader.question, following)
-                    why = None if full else "yes or no"
-                    yield Unit(span, (Claim(full or text, (span,), not_a_claim=why),))
-                continue
-            own = stated.text[slice(*span)]
-            if self.language == "en" and not reader.leads and lone(own):
-                claim = Claim(as_sentence(own), (span,), full=asked(own, reader.open_question))
-                claim = reader.place(stated.clear(claim))
-                reader.passed(text)
-                if span[1] > after:
-                    why = None if claim.full else "yes or no"
-                    yield Unit(span, (replace(claim, not_a_claim=why),))
+                if is_new:
+                    yield Unit(span, (answered,))
                 continue
             parts = (span, *enclosed(stated.text, *span, language=self.language))
-            is_new, claims = span[1] > after, list[Claim]()
+            claims: list[Claim] = []
             for part in parts:
                 hidden = around(answer, part, parts)
                 if is_new and not stated.is_markup(*part):
@@ -223,6 +216,20 @@ class RuleSplitter:
                 reader.passed(shown(answer, part, hidden))
             if is_new:
                 yield Unit(span, tuple(sorted(claims, key=lambda claim: claim.spans)))
+
+    def _yes_or_no(
+        self, answer: str, stated: Stated, reader: Reader, span: Span, following: str
+    ) -> Claim | None:
+        """The claim of "Yes." or "It does."; None if the sentence is another one."""
+        text, own = answer[slice(*span)], stated.text[slice(*span)]
+        if is_bare(text, reader.before, following):
+            full = denied(text, reader.question, following)
+            return Claim(full or text, (span,), not_a_claim=None if full else "yes or no")
+        if self.language != "en" or reader.leads or not lone(own):
+            return None
+        claim = Claim(as_sentence(own), (span,), full=asked(own, reader.open_question))
+        claim = reader.place(stated.clear(claim))
+        return claim if claim.full else replace(claim, not_a_claim="yes or no")
 
     def _claims(
         self, answer: str, stated: Stated, reader: Reader, part: Span, hidden: Sequence[Span]

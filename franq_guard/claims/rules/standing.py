@@ -18,20 +18,15 @@ from franq_guard.claims.rules.finite_verb import (
 from franq_guard.claims.rules.lexer import Word, inserted
 
 _NO_END = (
-    (
-        w.PREPOSITIONS
-        - word_set("in on off up out over down about inside outside before below above")
-    )
+    (w.PREPOSITIONS - word_set("in on off up out over about inside outside before below above"))
     | w.COORDINATORS
     | w.POSSESSIVES
-    | word_set("a an the or very every than if because whether which who whose")
+    | word_set("a an the very every than if because whether which who whose")
 )
 _SUBJECTS = frozenset({"he", "she", "they", "we"})
 # A sentence that begins with one of these has its subject after the phrase, or is none.
 _FRONTED_ONLY = word_set("despite with without unlike like because given due especially")
-_NO_START = (
-    w.COORDINATORS | w.RELATIVES - word_set("that what where whose") | w.OBJECT_PRONOUNS | {"or"}
-)
+_NO_START = w.COORDINATORS | w.RELATIVES - word_set("that what where whose") | w.OBJECT_PRONOUNS
 
 
 def parts(cut: tuple[Clause, Clause] | None) -> tuple[Clause, Clause] | None:
@@ -124,8 +119,6 @@ def _is_subject(phrase: Sequence[Word]) -> bool:
     commas = sum(x.is_comma for x in phrase)
     if commas == 1 or any(x.text in {";", ":"} and not x.shielded for x in phrase):
         return False
-    if phrase[-1].low in w.COORDINATORS | w.PREPOSITIONS | {"or"}:
+    if phrase[-1].low in w.COORDINATORS | w.PREPOSITIONS:
         return False
-    return not any(
-        x.low in {"he", "she", "it", "they", "we", "i"} and not x.is_name for x in phrase[1:]
-    )
+    return not any(x.low in w.PERSONAL_PRONOUNS and not x.is_name for x in phrase[1:])

@@ -69,7 +69,7 @@ class Topic:
 
 def after(topic: Topic | None, text: str) -> Topic | None:
     """The topic that a pronoun may refer to after ``text``."""
-    words = lex(text[:MAX_READ], 0, min(len(text), MAX_READ))
+    words = lex(text[:MAX_READ])
     if not words or (topic is None and not any(x.is_name for x in words[:20])):
         return None
     start = subject_start(words)
@@ -129,7 +129,7 @@ def _kind(words: Sequence[Word], verb: int, phrase: Sequence[Word]) -> str:
 
 def asked(question: str) -> Topic | None:
     """What the question names right after its verb: "When was Ada Lovelace born?"."""
-    words = lex(question[:MAX_READ], 0, min(len(question), MAX_READ))
+    words = lex(question[:MAX_READ])
     verb = next((k for k, x in enumerate(words[:4]) if x.low in {"was", "is", "did", "does"}), None)
     if verb is None:
         return None

@@ -20,6 +20,7 @@ from franq_guard.claims.rules.finite_verb import (
 )
 from franq_guard.claims.rules.lexer import lex
 from franq_guard.claims.rules.nonclaims import reason
+from franq_guard.claims.rules.verbs import THIRD_PERSON_FORMS
 from franq_guard.records import Span
 
 _CONTRAST = (
@@ -73,7 +74,7 @@ _KNOWING = re.compile(
 )
 _MARKS = " \"'“”‘’«»()`*_"
 _TALKERS = word_set("i we you i'm i've i'd i'll we're we've we'd we'll you're you've you'd you'll")
-_NO_START = (w.RELATIVES - {"that"}) | w.COORDINATORS | word_set("or if whether how why")
+_NO_START = (w.RELATIVES - {"that"}) | w.COORDINATORS | word_set("if whether how why")
 _TURNS = {
     "refusal": (_TURN, _CAUSE, _COLON, _THAT),
     "hedge": (_TURN, _CAUSE, _COLON, _THAT),
@@ -84,6 +85,15 @@ _TURNS = {
     "citation": (_COLON,),
 }
 """Where a statement may begin, by what the sentence begins as."""
+_LISTS = re.compile(
+    r",?\s+(?P<rest>and\s+(?:(?:it|they|he|she) )?(?:also )?(?:(?:include|contain|offer|provide"
+    r"|feature|cover|support|need|require|come|consist)s?|included|contained|offered|provided|has"
+    r"|have|had|is|are|was|were)|(?<=,\s)including)\b[^,]*:\W*$",
+    re.I,
+)
+"""The end of a lead-in that states something first: "... and includes the following:"."""
+_LONGEST = 400
+"""A longer sentence is hardly a lead-in, which also keeps the time linear."""
 _BEFORE = re.compile(rf"{_CONTRAST}|;\s+|,\s+and\s+", re.I)
 
 
@@ -123,6 +133,8 @@ def turn(sentence: str, why: str) -> Turn | None:
     for cut, rest in sorted(found, key=lambda x: x[1])[:_MOST]:
         if reason(sentence[rest:]) is None and _states(sentence[rest:]):
             return Turn(cut, rest)
+    if why == "lead-in":
+        return _list_at_end(sentence)
     return _refusal_at_end(sentence) if why == "refusal" else None
 
 
@@ -147,6 +159,18 @@ def _refusal_at_end(sentence: str) -> Turn | None:
     return None
 
 
+def _list_at_end(sentence: str) -> Turn | None:
+    """The turn of "It costs 9 euros and includes the following:", also without "It"."""
+    found = _LISTS.search(sentence) if len(sentence) <= _LONGEST else None
+    if found is None or reason(opening := sentence[: found.start()]) is not None:
+        return None
+    if opening.split(maxsplit=1)[0].lower() in THIRD_PERSON_FORMS:
+        opening = f"It {opening[0].lower()}{opening[1:]}"
+    vague = found["rest"].lower() == "including" and not any(map(str.isdigit, opening))
+    states = not vague and _states(opening)  # vague: "It has many uses, including:"
+    return Turn(found.start(), found.start("rest"), states_first=True) if states else None
+
+
 def _states(text: str, *, of_us: bool = False) -> bool:
     """Whether it is a clause that states something about the world.
 
@@ -156,7 +180,7 @@ def _states(text: str, *, of_us: bool = False) -> bool:
     known = _KNOWING.match(text)
     if known:
         text = text[known.end() :]
-    words = lex(text, 0, len(text))
+    words = lex(text)
     if not words or words[0].low in _NO_START or _SILENT.search(text):
         return False
     if words[0].low == "that" and not is_finite(words, min(1, len(words) - 1)):

@@ -50,7 +50,7 @@ def unfinished(piece: str, before: str) -> bool:
         return False
     if len(piece) > _MOST or not piece[0].isalpha() or not _follows_prose(piece, before):
         return False
-    words = lex(f"{piece}.", 0, len(piece) + 1)
+    words = lex(f"{piece}.")
     if any(x.text in _MARKS for x in words) or words[0].low in {"yes", "no"}:
         return False
     left = len(words) - 1
@@ -74,11 +74,11 @@ def _is_name(words: Sequence[Word], left: int) -> bool:
 
 def _follows_prose(piece: str, before: str) -> bool:
     """Whether the sentence before is an English statement, which a short answer does not follow."""
-    words = lex(before, 0, len(before))
+    words = lex(before)
     return (
         reason(before) not in _NO_STATEMENT
         and any(_is_verb(words, k) or (k and _may_be_verb(words, k)) for k in range(len(words) - 1))
-        and any(x.low in _ENGLISH for x in (*words, *lex(piece, 0, len(piece))))
+        and any(x.low in _ENGLISH for x in (*words, *lex(piece)))
     )
 
 
@@ -111,7 +111,7 @@ def _is_bare(words: Sequence[Word], verb: int, left: int) -> bool:
 def _is_part(word: Word) -> bool:
     """Whether the word belongs to "was" or "has" before it: "was known", "has been", "is part"."""
     low = word.low
-    known = low in w.AUXILIARIES | v.PARTICIPLES | v.SHARED_PASTS | _EMPTY | {"to"}
+    known = low in w.AUXILIARIES | v.PARTICIPLES | _EMPTY | {"to"}
     return not word.is_name and (known or v.is_ed_form(low))
 
 
@@ -141,7 +141,7 @@ def _may_be_verb(words: Sequence[Word], k: int) -> bool:
         return low in v.GERUNDS
     if before.low in w.DETERMINERS or before.low.endswith("'s") or before.is_number:
         return False
-    if low in v.PARTICIPLES or low in v.GERUNDS or v.is_ed_form(low):
+    if v.is_participle(low) or low in v.GERUNDS:
         return True
     if low.endswith("s") and is_plural(word):
         return words[k + 1].low not in _JOINS

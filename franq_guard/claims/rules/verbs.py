@@ -68,6 +68,11 @@ def is_ed_form(low: str) -> bool:
     return (low in REGULAR_PASTS or (len(low) > 4 and low.endswith("ed"))) and low not in _NOT_ED
 
 
+def is_participle(low: str) -> bool:
+    """Whether the word is a past participle, or looks like a regular one."""
+    return low in PARTICIPLES or is_ed_form(low)
+
+
 def finite_form(gerund: str, *, past: bool) -> str | None:
     """The finite form of a known -ing form: "winning" -> "won" or "wins"; None when unknown."""
     base = GERUNDS.get(gerund)

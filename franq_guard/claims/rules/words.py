@@ -85,6 +85,8 @@ DEALT_OUT = word_set(
     " simultaneously"
 )
 NAMING = word_set("called named titled entitled dubbed nicknamed known considered termed based")
+LETTING = word_set("let lets make makes made help helps helped")
+"""Somebody else acts after these: "a shop that lets you save time"."""
 PLURAL_NOUNS = word_set(
     "two three four five six seven eight nine ten many some people children"
     " men women they them we us you i police mice geese cattle sheep salmon fish deer both these"
