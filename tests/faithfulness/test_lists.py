@@ -42,14 +42,14 @@ def test_what_leads_a_list_in_is_read_with_each_item(text, read):
 
 def test_an_item_is_shown_as_it_stands():
     written = written_out(CARE)
-    shown = [CARE[slice(*written.original(span))] for span in stretches(written.text)]
+    shown = [CARE[slice(*written.original(*span))] for span in stretches(written.text)]
     lines = CARE.replace("\n\n", "\n").replace("1. ", "1.\n")
     assert shown == lines.splitlines()
 
 
 def test_words_behind_an_item_are_shown_as_the_item():
     written = written_out(HOTEL)
-    start, end = written.original(stretches(written.text)[1])
+    start, end = written.original(*stretches(written.text)[1])
     assert HOTEL[start:end] == "- Breakfast"
 
 

@@ -67,7 +67,7 @@ def test_what_is_written_out_leads_back_to_the_page():
         ("only on weekdays.", "only on weekdays."),
     ):
         start = written.text.index(said)
-        a, b = written.original((start, start + len(said)))
+        a, b = written.original(start, start + len(said))
         assert PAGE[a:b] == of_page
     assert "Do you ship to Norway? Yes." in written.text
 

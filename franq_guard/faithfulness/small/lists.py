@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from franq_guard.basics.words import word_set
-from franq_guard.faithfulness.small.replies import VERBS, Anew, denial
+from franq_guard.faithfulness.small.replies import VERBS, denial
+from franq_guard.faithfulness.small.rewritten import Change
 
 __all__ = ["denied_entries", "led_items"]
 
@@ -36,7 +37,7 @@ _TOLD: Final = re.compile(r"(?:ed|able|ible|open|possible|free|valid|safe)\Z")
 """How the last word of an entry ends if the entry is said of its first words."""
 
 
-def led_items(text: str) -> Iterator[Anew]:
+def led_items(text: str) -> Iterator[Change]:
     """Find the items of each list of a text that a line ending with ":" leads in.
 
     The words before the colon are read before each item, those that begin with "not" behind it:
@@ -50,12 +51,12 @@ def led_items(text: str) -> Iterator[Anew]:
         for item in _ENTRY.finditer(text, found.start("items"), found.end("items")):
             start, end = item.span("item")
             if said.lower().startswith("not "):
-                yield Anew((end, end), f" {said[:-1].lower()}", (start, end))
+                yield (end, end), f" {said[:-1].lower()}"
             elif not item["item"].rstrip().endswith(":"):
-                yield Anew((start, start), f"{said} ", (start, end))
+                yield (start, start), f"{said} "
 
 
-def denied_entries(text: str) -> Iterator[Anew]:
+def denied_entries(text: str) -> Iterator[Change]:
     """Find the lines of a text that are an entry with the value "no" or "none"."""
     for found in _DENIED.finditer(text):
         *first, last = words = found["key"].split()
@@ -67,4 +68,4 @@ def denied_entries(text: str) -> Iterator[Anew]:
             said = f"{' '.join(first)} not {last}."
         else:
             said = f"No {' '.join(words)}."
-        yield Anew(found.span(), said, found.span())
+        yield found.span(), said

@@ -300,7 +300,7 @@ class SmallFaithfulness:
         for best in near:
             value, place = max((next(scores), -rank) for rank, _ in enumerate(best))
             number, span = places[best[-place]]
-            start, end = texts[number].original(span)
+            start, end = texts[number].original(*span)
             found.append(Evidence(number, start, end, value))
         return found
 
