@@ -25,6 +25,13 @@ HOTEL = (
             "Not included in the price:\n- Breakfast not included in the price\n\n"
             "Breakfast room not open.\nNo Pool.\nPets allowed: yes",
         ),
+        (
+            "## What is not covered\n\n- Water\n- Theft\n\n**Don’t**\n- wait",
+            "## What is not covered\n\n- Water not covered\n- Theft not covered\n\n"
+            "**Don’t**\n- Don’t: wait",
+        ),
+        ("What is covered\n- Water", None),
+        ("It is not open on Sundays.\n- Water", None),
         ("Steps:\n- First:\n- Open it", "Steps:\n- First:\n- Steps: Open it"),
         ("See https://a.b/c:\n- one", None),
         ("It opens at nine:\nThe door is red.", None),
