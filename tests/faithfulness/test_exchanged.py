@@ -10,11 +10,11 @@ from franq_guard.faithfulness.small.differences.derived import (
     states_a_case,
 )
 from franq_guard.faithfulness.small.differences.exchanged import exchanged
-from franq_guard.faithfulness.small.replaced import REPLACED, replaced
+from franq_guard.faithfulness.small.replaced import replaced
 
 
 def values(claim, sentence):
-    return dict(zip(REPLACED, replaced(claim, [sentence], sentence), strict=True))
+    return replaced(claim, [sentence], sentence)._asdict()
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_every_character_keeps_its_place():
 def test_a_row_is_found_again_in_the_page():
     written = written_out(PAGE)
     at = written.text.index("Harbour Tarn")
-    start, end = written.original((at, at + 12))
+    start, end = written.original(at, at + 12)
     assert PAGE[start:end] == "<td>Tarn</td><td>55 minutes"
 
 

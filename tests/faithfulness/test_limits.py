@@ -3,12 +3,12 @@
 import pytest
 
 from franq_guard.faithfulness.small.amounts.limits import Limit, begins_limit, limit_of
-from franq_guard.faithfulness.small.replaced import REPLACED, replaced
+from franq_guard.faithfulness.small.replaced import replaced
 from franq_guard.faithfulness.small.tokens import tokens
 
 
 def values(claim, sentence):
-    return dict(zip(REPLACED, replaced(claim, [sentence], sentence), strict=True))
+    return replaced(claim, [sentence], sentence)._asdict()
 
 
 @pytest.mark.parametrize(

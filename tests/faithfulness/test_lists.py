@@ -25,6 +25,13 @@ HOTEL = (
             "Not included in the price:\n- Breakfast not included in the price\n\n"
             "Breakfast room not open.\nNo Pool.\nPets allowed: yes",
         ),
+        (
+            "## What is not covered\n\n- Water\n- Theft\n\n**Don’t**\n- wait",
+            "## What is not covered\n\n- Water not covered\n- Theft not covered\n\n"
+            "**Don’t**\n- Don’t: wait",
+        ),
+        ("What is covered\n- Water", None),
+        ("It is not open on Sundays.\n- Water", None),
         ("Steps:\n- First:\n- Open it", "Steps:\n- First:\n- Steps: Open it"),
         ("See https://a.b/c:\n- one", None),
         ("It opens at nine:\nThe door is red.", None),
@@ -42,14 +49,14 @@ def test_what_leads_a_list_in_is_read_with_each_item(text, read):
 
 def test_an_item_is_shown_as_it_stands():
     written = written_out(CARE)
-    shown = [CARE[slice(*written.original(span))] for span in stretches(written.text)]
+    shown = [CARE[slice(*written.original(*span))] for span in stretches(written.text)]
     lines = CARE.replace("\n\n", "\n").replace("1. ", "1.\n")
     assert shown == lines.splitlines()
 
 
 def test_words_behind_an_item_are_shown_as_the_item():
     written = written_out(HOTEL)
-    start, end = written.original(stretches(written.text)[1])
+    start, end = written.original(*stretches(written.text)[1])
     assert HOTEL[start:end] == "- Breakfast"
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from franq_guard.faithfulness.small.differences.opposites import opposed
-from franq_guard.faithfulness.small.replaced import REPLACED, replaced
+from franq_guard.faithfulness.small.replaced import replaced
 
 WORDS = ("rose", "before", "opened", "allowed", "largest", "north", "won", "successful")
 DAM = "Sales of the Harrow dairy rose by a third after the new barn was opened."
@@ -90,7 +90,7 @@ def test_it_counts_as_a_negation_of_the_nearest_sentence():
     other = "The new barn was closed in June."
     signs = replaced("Sales of the dairy fell by a third.", [other, DAM], f"{other} {DAM}")
     # Sales, dairy and third are there: 3 of 3; twice, since "fell" is all that differs.
-    assert dict(zip(REPLACED, signs, strict=True))["negation_added"] == 2
+    assert signs.negation_added == 2
 
 
 @given(st.sampled_from(WORDS))

@@ -125,7 +125,7 @@ PIECES = [
 def test_every_stretch_is_found_again(text):
     written = written_out(text)
     for span in stretches(written.text):
-        start, end = written.original(span)
+        start, end = written.original(*span)
         assert 0 <= start < end <= len(text)
         if ":" not in text:  # a list is read in other words
             assert plain(text[start:end]).text.strip() == written.text[slice(*span)]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from franq_guard.faithfulness.small.differences.subjects import other_subject
-from franq_guard.faithfulness.small.replaced import REPLACED, replaced
+from franq_guard.faithfulness.small.replaced import Replaced, replaced
 from franq_guard.faithfulness.small.tokens import tokens
 
 BAKERY = "In 2003 Elin Marsh sold the bakery in Brenn to Tomas Birk for nine thousand crowns."
@@ -15,7 +15,7 @@ SENTENCES = (BAKERY, MILL)
 
 def value(name, claim, sentences=SENTENCES):
     found = replaced(claim, sentences, "\n".join(sentences))
-    return dict(zip(REPLACED, found, strict=True))[name]
+    return getattr(found, name)
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_words_are_told_by_what_they_are():
 
 
 def test_nothing_is_told_of_nothing():
-    assert replaced("", SENTENCES, "") == replaced("It.", (), "") == [0] * len(REPLACED)
+    assert replaced("", SENTENCES, "") == replaced("It.", (), "") == Replaced()
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
@@ -303,7 +303,7 @@ def test_every_value_is_a_share(claim, text):
 
 @given(st.text(alphabet="ab 12.,ABnot", min_size=1, max_size=60))
 def test_a_sentence_replaces_nothing_of_itself(text):
-    assert replaced(text, (text,), text) == [0] * len(REPLACED)
+    assert replaced(text, (text,), text) == Replaced()
 
 
 def test_a_fact_that_is_all_that_differs_counts_more():
@@ -508,7 +508,7 @@ def test_a_first_that_the_sentence_has_elsewhere_is_no_replaced_number():
     ],
 )
 def test_limits_are_no_negations_and_exceptions_are(sentence, claim, negated):
-    found = dict(zip(REPLACED, replaced(claim, [sentence], sentence), strict=True))
+    found = replaced(claim, [sentence], sentence)._asdict()
     assert (found["negation_added"] > 0) is negated
 
 
@@ -530,7 +530,7 @@ IN_A_JAR = "In a closed jar with a lid, it keeps for {}."
 )
 def test_a_count_in_a_part_that_moved(claim, text, times):
     found = replaced(IN_A_JAR.format(claim), [text.split(". ")[0]], text)
-    assert dict(zip(REPLACED, found, strict=True))["number_replaced"] == times
+    assert found.number_replaced == times
 
 
 @pytest.mark.parametrize(
@@ -554,10 +554,7 @@ def test_numbers_below_zero(text, numbers):
 def test_a_temperature_below_zero_is_another_than_the_one_above():
     text = "The vaccine is kept in the freezer of the ward at -5 °C."
     right = "The vaccine is kept in the freezer of the ward at minus 5 degrees Celsius."
-    found = [
-        dict(zip(REPLACED, replaced(claim, [text], text), strict=True))
-        for claim in (right, text.replace("-5", "5"))
-    ]
+    found = [replaced(claim, [text], text)._asdict() for claim in (right, text.replace("-5", "5"))]
     assert [(values["number_replaced"], values["number_unknown"]) for values in found] == [
         (0, 0),
         (2, 1),  # it alone differs; every other word is there
@@ -576,5 +573,5 @@ def test_a_temperature_below_zero_is_another_than_the_one_above():
 )
 def test_a_number_at_the_end_of_the_claim_where_the_sentence_goes_on(claim, value):
     text = "The vaccine is kept at 5 °C until noon."
-    found = dict(zip(REPLACED, replaced(claim, [text], text), strict=True))
+    found = replaced(claim, [text], text)._asdict()
     assert found["number_replaced"] == pytest.approx(value)

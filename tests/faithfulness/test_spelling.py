@@ -63,6 +63,12 @@ def test_nothing_else_changes(claim: str) -> None:
         ("Appeals close after 7 days.", "Appeals close within a week.", "7 days"),
         ("It is an 18-month course.", "The course takes one and a half years.", "18-month"),
         ("The ferry needs 90 minutes.", "The ferry needs an hour and a half.", "90 minutes"),
+        ("The ferry needs 90 minutes.", "The ferry needs 1 h 30 min.", "90 minutes"),
+        ("The ferry needs 1 h 30 min.", "The ferry needs 90 minutes.", "1 h 30 min"),
+        ("It takes 3,661 s.", "It takes one hour, 1 minute and 1 second.", "3,661 s"),
+        ("It weighs 2,000 kg.", "It weighs 2 t.", "2,000 kg"),
+        ("It costs 1,200,000 euros.", "It costs 1.200.000 euros.", "1,200,000"),
+        ("It costs 1,200.50 euros.", "It costs 1.200,50 euros.", "1,200.50"),
         ("Let the dough rest for 30 min.", "The dough rests for half an hour.", "30 min"),
         ("Let the dough rest for 30 min.", "The first half hour the dough rests.", "30 min"),
         ("A half-hour visit is free.", "A visit of 30 minutes is free.", "half-hour"),
@@ -153,6 +159,11 @@ def test_an_equal_value_in_another_form_becomes_the_passages(
         ("It lasts 300 s.", "It lasts 5m."),  # metres, minutes or millions
         ("A dozen boats came.", "Eleven boats came."),
         ("It is May.", "Wait a second, a quarter, half."),
+        ("It takes 90 minutes.", "It takes 30 minutes and 1 hour."),  # two things, it seems
+        ("It takes 150 minutes.", "It takes 1 hour and 90 minutes."),
+        ("It takes 90 minutes.", "It takes 1 hour 30 minutes a day."),
+        ("It costs 1.5 euros.", "It costs 1.500 euros."),  # or 1,500
+        ("It costs 1,500 euros.", "It costs 1.500 euros."),
     ],
 )
 def test_what_may_differ_stays_as_it_is(passage: str, claim: str) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from itertools import pairwise
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -41,9 +41,9 @@ def test_a_row_is_a_sentence_with_its_header():
 def test_a_row_stands_for_its_line_and_other_text_for_itself():
     written = written_out(FARES)
     row, prose = written.text.index("Summer €16"), written.text.index("per crossing")
-    start, end = written.original((row, row + 10))
+    start, end = written.original(row, row + 10)
     assert FARES[start:end] == "| Child | €16 | |"
-    start, end = written.original((prose, prose + 12))
+    start, end = written.original(prose, prose + 12)
     assert FARES[start:end] == "per crossing"
 
 
@@ -194,14 +194,14 @@ CELLS = st.text("ab1,|\t;\n -.", max_size=60)
 def test_nothing_of_a_text_is_lost(one, other):
     text = f"{one}\n| a | b |\n|---|---|\n| c | 1 |\n{other}"
     written = written_out(text)
-    here = [part.here for part in written.parts]
-    there = [part.there for part in written.parts]
-    assert [a for a, _ in here] + [len(written.text)] == [0] + [b for _, b in here]
-    assert there[0][0] == 0
-    assert there[-1][1] == len(text)
-    assert all(a[1] <= b[0] for a, b in pairwise(there))
+    here = [0, *chain.from_iterable(a for a, _ in written.places), len(written.text)]
+    there = [0, *chain.from_iterable(b for _, b in written.places), len(text)]
+    assert here == sorted(here)
+    assert there == sorted(there)
+    kept = zip(here[::2], here[1::2], there[::2], there[1::2], strict=True)
+    assert all(written.text[a:b] == text[c:d] for a, b, c, d in kept)
     for at in range(len(written.text)):
-        start, end = written.original((at, at + 1))
+        start, end = written.original(at, at + 1)
         assert 0 <= start < end <= len(text)
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from franq_guard.faithfulness.small.facts import FACTS
 from franq_guard.faithfulness.small.features import FEATURES
-from franq_guard.faithfulness.small.replaced import REPLACED
+from franq_guard.faithfulness.small.replaced import REPLACED, Replaced
 
 Floats = NDArray[np.float64]
 
@@ -142,7 +142,7 @@ def inputs(
     chunk: list[float],
     whole: list[float],
     cosine: float,
-    changed: list[float],
+    changed: Replaced,
 ) -> list[float]:
     """Return `INPUTS` for one piece of a claim.
 
@@ -153,7 +153,7 @@ def inputs(
         chunk: `FEATURES` and `FACTS` of the piece and the best chunk.
         whole: `FEATURES` of the piece and the whole context.
         cosine: of the piece and the chunk nearest to it.
-        changed: `REPLACED` of the piece and the sentences nearest to it.
+        changed: what the piece replaces of the sentences nearest to it.
     """
     margin, contradiction = margins(chunks)
     closer, against = margins(sentences)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -38,6 +37,7 @@ class Profile:
     """What the features need to know of a text, computed once for each distinct text."""
 
     words: tuple[str, ...]
+    distinct: frozenset[str]
     content: frozenset[str]
     stems: frozenset[str]
     all_stems: frozenset[str]
@@ -51,23 +51,25 @@ class Profile:
 def profile(text: str) -> Profile:
     """Return the words, numbers and names of `text`."""
     found = tuple(words(text))
-    content = frozenset(w for w in found if w not in STOPWORDS)
+    distinct = frozenset(found)
+    content = distinct - STOPWORDS
     return Profile(
         words=found,
+        distinct=distinct,
         content=content,
         stems=frozenset(map(stem, content)),
-        all_stems=frozenset(map(stem, found)),
+        all_stems=frozenset(map(stem, distinct)),
         pairs=frozenset(pairwise(found)),
-        numbers=frozenset(w for w in found if w[0].isdigit()),
+        numbers=frozenset(w for w in distinct if w[0].isdigit()),
         names=frozenset(w.lower() for w in _CAPITALISED.findall(text)),
-        negated=_negates(text, found),
+        negated=_negates(text, distinct),
     )
 
 
-def _negates(text: str, found: Sequence[str]) -> bool:
+def _negates(text: str, found: frozenset[str]) -> bool:
     if "no" in found:
-        found = words(SAYS_NO.sub(" ", text))
-    return any(word in NEGATIONS for word in found) or "n't" in text or "n’t" in text
+        found = frozenset(words(SAYS_NO.sub(" ", text)))
+    return not NEGATIONS.isdisjoint(found) or "n't" in text or "n’t" in text
 
 
 def features(claim: str, passage: str) -> list[float]:
@@ -81,7 +83,7 @@ def features(claim: str, passage: str) -> list[float]:
         _share(_longest_run(c, p), len(c.words)),
         _share(len(c.numbers) - missing, len(c.numbers)),
         min(missing, 3) / 3,
-        _share(len(c.names & frozenset(p.words)), len(c.names)),
+        _share(len(c.names & p.distinct), len(c.names)),
         float(c.negated != p.negated),
         math.log1p(len(c.words)) / 4,
         math.log1p(len(p.words)) / 6,
@@ -99,7 +101,7 @@ def overlap(claim: str, passage: str) -> float:
 def word_overlap(claim: str, passage: str) -> float:
     """Return the share of the claim's content words found in the passage, a simple baseline."""
     c, p = profile(claim), profile(passage)
-    return _share(len(c.content & frozenset(p.words)), len(c.content))
+    return _share(len(c.content & p.distinct), len(c.content))
 
 
 def _share(part: int, whole: int) -> float:
@@ -107,12 +109,11 @@ def _share(part: int, whole: int) -> float:
 
 
 def _longest_run(claim: Profile, passage: Profile) -> int:
-    known = frozenset(passage.words)
     best = run = 0
     previous = ""
     for word in claim.words:
         adjacent = run > 0 and (previous, word) in passage.pairs
-        run = run + 1 if adjacent else int(word in known)
+        run = run + 1 if adjacent else int(word in passage.distinct)
         best = max(best, run)
         previous = word
     return best

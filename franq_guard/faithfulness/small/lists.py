@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from franq_guard.basics.words import word_set
-from franq_guard.faithfulness.small.replies import VERBS, Anew, denial
+from franq_guard.faithfulness.small.replies import VERBS, denial
+from franq_guard.faithfulness.small.rewritten import Change
+from franq_guard.records import Span
 
 __all__ = ["denied_entries", "led_items"]
 
@@ -21,6 +23,13 @@ _LIST: Final = re.compile(
     rf"(?P<items>(?:{_ITEM}[^\n]+(?:\n|\Z))+)",
     re.MULTILINE,
 )
+_HEADED: Final = re.compile(
+    r"^(?:#{1,6}[^\S\n]+)?[*_]{0,2}(?:(?:(?:What|Things|Items|Services)(?:['’]s| is| are)? )?"
+    r"(?P<said>not \w+(?: \w+){0,3})|(?P<order>do not|don['’]t|never))[*_]{0,2}[^\S\n]*\n"
+    rf"(?:[^\S\n]*\n)?(?P<items>(?:{_ITEM}[^\n]+(?:\n|\Z))+)",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""A list under a heading that denies: "What is not covered", "Not included", "Do not"."""
 _ENTRY: Final = re.compile(rf"^{_ITEM}(?P<item>[^\n]*\w[^\n]*)", re.MULTILINE)
 _LEAD: Final = re.compile(r"(?:[^.!?:;]|\.(?=\w)){1,100}:\Z")
 """The last clause before the list."""
@@ -36,26 +45,32 @@ _TOLD: Final = re.compile(r"(?:ed|able|ible|open|possible|free|valid|safe)\Z")
 """How the last word of an entry ends if the entry is said of its first words."""
 
 
-def led_items(text: str) -> Iterator[Anew]:
-    """Find the items of each list of a text that a line ending with ":" leads in.
+def led_items(text: str) -> Iterator[Change]:
+    """Find the items of each list of a text that a line ending with ":" or a denial leads in.
 
-    The words before the colon are read before each item, those that begin with "not" behind it:
-    "Breakfast not included".
+    Its words are read before each item, those that begin with "not" behind it: "Breakfast not
+    included".
     """
     for found in _LIST.finditer(text):
         lead = _LEAD.search(_MARKS.sub("", found["lead"]))
-        said = lead.group().strip() if lead else ""
-        if not said[:1].isalpha():
-            continue
-        for item in _ENTRY.finditer(text, found.start("items"), found.end("items")):
-            start, end = item.span("item")
-            if said.lower().startswith("not "):
-                yield Anew((end, end), f" {said[:-1].lower()}", (start, end))
-            elif not item["item"].rstrip().endswith(":"):
-                yield Anew((start, start), f"{said} ", (start, end))
+        if lead:
+            yield from _led(text, found.span("items"), lead.group().strip())
+    for found in _HEADED.finditer(text):
+        yield from _led(text, found.span("items"), f"{found['said'] or found['order']}:")
 
 
-def denied_entries(text: str) -> Iterator[Anew]:
+def _led(text: str, items: Span, lead: str) -> Iterator[Change]:
+    if not lead[:1].isalpha():
+        return
+    for item in _ENTRY.finditer(text, *items):
+        start, end = item.span("item")
+        if lead.lower().startswith("not "):
+            yield (end, end), f" {lead[:-1].lower()}"
+        elif not item["item"].rstrip().endswith(":"):
+            yield (start, start), f"{lead} "
+
+
+def denied_entries(text: str) -> Iterator[Change]:
     """Find the lines of a text that are an entry with the value "no" or "none"."""
     for found in _DENIED.finditer(text):
         *first, last = words = found["key"].split()
@@ -67,4 +82,4 @@ def denied_entries(text: str) -> Iterator[Anew]:
             said = f"{' '.join(first)} not {last}."
         else:
             said = f"No {' '.join(words)}."
-        yield Anew(found.span(), said, found.span())
+        yield found.span(), said

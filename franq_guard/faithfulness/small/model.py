@@ -38,7 +38,7 @@ from franq_guard.faithfulness.small.refuting import (
     refuted,
     refuted_by_cells,
 )
-from franq_guard.faithfulness.small.replaced import REPLACED, replaced
+from franq_guard.faithfulness.small.replaced import Replaced, replaced
 from franq_guard.faithfulness.small.spelling import SPELLING, as_written
 from franq_guard.faithfulness.small.written_out import written_out
 from franq_guard.records import Evidence, Passage
@@ -300,7 +300,7 @@ class SmallFaithfulness:
         for best in near:
             value, place = max((next(scores), -rank) for rank, _ in enumerate(best))
             number, span = places[best[-place]]
-            start, end = texts[number].original(span)
+            start, end = texts[number].original(*span)
             found.append(Evidence(number, start, end, value))
         return found
 
@@ -333,23 +333,25 @@ def _inputs(
     )
 
 
-def _changed(part: str, near: Sequence[str], context: Cut) -> list[float]:
-    """The values of `REPLACED`.
+def _changed(part: str, near: Sequence[str], context: Cut) -> Replaced:
+    """What a piece of a claim replaces, by the sentences nearest to it and by tables.
 
     The words of a table's row have no order, so nothing is aligned with them; a value from another
     cell is one that was replaced, and so is what a claim that compares cells should say.
     """
-    found = dict(zip(REPLACED, replaced(part, near, context.whole), strict=True))
+    found = replaced(part, near, context.whole)
     if context.rows:
         told = [sentence for sentence in near if sentence not in context.rows]
-        aligned = dict(zip(REPLACED, replaced(part, told, context.whole), strict=True))
-        unknown = found["number_unknown"]
-        number = max(aligned["number_replaced"], unknown)
-        found = aligned | {"number_replaced": number, "number_unknown": unknown}
+        unknown, found = found.number_unknown, replaced(part, told, context.whole)
+        number = max(found.number_replaced, unknown)
+        found = found._replace(number_replaced=number, number_unknown=unknown)
     if refuted_by_cells(part, context.source):
-        least = ("number_replaced", "name_replaced", "number_unknown")
-        found |= {name: max(1.0, found[name]) for name in least}
-    return list(found.values())
+        found = found._replace(
+            number_replaced=max(1.0, found.number_replaced),
+            name_replaced=max(1.0, found.name_replaced),
+            number_unknown=max(1.0, found.number_unknown),
+        )
+    return found
 
 
 def _of(items: Sequence[_Item], chosen: Sequence[int]) -> list[_Item]:

@@ -9,13 +9,13 @@ from typing import Final, NamedTuple
 from franq_guard.faithfulness.small.comparing.compared import compared
 from franq_guard.faithfulness.small.cut import Texts, nearest, read_together
 from franq_guard.faithfulness.small.plain import as_seen
-from franq_guard.faithfulness.small.replaced import REPLACED, best_match, replaced
+from franq_guard.faithfulness.small.replaced import Replaced, best_match, replaced
 from franq_guard.faithfulness.small.tables.cells import misplaced
 
 __all__ = ["NUMBER_ALONE", "Refuted", "refuted", "refuted_by_cells"]
 
-NUMBER_ALONE: Final = (2.0, *[0.0] * (len(REPLACED) - 1))
-"""`REPLACED` of a claim that differs in one number alone; so does one that a table refutes."""
+NUMBER_ALONE: Final = Replaced(number_replaced=2.0)
+"""Of a claim that differs in one number alone; so does one that a table refutes."""
 
 
 class Refuted(NamedTuple):
@@ -33,14 +33,14 @@ class Refuted(NamedTuple):
 def refuted(
     contexts: Sequence[Texts],
     claims: Sequence[str],
-    odds: Callable[[Sequence[float]], float],
+    odds: Callable[[Replaced], float],
 ) -> list[Refuted]:
     """What refutes each claim in one fact alone.
 
     Args:
         contexts: for each claim, the texts of its passages.
         claims: as many.
-        odds: the log-odds of `REPLACED` of a claim, :meth:`.Blend.against`.
+        odds: the log-odds of what a claim replaces, :meth:`.Blend.against`.
     """
     sentences: list[dict[str, float]] = [{} for _ in claims]
     tables: list[frozenset[int]] = [frozenset() for _ in claims]

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from franq_guard.basics.words import word_set
 from franq_guard.faithfulness.small.differences.derived import (
@@ -36,17 +36,28 @@ from franq_guard.faithfulness.small.tokens import (
 )
 from franq_guard.faithfulness.small.words import stem
 
-REPLACED: Final = (
-    "number_replaced",  # where the claim has a number or its unit, the sentence has another one
-    "name_replaced",  # the same for a name
-    "negation_added",  # only one of the two is negated where they differ, or has the opposite word
-    "number_unknown",  # a number of the claim, or it with its unit, is nowhere in the context
-    "words_exchanged",  # two words of the claim stand in each other's places in the sentence
-)
-"""Each value is 0 if nothing was found, else the share of the claim's other content words that the
-sentence contains; twice that where a number, opposite or negation is all that differs, or two words
-changed places, three times where a name is."""
 
+class Replaced(NamedTuple):
+    """What a claim has in place of what the sentence nearest to it says.
+
+    Each value is 0 if nothing was found, else the share of the claim's other content words that the
+    sentence contains; twice that where a number, opposite or negation is all that differs, or two
+    words changed places, three times where a name is.
+    """
+
+    number_replaced: float = 0.0
+    """Where the claim has a number or its unit, the sentence has another one."""
+    name_replaced: float = 0.0
+    """The same for a name."""
+    negation_added: float = 0.0
+    """Only one of the two is negated where they differ, or has the opposite word."""
+    number_unknown: float = 0.0
+    """A number of the claim, or it with its unit, is nowhere in the context."""
+    words_exchanged: float = 0.0
+    """Two words of the claim stand in each other's places in the sentence."""
+
+
+REPLACED: Final = Replaced._fields
 _NEARLY_ALL: Final = 0.8
 """What differs is all that differs only if the sentence has so many of the claim's other words."""
 _NAME_ALONE: Final = 3
@@ -66,17 +77,17 @@ _ASKS: Final = re.compile(r"\?|^\W*(?:who|whom|whose|what|when|where|which|why|h
 """A question, which states nothing and has another word order; an answer may follow it."""
 
 
-def replaced(claim: str, sentences: Sequence[str], context: str) -> list[float]:
-    """Return the values of `REPLACED` for a claim.
+def replaced(claim: str, sentences: Sequence[str], context: str) -> Replaced:
+    """Return what a claim replaces.
 
     Args:
-        claim: a sentence. All values of a question are 0.
+        claim: a sentence. A question replaces nothing.
         sentences: those of the context nearest to the claim; the best match is compared.
         context: the whole text that may support the claim.
     """
     best = _best(claim, tuple(sentences))
     if best is None:
-        return [0.0] * len(REPLACED)
+        return Replaced()
     everywhere = known(context)
     other_unit = best.other_unit
     signs = (
@@ -87,7 +98,7 @@ def replaced(claim: str, sentences: Sequence[str], context: str) -> list[float]:
         or (other_unit > 0 and _other_unit(best.here.measures, everywhere.measures)),
         best.exchanged,
     )
-    return [best.share * sign for sign in signs]
+    return Replaced(*(best.share * sign for sign in signs))
 
 
 def best_match(claim: str, sentences: Sequence[str]) -> str | None:

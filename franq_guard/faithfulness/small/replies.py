@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from franq_guard.basics.words import word_set
-from franq_guard.records import Span
+from franq_guard.faithfulness.small.rewritten import Change
 
-__all__ = ["SAYS_NO", "VERBS", "Anew", "denial", "denied"]
+__all__ = ["SAYS_NO", "VERBS", "denial", "denied"]
 
 VERBS: Final = word_set(
     "is are was were am do does did has have had can could will would shall should may might must"
@@ -49,15 +49,7 @@ _BEFORE_NOUN: Final = (
 )
 
 
-class Anew(NamedTuple):
-    """Characters of a text, what is read in their place, and what is shown as evidence for it."""
-
-    span: Span
-    said: str
-    shown: Span
-
-
-def denied(text: str) -> Iterator[Anew]:
+def denied(text: str) -> Iterator[Change]:
     """Find each question of a text that its next words answer with "No".
 
     The statement, a line of its own, stands for the question and the "No"; what follows stays.
@@ -66,8 +58,7 @@ def denied(text: str) -> Iterator[Anew]:
         words = match["rest"].split()
         if " or " not in match["rest"] and len(words) > 1:
             said = denial(match["verb"].lower(), words) + "\n"
-            span = match.start("verb"), match.end()
-            yield Anew(span, said, span)
+            yield (match.start("verb"), match.end()), said
 
 
 def denial(verb: str, words: list[str]) -> str:

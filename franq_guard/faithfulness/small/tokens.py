@@ -80,6 +80,7 @@ _LIMITING: Final = word_set("no not")
 """In "no later than Friday" they negate nothing."""
 _EXCEPTIONS: Final = word_set("unless otherwise except")
 """They negate what follows: "unless another reader waits" is "if nobody else waits"."""
+_NEGATING: Final = NEGATIONS | _EXCEPTIONS
 _PRONOUNS: Final = word_set("he she it they")
 _FEW: Final = {"one": "1", "first": "1", "second": "2"}
 _YEARS: Final = re.compile(r"(?<=\d0)s$")
@@ -248,7 +249,7 @@ def _token(word: str, *, opens: bool) -> Token | None:
         return Token(str(SPELLED[lower]), "number")
     if lower in _FEW:
         return Token(_FEW[lower], "few")
-    if lower in NEGATIONS | _EXCEPTIONS:
+    if lower in _NEGATING:
         return Token(lower, "negation")
     if lower in _PRONOUNS:
         return Token(lower, "pronoun")

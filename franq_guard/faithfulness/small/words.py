@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from franq_guard.basics.words import CALENDAR, word_set
@@ -30,6 +31,7 @@ def words(text: str) -> list[str]:
     return [w.replace(",", "") if w[0].isdigit() else w for w in found]
 
 
+@lru_cache(maxsize=1 << 14)  # called most often of all look-ups
 def stem(word: str) -> str:
     """Return `word` without a common English ending: a rough stem that matches inflected forms."""
     for ending in ("ing", "ies", "ed", "es", "s", "ly"):

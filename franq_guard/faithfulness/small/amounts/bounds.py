@@ -51,6 +51,8 @@ _GOES_ON: Final = re.compile(
     r"\s?(?:[-–+±×x/(]|(?:more|less|fewer|times|ago|plus|each|per|\w+er)\b"
     r"|(?:to|and|or)\s(?:\d|more|less|fewer|above|over|under|below|\w+er\b))"
 )
+_PASSED_OVER: Final = STOPWORDS | _BOUNDED | {"than"}
+"""Words that may stand between a number and the word after which it stands."""
 _MOST: Final = 0.5
 """A sentence without more of the claim's content words may be of something else."""
 _DIRECTION: Final = word_set("by to from")
@@ -257,7 +259,7 @@ def _place(text: str, at: int) -> _Place | None:
     start = max(_start(text, at), at - _FURTHEST)
     said = [match.group().lower() for match in _WORD.finditer(text, start, at)]
     near: list[str] = []
-    while said and (said[-1] in STOPWORDS | _BOUNDED | {"than"} or calendar_word(said[-1])):
+    while said and (said[-1] in _PASSED_OVER or calendar_word(said[-1])):
         near.append(said.pop())
     direction = next((word for word in near if word in _DIRECTION), "")
     if not said:

@@ -20,7 +20,7 @@ _UNITS: Final = (
     ("mass", "0.001", "milligram milligrams", "mg"),
     ("mass", "1", "gram grams", "g"),
     ("mass", "1000", "kilo kilos kilogram kilograms", "kg"),
-    ("mass", "1000000", "tonne tonnes", ""),
+    ("mass", "1000000", "tonne tonnes", "t"),
     ("ounce", "1", "ounce ounces", "oz"),
     ("lb", "1", "lb lbs", ""),
     ("pound", "1", "pound pounds", ""),  # weight or money

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 from franq_guard.basics.words import word_set
@@ -74,7 +73,13 @@ _FEASTS: Final = {
     "new year's eve": (12, 31),
 }
 _FEAST: Final = re.compile("|".join(_FEASTS).replace("'", "['’]"), re.IGNORECASE)
-_WHOLE: Final = rf"[^\D0]\d{{0,2}}(?:[,'’{_BLANKS}]\d{{3}})+(?!\d)|0(?!\d)|[^\D0]\d*"
+_WHOLE: Final = (
+    rf"[^\D0]\d{{0,2}}(?:(?:[,'’{_BLANKS}]\d{{3}})+(?!\d)|(?:\.\d{{3}}){{2,}}(?!\d)"
+    r"|(?:\.\d{3})+(?=,\d\d?\b))|0(?!\d)|[^\D0]\d*"
+)
+"""With separators as in 1,200, 1'200, 1 200, 1.200.000 or 1.200,50."""
+_UNSURE: Final = re.compile(r"[^\D0]\d{0,2}\.\d{3}")
+"""1.500 is 1,500 to some and 1.5 to others, so that it is equal to neither."""
 _DIGITS: Final = (
     rf"(?P<whole>{_WHOLE})(?P<part>[.,]\d+)?"
     r"(?![.,:/–-]?\d)"  # no date, time, score, range or version
@@ -173,7 +178,9 @@ def _month(written: str) -> int:
 
 def _numbers(text: str) -> Iterator[Found]:
     matches = list(_NUMBER.finditer(text))
-    joined = _joined(text, matches)
+    runs = _runs(text, matches)
+    yield from _sums(runs)
+    joined = _joined(text, runs)
     for match in matches:
         number, power = _amount(match), _power(text, match)
         if power:
@@ -181,7 +188,7 @@ def _numbers(text: str) -> Iterator[Found]:
         else:
             end = max(match.end("whole"), match.end("part"), match.end("word"))
         number = number.scaleb(power)
-        if _counts_up(text, match):
+        if _counts_up(text, match) or _UNSURE.fullmatch(text, match.start(), end):
             yield Found(match.start(), end, ("place", text[match.start() : end]))
             continue
         if match["whole"] or number >= _LEAST:
@@ -213,13 +220,15 @@ def amounts(text: str) -> Iterator[Amount]:
 
 def _amounts(text: str) -> Iterator[Amount]:
     matches = list(_NUMBER.finditer(text))
-    joined = _joined(text, matches)
+    joined = _joined(text, _runs(text, matches))
     for match in matches:
         if match in joined:
             continue
         power = _power(text, match)
         digits = max(match.end("whole"), match.end("part"), match.end("word"))
         end = match.end() if power else digits
+        if _UNSURE.fullmatch(text, match.start(), end):
+            continue
         number = _amount(match).scaleb(power)
         money = _MONEY.search(text, max(0, match.start() - _LONGEST), match.start())
         unit = unit_of(money[1] if money else "" if power else match["unit"] or "")
@@ -264,15 +273,43 @@ def _power(text: str, match: re.Match[str]) -> int:
     return 9 if letter in ("b", "B") and money else POWERS.get(match["power"] or "", 0)
 
 
-def _joined(text: str, matches: list[re.Match[str]]) -> set[re.Match[str]]:
+def _runs(text: str, matches: list[re.Match[str]]) -> list[list[re.Match[str]]]:
+    """The numbers of a text; those that may be one measure together: "2 hours 30 minutes"."""
+    runs: list[list[re.Match[str]]] = []
+    for match in matches:
+        if runs and _goes_on(text, runs[-1][-1], match):
+            runs[-1].append(match)
+        else:
+            runs.append([match])
+    return runs
+
+
+def _goes_on(text: str, left: re.Match[str], right: re.Match[str]) -> bool:
+    if not left["unit"] or not right["unit"] or left["unit"] == right["unit"]:
+        return False
+    kinds = {unit.kind for side in (left, right) if (unit := unit_of(side["unit"]))}
+    return len(kinds) == 1 and AND.fullmatch(text, left.end(), right.start()) is not None
+
+
+def _joined(text: str, runs: list[list[re.Match[str]]]) -> set[re.Match[str]]:
     """The parts of one measure: "2 hours 30 minutes", "an hour and a half"."""
-    found = {match for match in matches if match["unit"] and _AND_HALF.match(text, match.end())}
-    for left, right in pairwise(matches):
-        if left["unit"] and right["unit"] and left["unit"] != right["unit"]:
-            kinds = {unit.kind for side in (left, right) if (unit := unit_of(side["unit"]))}
-            if len(kinds) == 1 and AND.fullmatch(text, left.end(), right.start()):
-                found |= {left, right}
-    return found
+    return {
+        match
+        for run in runs
+        for match in run
+        if len(run) > 1 or (match["unit"] and _AND_HALF.match(text, match.end()))
+    }
+
+
+def _sums(runs: list[list[re.Match[str]]]) -> Iterator[Found]:
+    """The whole of each such measure; each part must be less than one unit of the part before."""
+    for run in runs:
+        units = [unit for match in run if (unit := unit_of(match["unit"] or ""))]
+        sizes = [_amount(match) * unit.size for match, unit in zip(run, units, strict=False)]
+        falling = all(size < unit.size for unit, size in zip(units, sizes[1:], strict=False))
+        rate = any(match["per"] or match["every"] for match in run)
+        if len(units) > 1 and falling and not rate:
+            yield Found(run[0].start(), run[-1].end("unit"), (units[0].kind, sum(sizes)))
 
 
 def _measures_in_words(text: str) -> Iterator[Found]:

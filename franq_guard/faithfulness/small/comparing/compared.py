@@ -33,6 +33,7 @@ from franq_guard.faithfulness.small.comparing.scales import (
     Scale,
     base_form,
 )
+from franq_guard.faithfulness.small.comparing.ticked import ticked
 from franq_guard.faithfulness.small.comparing.wording import (
     DOUBTS,
     SMALL,
@@ -54,16 +55,22 @@ _LONGEST: Final = 60
 
 @lru_cache(maxsize=256)
 def compared(claim: str, context: str) -> bool | None:
-    """Whether the cells of a table prove (True) or refute (False) a claim that compares them.
+    """Whether the cells of a table prove (True) or refute (False) a claim about them.
 
-    None where that is not decided: the claim compares nothing, has words or numbers that are not
-    understood, or names no row or column clearly; cells are missing, equal or of several units; or
-    one table proves what another one refutes.
+    None where that is not decided: the claim compares nothing and is not about ticks
+    (:func:`.ticked.ticked`), has words or numbers that are not understood, or names no row or
+    column clearly; cells are missing, equal or of several units; or one table proves what another
+    one refutes.
 
     Args:
         claim: a sentence.
         context: the original text, with its tables as they are.
     """
+    found = _compared(claim, context)
+    return ticked(claim, context) if found is None else found
+
+
+def _compared(claim: str, context: str) -> bool | None:
     tokens = split(claim)
     said = {token.text for token in tokens}
     if not (may_compare(tokens) or said & _LISTED) or len(tokens) > _LONGEST:
