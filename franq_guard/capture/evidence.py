@@ -45,7 +45,8 @@ EvidenceOfTwo = str | Callable[[Any, Any], Any]
 
 TEXT_KEYS = ("page_content", "text", "content")
 """The keys under which a document that is a mapping has its text."""
-_NO_PASSAGES = ("question", "query", "input", "answer", "output", "messages", "chat_history")
+NO_PASSAGES = ("question", "query", "input", "answer", "output", "messages", "chat_history")
+"""The keys under which applications usually keep what was asked and answered."""
 _LONG_PROMPT = 1500  # characters; a prompt this long hardly holds the question alone
 
 
@@ -154,7 +155,7 @@ def _in_mapping(value: Mapping[Any, Any]) -> Iterator[Passage]:
         yield from _made(text, known)
         return
     under = [value[key] for key in PASSAGE_KEYS if key in value]
-    yield from _passages(under or [value[key] for key in value if key not in _NO_PASSAGES])
+    yield from _passages(under or [value[key] for key in value if key not in NO_PASSAGES])
 
 
 def _named(value: Mapping[Any, Any]) -> dict[str, Any]:

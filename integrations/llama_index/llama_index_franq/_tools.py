@@ -16,6 +16,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from franq_guard import Passage
 from franq_guard.basics.names import name_of
 from franq_guard.capture.evidence import (
+    NO_PASSAGES,
     PASSAGE_KEYS,
     TEXT_KEYS,
     chosen_passages,
@@ -152,20 +153,31 @@ def _at(path: str, place: Any) -> list[Passage]:
 
 
 def _own_nodes(call: ToolCallResult) -> list[NodeWithScore]:
-    """The nodes or documents that a tool returned as such; none if they do not say all of it."""
+    """The nodes or documents that a tool returned as such, and the values beside them."""
     raw = call.tool_output.raw_output
-    nodes = getattr(raw, "source_nodes", None) or (raw if isinstance(raw, (list, tuple)) else ())
-    kept = [node for node in nodes if isinstance(node, NodeWithScore)]
-    if kept or not isinstance(raw, (list, tuple, Mapping)):
-        return kept
-    found = _documents_in(raw)
-    return [_document(p, f"{call.tool_id}-{i}", call.tool_name) for i, p in enumerate(found)]
+    nodes = getattr(raw, "source_nodes", None) or raw
+    kept: list[NodeWithScore] = []
+    if isinstance(nodes, (list, tuple)):
+        kept = [node for node in nodes if isinstance(node, NodeWithScore)]
+        nodes = [node for node in nodes if not isinstance(node, NodeWithScore)]
+    found = enumerate(_documents_in(nodes))
+    return [*kept, *(_document(p, f"{call.tool_id}-{i}", call.tool_name) for i, p in found)]
 
 
 def _documents_in(raw: Any) -> list[Passage]:
-    """The documents in a list, or under a usual key of a mapping."""
-    usual = [raw[key] for key in PASSAGE_KEYS if key in raw] if isinstance(raw, Mapping) else [raw]
-    return next((found for v in usual if _has_texts(v) and (found := passages_of(v))), [])
+    """The documents in a list, or under a usual key of a mapping, then the mapping's other values.
+
+    Not under a further usual key: ``context`` often joins what ``documents`` has one by one.
+    """
+    if isinstance(raw, list):
+        return passages_of(raw) if _has_texts(raw) else []
+    if not isinstance(raw, Mapping):
+        return []
+    usual = [key for key in PASSAGE_KEYS if key in raw and _has_texts(raw[key])]
+    found = next((found for key in usual if (found := passages_of(raw[key]))), [])
+    others = {key: value for key, value in raw.items() if key not in (*usual, *NO_PASSAGES)}
+    told = "\n".join(f"{key}: {value}" for key, value in others.items() if value is not None)
+    return [*found, *passages_of(told)] if found else []
 
 
 def _has_texts(value: Any) -> bool:

@@ -14,7 +14,7 @@ from llama_index.core.tools import FunctionTool
 from llama_index_franq import FranqHandler, guard_agent
 
 from .agent_fakes import ScriptedCaller, function_agent, look_up, run_of
-from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, ScriptedLLM, question, rag, said
+from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, ScriptedLLM, node, question, rag, said
 from .leak_surfaces import memory_of, sub_question, tool_of
 
 pytestmark = [
@@ -117,6 +117,24 @@ def test_rows_keep_their_numbers_and_the_names_of_their_columns(result):
         return result
 
     assert [text for _, text, _ in passages_of(tool)] == [str(result)]
+
+
+def test_values_beside_documents_are_evidence_but_not_questions_and_answers():
+    def tool(input: str) -> dict:
+        """Looks a price up."""
+        about = {"query": "the price of Widget", "answer": CLAIM, "price": 42, "in": {"EUR": 39}}
+        return {"context": OPENED, "documents": [OPENED], **about, "stock": None}
+
+    assert [text for _, text, _ in passages_of(tool)] == [OPENED, "price: 42\nin: {'EUR': 39}"]
+
+
+def test_nodes_and_other_texts_in_one_list():
+    def tool(input: str) -> list:
+        """Finds a node and a text."""
+        return [node(4, "tall"), BUILT]
+
+    found = passages_of(tool)
+    assert [text for _, text, _ in found] == [node(4, "tall").text, BUILT]
 
 
 # What a model wrote -----------------------------------------------------------------------------
