@@ -29,10 +29,12 @@ from llama_index.core.instrumentation.events.llm import (
     LLMPredictStartEvent,
     LLMStructuredPredictStartEvent,
 )
+from llama_index.core.instrumentation.events.query import QueryEndEvent
 from llama_index.core.instrumentation.events.retrieval import (
     RetrievalEndEvent,
     RetrievalStartEvent,
 )
+from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import IndexNode, MetadataMode, NodeWithScore
 
@@ -110,6 +112,7 @@ class Capture:
         self.retold: set[tuple[str, str]] = set()  # nodes that a model inside a retriever wrote
         self._retrieving: dict[str, int] = {}  # by span, how many runs had ended at its start
         self._released: dict[str, list[ModelRun]] = {}  # with the runs before it
+        self._answers: list[Any] = []
 
     # Events -----------------------------------------------------------------------------------
 
@@ -178,6 +181,11 @@ class Capture:
         with self._lock:
             self._released.setdefault(text, runs)
 
+    def on_answer(self, response: Any) -> None:
+        """Keep the response of an engine or synthesizer inside."""
+        with self._lock:
+            self._answers.append(response)
+
     # What happened ----------------------------------------------------------------------------
 
     @property
@@ -203,6 +211,12 @@ class Capture:
             nodes = [node for key, node in self._nodes.items() if key not in self.retold]
         documents = set(self._documents(node_key(node)[1] for node in nodes))
         return [node for node in nodes if node_key(node)[1] in documents]
+
+    @property
+    def answers(self) -> list[Any]:
+        """The responses of engines and synthesizers inside, in the order they ended."""
+        with self._lock:
+            return list(self._answers)
 
     @property
     def behind(self) -> list[NodeWithScore]:
@@ -345,6 +359,8 @@ def tell(capture: Capture, event: BaseEvent) -> None:
         capture.on_nodes(event.nodes, event.span_id)
     elif isinstance(event, RetrievalStartEvent):
         capture.on_retrieving(event.span_id)
+    elif isinstance(event, (QueryEndEvent, SynthesizeEndEvent)):
+        capture.on_answer(event.response)
     elif isinstance(event, (LLMPredictStartEvent, LLMStructuredPredictStartEvent)):
         capture.on_template(_variables(event.template, event.template_args or {}))
     elif isinstance(event, LLMCompletionInProgressEvent):

@@ -26,7 +26,14 @@ from franq_guard.capture.marked import without_written
 from franq_guard.capture.outlet import REPORT_KEY
 from llama_index_franq._call import Call
 from llama_index_franq._capture import Capture, node_key
-from llama_index_franq._evidence import EMPTY, passage_of, unmarked, unwritten
+from llama_index_franq._evidence import (
+    EMPTY,
+    nodes_asked,
+    nodes_found,
+    passage_of,
+    unmarked,
+    unwritten,
+)
 
 FAILED = "The tool failed: "
 """What an error of a tool begins with in an agent's memory, where nothing else tells it apart."""
@@ -70,8 +77,12 @@ def found_inside(
     own = _own_nodes(result)
     if own:
         left = unwritten(own, capture)
-        return None if left == own else [*left, *capture.behind] or capture.nodes
-    return capture.nodes if capture.nodes or by_a_model else None
+        asked = nodes_asked(capture, capture.answer_run(result.tool_output.content))
+        if left == own and not asked:
+            return None
+        return [*left, *capture.behind, *asked] or nodes_found(capture)
+    found = nodes_found(capture)
+    return found if found or by_a_model else None
 
 
 def _found_by(call: ToolCallResult) -> str:
