@@ -10,7 +10,6 @@ import pytest
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import Response
 from llama_index.core.chat_engine import ContextChatEngine, SimpleChatEngine
-from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.query_engine import CustomQueryEngine
@@ -35,12 +34,12 @@ from .fakes import (
     ScriptedChat,
     ScriptedGuard,
     ScriptedLLM,
+    memory_of,
     node,
     question,
     rag,
     said,
 )
-from .leak_surfaces import memory_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
 DOCUMENT = "The archive says that the tower of run 7 is tall."
@@ -232,7 +231,7 @@ class Once(RunRetriever):
 
 
 def talk(guard, **options):
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    memory = memory_of()
     inner = SimpleChatEngine.from_defaults(llm=ScriptedChat(), memory=memory)
     context = ContextChatEngine.from_defaults(Once(), llm=ScriptedChat(), memory=memory)
 
@@ -282,7 +281,7 @@ def test_an_agents_follow_up_without_a_tool_call(kept):
     agent = guard_agent(follow_up_agent([CALL, said("run 4"), "It is tall indeed."]), guard)
 
     async def two_turns():
-        same = {"memory": ChatMemoryBuffer.from_defaults(token_limit=3000)}
+        same = {"memory": memory_of()}
         if kept == "context":
             same["ctx"] = Context(agent)
         await run_of(agent, question(4), **same)
@@ -303,7 +302,7 @@ def test_what_was_retrieved_inside_a_tool_that_returns_text():
 
     guard = ScriptedGuard()
     tool = FunctionTool.from_defaults(towers)
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    memory = memory_of()
     agent = guard_agent(function_agent(tools=[tool]), guard)
     result, _, _ = asyncio.run(run_of(agent, question(4), memory=memory))
     (trace,) = guard.traces

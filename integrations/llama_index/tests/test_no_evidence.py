@@ -29,8 +29,8 @@ from llama_index_franq import (
     guard_query_engine,
 )
 
-from .fakes import RunRetriever, ScriptedGuard, ScriptedLLM, node, question, rag, said
-from .leak_surfaces import memory_of, multi_step, sub_question
+from .fakes import RunRetriever, ScriptedGuard, ScriptedLLM, memory_of, node, question, rag, said
+from .leak_surfaces import multi_step, sub_question
 
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
 ASKED = "The bridge was designed by Gustave Eiffel in 1889; who paid for that bridge?"

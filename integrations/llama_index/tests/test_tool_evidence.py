@@ -14,8 +14,18 @@ from llama_index.core.tools import FunctionTool
 from llama_index_franq import FranqHandler, guard_agent
 
 from .agent_fakes import ScriptedCaller, function_agent, look_up, run_of
-from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, ScriptedLLM, node, question, rag, said
-from .leak_surfaces import memory_of, sub_question, tool_of
+from .fakes import (
+    RunRetriever,
+    ScriptedChat,
+    ScriptedGuard,
+    ScriptedLLM,
+    memory_of,
+    node,
+    question,
+    rag,
+    said,
+)
+from .leak_surfaces import sub_question, tool_of
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning"),
