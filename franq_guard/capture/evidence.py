@@ -163,7 +163,10 @@ def _named(value: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _document(value: Any) -> Iterator[Passage]:
-    """A LangChain Document, a LlamaIndex node (with its score), or a user's class like them."""
+    """A LangChain Document, a LlamaIndex node (with its score), or a user's class like them.
+
+    The result of an MCP server, or a CitableBlock, has a list of such as its content.
+    """
     node = getattr(value, "node", value)
     text = getattr(node, "page_content", None)
     if text is None and callable(content := getattr(node, "get_content", None)):
@@ -171,6 +174,8 @@ def _document(value: Any) -> Iterator[Passage]:
     if text is None:
         text = getattr(node, "text", None)
     if not isinstance(text, str):
+        parts = getattr(node, "content", None)
+        yield from _passages(parts if isinstance(parts, list) else None)
         return
     about = getattr(node, "metadata", None)
     own = (getattr(node, "id", None), getattr(node, "node_id", None))

@@ -123,7 +123,7 @@ def nodes_in(
     """
     distinct: dict[tuple[str, str], NodeWithScore] = {}
     for call in calls:
-        if call.tool_name != _HANDOFF and not call.tool_output.is_error:
+        if call.tool_name != _HANDOFF and not failed(call):
             inside = (found or {}).get(call.tool_id)
             if inside is None:
                 inside = _own_nodes(call) or _text_of(call)
@@ -167,6 +167,8 @@ def _own_nodes(call: ToolCallResult) -> list[NodeWithScore]:
     """The nodes or documents that a tool returned as such, and the values beside them."""
     raw = call.tool_output.raw_output
     nodes = getattr(raw, "source_nodes", None) or raw
+    if isinstance(parts := getattr(raw, "content", None), list):
+        nodes = parts
     kept: list[NodeWithScore] = []
     if isinstance(nodes, (list, tuple)):
         kept = [node for node in nodes if isinstance(node, NodeWithScore)]
@@ -254,9 +256,15 @@ def _noted(text: str, name: str, title: str) -> NodeWithScore:
     return NodeWithScore(node=TextNode(text=text, id_=name, metadata={"title": title}))
 
 
+def failed(call: ToolCallResult) -> bool:
+    """Whether a tool failed; an MCP server says so in its result."""
+    output = call.tool_output
+    return output.is_error or getattr(output.raw_output, "isError", None) is True
+
+
 def errors_in(calls: Iterable[ToolCallResult]) -> list[str]:
     """What the tools that failed returned; it may repeat the model's own arguments."""
-    return [call.tool_output.content for call in calls if call.tool_output.is_error]
+    return [call.tool_output.content for call in calls if failed(call)]
 
 
 def is_handoff(text: str, calls: Sequence[ToolCallResult]) -> bool:

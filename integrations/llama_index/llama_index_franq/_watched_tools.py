@@ -12,7 +12,7 @@ from franq_guard.capture.watching import ToldByModels
 from llama_index_franq._beside import wrote_in_tool
 from llama_index_franq._call import Call
 from llama_index_franq._capture import Capture
-from llama_index_franq._tools import found_inside, nodes_in, remembered
+from llama_index_franq._tools import failed, found_inside, nodes_in, remembered
 
 
 class WatchedTools:
@@ -45,7 +45,7 @@ class WatchedTools:
     def _inside(
         self, call: Call, result: ToolCallResult, capture: Capture | None
     ) -> list[NodeWithScore] | None:
-        if result.tool_output.is_error:
+        if failed(result):
             self._told.note(result.tool_output.content, ())  # it may repeat the model's words
             return None
         if capture is None:

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, CodeActAgent, ReActAgent
+from llama_index.core.base.llms.types import CitableBlock, TextBlock
 from llama_index.core.tools import FunctionTool
 
 from llama_index_franq import FranqHandler, guard_agent
@@ -100,6 +101,30 @@ def test_each_chunk_of_one_file_is_evidence(tool):
         (BUILT, "bridges.pdf"),
     ]
     assert len({name for name, _, _ in found}) == 2  # a report names each by its own id
+
+
+@pytest.mark.parametrize("error", [False, True])
+def test_the_result_of_an_mcp_server_is_read_part_by_part(error):
+    """As ``McpToolSpec`` returns it; the model itself sees its ``repr``."""
+
+    def tool(input: str) -> object:
+        """Asks a server."""
+        parts = [SimpleNamespace(type="text", text=text) for text in (OPENED, f"{BUILT}\n- tall")]
+        return SimpleNamespace(content=parts, structuredContent=None, isError=error)
+
+    found = [text for _, text, _ in passages_of(tool)]
+    assert found == ([] if error else [OPENED, f"{BUILT}\n- tall"])
+
+
+def test_what_a_tool_gives_to_be_cited_is_evidence():
+    def tool(input: str) -> list:
+        """Finds two texts; the tool's own text is empty."""
+        return [
+            CitableBlock(title="", source="a.pdf", content=[TextBlock(text=text)])
+            for text in (OPENED, BUILT)
+        ]
+
+    assert [text for _, text, _ in passages_of(tool)] == [OPENED, BUILT]
 
 
 def test_an_id_of_a_document_is_kept():
