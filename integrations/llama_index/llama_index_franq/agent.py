@@ -29,7 +29,6 @@ from franq_guard.capture.outlet import REPORT_KEY, StreamMode, check_guard, only
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnReport
 from llama_index_franq._afterwards import (
-    HeldContext,
     Structure,
     question_in,
     said,
@@ -47,7 +46,13 @@ from llama_index_franq._notes import (
     note_answer,
     note_returned,
 )
-from llama_index_franq._quiet import QuietContext, settle_result, shown_result, without_words
+from llama_index_franq._quiet import (
+    HeldContext,
+    QuietContext,
+    settle_result,
+    shown_result,
+    without_words,
+)
 from llama_index_franq._tools import (
     FAILED,
     calls_in,
@@ -250,7 +255,7 @@ class _GuardedSteps(_QuietSteps, BaseWorkflowAgent):
         if output.retry_messages:
             return output
         if output.tool_calls:
-            held.release()
+            held.show_calls()
             return without_words(output)
         before, text = answer_in(self, output.response.content or "")
         nodes = await evidence_in(ctx, llm_input)
@@ -308,8 +313,8 @@ class _GuardedSteps(_QuietSteps, BaseWorkflowAgent):
         *,
         streamed: bool,
     ) -> AgentOutput:
-        await find_named(call, ctx)
         try:
+            await find_named(call, ctx)
             checked = await call.acheck(text, nodes)
         except BaseException:  # raise_on stops it, or the run is cancelled
             await forget_answer(self, ctx)

@@ -305,13 +305,16 @@ def test_a_scorer_that_fails_or_hangs_never_breaks_the_stream(way, on_error):
     def fail():
         raise RuntimeError("no scores today")
 
-    for broken, reason in ((lambda: go.wait(30), "timeout"), (fail, "error")):
+    for broken, reason, deadline in (
+        (lambda: go.wait(30), "timeout", 0.2),
+        (fail, "error", 60),
+    ):
         guard = Guard(
             language_model=FakeLanguageModel(),
             faithfulness=FakeFaithfulness(fail=broken),
             policy=Policy(action="filter", on_error=on_error),
             franq=Calibrator.uncalibrated(),
-            deadline=0.2,
+            deadline=deadline,
         )
         reports = []
         engine = guard_query_engine(

@@ -394,7 +394,8 @@ def test_what_a_guard_inside_left_of_an_answer_or_said_instead(policy):
     guard = ScriptedGuard()
     engine = Wrapping(inner=guard_query_engine(Cached(), inner))
     guard_query_engine(engine, guard).query(question(7))
-    assert [p.id for p in guard.traces[-1].passages] == ["7-tall"]
+    # The document behind it may be, but the node made of it is not.
+    assert {p.id for p in guard.traces[-1].passages} <= {"7-tall"}
 
 
 def test_a_document_with_the_words_that_a_guard_left_stays():
