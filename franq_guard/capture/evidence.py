@@ -6,7 +6,9 @@ no framework has to be imported.
 
 from __future__ import annotations
 
+import json
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -47,6 +49,7 @@ TEXT_KEYS = ("page_content", "text", "content")
 """The keys under which a document that is a mapping has its text."""
 NO_PASSAGES = ("question", "query", "input", "answer", "output", "messages", "chat_history")
 """The keys under which applications usually keep what was asked and answered."""
+_ESCAPED = re.compile(r"(?:(?<!\\)\\u[0-9a-fA-F]{4})+")
 _LONG_PROMPT = 1500  # characters; a prompt this long hardly holds the question alone
 
 
@@ -113,6 +116,16 @@ def chosen_passages(evidence: EvidenceFrom, *places: Any) -> list[Passage]:
     raise KeyError(f"evidence={evidence!r} leads nowhere; there are {known}")
 
 
+def as_read(text: str) -> str:
+    r"""A JSON text with its letters as a model reads them; any other text unchanged.
+
+    Tools often return what ``json.dumps`` makes, which writes "Jürgen" as ``J\u00fcrgen``.
+    """
+    if _ESCAPED.search(text) is None or not _is_json(text):
+        return str(text)
+    return _ESCAPED.sub(lambda found: _letters(found.group()), text)
+
+
 class NoPassagesNote:
     """Logs a warning, once for each wrapper, if a long prompt comes without any passages."""
 
@@ -137,7 +150,7 @@ def _passages(value: Any) -> Iterator[Passage]:
         yield value
     elif isinstance(value, str):
         if value.strip():
-            yield Passage(str(value))
+            yield Passage(as_read(value))
     elif isinstance(value, Mapping):
         yield from _in_mapping(value)
     elif isinstance(value, (list, tuple, set, frozenset)):
@@ -156,6 +169,20 @@ def _in_mapping(value: Mapping[Any, Any]) -> Iterator[Passage]:
         return
     under = [value[key] for key in PASSAGE_KEYS if key in value]
     yield from _passages(under or [value[key] for key in value if key not in NO_PASSAGES])
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _letters(escaped: str) -> str:
+    """The letters that JSON escapes stand for; half a pair is left as it is."""
+    letters = str(json.loads(f'"{escaped}"'))
+    return letters if letters.isprintable() else escaped
 
 
 def _named(value: Mapping[Any, Any]) -> dict[str, Any]:

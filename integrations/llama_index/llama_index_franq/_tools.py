@@ -19,6 +19,7 @@ from franq_guard.capture.evidence import (
     NO_PASSAGES,
     PASSAGE_KEYS,
     TEXT_KEYS,
+    as_read,
     chosen_passages,
     passages_of,
 )
@@ -220,7 +221,7 @@ def _text_of(call: ToolCallResult) -> list[NodeWithScore]:
     if call.tool_name == EXECUTE_TOOL_NAME:
         text = without_written(text, [str(call.tool_kwargs.get("code", ""))])
     said = text.strip() and text.strip() != EMPTY
-    return [_noted(text, call.tool_id, call.tool_name)] if said else []
+    return [_noted(as_read(text), call.tool_id, call.tool_name)] if said else []
 
 
 def remembered(asked: Sequence[ChatMessage], but: Collection[str]) -> list[NodeWithScore]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -161,6 +162,14 @@ def test_values_beside_documents_are_evidence_but_not_questions_and_answers():
         return {"context": OPENED, "documents": [OPENED], **about, "stock": None}
 
     assert [text for _, text, _ in passages_of(tool)] == [OPENED, "price: 42\nin: {'EUR': 39}"]
+
+
+def test_the_letters_of_json_are_read():
+    def tool(input: str) -> str:
+        """Looks a builder up."""
+        return json.dumps({"built by": "Jürgen", "steps": 300})
+
+    assert [text for _, text, _ in passages_of(tool)] == ['{"built by": "Jürgen", "steps": 300}']
 
 
 def test_nodes_and_other_texts_in_one_list():
