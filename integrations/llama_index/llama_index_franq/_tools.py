@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
+from zlib import crc32
 
-from llama_index.core.agent.workflow import ToolCallResult
+from llama_index.core.agent.workflow import ToolCall, ToolCallResult
 from llama_index.core.agent.workflow.codeact_agent import EXECUTE_TOOL_NAME
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.schema import NodeWithScore, TextNode
@@ -86,9 +88,19 @@ def found_inside(
     return found if found or by_a_model else None
 
 
+def call_key(call: ToolCall | ToolCallResult) -> str:
+    """What tells the calls of a run apart.
+
+    Some models give every call of a tool the same id: Ollama's is the name of the tool. Without
+    dots, which would mean a path in an agent's state.
+    """
+    told = json.dumps(call.tool_kwargs, sort_keys=True, default=str)
+    return f"{call.tool_id.replace('.', '_')}_{crc32(told.encode()):08x}"
+
+
 def _found_by(call: ToolCallResult) -> str:
-    """The key for what was retrieved inside a call; without dots, which would mean a path."""
-    return f"{_FOUND}_{call.tool_id.replace('.', '_')}"
+    """The key for what was retrieved inside a call."""
+    return f"{_FOUND}_{call_key(call)}"
 
 
 async def evidence_in(ctx: Any, asked: Sequence[ChatMessage] = ()) -> list[NodeWithScore]:
@@ -103,7 +115,7 @@ async def evidence_in(ctx: Any, asked: Sequence[ChatMessage] = ()) -> list[NodeW
     for call in calls:
         kept = await ctx.store.get(_found_by(call), default=None)
         if kept is not None:
-            found[call.tool_id] = [_node(plain) for plain in kept]
+            found[call_key(call)] = [_node(plain) for plain in kept]
     nodes = nodes_in(calls, found)
     if nodes:
         await ctx.store.set(_EARLIER, [_plain(node) for node in nodes])
@@ -119,13 +131,13 @@ def nodes_in(
 ) -> list[NodeWithScore]:
     """The evidence in tool results, each node once.
 
-    Those ``found`` inside a tool, else the nodes it returned, else the text; without the sentences
-    that a guard has marked, because a model's unverified text is not evidence.
+    Those ``found`` inside a tool (by :func:`call_key`), else the nodes it returned, else the text;
+    without the sentences that a guard has marked, because a model's unverified text is no evidence.
     """
     distinct: dict[tuple[str, str], NodeWithScore] = {}
     for call in calls:
         if call.tool_name != _HANDOFF and not failed(call):
-            inside = (found or {}).get(call.tool_id)
+            inside = (found or {}).get(call_key(call))
             if inside is None:
                 inside = _own_nodes(call) or _text_of(call)
             for node in inside:

@@ -172,6 +172,33 @@ def test_the_letters_of_json_are_read():
     assert [text for _, text, _ in passages_of(tool)] == ['{"built by": "Jürgen", "steps": 300}']
 
 
+class OneId(ScriptedCaller):
+    """Gives each call of a tool the tool's name as its id, as Ollama does."""
+
+    def get_tool_calls_from_response(self, response, error_on_no_tool_call=True, **kwargs):
+        calls = super().get_tool_calls_from_response(response, error_on_no_tool_call)
+        return [call.model_copy(update={"tool_id": call.tool_name}) for call in calls]
+
+
+def test_two_calls_of_a_tool_with_one_id():
+    def towers(input: str) -> str:
+        """Looks a tower up."""
+        (found, _) = RunRetriever().retrieve(input)
+        return f"Found: {found.node.text}"
+
+    script = [CALL, ("towers", {"input": "run 5"}), "So it is."]
+    guarded, watched = ScriptedGuard(), ScriptedGuard()
+    with FranqHandler(watched).attach() as watch:
+        agent = function_agent(OneId(script=[*script]), [FunctionTool.from_defaults(towers)])
+        asyncio.run(run_of(agent, question(4)))
+        assert watch.flush(30)
+    agent = function_agent(OneId(script=[*script]), [FunctionTool.from_defaults(towers)])
+    asyncio.run(run_of(guard_agent(agent, guarded), question(4)))
+    for guard in (guarded, watched):
+        found = [p.id for p in guard.traces[-1].passages]
+        assert found == ["4-tall", "4-old", "5-tall", "5-old"]
+
+
 def test_nodes_and_other_texts_in_one_list():
     def tool(input: str) -> list:
         """Finds a node and a text."""
