@@ -6,7 +6,9 @@ no framework has to be imported.
 
 from __future__ import annotations
 
+import json
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -45,7 +47,9 @@ EvidenceOfTwo = str | Callable[[Any, Any], Any]
 
 TEXT_KEYS = ("page_content", "text", "content")
 """The keys under which a document that is a mapping has its text."""
-_NO_PASSAGES = ("question", "query", "input", "answer", "output", "messages", "chat_history")
+NO_PASSAGES = ("question", "query", "input", "answer", "output", "messages", "chat_history")
+"""The keys under which applications usually keep what was asked and answered."""
+_ESCAPED = re.compile(r"(?:(?<!\\)\\u[0-9a-fA-F]{4})+")
 _LONG_PROMPT = 1500  # characters; a prompt this long hardly holds the question alone
 
 
@@ -112,6 +116,16 @@ def chosen_passages(evidence: EvidenceFrom, *places: Any) -> list[Passage]:
     raise KeyError(f"evidence={evidence!r} leads nowhere; there are {known}")
 
 
+def as_read(text: str) -> str:
+    r"""A JSON text with its letters as a model reads them; any other text unchanged.
+
+    Tools often return what ``json.dumps`` makes, which writes "Jürgen" as ``J\u00fcrgen``.
+    """
+    if _ESCAPED.search(text) is None or not _is_json(text):
+        return str(text)
+    return _ESCAPED.sub(lambda found: _letters(found.group()), text)
+
+
 class NoPassagesNote:
     """Logs a warning, once for each wrapper, if a long prompt comes without any passages."""
 
@@ -136,7 +150,7 @@ def _passages(value: Any) -> Iterator[Passage]:
         yield value
     elif isinstance(value, str):
         if value.strip():
-            yield Passage(str(value))
+            yield Passage(as_read(value))
     elif isinstance(value, Mapping):
         yield from _in_mapping(value)
     elif isinstance(value, (list, tuple, set, frozenset)):
@@ -154,7 +168,21 @@ def _in_mapping(value: Mapping[Any, Any]) -> Iterator[Passage]:
         yield from _made(text, known)
         return
     under = [value[key] for key in PASSAGE_KEYS if key in value]
-    yield from _passages(under or [value[key] for key in value if key not in _NO_PASSAGES])
+    yield from _passages(under or [value[key] for key in value if key not in NO_PASSAGES])
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _letters(escaped: str) -> str:
+    """The letters that JSON escapes stand for; half a pair is left as it is."""
+    letters = str(json.loads(f'"{escaped}"'))
+    return letters if letters.isprintable() else escaped
 
 
 def _named(value: Mapping[Any, Any]) -> dict[str, Any]:
@@ -162,7 +190,10 @@ def _named(value: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _document(value: Any) -> Iterator[Passage]:
-    """A LangChain Document, a LlamaIndex node (with its score), or a user's class like them."""
+    """A LangChain Document, a LlamaIndex node (with its score), or a user's class like them.
+
+    The result of an MCP server, or a CitableBlock, has a list of such as its content.
+    """
     node = getattr(value, "node", value)
     text = getattr(node, "page_content", None)
     if text is None and callable(content := getattr(node, "get_content", None)):
@@ -170,6 +201,8 @@ def _document(value: Any) -> Iterator[Passage]:
     if text is None:
         text = getattr(node, "text", None)
     if not isinstance(text, str):
+        parts = getattr(node, "content", None)
+        yield from _passages(parts if isinstance(parts, list) else None)
         return
     about = getattr(node, "metadata", None)
     own = (getattr(node, "id", None), getattr(node, "node_id", None))

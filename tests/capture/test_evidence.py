@@ -107,6 +107,19 @@ def test_whatever_a_store_returns_beside_a_text_the_text_is_evidence(value, name
         assert passages_named(name or "?", [passage]) == (0 if name else None)
 
 
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (r'{"by": "J\u00fcrgen", "m": 1.50}', '{"by": "Jürgen", "m": 1.50}'),
+        (r'["it can\u0027t", "\ud83d\ude00"]', '["it can\'t", "😀"]'),
+        (r'["\ud83d", "a\u000ab", "\\u00fc"]', r'["\ud83d", "a\u000ab", "\\u00fc"]'),
+        (r"In code, \u00fc is a letter.", r"In code, \u00fc is a letter."),
+    ],
+)
+def test_the_letters_of_json_are_read(text, read):
+    assert texts(passages_of({"context": text})) == [read]
+
+
 @pytest.mark.parametrize("key", PASSAGE_KEYS)
 def test_the_usual_keys_are_looked_at(key):
     @dataclass

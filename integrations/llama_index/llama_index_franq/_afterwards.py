@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
 from llama_index.core.agent.utils import generate_structured_response
-from llama_index.core.agent.workflow import AgentInput, AgentOutput, AgentStream
+from llama_index.core.agent.workflow import AgentOutput, AgentStream
 from llama_index.core.agent.workflow.workflow_events import AgentStreamStructuredOutput
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import BaseModel
@@ -20,9 +20,8 @@ from pydantic_core import to_jsonable_python
 from franq_guard.capture.outlet import REPORT_KEY
 from llama_index_franq._call import Watch
 from llama_index_franq._capture import announce, observed
-from llama_index_franq._memory import HeldMemory
 from llama_index_franq._messages import with_text
-from llama_index_franq._quiet import calls_alone, known_input
+from llama_index_franq._quiet import HeldContext
 from llama_index_franq._tools import evidence_in
 
 STRUCTURED_KEY = "franq_structured"
@@ -113,64 +112,3 @@ def with_answer(output: AgentOutput, text: str, report: Any) -> AgentOutput:
     done = AgentOutput(response=message, current_agent_name=output.current_agent_name)
     done.tool_calls.extend(output.tool_calls)  # LlamaIndex adds results to this list
     return done
-
-
-class HeldContext:
-    """``ctx`` for one step; holds streamed text back until it is known whether it is the answer.
-
-    Args:
-        known: texts of the conversation before this run. Events with the model's input are shown
-            without what the model itself wrote in this run.
-    """
-
-    def __init__(self, ctx: Any, known: Collection[str] = ()) -> None:
-        self._ctx, self._known = ctx, known
-        self._held: list[Any] = []
-        self.store = _HeldStore(ctx.store)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._ctx, name)
-
-    @property
-    def streamed(self) -> bool:
-        """Whether the step streamed any text."""
-        return any(isinstance(event, AgentStream) for event in self._held)
-
-    def write_event_to_stream(self, event: Any) -> None:
-        """Hold back what a model wrote, and pass on any other event."""
-        if isinstance(event, (AgentStream, AgentOutput)):
-            self._held.append(event)
-        elif isinstance(event, AgentInput):
-            self._ctx.write_event_to_stream(known_input(event, self._known))
-        else:
-            self._ctx.write_event_to_stream(event)
-
-    def release(self) -> None:
-        """Pass on the last piece, which has the whole step: it was a tool call, not an answer."""
-        for event in self._held[-1:]:
-            if isinstance(event, AgentStream):
-                self._ctx.write_event_to_stream(calls_alone(event))
-
-
-class _HeldStore:
-    """A context's store whose memory holds the assistant's text back until it is checked."""
-
-    def __init__(self, store: Any) -> None:
-        self._store = store
-        self._memories: list[HeldMemory] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
-
-    async def get(self, path: str, *default: Any, **named: Any) -> Any:
-        """The value at ``path``."""
-        value = await self._store.get(path, *default, **named)
-        if path != "memory":
-            return value
-        self._memories.append(HeldMemory(value))
-        return self._memories[-1]
-
-    async def asettle(self, text: str) -> None:
-        """Store the answer as ``text``."""
-        for memory in self._memories:
-            await memory.asettle(text)

@@ -14,6 +14,7 @@ from dataclasses import fields, is_dataclass
 from operator import is_
 from typing import Any
 
+from llama_index.core.base.llms.types import ThinkingBlock
 from llama_index.core.base.response.schema import (
     AsyncStreamingResponse,
     PydanticResponse,
@@ -28,7 +29,7 @@ from franq_guard.capture.outlet import REPORT_KEY
 from llama_index_franq._call import WITHHELD, Call
 from llama_index_franq._capture import ModelRun, node_key
 from llama_index_franq._evidence import SUB_ANSWER
-from llama_index_franq._messages import QUERY_KEYS, RAW_KEYS, is_reasoning
+from llama_index_franq._messages import QUERY_KEYS, RAW_KEYS
 
 _log = logging.getLogger(__name__)
 _SHORTEST = 8  # characters; a shorter answer may just as well be a document's words
@@ -125,7 +126,7 @@ class Beside:
             return question, self._reply(response, f"{where}[1]", question=question)
         settled = []
         for i, inner in enumerate(value):
-            if is_reasoning(inner):
+            if isinstance(inner, ThinkingBlock):
                 self._withheld(f"{where}[{i}]", None)
             else:
                 settled.append(self.value(inner, f"{where}[{i}]"))

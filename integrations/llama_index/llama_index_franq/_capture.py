@@ -29,10 +29,12 @@ from llama_index.core.instrumentation.events.llm import (
     LLMPredictStartEvent,
     LLMStructuredPredictStartEvent,
 )
+from llama_index.core.instrumentation.events.query import QueryEndEvent
 from llama_index.core.instrumentation.events.retrieval import (
     RetrievalEndEvent,
     RetrievalStartEvent,
 )
+from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import IndexNode, MetadataMode, NodeWithScore
 
@@ -110,6 +112,7 @@ class Capture:
         self.retold: set[tuple[str, str]] = set()  # nodes that a model inside a retriever wrote
         self._retrieving: dict[str, int] = {}  # by span, how many runs had ended at its start
         self._released: dict[str, list[ModelRun]] = {}  # with the runs before it
+        self._answers: list[Any] = []
 
     # Events -----------------------------------------------------------------------------------
 
@@ -143,40 +146,41 @@ class Capture:
         with self._lock:
             self._templates.append(args)
 
-    def on_chunk(
-        self, asked: str, response: Any, text: str, messages: Sequence[ChatMessage] | None
-    ) -> None:
+    def on_chunk(self, given: str | Sequence[ChatMessage], response: Any) -> None:
         """Keep what a stream has written so far, and the log-probabilities of a chunk.
 
-        Nested calls report a chunk twice; it is then the same object.
+        Nested calls report a chunk twice; it is then the same object. ``given``: the prompt of a
+        completion, or the messages of a chat.
         """
+        asked, run = _run_of(given, response)
         with self._lock:
-            last, run = self._streams.get(asked, (None, None))
+            last, before = self._streams.get(asked, (None, None))
             if response is not last:
-                growing = GrowingServerText() if run is None else run.growing
-                growing.add(from_response(response.raw))
-                prompt = None if messages is not None else asked
-                run = ModelRun(text, prompt, messages, growing.told, False, growing)
+                run.growing = run.growing if before is None else before.growing
+                run.growing.add(from_response(response.raw))
+                run.server, run.ended = run.growing.told, False
                 self._streams[asked] = response, run
 
-    def on_end(
-        self, asked: str, response: Any, text: str, messages: Sequence[ChatMessage] | None
-    ) -> None:
+    def on_end(self, given: str | Sequence[ChatMessage], response: Any) -> None:
         """Keep a finished call; one with equal prompt and text is the same call, reported twice."""
+        asked, run = _run_of(given, response)
         with self._lock:
             _, streamed = self._streams.pop(asked, (None, None))
-            told = (streamed and streamed.server) or from_response(response.raw)
-            prompt = None if messages is not None else asked
-            run = ModelRun(text, prompt, messages, told)
             if streamed is not None:
                 run.growing = streamed.growing
-            self._runs.setdefault((asked, text), run)
+            run.server = run.growing.told or from_response(response.raw)
+            self._runs.setdefault((asked, run.text), run)
 
     def on_released(self, text: str) -> None:
         """Keep the text that a guard inside this call has released: it is checked already."""
         runs = self.runs
         with self._lock:
             self._released.setdefault(text, runs)
+
+    def on_answer(self, response: Any) -> None:
+        """Keep the response of an engine or synthesizer inside."""
+        with self._lock:
+            self._answers.append(response)
 
     # What happened ----------------------------------------------------------------------------
 
@@ -203,6 +207,12 @@ class Capture:
             nodes = [node for key, node in self._nodes.items() if key not in self.retold]
         documents = set(self._documents(node_key(node)[1] for node in nodes))
         return [node for node in nodes if node_key(node)[1] in documents]
+
+    @property
+    def answers(self) -> list[Any]:
+        """The responses of engines and synthesizers inside, in the order they ended."""
+        with self._lock:
+            return list(self._answers)
 
     @property
     def behind(self) -> list[NodeWithScore]:
@@ -345,18 +355,18 @@ def tell(capture: Capture, event: BaseEvent) -> None:
         capture.on_nodes(event.nodes, event.span_id)
     elif isinstance(event, RetrievalStartEvent):
         capture.on_retrieving(event.span_id)
+    elif isinstance(event, (QueryEndEvent, SynthesizeEndEvent)):
+        capture.on_answer(event.response)
     elif isinstance(event, (LLMPredictStartEvent, LLMStructuredPredictStartEvent)):
         capture.on_template(_variables(event.template, event.template_args or {}))
     elif isinstance(event, LLMCompletionInProgressEvent):
-        capture.on_chunk(event.prompt, event.response, event.response.text, None)
+        capture.on_chunk(event.prompt, event.response)
     elif isinstance(event, LLMChatInProgressEvent):
-        text = event.response.message.content or ""
-        capture.on_chunk(_said(event.messages), event.response, text, tuple(event.messages))
+        capture.on_chunk(event.messages, event.response)
     elif isinstance(event, LLMCompletionEndEvent):
-        capture.on_end(event.prompt, event.response, event.response.text, None)
+        capture.on_end(event.prompt, event.response)
     elif isinstance(event, LLMChatEndEvent) and event.response is not None:
-        text = event.response.message.content or ""
-        capture.on_end(_said(event.messages), event.response, text, tuple(event.messages))
+        capture.on_end(event.messages, event.response)
 
 
 def _variables(template: BasePromptTemplate, args: Mapping[str, Any]) -> dict[str, Any]:
@@ -367,5 +377,9 @@ def _variables(template: BasePromptTemplate, args: Mapping[str, Any]) -> dict[st
     return {k: v for k, v in given.items() if renamed.get(k, k) in inner.template_vars}
 
 
-def _said(messages: Sequence[ChatMessage]) -> str:
-    return "\n".join(str(message) for message in messages)
+def _run_of(given: str | Sequence[ChatMessage], response: Any) -> tuple[str, ModelRun]:
+    """What tells a call of a model apart, and the call."""
+    if isinstance(given, str):
+        return given, ModelRun(response.text, given)
+    said = response.message.content or ""
+    return "\n".join(map(str, given)), ModelRun(said, messages=tuple(given))

@@ -51,6 +51,7 @@ def evidence_of(
 ) -> list[Passage]:
     """The response's own ``nodes`` (after post-processing), else what was retrieved and shown.
 
+    To these come the nodes of engines inside whose answers the model was given.
     Each node counts once, even if several sub-questions found it. Answers to sub-questions are
     passed as nodes too, and models rewrite nodes, but what a model wrote is no evidence.
 
@@ -60,12 +61,42 @@ def evidence_of(
         run: that wrote the answer.
     """
     given = unwritten({node_key(node): node for node in nodes}.values(), capture, run)
-    found = {node_key(node): node for node in (*given, *capture.behind)}
-    if found:
-        return [passage_of(node) for node in found.values()]
-    # Retrieval events come before re-ranking and filtering; dropped nodes are no evidence.
-    seen = None if run is None else run.seen
-    return shown([passage_of(node) for node in capture.nodes], seen)
+    distinct = {node_key(node): node for node in (*given, *capture.behind)}
+    found = [passage_of(node) for node in distinct.values()]
+    if not found:
+        # Retrieval events come before re-ranking and filtering; dropped nodes are no evidence.
+        seen = None if run is None else run.seen
+        found = shown([passage_of(node) for node in nodes_found(capture)], seen)
+    known = {passage.text for passage in found}
+    asked = (passage_of(node) for node in nodes_asked(capture, run))
+    return [*found, *(passage for passage in asked if passage.text not in known)]
+
+
+def nodes_found(capture: Capture) -> list[NodeWithScore]:
+    """Every document of the call: as an engine inside answered from it, else as it was retrieved.
+
+    An engine may replace a node's text by more of its document, and have rows of a database that no
+    retriever reports.
+    """
+    answered = unwritten(_nodes_of(capture.answers), capture)
+    known = {node.node.node_id for node in answered}
+    return [*answered, *(node for node in capture.nodes if node.node.node_id not in known)]
+
+
+def nodes_asked(capture: Capture, run: ModelRun | None) -> list[NodeWithScore]:
+    """The nodes behind the answers of engines inside that ``run`` was given."""
+    asked = [] if run is None else [r for r in capture.answers if _was_given(run, r)]
+    return unwritten(_nodes_of(asked), capture, run)
+
+
+def _nodes_of(responses: Iterable[Any]) -> Iterable[NodeWithScore]:
+    nodes = (node for response in responses for node in response.source_nodes or ())
+    return {node_key(node): node for node in nodes}.values()
+
+
+def _was_given(run: ModelRun, response: Any) -> bool:
+    text = getattr(response, "response", None) or getattr(response, "response_txt", None)
+    return isinstance(text, str) and bool(text.strip()) and run.saw(text)
 
 
 def unwritten(

@@ -81,9 +81,6 @@ class LegacyHandler(BaseCallbackHandler):
             if event_type == CBEventType.RETRIEVE:
                 capture.on_nodes(payload.get(EventPayload.NODES) or [])
             elif event_type == CBEventType.LLM and EventPayload.COMPLETION in payload:
-                asked, response = payload[EventPayload.PROMPT], payload[EventPayload.COMPLETION]
-                capture.on_end(str(asked), response, response.text, None)
+                capture.on_end(str(payload[EventPayload.PROMPT]), payload[EventPayload.COMPLETION])
             elif event_type == CBEventType.LLM and EventPayload.RESPONSE in payload:
-                messages, response = payload[EventPayload.MESSAGES], payload[EventPayload.RESPONSE]
-                asked = "\n".join(str(message) for message in messages)
-                capture.on_end(asked, response, response.message.content or "", tuple(messages))
+                capture.on_end(payload[EventPayload.MESSAGES], payload[EventPayload.RESPONSE])

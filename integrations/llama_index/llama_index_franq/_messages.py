@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from llama_index.core.base.llms.types import ChatMessage, TextBlock
-
-from franq_guard.capture.walking import is_named
+from llama_index.core.base.llms.types import ChatMessage, TextBlock, ThinkingBlock
 
 RAW_KEYS = frozenset(
     (
@@ -30,11 +28,6 @@ QUERY_KEYS = frozenset(("sql_query", "graph_store_query", "json_path_response_st
 """Keys under which LlamaIndex puts the query that a model wrote for a database and that was run."""
 
 
-def is_reasoning(block: Any) -> bool:
-    """Whether a content block has a model's reasoning, also of other LlamaIndex releases."""
-    return is_named(block, "ThinkingBlock")
-
-
 def with_text(message: ChatMessage, text: str, **more: Any) -> ChatMessage:
     """``message`` with another text; images and citations are kept, reasoning is removed.
 
@@ -43,7 +36,7 @@ def with_text(message: ChatMessage, text: str, **more: Any) -> ChatMessage:
         text: the checked text.
         more: further ``additional_kwargs``.
     """
-    others = [b for b in message.blocks if not (isinstance(b, TextBlock) or is_reasoning(b))]
+    others = [b for b in message.blocks if not isinstance(b, (TextBlock, ThinkingBlock))]
     return ChatMessage(
         role=message.role,
         blocks=[TextBlock(text=text), *others],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from llama_index.core.agent.react.types import (
@@ -35,33 +36,45 @@ def answer_in(agent: Any, text: str) -> tuple[str, str]:
 
 async def note_answer(agent: Any, ctx: Any, text: str) -> None:
     """Replace the unchecked answer by ``text`` in the notes that become the memory."""
-    if isinstance(agent, ReActAgent):
-        steps = await ctx.store.get(agent.reasoning_key, default=[])
-        if steps and isinstance(steps[-1], ResponseReasoningStep):
-            steps = [*steps[:-1], ResponseReasoningStep(thought=_THOUGHT, response=text)]
-            await ctx.store.set(agent.reasoning_key, steps)
-        return
-    messages = await ctx.store.get(agent.scratchpad_key, default=[])
-    if messages and messages[-1].role == MessageRole.ASSISTANT:
-        await ctx.store.set(agent.scratchpad_key, [*messages[:-1], with_text(messages[-1], text)])
+    await _change(
+        agent, ctx, lambda notes: [*notes[:-1], *(_answered(n, text) for n in notes[-1:])]
+    )
+
+
+async def forget_answer(agent: Any, ctx: Any) -> None:
+    """Remove the answer of a run that fails, whose notes begin the next run of its context."""
+    await _change(
+        agent, ctx, lambda notes: [*notes[:-1], *(n for n in notes[-1:] if not _is_answer(n))]
+    )
+    await forget_words(agent, ctx)
 
 
 async def note_returned(agent: Any, ctx: Any, raw: str, text: str) -> None:
     """Replace what a tool returned by ``text`` wherever it is noted."""
-    key = agent.reasoning_key if isinstance(agent, ReActAgent) else agent.scratchpad_key
-    notes = await ctx.store.get(key, default=[])
-    await ctx.store.set(key, [_returned(note, raw, text) for note in notes])
+    await _change(agent, ctx, lambda notes: [_returned(n, raw, text) for n in notes])
 
 
 async def forget_words(agent: Any, ctx: Any) -> None:
     """Remove from the notes what the model wrote besides its tool calls, which is unchecked."""
-    if isinstance(agent, ReActAgent):
-        steps = await ctx.store.get(agent.reasoning_key, default=[])
-        await ctx.store.set(agent.reasoning_key, [_without_thought(step) for step in steps])
-        return
-    messages = await ctx.store.get(agent.scratchpad_key, default=[])
-    quiet = [_calls_alone(agent, message) for message in messages[:-1]]
-    await ctx.store.set(agent.scratchpad_key, [*quiet, *messages[-1:]])
+    await _change(agent, ctx, lambda notes: [*(_quiet(agent, n) for n in notes[:-1]), *notes[-1:]])
+
+
+async def _change(agent: Any, ctx: Any, change: Callable[[list[Any]], list[Any]]) -> None:
+    key = agent.reasoning_key if isinstance(agent, ReActAgent) else agent.scratchpad_key
+    await ctx.store.set(key, change(await ctx.store.get(key, default=[])))
+
+
+def _is_answer(note: Any) -> bool:
+    own = isinstance(note, ChatMessage) and note.role == MessageRole.ASSISTANT
+    return own or isinstance(note, ResponseReasoningStep)
+
+
+def _answered(note: Any, text: str) -> Any:
+    if not _is_answer(note):
+        return note
+    if isinstance(note, ChatMessage):
+        return with_text(note, text)
+    return ResponseReasoningStep(thought=_THOUGHT, response=text)
 
 
 def _returned(note: Any, raw: str, text: str) -> Any:
@@ -72,14 +85,10 @@ def _returned(note: Any, raw: str, text: str) -> Any:
     return note
 
 
-def _without_thought(step: Any) -> Any:
-    if isinstance(step, ActionReasoningStep):
-        return step.model_copy(update={"thought": _NEED})
-    return step
-
-
-def _calls_alone(agent: Any, message: ChatMessage) -> ChatMessage:
-    if message.role != MessageRole.ASSISTANT or not message.content:
-        return message
-    code = _CODE.findall(message.content) if isinstance(agent, CodeActAgent) else []
-    return with_text(message, "\n".join(code))
+def _quiet(agent: Any, note: Any) -> Any:
+    if isinstance(note, ActionReasoningStep):
+        return note.model_copy(update={"thought": _NEED})
+    if isinstance(note, ChatMessage) and note.role == MessageRole.ASSISTANT and note.content:
+        code = _CODE.findall(note.content) if isinstance(agent, CodeActAgent) else []
+        return with_text(note, "\n".join(code))
+    return note

@@ -10,10 +10,11 @@ from llama_index.core.agent.workflow import AgentInput, AgentOutput, AgentStream
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.tools import ToolOutput
 
-from franq_guard.capture.outlet import REPORT_KEY
 from llama_index_franq._beside import Beside
 from llama_index_franq._call import Call
+from llama_index_franq._memory import HeldMemory
 from llama_index_franq._messages import with_text
+from llama_index_franq._tools import report_in
 
 _RETRY = "Error while parsing the output"  # a ReActAgent quotes what its model wrote
 
@@ -39,6 +40,60 @@ class QuietContext:
         """The events that were held, in order."""
         held, self._held = self._held, []
         return held
+
+
+class HeldContext(QuietContext):
+    """``ctx`` for a model's step; holds its text back until it is known whether it is the answer.
+
+    Args:
+        known: texts of the conversation before this run. Events with the model's input are shown
+            without what the model itself wrote in this run.
+    """
+
+    def __init__(self, ctx: Any, known: Collection[str] = ()) -> None:
+        super().__init__(ctx, AgentStream, AgentOutput)
+        self._known = known
+        self.store = _HeldStore(ctx.store)
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the step streamed any text."""
+        return any(isinstance(event, AgentStream) for event in self._held)
+
+    def write_event_to_stream(self, event: Any) -> None:
+        """Hold back what a model wrote, and pass on any other event."""
+        known = isinstance(event, AgentInput)
+        super().write_event_to_stream(known_input(event, self._known) if known else event)
+
+    def show_calls(self) -> None:
+        """Pass on the last piece, which has the whole step: it was a tool call, not an answer."""
+        for event in self._held[-1:]:
+            if isinstance(event, AgentStream):
+                self._ctx.write_event_to_stream(calls_alone(event))
+
+
+class _HeldStore:
+    """A context's store whose memory holds the assistant's text back until it is checked."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+        self._memories: list[HeldMemory] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def get(self, path: str, *default: Any, **named: Any) -> Any:
+        """The value at ``path``."""
+        value = await self._store.get(path, *default, **named)
+        if path != "memory":
+            return value
+        self._memories.append(HeldMemory(value))
+        return self._memories[-1]
+
+    async def asettle(self, text: str) -> None:
+        """Store the answer as ``text``."""
+        for memory in self._memories:
+            await memory.asettle(text)
 
 
 def without_words(output: AgentOutput) -> AgentOutput:
@@ -84,14 +139,10 @@ async def settle_result(call: Call, result: ToolCallResult) -> None:
 def shown_result(result: ToolCallResult) -> ToolCallResult:
     """``result`` as it may be streamed: without an unchecked text that will be the answer."""
     output = result.tool_output
-    if not result.return_direct or output.is_error or REPORT_KEY in _metadata(output.raw_output):
+    if not result.return_direct or output.is_error or report_in(output.raw_output) is not None:
         return result
     hidden = ToolOutput(tool_name=output.tool_name, raw_input=output.raw_input, raw_output=None)
     return result.model_copy(update={"tool_output": hidden})
-
-
-def _metadata(raw: Any) -> Any:
-    return getattr(raw, "metadata", None) or {}
 
 
 def _emptied(message: ChatMessage, known: Collection[str]) -> ChatMessage:

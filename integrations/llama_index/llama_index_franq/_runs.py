@@ -28,6 +28,7 @@ from llama_index_franq._capture import Capture
 from llama_index_franq._models import Models
 from llama_index_franq._said import Said, result_in, said_by
 from llama_index_franq._streams import asteps, steps
+from llama_index_franq._tools import call_key
 from llama_index_franq._watched_tools import WatchedTools
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Answering:
         span: the span that opened it.
         inside: answers of engines inside that have ended, used if it has no answer of its own.
         spans: all spans that belong to it; events of a stream refer to spans that have ended.
-        tools: what ran in each of its tool calls, by the id of the call.
+        tools: what ran in each of its tool calls, by its key.
     """
 
     span: str
@@ -112,7 +113,7 @@ class Runs:
         if _method(id_) != "call_tool" or not isinstance(event, ToolCall):
             return None
         call = Answering(id_, outer.question, None, outer, outer.watched, None)
-        outer.tools[event.tool_id] = call.capture
+        outer.tools[call_key(event)] = call.capture
         return call
 
     def open_event(self, id_: str, question: str, parent: str | None) -> None:

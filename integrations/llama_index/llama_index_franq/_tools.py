@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
+from zlib import crc32
 
-from llama_index.core.agent.workflow import ToolCallResult
+from llama_index.core.agent.workflow import ToolCall, ToolCallResult
 from llama_index.core.agent.workflow.codeact_agent import EXECUTE_TOOL_NAME
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.schema import NodeWithScore, TextNode
@@ -16,8 +18,10 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from franq_guard import Passage
 from franq_guard.basics.names import name_of
 from franq_guard.capture.evidence import (
+    NO_PASSAGES,
     PASSAGE_KEYS,
     TEXT_KEYS,
+    as_read,
     chosen_passages,
     passages_of,
 )
@@ -25,7 +29,14 @@ from franq_guard.capture.marked import without_written
 from franq_guard.capture.outlet import REPORT_KEY
 from llama_index_franq._call import Call
 from llama_index_franq._capture import Capture, node_key
-from llama_index_franq._evidence import EMPTY, passage_of, unmarked, unwritten
+from llama_index_franq._evidence import (
+    EMPTY,
+    nodes_asked,
+    nodes_found,
+    passage_of,
+    unmarked,
+    unwritten,
+)
 
 FAILED = "The tool failed: "
 """What an error of a tool begins with in an agent's memory, where nothing else tells it apart."""
@@ -69,13 +80,27 @@ def found_inside(
     own = _own_nodes(result)
     if own:
         left = unwritten(own, capture)
-        return None if left == own else [*left, *capture.behind] or capture.nodes
-    return capture.nodes if capture.nodes or by_a_model else None
+        asked = nodes_asked(capture, capture.answer_run(result.tool_output.content))
+        if left == own and not asked:
+            return None
+        return [*left, *capture.behind, *asked] or nodes_found(capture)
+    found = nodes_found(capture)
+    return found if found or by_a_model else None
+
+
+def call_key(call: ToolCall | ToolCallResult) -> str:
+    """What tells the calls of a run apart.
+
+    Some models give every call of a tool the same id: Ollama's is the name of the tool. Without
+    dots, which would mean a path in an agent's state.
+    """
+    told = json.dumps(call.tool_kwargs, sort_keys=True, default=str)
+    return f"{call.tool_id.replace('.', '_')}_{crc32(told.encode()):08x}"
 
 
 def _found_by(call: ToolCallResult) -> str:
-    """The key for what was retrieved inside a call; without dots, which would mean a path."""
-    return f"{_FOUND}_{call.tool_id.replace('.', '_')}"
+    """The key for what was retrieved inside a call."""
+    return f"{_FOUND}_{call_key(call)}"
 
 
 async def evidence_in(ctx: Any, asked: Sequence[ChatMessage] = ()) -> list[NodeWithScore]:
@@ -90,7 +115,7 @@ async def evidence_in(ctx: Any, asked: Sequence[ChatMessage] = ()) -> list[NodeW
     for call in calls:
         kept = await ctx.store.get(_found_by(call), default=None)
         if kept is not None:
-            found[call.tool_id] = [_node(plain) for plain in kept]
+            found[call_key(call)] = [_node(plain) for plain in kept]
     nodes = nodes_in(calls, found)
     if nodes:
         await ctx.store.set(_EARLIER, [_plain(node) for node in nodes])
@@ -106,13 +131,13 @@ def nodes_in(
 ) -> list[NodeWithScore]:
     """The evidence in tool results, each node once.
 
-    Those ``found`` inside a tool, else the nodes it returned, else the text; without the sentences
-    that a guard has marked, because a model's unverified text is not evidence.
+    Those ``found`` inside a tool (by :func:`call_key`), else the nodes it returned, else the text;
+    without the sentences that a guard has marked, because a model's unverified text is no evidence.
     """
     distinct: dict[tuple[str, str], NodeWithScore] = {}
     for call in calls:
-        if call.tool_name != _HANDOFF and not call.tool_output.is_error:
-            inside = (found or {}).get(call.tool_id)
+        if call.tool_name != _HANDOFF and not failed(call):
+            inside = (found or {}).get(call_key(call))
             if inside is None:
                 inside = _own_nodes(call) or _text_of(call)
             for node in inside:
@@ -152,20 +177,33 @@ def _at(path: str, place: Any) -> list[Passage]:
 
 
 def _own_nodes(call: ToolCallResult) -> list[NodeWithScore]:
-    """The nodes or documents that a tool returned as such; none if they do not say all of it."""
+    """The nodes or documents that a tool returned as such, and the values beside them."""
     raw = call.tool_output.raw_output
-    nodes = getattr(raw, "source_nodes", None) or (raw if isinstance(raw, (list, tuple)) else ())
-    kept = [node for node in nodes if isinstance(node, NodeWithScore)]
-    if kept or not isinstance(raw, (list, tuple, Mapping)):
-        return kept
-    found = _documents_in(raw)
-    return [_document(p, f"{call.tool_id}-{i}", call.tool_name) for i, p in enumerate(found)]
+    nodes = getattr(raw, "source_nodes", None) or raw
+    if isinstance(parts := getattr(raw, "content", None), list):
+        nodes = parts
+    kept: list[NodeWithScore] = []
+    if isinstance(nodes, (list, tuple)):
+        kept = [node for node in nodes if isinstance(node, NodeWithScore)]
+        nodes = [node for node in nodes if not isinstance(node, NodeWithScore)]
+    found = enumerate(_documents_in(nodes))
+    return [*kept, *(_document(p, f"{call.tool_id}-{i}", call.tool_name) for i, p in found)]
 
 
 def _documents_in(raw: Any) -> list[Passage]:
-    """The documents in a list, or under a usual key of a mapping."""
-    usual = [raw[key] for key in PASSAGE_KEYS if key in raw] if isinstance(raw, Mapping) else [raw]
-    return next((found for v in usual if _has_texts(v) and (found := passages_of(v))), [])
+    """The documents in a list, or under a usual key of a mapping, then the mapping's other values.
+
+    Not under a further usual key: ``context`` often joins what ``documents`` has one by one.
+    """
+    if isinstance(raw, list):
+        return passages_of(raw) if _has_texts(raw) else []
+    if not isinstance(raw, Mapping):
+        return []
+    usual = [key for key in PASSAGE_KEYS if key in raw and _has_texts(raw[key])]
+    found = next((found for key in usual if (found := passages_of(raw[key]))), [])
+    others = {key: value for key, value in raw.items() if key not in (*usual, *NO_PASSAGES)}
+    told = "\n".join(f"{key}: {value}" for key, value in others.items() if value is not None)
+    return [*found, *passages_of(told)] if found else []
 
 
 def _has_texts(value: Any) -> bool:
@@ -195,7 +233,7 @@ def _text_of(call: ToolCallResult) -> list[NodeWithScore]:
     if call.tool_name == EXECUTE_TOOL_NAME:
         text = without_written(text, [str(call.tool_kwargs.get("code", ""))])
     said = text.strip() and text.strip() != EMPTY
-    return [_noted(text, call.tool_id, call.tool_name)] if said else []
+    return [_noted(as_read(text), call.tool_id, call.tool_name)] if said else []
 
 
 def remembered(asked: Sequence[ChatMessage], but: Collection[str]) -> list[NodeWithScore]:
@@ -231,9 +269,15 @@ def _noted(text: str, name: str, title: str) -> NodeWithScore:
     return NodeWithScore(node=TextNode(text=text, id_=name, metadata={"title": title}))
 
 
+def failed(call: ToolCallResult) -> bool:
+    """Whether a tool failed; an MCP server says so in its result."""
+    output = call.tool_output
+    return output.is_error or getattr(output.raw_output, "isError", None) is True
+
+
 def errors_in(calls: Iterable[ToolCallResult]) -> list[str]:
     """What the tools that failed returned; it may repeat the model's own arguments."""
-    return [call.tool_output.content for call in calls if call.tool_output.is_error]
+    return [call.tool_output.content for call in calls if failed(call)]
 
 
 def is_handoff(text: str, calls: Sequence[ToolCallResult]) -> bool:

@@ -12,7 +12,7 @@ from franq_guard.capture.watching import ToldByModels
 from llama_index_franq._beside import wrote_in_tool
 from llama_index_franq._call import Call
 from llama_index_franq._capture import Capture
-from llama_index_franq._tools import found_inside, nodes_in, remembered
+from llama_index_franq._tools import call_key, failed, found_inside, nodes_in, remembered
 
 
 class WatchedTools:
@@ -32,20 +32,20 @@ class WatchedTools:
         Args:
             call: of the agent.
             results: of its tools.
-            ran: what ran in each of them, by the id of the tool call.
+            ran: what ran in each of them, by the key of the tool call.
             answer: of the agent.
         """
         found: dict[str, list[NodeWithScore]] = {}
         for result in results:
-            nodes = self._inside(call, result, ran.get(result.tool_id))
+            nodes = self._inside(call, result, ran.get(call_key(result)))
             if nodes is not None:
-                found[result.tool_id] = nodes
+                found[call_key(result)] = nodes
         return nodes_in(results, found) or self._earlier(call, results, answer)
 
     def _inside(
         self, call: Call, result: ToolCallResult, capture: Capture | None
     ) -> list[NodeWithScore] | None:
-        if result.tool_output.is_error:
+        if failed(result):
             self._told.note(result.tool_output.content, ())  # it may repeat the model's words
             return None
         if capture is None:

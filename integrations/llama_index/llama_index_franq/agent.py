@@ -29,7 +29,6 @@ from franq_guard.capture.outlet import REPORT_KEY, StreamMode, check_guard, only
 from franq_guard.records import Label
 from franq_guard.streaming.release import OnReport
 from llama_index_franq._afterwards import (
-    HeldContext,
     Structure,
     question_in,
     said,
@@ -40,8 +39,20 @@ from llama_index_franq._beside import wrote_in_tool
 from llama_index_franq._call import Call, Watch, watch_on
 from llama_index_franq._capture import announce, observed
 from llama_index_franq._engine import again
-from llama_index_franq._notes import answer_in, forget_words, note_answer, note_returned
-from llama_index_franq._quiet import QuietContext, settle_result, shown_result, without_words
+from llama_index_franq._notes import (
+    answer_in,
+    forget_answer,
+    forget_words,
+    note_answer,
+    note_returned,
+)
+from llama_index_franq._quiet import (
+    HeldContext,
+    QuietContext,
+    settle_result,
+    shown_result,
+    without_words,
+)
 from llama_index_franq._tools import (
     FAILED,
     calls_in,
@@ -93,8 +104,8 @@ def guard_agent(
         guard: any number of agents and threads may share it.
         stream: only ``buffer``: no text of an answer is shown unchecked.
         on_report: called with each :class:`~franq_guard.GuardedAnswer`; its exceptions are raised.
-        raise_on: labels, such as ``("false",)``; an answer with such a claim is not returned: the
-            run fails with :class:`FactualityError`.
+        raise_on: labels, such as ``("false",)``; an answer with such a claim is neither returned
+            nor remembered: the run fails with :class:`FactualityError`.
         evidence: where the passages are: a key or dotted path in what the tools returned or in the
             agent's state, or a function of the question and the list of ``ToolCallResult``.
             Default: what the tools of this run returned, else of the last run that called any.
@@ -244,7 +255,7 @@ class _GuardedSteps(_QuietSteps, BaseWorkflowAgent):
         if output.retry_messages:
             return output
         if output.tool_calls:
-            held.release()
+            held.show_calls()
             return without_words(output)
         before, text = answer_in(self, output.response.content or "")
         nodes = await evidence_in(ctx, llm_input)
@@ -282,9 +293,13 @@ class _GuardedSteps(_QuietSteps, BaseWorkflowAgent):
         if report is not None:
             return with_answer(output, text, report)
         call = self._franq.call(await question_in(ctx))
-        nodes = await evidence_in(ctx)
-        done = await self._checked(ctx, call, output, text, nodes, "", streamed=False)
-        await note_returned(self, ctx, text, done.response.content or "")
+        left = ""
+        try:
+            nodes = await evidence_in(ctx)
+            done = await self._checked(ctx, call, output, text, nodes, "", streamed=False)
+            left = done.response.content or ""
+        finally:  # raise_on may stop it
+            await note_returned(self, ctx, text, left)
         return done
 
     async def _checked(
@@ -298,8 +313,12 @@ class _GuardedSteps(_QuietSteps, BaseWorkflowAgent):
         *,
         streamed: bool,
     ) -> AgentOutput:
-        await find_named(call, ctx)
-        checked = await call.acheck(text, nodes)
+        try:
+            await find_named(call, ctx)
+            checked = await call.acheck(text, nodes)
+        except BaseException:  # raise_on stops it, or the run is cancelled
+            await forget_answer(self, ctx)
+            raise
         announce(checked.text, nodes)
         await note_answer(self, ctx, checked.text)
         if streamed:

@@ -27,7 +27,7 @@ from llama_index_franq._beside import Beside
 from llama_index_franq._call import Call, Checked, Watch, watch_on
 from llama_index_franq._capture import observed
 from llama_index_franq._engine import GuardedEngine
-from llama_index_franq._evidence import unwritten
+from llama_index_franq._evidence import nodes_found, unwritten
 from llama_index_franq._memory import HeldMemory
 from llama_index_franq._streams import areleased, released
 
@@ -217,7 +217,7 @@ class _Turn:
         """Keep the evidence in the response, and the stand-alone question that it answers."""
         self.call.response = response
         found = unwritten(nodes_of(response), self.call.capture)
-        self.last.nodes = found or self.call.capture.nodes or self.last.nodes
+        self.last.nodes = found or nodes_found(self.call.capture) or self.last.nodes
         for source in response.sources:
             if source.tool_name == "query_engine":
                 self.call.question = str(source.raw_input.get("query") or self.call.question)

@@ -13,6 +13,7 @@ from llama_index.core.base.llms.types import (
 )
 from llama_index.core.llms import CustomLLM
 from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
+from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 from pydantic import Field
@@ -108,6 +109,11 @@ def node(number: int | str, part: str) -> NodeWithScore:
 def rag(llm, retriever=None, **options) -> RetrieverQueryEngine:
     """The query engine of every tutorial."""
     return RetrieverQueryEngine.from_args(retriever or RunRetriever(), llm=llm, **options)
+
+
+def memory_of() -> ChatMemoryBuffer:
+    """LlamaIndex's default memory opens a database that it never closes; this one does not."""
+    return ChatMemoryBuffer.from_defaults(token_limit=3000)
 
 
 def question(run: int) -> str:

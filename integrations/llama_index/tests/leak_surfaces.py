@@ -21,7 +21,6 @@ from llama_index.core.chat_engine import (
     SimpleChatEngine,
 )
 from llama_index.core.indices.query.query_transform.base import BaseQueryTransform
-from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import (
     CitationQueryEngine,
     CustomQueryEngine,
@@ -36,7 +35,7 @@ from llama_index.core.tools import FunctionTool, QueryEngineTool
 from llama_index_franq import guard_agent, guard_chat_engine, guard_query_engine
 
 from .agent_fakes import look_up
-from .fakes import RunRetriever, ScriptedLLM, question, rag
+from .fakes import RunRetriever, ScriptedLLM, memory_of, question, rag
 from .secret_parts import (
     SecretCaller,
     SecretChat,
@@ -212,10 +211,6 @@ def talkative() -> Surface:
 
 
 # Chat engines --------------------------------------------------------------------------------
-
-
-def memory_of():
-    return ChatMemoryBuffer.from_defaults(token_limit=3000)
 
 
 CHATS = {

@@ -16,6 +16,7 @@ from llama_index.core.base.llms.types import (
     CompletionResponse,
     LogProb,
     TextBlock,
+    ThinkingBlock,
 )
 from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
 
@@ -24,11 +25,6 @@ from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
 from .agent_fakes import ScriptedCaller
 from .fakes import ScriptedChat, ScriptedLLM
-
-try:
-    from llama_index.core.base.llms.types import ThinkingBlock
-except ImportError:  # of a later release
-    ThinkingBlock = None
 
 
 def number(prompt: str) -> str:
@@ -92,8 +88,7 @@ def _pieces(run: int | str, text: str):
 
 def _thinking(text: str) -> list[Any]:
     """The blocks of a message of a model that thinks aloud."""
-    blocks: list[Any] = [] if ThinkingBlock is None else [ThinkingBlock(content=text)]
-    return [*blocks, TextBlock(text=text)]
+    return [ThinkingBlock(content=text), TextBlock(text=text)]
 
 
 class SecretLLM(ScriptedLLM):

@@ -13,7 +13,6 @@ from llama_index.core.agent.workflow import (
     ToolCall,
 )
 from llama_index.core.agent.workflow.workflow_events import AgentStreamStructuredOutput
-from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool
 from pydantic import BaseModel
 
@@ -21,7 +20,7 @@ from franq_guard import Policy
 from llama_index_franq import FactualityError, guard_agent
 
 from .agent_fakes import ScriptedCaller, function_agent, look_up, run_of
-from .fakes import ScriptedChat, ScriptedGuard, question, said
+from .fakes import ScriptedChat, ScriptedGuard, memory_of, question, said
 from .test_agents import checked, react_agent, remembered
 
 pytestmark = [
@@ -147,7 +146,7 @@ def test_an_answer_at_the_iteration_limit_is_checked_like_any_other(kind):
     call = ("towers", {"input": "run 4"})
     llm = ScriptedCaller(script=[call, call, said("run 4")])
     agent, options = at_the_limit(llm, kind)
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    memory = memory_of()
     guarded = guard_agent(agent, guard)
     result, events, streamed = asyncio.run(
         run_of(guarded, question(4), memory=memory, max_iterations=2, **options)
@@ -189,7 +188,7 @@ def code_agent(**options):
 @pytest.mark.parametrize("streaming", [True, False])
 def test_a_code_writing_agent_is_checked_against_what_its_code_printed(streaming):
     guard = ScriptedGuard()
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    memory = memory_of()
     agent = guard_agent(code_agent(streaming=streaming), guard)
     result, events, streamed = asyncio.run(run_of(agent, question(4), memory=memory))
     assert result.response.content == checked(4, "execute")

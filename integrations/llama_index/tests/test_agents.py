@@ -12,11 +12,10 @@ from llama_index.core.agent.workflow import (
     ReActAgent,
 )
 from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool
 from llama_index.core.workflow import Context
 
-from llama_index_franq import guard_agent, guard_query_engine
+from llama_index_franq import FactualityError, guard_agent, guard_query_engine
 
 from .agent_fakes import ScriptedCaller, function_agent, look_up, run_of
 from .fakes import (
@@ -25,6 +24,7 @@ from .fakes import (
     ScriptedGuard,
     ScriptedLLM,
     marked,
+    memory_of,
     question,
     rag,
     said,
@@ -49,7 +49,7 @@ def remembered(memory):
 @pytest.mark.parametrize("streaming", [True, False])
 def test_function_agent(streaming):
     guard = ScriptedGuard()
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    memory = memory_of()
     agent = guard_agent(function_agent(streaming=streaming), guard)
     result, events, streamed = asyncio.run(run_of(agent, question(7), memory=memory))
     assert result.response.content == str(result) == checked(7)
@@ -87,7 +87,7 @@ REACT = [
 @pytest.mark.parametrize("streaming", [True, False])
 def test_react_agent(streaming):
     guard = ScriptedGuard()
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    memory = memory_of()
     agent = guard_agent(react_agent(ScriptedChat(script=[*REACT]), streaming=streaming), guard)
     result, events, streamed = asyncio.run(run_of(agent, question(4), memory=memory))
     expected = "The tower is tall. It has 9 steps. [checked: towers]"
@@ -156,7 +156,7 @@ def test_a_guarded_query_engine_as_a_tool():
 @pytest.mark.parametrize("make", [function_agent, react_agent])
 def test_a_tool_that_answers_directly(make):
     guard = ScriptedGuard()
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    memory = memory_of()
     tool = engine_tool(rag(ScriptedLLM()), return_direct=True)
     llm = ScriptedCaller() if make is function_agent else ScriptedChat(script=[REACT[0]])
     kind = FunctionAgent if make is function_agent else ReActAgent
@@ -207,7 +207,7 @@ def test_only_the_current_turn_is_evidence():
     agent = guard_agent(function_agent(), guard)
 
     async def two_turns():
-        same = {"ctx": Context(agent), "memory": ChatMemoryBuffer.from_defaults(token_limit=3000)}
+        same = {"ctx": Context(agent), "memory": memory_of()}
         first, _, _ = await run_of(agent, question(1), **same)
         second, _, _ = await run_of(agent, question(2), **same)
         return first, second
@@ -217,6 +217,39 @@ def test_only_the_current_turn_is_evidence():
     assert [p.text for p in guard.traces[1].passages] == [look_up("run 2")]
     # The second turn was asked with the checked answer of the first one before it.
     assert checked(1) in guard.traces[1].generation.prompt
+
+
+CALL = ("towers", {"input": "run 4"})
+WRONG = "The tower is made of cheese."
+STOPPED = {
+    "function": lambda: function_agent(ScriptedCaller(script=[CALL, WRONG, "It is tall."])),
+    "react": lambda: react_agent(ScriptedChat(script=[REACT[0], WRONG, "It is tall."])),
+    "tool that returns directly": lambda: function_agent(
+        ScriptedCaller(script=[CALL, "It is tall."]),
+        [FunctionTool.from_defaults(lambda input: WRONG, name="towers", return_direct=True)],
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable key")
+@pytest.mark.parametrize("make", STOPPED.values(), ids=STOPPED)
+def test_a_stopped_answer_is_not_in_the_context_of_the_next_run(make):
+    guard = ScriptedGuard(label="false")
+    agent = guard_agent(make(), guard, raise_on=("false",))
+
+    async def two_turns():
+        same = {"ctx": Context(agent), "memory": memory_of()}
+        with pytest.raises(FactualityError):
+            await run_of(agent, question(4), **same)
+        guard.label = "supported"
+        result, _, _ = await run_of(agent, "Is it tall?", **same)
+        return result.response.content, str(same["memory"].get_all())
+
+    text, memory = asyncio.run(two_turns())
+    assert text.startswith("It is tall.")
+    assert [WRONG in trace.generation.text for trace in guard.traces] == [True, False]
+    assert WRONG not in guard.traces[-1].generation.prompt
+    assert WRONG not in memory
 
 
 def test_the_agent_itself_stays_as_it_was():

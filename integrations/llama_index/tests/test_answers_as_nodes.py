@@ -153,4 +153,4 @@ def test_a_document_that_an_answer_quotes_stays():
     short = "It is as tall as a house."
     for text in (faq, short):
         assert passages_of(Found(TextNode(text=text)), last=short) == [text]
-    assert passages_of(objects(answering(says=DOCUMENT))) == [DOCUMENT]
+    assert passages_of(objects(answering(says=DOCUMENT))) == DOCUMENTS

@@ -15,36 +15,39 @@ from llama_index.core.chat_engine import (
     SimpleChatEngine,
 )
 from llama_index.core.llms import ChatMessage
-from llama_index.core.memory import ChatMemoryBuffer
 
 from franq_guard import Guard
 from franq_guard.testing import FakeFaithfulness
 from llama_index_franq import guard_chat_engine, guard_query_engine
 
-from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, ScriptedLLM, marked, question, rag
+from .fakes import (
+    RunRetriever,
+    ScriptedChat,
+    ScriptedGuard,
+    ScriptedLLM,
+    marked,
+    memory_of,
+    question,
+    rag,
+)
 
 WAYS = ("chat", "achat", "stream_chat", "astream_chat")
 
 
-def buffer():
-    """LlamaIndex's default memory opens a database that it never closes; this one does not."""
-    return ChatMemoryBuffer.from_defaults(token_limit=3000)
-
-
 def context(llm):
-    return ContextChatEngine.from_defaults(RunRetriever(), llm=llm, memory=buffer())
+    return ContextChatEngine.from_defaults(RunRetriever(), llm=llm, memory=memory_of())
 
 
 def condense_plus_context(llm):
-    return CondensePlusContextChatEngine.from_defaults(RunRetriever(), llm=llm, memory=buffer())
+    return CondensePlusContextChatEngine.from_defaults(RunRetriever(), llm=llm, memory=memory_of())
 
 
 def condense_question(llm):
-    return CondenseQuestionChatEngine.from_defaults(rag(llm), llm=llm, memory=buffer())
+    return CondenseQuestionChatEngine.from_defaults(rag(llm), llm=llm, memory=memory_of())
 
 
 def simple(llm):
-    return SimpleChatEngine.from_defaults(llm=llm, memory=buffer())
+    return SimpleChatEngine.from_defaults(llm=llm, memory=memory_of())
 
 
 ENGINES = [context, condense_plus_context, condense_question]
@@ -137,7 +140,7 @@ def test_a_guarded_engine_in_a_guarded_chat_marks_a_claim_once(way):
     guard = Guard(faithfulness=FakeFaithfulness())
     llm = ScriptedLLM(script=["Purple unicorns guard it at night."])
     chat = CondenseQuestionChatEngine.from_defaults(
-        guard_query_engine(rag(llm), guard), llm=llm, memory=buffer()
+        guard_query_engine(rag(llm), guard), llm=llm, memory=memory_of()
     )
     response, text = turn(guard_chat_engine(chat, guard), way, question(4))
     assert text == "Purple unicorns guard it at night [not in the passages]."

@@ -22,7 +22,6 @@ from llama_index.core.chat_engine import (
     SimpleChatEngine,
 )
 from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
-from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 
@@ -38,7 +37,7 @@ from llama_index_franq._capture import Capture, ModelRun
 from llama_index_franq._evidence import evidence_of
 
 from .agent_fakes import function_agent
-from .fakes import RunRetriever, ScriptedChat, ScriptedLLM, question, rag
+from .fakes import RunRetriever, ScriptedChat, ScriptedLLM, memory_of, question, rag
 from .test_concurrency import alive
 
 RUNS = 200
@@ -254,7 +253,7 @@ def chat(kind, llm, memory):
 )
 @pytest.mark.parametrize("way", ["stream_chat", "astream_chat"])
 def test_chat_engines_remember_the_guarded_answer(kind, way):
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    memory = memory_of()
     engine = guard_chat_engine(chat(kind, LongChat(), memory), guard_of("filter"), stream="claims")
 
     async def read():
@@ -276,7 +275,7 @@ def test_chat_engines_remember_the_guarded_answer(kind, way):
 
 
 def test_a_chat_stream_that_nobody_reads_to_its_end_is_not_remembered(slow):
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    memory = memory_of()
     engine = guard_chat_engine(
         chat(ContextChatEngine, LongChat(), memory), guard_of(), stream="claims"
     )
@@ -306,13 +305,16 @@ def test_a_scorer_that_fails_or_hangs_never_breaks_the_stream(way, on_error):
     def fail():
         raise RuntimeError("no scores today")
 
-    for broken, reason in ((lambda: go.wait(30), "timeout"), (fail, "error")):
+    for broken, reason, deadline in (
+        (lambda: go.wait(30), "timeout", 0.2),
+        (fail, "error", 60),
+    ):
         guard = Guard(
             language_model=FakeLanguageModel(),
             faithfulness=FakeFaithfulness(fail=broken),
             policy=Policy(action="filter", on_error=on_error),
             franq=Calibrator.uncalibrated(),
-            deadline=0.2,
+            deadline=deadline,
         )
         reports = []
         engine = guard_query_engine(

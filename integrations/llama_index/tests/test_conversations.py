@@ -11,13 +11,12 @@ from contextvars import Context
 import pytest
 from llama_index.core.agent.workflow import AgentWorkflow
 from llama_index.core.chat_engine import ContextChatEngine
-from llama_index.core.memory import ChatMemoryBuffer
 from workflows.errors import WorkflowCancelledByUser
 
 from llama_index_franq import guard_agent, guard_chat_engine
 
 from .agent_fakes import function_agent, look_up, run_of
-from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, marked, question, said
+from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, marked, memory_of, question, said
 from .test_concurrency import alive
 
 TALKS = 200
@@ -27,9 +26,7 @@ def conversations(guard):
     llm = ScriptedChat()
     return [
         guard_chat_engine(
-            ContextChatEngine.from_defaults(
-                RunRetriever(), llm=llm, memory=ChatMemoryBuffer.from_defaults(token_limit=3000)
-            ),
+            ContextChatEngine.from_defaults(RunRetriever(), llm=llm, memory=memory_of()),
             guard,
         )
         for _ in range(TALKS)
@@ -210,7 +207,7 @@ class Endless(ScriptedGuard):
 def test_an_agent_that_is_cancelled_leaves_nothing_behind():
     guard = Endless()
     agent = guard_agent(function_agent(), guard)
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    memory = memory_of()
 
     async def cancelled():
         handler = agent.run(user_msg=question(1), memory=memory)

@@ -8,7 +8,6 @@ import pytest
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.llms.callbacks import llm_chat_callback
-from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.postprocessor import LLMRerank
 from llama_index.core.query_engine import CitationQueryEngine, SubQuestionQueryEngine
 from llama_index.core.schema import QueryBundle
@@ -18,7 +17,16 @@ from llama_index_franq import guard_agent, guard_chat_engine, guard_query_engine
 from llama_index_franq._capture import Capture, observed
 
 from .agent_fakes import ScriptedCaller, function_agent, run_of
-from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, ScriptedLLM, question, rag, said
+from .fakes import (
+    RunRetriever,
+    ScriptedChat,
+    ScriptedGuard,
+    ScriptedLLM,
+    memory_of,
+    question,
+    rag,
+    said,
+)
 from .test_prompts import ANSWER, PIECES, SPANS, chat_raw
 from .test_query_engines import TwoQuestions
 from .test_statuses import _read
@@ -149,7 +157,7 @@ def assert_from_server(trace):
 @pytest.mark.parametrize("way", ["chat", "achat", "stream_chat", "astream_chat"])
 def test_log_probabilities_of_a_server_in_a_chat_engine(way):
     guard = ScriptedGuard()
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    memory = memory_of()
     inner = ContextChatEngine.from_defaults(RunRetriever(), llm=ServerChat(), memory=memory)
     engine = guard_chat_engine(inner, guard)
 

@@ -7,9 +7,10 @@ import logging
 
 import numpy as np
 import pytest
+from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import Response
 from llama_index.core.chat_engine import ContextChatEngine, SimpleChatEngine
-from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.query_engine import CustomQueryEngine
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
@@ -20,6 +21,7 @@ from pydantic import Field
 from franq_guard import Passage, Policy
 from llama_index_franq import (
     FranqEvaluator,
+    FranqHandler,
     capture,
     guard_agent,
     guard_chat_engine,
@@ -32,12 +34,12 @@ from .fakes import (
     ScriptedChat,
     ScriptedGuard,
     ScriptedLLM,
+    memory_of,
     node,
     question,
     rag,
     said,
 )
-from .leak_surfaces import memory_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
 DOCUMENT = "The archive says that the tower of run 7 is tall."
@@ -148,6 +150,76 @@ def test_a_long_prompt_without_passages_is_told_once(caplog):
     assert len(told) == 1
 
 
+# Engines that ask engines ------------------------------------------------------------------------
+
+
+class Rows(BaseQueryEngine):
+    """Answers from a database, whose rows no retriever reports."""
+
+    def __init__(self):
+        super().__init__(None)
+
+    def _query(self, query_bundle):
+        rows = node(7, "wide")
+        text = ScriptedLLM(script=["Wide."]).complete(rows.node.text).text
+        return Response(text, source_nodes=[rows])
+
+    async def _aquery(self, query_bundle):
+        return self._query(query_bundle)
+
+    def _get_prompt_modules(self):
+        return {}
+
+
+class Asking(CustomQueryEngine):
+    """Asks two engines, and a model what to make of their answers."""
+
+    asked: list
+    llm: ScriptedLLM
+    in_response: bool
+
+    def custom_query(self, query_str):
+        answers = [engine.query(query_str) for engine in self.asked]
+        text = self.llm.complete("\n".join(map(str, answers))).text
+        return Response(text, source_nodes=answers[0].source_nodes) if self.in_response else text
+
+
+class Whole(BaseNodePostprocessor):
+    """Gives the model more of a node's document than was found, as a sentence window does."""
+
+    def _postprocess_nodes(self, nodes, query_bundle=None):
+        texts = {n.node.node_id: f"{n.node.text} It was built in 1998." for n in nodes}
+        return [NodeWithScore(node=TextNode(text=text, id_=id)) for id, text in texts.items()]
+
+
+@pytest.mark.parametrize("in_response", [True, False])
+def test_what_the_engines_answered_from_whose_answers_the_model_was_given(in_response):
+    quoting = f"{node(7, 'tall').text} {node(7, 'old').text}"
+    asked = [rag(ScriptedLLM(script=[quoting] * 3)), Rows()]
+    engine = Asking(asked=asked, llm=ScriptedLLM(), in_response=in_response)
+    guarded, watched = ScriptedGuard(), ScriptedGuard()
+    guard_query_engine(engine, guarded).query(question(7))
+    with FranqHandler(watched).attach() as watch:
+        engine.query(question(7))
+        assert watch.flush(30)
+    for guard in (guarded, watched):
+        assert [p.id for p in guard.traces[-1].passages] == ["7-tall", "7-old", "7-wide"]
+
+
+def test_what_an_engine_in_a_tool_answered_from_counts_as_it_was_given_to_the_model():
+    inner = [rag(ScriptedLLM(), node_postprocessors=[Whole()]), Rows()]
+
+    def towers(input: str) -> str:
+        """Asks both engines."""
+        return "\n".join(str(engine.query(input)) for engine in inner)
+
+    guard = ScriptedGuard()
+    agent = guard_agent(function_agent(tools=[FunctionTool.from_defaults(towers)]), guard)
+    asyncio.run(run_of(agent, question(7)))
+    texts = [f"{node(7, part).text} It was built in 1998." for part in ("tall", "old")]
+    assert [p.text for p in guard.traces[-1].passages] == [*texts, node(7, "wide").text]
+
+
 # Conversations ----------------------------------------------------------------------------------
 
 
@@ -159,7 +231,7 @@ class Once(RunRetriever):
 
 
 def talk(guard, **options):
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    memory = memory_of()
     inner = SimpleChatEngine.from_defaults(llm=ScriptedChat(), memory=memory)
     context = ContextChatEngine.from_defaults(Once(), llm=ScriptedChat(), memory=memory)
 
@@ -209,7 +281,7 @@ def test_an_agents_follow_up_without_a_tool_call(kept):
     agent = guard_agent(follow_up_agent([CALL, said("run 4"), "It is tall indeed."]), guard)
 
     async def two_turns():
-        same = {"memory": ChatMemoryBuffer.from_defaults(token_limit=3000)}
+        same = {"memory": memory_of()}
         if kept == "context":
             same["ctx"] = Context(agent)
         await run_of(agent, question(4), **same)
@@ -230,7 +302,7 @@ def test_what_was_retrieved_inside_a_tool_that_returns_text():
 
     guard = ScriptedGuard()
     tool = FunctionTool.from_defaults(towers)
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    memory = memory_of()
     agent = guard_agent(function_agent(tools=[tool]), guard)
     result, _, _ = asyncio.run(run_of(agent, question(4), memory=memory))
     (trace,) = guard.traces
@@ -250,7 +322,7 @@ def test_documents_that_a_tool_returns_and_evidence_of_an_agent():
         (trace,) = guard.traces
         return [p.text for p in trace.passages]
 
-    assert passages_of_run() == [look_up("run 4")]
+    assert passages_of_run() == [look_up("run 4"), "hits: 1"]
     assert passages_of_run(evidence="documents") == [look_up("run 4")]
     told = passages_of_run(evidence=lambda asked, calls: [f"{asked} {len(calls)}"])
     assert told == [f"{question(4)} 1"]

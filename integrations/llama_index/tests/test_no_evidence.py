@@ -29,8 +29,8 @@ from llama_index_franq import (
     guard_query_engine,
 )
 
-from .fakes import RunRetriever, ScriptedGuard, ScriptedLLM, node, question, rag, said
-from .leak_surfaces import memory_of, multi_step, sub_question
+from .fakes import RunRetriever, ScriptedGuard, ScriptedLLM, memory_of, node, question, rag, said
+from .leak_surfaces import multi_step, sub_question
 
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
 ASKED = "The bridge was designed by Gustave Eiffel in 1889; who paid for that bridge?"
@@ -394,7 +394,8 @@ def test_what_a_guard_inside_left_of_an_answer_or_said_instead(policy):
     guard = ScriptedGuard()
     engine = Wrapping(inner=guard_query_engine(Cached(), inner))
     guard_query_engine(engine, guard).query(question(7))
-    assert guard.traces[-1].passages == ()
+    # The document behind it may be, but the node made of it is not.
+    assert {p.id for p in guard.traces[-1].passages} <= {"7-tall"}
 
 
 def test_a_document_with_the_words_that_a_guard_left_stays():

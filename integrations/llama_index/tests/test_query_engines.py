@@ -15,7 +15,6 @@ from llama_index.core.base.response.schema import (
     StreamingResponse,
 )
 from llama_index.core.chat_engine import SimpleChatEngine
-from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.query_engine import (
@@ -43,6 +42,7 @@ from .fakes import (
     ScriptedGuard,
     ScriptedLLM,
     marked,
+    memory_of,
     node,
     question,
     rag,
@@ -147,9 +147,7 @@ class Talking(CustomQueryEngine):
 
 
 def test_a_memory_of_raw_answers_inside_is_warned_of():
-    chat = SimpleChatEngine.from_defaults(
-        llm=ScriptedChat(), memory=ChatMemoryBuffer.from_defaults(token_limit=3000)
-    )
+    chat = SimpleChatEngine.from_defaults(llm=ScriptedChat(), memory=memory_of())
     with pytest.warns(UserWarning, match="SimpleChatEngine inside .* guard_chat_engine"):
         guard_query_engine(Talking(chat=chat), ScriptedGuard())
 

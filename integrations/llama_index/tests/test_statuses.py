@@ -9,7 +9,6 @@ from threading import Event
 import pytest
 from llama_index.core.base.response.schema import Response
 from llama_index.core.chat_engine import ContextChatEngine, SimpleChatEngine
-from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import CustomQueryEngine
 
 from franq_guard import Guard, Policy
@@ -18,7 +17,7 @@ from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 from llama_index_franq import FactualityError, guard_agent, guard_chat_engine, guard_query_engine
 
 from .agent_fakes import ScriptedCaller, function_agent, run_of
-from .fakes import RunRetriever, ScriptedChat, ScriptedLLM, question, rag, said
+from .fakes import RunRetriever, ScriptedChat, ScriptedLLM, memory_of, question, rag, said
 
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
 
@@ -52,7 +51,7 @@ def run_once(way, guard, retriever=None, **options):
         result, _, _ = asyncio.run(run_of(agent, asked))
         return result.response.content, result.response.additional_kwargs["franq"]
     if "chat" in way:
-        memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+        memory = memory_of()
         inner = ContextChatEngine.from_defaults(found, llm=ScriptedChat(), memory=memory)
         engine = guard_chat_engine(inner, guard, **options)
         ask = getattr(engine, way)
@@ -150,7 +149,7 @@ def test_what_could_not_be_verified_can_raise(way):
 
 
 def test_without_evidence_nothing_is_verified_and_it_is_said():
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    memory = memory_of()
     simple = SimpleChatEngine.from_defaults(llm=ScriptedChat(), memory=memory)
     response = guard_chat_engine(simple, guard_of(None)).chat(question(7))
     agent = guard_agent(function_agent(ScriptedCaller(script=[said("run 7")])), guard_of(None))

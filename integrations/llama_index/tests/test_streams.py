@@ -7,14 +7,13 @@ import asyncio
 import pytest
 from llama_index.core.base.response.schema import StreamingResponse
 from llama_index.core.chat_engine import SimpleChatEngine
-from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import CustomQueryEngine
 
 from franq_guard import Policy
 from llama_index_franq import FactualityError, guard_agent, guard_chat_engine, guard_query_engine
 
 from .agent_fakes import function_agent, run_of
-from .fakes import ScriptedChat, ScriptedGuard, ScriptedLLM, marked, question, rag, said
+from .fakes import ScriptedChat, ScriptedGuard, ScriptedLLM, marked, memory_of, question, rag, said
 
 
 def pieces_of(engine, way):
@@ -67,7 +66,7 @@ def test_the_model_has_written_nothing_when_the_stream_is_opened():
 
 @pytest.mark.parametrize("way", ["stream_chat", "astream_chat"])
 def test_tail_in_a_chat_engine_still_remembers_the_checked_answer(way):
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    memory = memory_of()
     inner = SimpleChatEngine.from_defaults(llm=ScriptedChat(), memory=memory)
     engine = guard_chat_engine(inner, ScriptedGuard(label="doubtful"), stream="tail")
 
@@ -119,7 +118,7 @@ def test_raise_on_stops_an_answer(streaming):
 
 def test_a_stopped_answer_is_not_remembered():
     guard = ScriptedGuard(label="false")
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    memory = memory_of()
     inner = SimpleChatEngine.from_defaults(llm=ScriptedChat(), memory=memory)
     with pytest.raises(FactualityError):
         guard_chat_engine(inner, guard, raise_on=("false",)).chat(question(1))

@@ -5,17 +5,29 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
+import json
 from types import SimpleNamespace
 
 import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, CodeActAgent, ReActAgent
+from llama_index.core.base.llms.types import CitableBlock, TextBlock
 from llama_index.core.tools import FunctionTool
 
 from llama_index_franq import FranqHandler, guard_agent
 
 from .agent_fakes import ScriptedCaller, function_agent, look_up, run_of
-from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, ScriptedLLM, question, rag, said
-from .leak_surfaces import memory_of, sub_question, tool_of
+from .fakes import (
+    RunRetriever,
+    ScriptedChat,
+    ScriptedGuard,
+    ScriptedLLM,
+    memory_of,
+    node,
+    question,
+    rag,
+    said,
+)
+from .leak_surfaces import sub_question, tool_of
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning"),
@@ -92,6 +104,30 @@ def test_each_chunk_of_one_file_is_evidence(tool):
     assert len({name for name, _, _ in found}) == 2  # a report names each by its own id
 
 
+@pytest.mark.parametrize("error", [False, True])
+def test_the_result_of_an_mcp_server_is_read_part_by_part(error):
+    """As ``McpToolSpec`` returns it; the model itself sees its ``repr``."""
+
+    def tool(input: str) -> object:
+        """Asks a server."""
+        parts = [SimpleNamespace(type="text", text=text) for text in (OPENED, f"{BUILT}\n- tall")]
+        return SimpleNamespace(content=parts, structuredContent=None, isError=error)
+
+    found = [text for _, text, _ in passages_of(tool)]
+    assert found == ([] if error else [OPENED, f"{BUILT}\n- tall"])
+
+
+def test_what_a_tool_gives_to_be_cited_is_evidence():
+    def tool(input: str) -> list:
+        """Finds two texts; the tool's own text is empty."""
+        return [
+            CitableBlock(title="", source="a.pdf", content=[TextBlock(text=text)])
+            for text in (OPENED, BUILT)
+        ]
+
+    assert [text for _, text, _ in passages_of(tool)] == [OPENED, BUILT]
+
+
 def test_an_id_of_a_document_is_kept():
     def tool(input: str) -> list:
         """Finds two documents, one of them twice."""
@@ -117,6 +153,59 @@ def test_rows_keep_their_numbers_and_the_names_of_their_columns(result):
         return result
 
     assert [text for _, text, _ in passages_of(tool)] == [str(result)]
+
+
+def test_values_beside_documents_are_evidence_but_not_questions_and_answers():
+    def tool(input: str) -> dict:
+        """Looks a price up."""
+        about = {"query": "the price of Widget", "answer": CLAIM, "price": 42, "in": {"EUR": 39}}
+        return {"context": OPENED, "documents": [OPENED], **about, "stock": None}
+
+    assert [text for _, text, _ in passages_of(tool)] == [OPENED, "price: 42\nin: {'EUR': 39}"]
+
+
+def test_the_letters_of_json_are_read():
+    def tool(input: str) -> str:
+        """Looks a builder up."""
+        return json.dumps({"built by": "Jürgen", "steps": 300})
+
+    assert [text for _, text, _ in passages_of(tool)] == ['{"built by": "Jürgen", "steps": 300}']
+
+
+class OneId(ScriptedCaller):
+    """Gives each call of a tool the tool's name as its id, as Ollama does."""
+
+    def get_tool_calls_from_response(self, response, error_on_no_tool_call=True, **kwargs):
+        calls = super().get_tool_calls_from_response(response, error_on_no_tool_call)
+        return [call.model_copy(update={"tool_id": call.tool_name}) for call in calls]
+
+
+def test_two_calls_of_a_tool_with_one_id():
+    def towers(input: str) -> str:
+        """Looks a tower up."""
+        (found, _) = RunRetriever().retrieve(input)
+        return f"Found: {found.node.text}"
+
+    script = [CALL, ("towers", {"input": "run 5"}), "So it is."]
+    guarded, watched = ScriptedGuard(), ScriptedGuard()
+    with FranqHandler(watched).attach() as watch:
+        agent = function_agent(OneId(script=[*script]), [FunctionTool.from_defaults(towers)])
+        asyncio.run(run_of(agent, question(4)))
+        assert watch.flush(30)
+    agent = function_agent(OneId(script=[*script]), [FunctionTool.from_defaults(towers)])
+    asyncio.run(run_of(guard_agent(agent, guarded), question(4)))
+    for guard in (guarded, watched):
+        found = [p.id for p in guard.traces[-1].passages]
+        assert found == ["4-tall", "4-old", "5-tall", "5-old"]
+
+
+def test_nodes_and_other_texts_in_one_list():
+    def tool(input: str) -> list:
+        """Finds a node and a text."""
+        return [node(4, "tall"), BUILT]
+
+    found = passages_of(tool)
+    assert [text for _, text, _ in found] == [node(4, "tall").text, BUILT]
 
 
 # What a model wrote -----------------------------------------------------------------------------

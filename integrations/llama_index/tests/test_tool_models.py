@@ -6,7 +6,6 @@ import asyncio
 
 import pytest
 from llama_index.core.agent.workflow import ReActAgent
-from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool, QueryEngineTool
 
 from franq_guard import Guard, Policy
@@ -14,7 +13,16 @@ from franq_guard.testing import FakeFaithfulness
 from llama_index_franq import FranqHandler, guard_agent
 
 from .agent_fakes import ScriptedCaller, function_agent, look_up, run_of
-from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, ScriptedLLM, question, rag, said
+from .fakes import (
+    RunRetriever,
+    ScriptedChat,
+    ScriptedGuard,
+    ScriptedLLM,
+    memory_of,
+    question,
+    rag,
+    said,
+)
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning"),
@@ -47,7 +55,7 @@ def test_what_a_model_in_a_tool_wrote_is_no_evidence(kind, name):
     guard = ScriptedGuard()
     tools = [FunctionTool.from_defaults(TOOLS[name], name="towers")]
     agent = function_agent(tools=tools) if kind == "function" else react_agent(tools)
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    memory = memory_of()
     asyncio.run(run_of(guard_agent(agent, guard), question(4), memory=memory))
     told, answer = guard.traces
     assert told.generation.text == answer.generation.text == said("run 4")
@@ -93,7 +101,7 @@ def test_the_follow_up_turn_of_a_watched_agent_has_what_the_tools_found(tool):
 def watched(agent, *asked):
     """The passages of each answer, as FranqHandler reports them."""
     guard = ScriptedGuard()
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    memory = memory_of()
     with FranqHandler(guard).attach() as watch:
         for one in asked:
             asyncio.run(run_of(agent, one, memory=memory))

@@ -17,7 +17,6 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.chat_engine import CondenseQuestionChatEngine, ContextChatEngine
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.instrumentation import get_dispatcher
-from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
@@ -26,14 +25,22 @@ from franq_guard import Policy
 from llama_index_franq import FranqHandler, guard_chat_engine, guard_query_engine
 
 from .agent_fakes import function_agent, look_up, run_of
-from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, ScriptedLLM, question, rag, said
+from .fakes import (
+    RunRetriever,
+    ScriptedChat,
+    ScriptedGuard,
+    ScriptedLLM,
+    memory_of,
+    question,
+    rag,
+    said,
+)
 from .leak_surfaces import (
     CHATS,
     ENGINES,
     UNGUARDED,
     OneQuestion,
     answer_of,
-    memory_of,
     sub_question,
     tool_of,
 )
@@ -90,7 +97,7 @@ def test_a_query_engine_is_seen_and_left_as_it_is(watch, guard, way):
 
 
 def chat(kind):
-    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    memory = memory_of()
     if kind == "context":
         return ContextChatEngine.from_defaults(RunRetriever(), llm=ScriptedChat(), memory=memory)
     return CondenseQuestionChatEngine.from_defaults(
