@@ -18,7 +18,7 @@ from franq_guard import Passage
 from franq_guard.capture.evidence import passages_of, usual_passages
 from franq_guard.capture.marked import without_marked, without_written
 from franq_guard.capture.outlet import REPORT_KEY
-from langchain_franq._model_run import without_echoed
+from langchain_franq._model_run import plain, without_echoed
 from langchain_franq._texts import argument_texts, is_of_user, messages_held
 
 BY_A_MODEL_KEY = "written_by_a_model"
@@ -132,7 +132,7 @@ def without_joined(passages: Sequence[Passage]) -> list[Passage]:
 
     A step may join the documents of the step before for the prompt; they would count twice.
     """
-    texts = [passage.text.strip() for passage in passages]
+    texts = {plain(passage.text) for passage in passages}
     return [passage for passage in passages if not _joins(passage.text, texts)]
 
 
@@ -141,17 +141,18 @@ def with_told(found: Sequence[Passage], told: Sequence[Passage]) -> list[Passage
 
     What it found may be names of sources alone: then the text is what the answer rests on.
     """
-    texts = [passage.text.strip() for passage in found]
+    texts = {plain(passage.text) for passage in found}
     return [*found, *(one for one in told if not _joins(one.text, texts))] if texts else [*told]
 
 
 def _joins(text: str, texts: Iterable[str]) -> bool:
-    parts = sorted((t for t in texts if t in text and t != text.strip()), key=len, reverse=True)
-    rest = text
+    """Whether a text is made of ``texts``, of which the words are given, and little beside."""
+    rest = whole = plain(text)
+    parts = sorted((t for t in texts if t and t in whole and t != whole), key=len, reverse=True)
     for part in parts:
         rest = rest.replace(part, "")
     beside = len("".join(rest.split()))
-    return bool(parts) and beside <= min(_BETWEEN * len(parts), len(text) / 2)
+    return bool(parts) and beside <= min(_BETWEEN * len(parts), len(whole) / 2)
 
 
 def quoted(texts: Iterable[str], prompt: str) -> list[Passage]:

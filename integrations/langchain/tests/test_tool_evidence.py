@@ -140,6 +140,36 @@ def test_a_tools_text_is_evidence_beside_an_artifact_without_it(around, kind):
     assert TOLD in evidence(around, ScriptedAgent(), [search])
 
 
+PUMPS = [{"name": f"The {kind} pump for gardens", "price": 39} for kind in ("blue", "red")]
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("printed", [str, json.dumps])
+@pytest.mark.parametrize("rows", [PUMPS, [(row["name"], row["price"]) for row in PUMPS]])
+def test_rows_in_an_artifact_keep_their_numbers(around, printed, rows):
+    @tool("search", response_format="content_and_artifact")
+    def search(query: str) -> tuple[str, Any]:
+        """Finds something."""
+        return printed(rows), rows
+
+    found = evidence(around, ScriptedAgent(), [search])
+    kinds = [[word for word in ("blue", "red", "39") if word in text] for text in found]
+    assert kinds == [["blue", "39"], ["red", "39"]]
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_documents_that_a_tool_prints_as_json_are_not_counted_again(around):
+    documents = [Document(f"{text}\n\nIt is\nnot\nold.") for text in (TOLD, WEATHER)]
+
+    @tool("search", response_format="content_and_artifact")
+    def search(query: str) -> tuple[str, Any]:
+        """Finds something."""
+        return json.dumps([document.page_content for document in documents]), documents
+
+    found = evidence(around, ScriptedAgent(), [search])
+    assert found == [document.page_content for document in documents]
+
+
 @pytest.mark.parametrize("around", AROUND)
 def test_a_text_that_joins_the_documents_of_the_artifact_is_not_counted_again(around):
     documents = RunRetriever().invoke("run 7")
