@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from franq_guard.guard import Guard
 
 _WORD = re.compile(r"\w+")
+_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|[nrt"/\\])')  # of JSON
 _SHINGLE = 6
 _FEWEST = 4  # words of a sentence
 
@@ -76,12 +77,20 @@ def shown(passages: Sequence[Passage], prompt: str | None) -> list[Passage]:
     """
     if prompt is None or not passages:
         return list(passages)
-    words = _WORD.findall(prompt)
+    words = _WORD.findall(unescaped(prompt))
     stretches = set(_stretches(words))
     shares = [_share_in(passage.text, stretches, words) for passage in passages]
     # Half of the best share, because a chain may shorten every passage it puts into the prompt.
     least = max(shares) / 2
     return [passage for passage, share in zip(passages, shares, strict=True) if share >= least]
+
+
+def unescaped(text: str) -> str:
+    """``text`` with what the escapes of JSON stand for, whose letters would be those of words.
+
+    Tools print documents as JSON, where a line break is a backslash and an n.
+    """
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else " ", text)
 
 
 def with_told_metadata(
@@ -134,7 +143,7 @@ def _within(position: int, size: int) -> int:
 
 def _share_in(text: str, stretches: set[str], words: Sequence[str]) -> float:
     """The share of the six-word stretches of ``text`` that are among ``stretches`` of ``words``."""
-    own = _WORD.findall(text)
+    own = _WORD.findall(unescaped(text))
     if len(own) < _SHINGLE:
         return float(" ".join(own) in " ".join(words))
     found = _stretches(own)

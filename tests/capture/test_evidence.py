@@ -54,6 +54,38 @@ def test_anything_else_has_none(value):
     assert passages_of(value) == []
 
 
+PUMP = {"name": "Blue pump", "price": 39, "since": datetime.date(2024, 5, 1), "note": None}
+ROW = "name: Blue pump\nprice: 39\nsince: 2024-05-01"
+ROWS = {
+    "a row": (PUMP, [ROW]),
+    "rows": ([PUMP, {"name": "Red pump", "cost": "49 EUR"}], [ROW, "name: Red pump\ncost: 49 EUR"]),
+    "rows in an answer of a service": ({"count": 1, "products": [PUMP]}, [ROW]),
+    "beside a question": ({**PUMP, "query": "How much?"}, [ROW]),
+    "with a sentence": (
+        {"name": "Blue pump", "price": np.int64(39), "about": "It is quiet."},
+        ["name: Blue pump\nprice: 39\nabout: It is quiet."],
+    ),
+    "nested": (
+        {"city": "Oslo", "now": {"degrees": 14, "wind": None}, "seen": ["fog", "rain"]},
+        ["city: Oslo\nnow: degrees 14\nseen: fog, rain"],
+    ),
+    "of a database": (
+        [("Blue pump", 39), ("Red pump", None, 49.5)],
+        ["Blue pump, 39", "Red pump, 49.5"],
+    ),
+    "documents by their names": ({"a": BRIDGE, "b": TOWER}, [BRIDGE, TOWER]),
+    "a long text": ({"body": f"{BRIDGE} " * 9, "score": 0.5}, [f"{BRIDGE} " * 9]),
+    "a document and its score": ([(BRIDGE, 0.5), (TOWER, 0.4)], [BRIDGE, TOWER]),
+    "a document in it": ({"name": "Blue pump", "in": {"text": BRIDGE}}, ["Blue pump", BRIDGE]),
+    "an array in it": ({"name": "Blue pump", "at": np.array([1, 2])}, ["Blue pump"]),
+}
+
+
+@pytest.mark.parametrize(("value", "found"), ROWS.values(), ids=ROWS)
+def test_a_row_of_a_table_keeps_its_numbers_and_dates(value, found):
+    assert texts(passages_of(value)) == found
+
+
 def test_what_a_document_says_of_itself_is_kept():
     document = Document(BRIDGE, metadata={"title": "Bridges", "source": "b.txt"})
     assert passages_of(document) == [Passage(BRIDGE, "Bridges", "b.txt", document.metadata)]

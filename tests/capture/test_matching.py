@@ -1,5 +1,6 @@
 """Who wrote an answer, what of it was delivered, and which passages its prompt showed."""
 
+import json
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
@@ -199,3 +200,9 @@ def test_the_model_is_loaded_for_a_prompt_that_it_will_read(asked):
     guard = Guard(faithfulness=FakeFaithfulness(), language_model=lambda: model, **{asked: value})
     # The fake model puts the system text and the user's on lines of their own.
     assert prompt_of_messages(guard, ["Be brief."], ["How old?"]) == "Be brief.\nHow old?"
+
+
+def test_a_document_that_a_tool_printed_as_json_is_in_the_prompt():
+    lines = Passage("The pump is\nnot very\nold, but\nit is\nloud.\nAsk in\nthe shop.")
+    other = Passage("A text about the weather of the coast and its many winds.")
+    assert shown([lines, other], f"Use this: {json.dumps([lines.text])}") == [lines]

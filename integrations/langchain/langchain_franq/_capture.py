@@ -24,6 +24,7 @@ from langchain_franq._evidence import (
     passages_of_turns,
     quoted,
     text_of_tool,
+    with_earlier,
     with_told,
     without_joined,
 )
@@ -75,7 +76,8 @@ class Capture(Events):
         ``output``, then the input (``given``), under a usual key; documents that a step returned;
         texts of tools; tools of the conversation; where there was no retriever, texts that a step
         made, or that are in a dict or list of a tool, and that stand in the prompt of the
-        ``answer``. What a model wrote does not count, unless it repeats what it was given; nor does
+        ``answer``. Texts of tools that only say that something was done do not end the search. What
+        a model wrote does not count, unless it repeats what it was given; nor does
         a tool's text that is itself the ``answer`` (of a tool that answers directly). ``known`` is
         for texts of tools of earlier turns.
         """
@@ -87,9 +89,13 @@ class Capture(Events):
             (passages_of([*found, *beside]) if found else [])
             or self.usual(output, given)
             or self._but_written(without_joined(passages_of(self._steps)), asked_in(given))
-            or told
-            or self._but_itself(self._of_turns(messages_in(given, output), known), answer)
-            or self._quoted(answer, given)
+            or with_earlier(
+                told,
+                lambda: (
+                    self._but_itself(self._of_turns(messages_in(given, output), known), answer)
+                    or self._quoted(answer, given)
+                ),
+            )
         )
 
     def _fetched_beside(self, found: Sequence[Passage]) -> list[Passage]:
@@ -167,7 +173,8 @@ class Capture(Events):
         return passages_of(found)
 
     def _of_turns(self, messages: Sequence[BaseMessage], known: FoundFor | None) -> list[Passage]:
-        return passages_of_turns(messages, written=self.texts_of_tools, known=known)
+        now, before = passages_of_turns(messages, written=self.texts_of_tools, known=known)
+        return with_earlier(now, lambda: before)
 
     @property
     def texts(self) -> list[str]:

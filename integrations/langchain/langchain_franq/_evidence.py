@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from franq_guard import Passage
 from franq_guard.capture.evidence import passages_of, usual_passages
 from franq_guard.capture.marked import without_marked, without_written
 from franq_guard.capture.outlet import REPORT_KEY
-from langchain_franq._model_run import without_echoed
+from langchain_franq._model_run import plain, without_echoed
 from langchain_franq._texts import argument_texts, is_of_user, messages_held
 
 BY_A_MODEL_KEY = "written_by_a_model"
@@ -28,6 +29,8 @@ FoundFor = Callable[[str], Sequence[Passage] | None]
 
 _QUOTED = 80  # characters: a shorter text may be in a prompt by chance
 _BETWEEN = 60  # characters beside each document in a joined text: its number, its title
+_NOTICE = 80  # characters
+_DIGIT = re.compile(r"\d")
 
 
 _OWN_ANSWER = "Returning structured response:"  # create_agent's message with its model's answer
@@ -47,11 +50,10 @@ def document_of(passage: Passage) -> Document:
 def passages_of_turns(
     messages: Sequence[BaseMessage],
     *,
-    earlier: bool = True,
     written: Collection[str] = (),
     known: FoundFor | None = None,
-) -> list[Passage]:
-    """What the tools of the current turn found; where it used none, those of ``earlier`` turns.
+) -> tuple[list[Passage], list[Passage]]:
+    """What the tools of the current turn found, and what those of earlier turns did.
 
     A turn begins with a human message: with a checkpointer, earlier turns and their evidence are
     still among the messages, and a follow-up question is answered from them. What models wrote in
@@ -62,8 +64,18 @@ def passages_of_turns(
     begins = max((i for i, m in enumerate(messages) if is_of_user(m)), default=-1)
     before = _of_tools(messages[: begins + 1], known=known)
     called = [text for message in messages[: begins + 1] for text in _arguments(message)]
-    found = _of_tools(messages[begins + 1 :], written, called=called, seen=before)
-    return found or (before if earlier else [])
+    now = _of_tools(messages[begins + 1 :], written, called=called, seen=before)
+    return now, before
+
+
+def with_earlier(found: list[Passage], earlier: Callable[[], list[Passage]]) -> list[Passage]:
+    """What was found, and also what there is ``earlier`` if it is nothing or notices alone.
+
+    A notice is a short text without a number ("Successfully transferred to billing"): a tool says
+    that it did something, and the answer rests on what there was before.
+    """
+    noticed = all(len(p.text) <= _NOTICE and not _DIGIT.search(p.text) for p in found)
+    return passages_of([*found, *earlier()]) if noticed else found
 
 
 def messages_in(*places: Any) -> list[BaseMessage]:
@@ -120,7 +132,7 @@ def without_joined(passages: Sequence[Passage]) -> list[Passage]:
 
     A step may join the documents of the step before for the prompt; they would count twice.
     """
-    texts = [passage.text.strip() for passage in passages]
+    texts = {plain(passage.text) for passage in passages}
     return [passage for passage in passages if not _joins(passage.text, texts)]
 
 
@@ -129,17 +141,18 @@ def with_told(found: Sequence[Passage], told: Sequence[Passage]) -> list[Passage
 
     What it found may be names of sources alone: then the text is what the answer rests on.
     """
-    texts = [passage.text.strip() for passage in found]
+    texts = {plain(passage.text) for passage in found}
     return [*found, *(one for one in told if not _joins(one.text, texts))] if texts else [*told]
 
 
 def _joins(text: str, texts: Iterable[str]) -> bool:
-    parts = sorted((t for t in texts if t in text and t != text.strip()), key=len, reverse=True)
-    rest = text
+    """Whether a text is made of ``texts``, of which the words are given, and little beside."""
+    rest = whole = plain(text)
+    parts = sorted((t for t in texts if t and t in whole and t != whole), key=len, reverse=True)
     for part in parts:
         rest = rest.replace(part, "")
     beside = len("".join(rest.split()))
-    return bool(parts) and beside <= min(_BETWEEN * len(parts), len(text) / 2)
+    return bool(parts) and beside <= min(_BETWEEN * len(parts), len(whole) / 2)
 
 
 def quoted(texts: Iterable[str], prompt: str) -> list[Passage]:

@@ -13,12 +13,12 @@ from langchain_core.messages import BaseMessage
 
 from franq_guard import Passage
 from franq_guard.capture.marked import without_written
+from franq_guard.capture.matching import unescaped
 from franq_guard.capture.server_logprobs import GrowingServerText
 from franq_guard.claims.blocks import blocks
 from franq_guard.claims.sentences import sentences
 
 _WORD = re.compile(r"\w+")
-_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|[nrt"/\\])')  # of JSON
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"' + r"|'[^'\"\n]*'")  # of JSON, or in code
 _FEWEST = 4  # words; fewer may be among a writer's words by chance
 _BESIDE = 60  # characters that a step may put beside a writer's text: "Here is the draft: "
@@ -59,13 +59,13 @@ class ModelRun:
     @cached_property
     def words_seen(self) -> str:
         """The words of what the model was given."""
-        return _plain(self.seen)
+        return plain(self.seen)
 
     def is_in(self, other: ModelRun) -> bool:
         """Whether another model was given what this one wrote, or a string of its JSON."""
         told = [text for text in (self.text or "", *self.arguments) if text]
         told += [string for text in told for string in _strings(text)]
-        return any(_is_long(text) and _plain(text) in other.words_seen for text in told)
+        return any(_is_long(text) and plain(text) in other.words_seen for text in told)
 
 
 def class_name(serialized: Mapping[str, Any] | None) -> str:
@@ -86,17 +86,17 @@ class Writer:
     def __init__(self, texts: Iterable[str], seen: str = "", asked: Iterable[str] = ()) -> None:
         whole = [text for text in texts if text.strip()]
         whole += [string for text in whole for string in _strings(text)]
-        self._texts = {_plain(text) for text in whole}
+        self._texts = {plain(text) for text in whole}
         self._sentences = [part for text in whole for part in _sentences(text)]
-        self._seen, self._asked = _plain(seen), [_plain(text) for text in asked]
+        self._seen, self._asked = plain(seen), [plain(text) for text in asked]
 
     def own_in(self, text: str, parts: Sequence[str]) -> list[str]:
         """The stretches of a ``text``, whose sentences are ``parts``, that are the writer's own."""
-        found = [part for part in parts if self._wrote(_plain(part))]
+        found = [part for part in parts if self._wrote(plain(part))]
         inside = [s for s in self._sentences if any(_states(part, s) for part in parts)]
-        found += [s for s in inside if _is_long(s) and self._wrote(_plain(s))]
-        repeats = any(self._was_given(plain) for plain in map(_plain, parts) if plain)
-        return found if repeats or not self._wrote(_plain(text)) else [*found, text]
+        found += [s for s in inside if _is_long(s) and self._wrote(plain(s))]
+        repeats = any(self._was_given(words) for words in map(plain, parts) if words)
+        return found if repeats or not self._wrote(plain(text)) else [*found, text]
 
     def _wrote(self, part: str) -> bool:
         long = _is_long(part) and any(part in text for text in self._texts)
@@ -150,10 +150,10 @@ def without_retold(
     known = {passage.text for passage in originals}
     wrote = [run for run in runs if (run.text or "").strip()]
     writers = [writer_of(run, asked) for run in wrote]
-    texts = [_plain(run.text or "") for run in wrote]
+    texts = [plain(run.text or "") for run in wrote]
     left: list[Passage] = []
     for passage in passages:
-        told = passage.text not in known and _is_told(_plain(passage.text), texts)
+        told = passage.text not in known and _is_told(plain(passage.text), texts)
         left += without_own([passage], writers) if told else [passage]
     return passages if left == passages else [*left, *originals]
 
@@ -212,10 +212,9 @@ def _sentences(text: str) -> list[str]:
     ]
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """The words of a text alone, so that layout, marks and the escapes of JSON do not matter."""
-    spelled = _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else " ", text)
-    return " ".join(_WORD.findall(spelled.lower()))
+    return " ".join(_WORD.findall(unescaped(text).lower()))
 
 
 def _states(part: str, sentence: str) -> bool:

@@ -36,7 +36,13 @@ from langchain_franq._direct import (
     with_answer,
     with_answers,
 )
-from langchain_franq._evidence import BY_A_MODEL_KEY, messages_in, passages_of_turns, seen_in_tools
+from langchain_franq._evidence import (
+    BY_A_MODEL_KEY,
+    messages_in,
+    passages_of_turns,
+    seen_in_tools,
+    with_earlier,
+)
 from langchain_franq._find import models_of
 from langchain_franq._job import job_from, job_of
 from langchain_franq._messages import with_text
@@ -72,7 +78,8 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
             to the passages an answer rests on. Default, the first with any: what the current turn's
             tools found together with what was retrieved for the prompt; a usual key of the state
             (``context``, ``documents`` ...); what tools of earlier turns found; what a dynamic
-            prompt added to the system message.
+            prompt added to the system message. Where tools only said that something was done (short
+            texts without a number, as of a handoff), what comes next in this order counts, too.
         fields: of an agent with a ``response_format``: the text fields of its structured answer to
             check separately: dotted paths (which include all items of lists), or ``("*",)``.
         stream: only ``buffer``, because an answer enters the agent's state as a whole.
@@ -187,12 +194,14 @@ class FranqMiddleware(AgentMiddleware[Any, Any, Any]):
         if self._evidence is not None:
             return chosen_passages(self._evidence, request.state)
         said = [message for message in request.messages if not isinstance(message, ToolMessage)]
-        found = capture.evidence(given=said)
-        return (
-            passages_of([passages_of_turns(request.messages, earlier=False), found])
-            or usual_passages(request.state)
-            or passages_of_turns(request.messages)
-            or passages_of(_added_to_the_prompt(request, run))
+        now, before = passages_of_turns(request.messages)
+        return with_earlier(
+            passages_of([now, capture.evidence(given=said)]),
+            lambda: (
+                usual_passages(request.state)
+                or before
+                or passages_of(_added_to_the_prompt(request, run))
+            ),
         )
 
     def tool_job(self, request: ToolCallRequest, capture: Capture, message: ToolMessage) -> Job:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 from langchain.agents import create_agent
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.tools import create_retriever_tool, tool
 from langchain_huggingface import ChatHuggingFace
 from langgraph.checkpoint.memory import InMemorySaver
@@ -179,16 +179,6 @@ def test_without_tools_the_answer_has_no_evidence():
     built = create_agent(ScriptedChat(), middleware=[FranqMiddleware(guard)])
     built.invoke({"messages": [SystemMessage("x"), HumanMessage("What?")]})
     assert guard.traces[0].passages == ()
-
-
-def test_tool_messages_of_earlier_turns_serve_where_this_turn_has_none():
-    from langchain_franq._evidence import passages_of_turns
-
-    old = [HumanMessage("a"), ToolMessage("old", tool_call_id="1"), AIMessage("x")]
-    tools = [ToolMessage("new", tool_call_id="2"), ToolMessage("", tool_call_id="3")]
-    new = [HumanMessage("b"), *tools]
-    assert [p.text for p in passages_of_turns([*old, *new])] == ["new"]
-    assert [p.text for p in passages_of_turns([*old, HumanMessage("b")])] == ["old"]
 
 
 def test_an_agent_over_the_local_model_is_captured(pipe, smollm2):

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import dynamic_prompt
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -52,33 +53,33 @@ class Planned(ScriptedChat):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-def _middleware(guard, model, tools):
-    create_agent(model, tools, middleware=[FranqMiddleware(guard)]).invoke(ASK)
+def _middleware(guard, model, tools, asked):
+    create_agent(model, tools, middleware=[FranqMiddleware(guard)]).invoke(asked)
 
 
-def _chain(guard, model, tools):
-    guard_chain(create_agent(model, tools), guard).invoke(ASK)
+def _chain(guard, model, tools, asked):
+    guard_chain(create_agent(model, tools), guard).invoke(asked)
 
 
-def _node(guard, model, tools):
+def _node(guard, model, tools, asked):
     built = StateGraph(MessagesState)
     built.add_node("agent", guard_node(guard, create_agent(model, tools)))
     built.add_edge(START, "agent")
-    built.compile().invoke(ASK)
+    built.compile().invoke(asked)
 
 
-def _callback(guard, model, tools):
+def _callback(guard, model, tools, asked):
     watch = FranqCallback(guard)
-    create_agent(model, tools).invoke(ASK, {"callbacks": [watch]})
+    create_agent(model, tools).invoke(asked, {"callbacks": [watch]})
     watch.flush()
 
 
 AROUND = [_middleware, _chain, _node, _callback]
 
 
-def evidence(around, model, tools) -> list[str]:
+def evidence(around, model, tools, asked=ASK) -> list[str]:
     """The texts of the passages that the answer was checked against."""
-    around(guard := ScriptedGuard(), model, tools)
+    around(guard := ScriptedGuard(), model, tools, asked)
     return [passage.text for passage in guard.traces[-1].passages]
 
 
@@ -137,6 +138,36 @@ def test_a_tools_text_is_evidence_beside_an_artifact_without_it(around, kind):
         return TOLD, ARTIFACTS[kind]
 
     assert TOLD in evidence(around, ScriptedAgent(), [search])
+
+
+PUMPS = [{"name": f"The {kind} pump for gardens", "price": 39} for kind in ("blue", "red")]
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("printed", [str, json.dumps])
+@pytest.mark.parametrize("rows", [PUMPS, [(row["name"], row["price"]) for row in PUMPS]])
+def test_rows_in_an_artifact_keep_their_numbers(around, printed, rows):
+    @tool("search", response_format="content_and_artifact")
+    def search(query: str) -> tuple[str, Any]:
+        """Finds something."""
+        return printed(rows), rows
+
+    found = evidence(around, ScriptedAgent(), [search])
+    kinds = [[word for word in ("blue", "red", "39") if word in text] for text in found]
+    assert kinds == [["blue", "39"], ["red", "39"]]
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_documents_that_a_tool_prints_as_json_are_not_counted_again(around):
+    documents = [Document(f"{text}\n\nIt is\nnot\nold.") for text in (TOLD, WEATHER)]
+
+    @tool("search", response_format="content_and_artifact")
+    def search(query: str) -> tuple[str, Any]:
+        """Finds something."""
+        return json.dumps([document.page_content for document in documents]), documents
+
+    found = evidence(around, ScriptedAgent(), [search])
+    assert found == [document.page_content for document in documents]
 
 
 @pytest.mark.parametrize("around", AROUND)
@@ -220,6 +251,57 @@ def test_a_quote_in_a_thought_takes_nothing_from_what_was_quoted(around):
     found = evidence(around, Planned(plan=plan), [look_up, think, weather])
     assert TOLD in found
     assert WEATHER in found
+
+
+BEFORE = [
+    HumanMessage("What does the archive say?"),
+    AIMessage("", tool_calls=[{"name": "look_up", "args": {"query": "a"}, "id": "c0"}]),
+    ToolMessage(TOLD, tool_call_id="c0"),
+    AIMessage("The tower of run 7 is tall."),
+]
+FOLLOW_UP = {"messages": [*BEFORE, HumanMessage("Who tells me more?")]}
+
+
+def told(text):
+    """A tool that returns the text, and a model that calls it in the second turn."""
+
+    @tool
+    def act(reason: str) -> str:
+        """Does something."""
+        return text.format(reason=reason)
+
+    return Planned(plan=[("look_up", {}), ("act", {"reason": OWN})]), [act]
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_a_notice_of_a_tool_does_not_hide_what_earlier_turns_found(around):
+    """As that of a handoff to another agent: it says that something was done."""
+    found = evidence(around, *told("Successfully transferred to billing"), FOLLOW_UP)
+    assert sorted(found) == ["Successfully transferred to billing", TOLD]
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_the_reason_of_a_handoff_that_a_model_gave_is_no_evidence(around):
+    assert evidence(around, *told("Transferred, since: {reason}"), FOLLOW_UP) == [TOLD]
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("text", ["14 °C and fog.", WEATHER])
+def test_what_a_tool_of_this_turn_found_stands_alone(around, text):
+    """What an earlier turn found may be outdated, or be about another thing."""
+    assert evidence(around, *told(text), FOLLOW_UP) == [text]
+
+
+def test_a_notice_does_not_hide_the_documents_in_a_dynamic_prompt():
+    @dynamic_prompt
+    def with_documents(request):
+        return f"Answer from this alone:\n{TOLD} {WEATHER}"
+
+    model, tools = told("Done.")
+    model.plan = model.plan[1:]
+    middleware = [FranqMiddleware(guard := ScriptedGuard()), with_documents]
+    create_agent(model, tools, middleware=middleware).invoke(ASK)
+    assert TOLD in "\n".join(passage.text for passage in guard.traces[-1].passages)
 
 
 @tool
