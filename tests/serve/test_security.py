@@ -1,6 +1,7 @@
 """The door: tokens, sizes, and what is logged."""
 
 import asyncio
+import gzip
 import json
 import logging
 
@@ -135,6 +136,32 @@ def test_a_batch_may_be_larger_than_one_request(run):
             return fits.status_code, too_large.status_code
 
     assert run(main()) == (200, 413)
+
+
+def test_a_compressed_body_is_415(run):
+    async def main():
+        async with serving() as (client, _):
+            body = gzip.compress(json.dumps(TRACE).encode())
+            return [
+                await client.post("/v1/check", content=body, headers={"Content-Encoding": kind})
+                for kind in ("gzip", "br")
+            ] + [
+                await client.post("/v1/check", json=TRACE, headers={"Content-Encoding": "identity"})
+            ]
+
+    *refused, plain = run(main())
+    assert {(r.status_code, r.json()["error"]["code"]) for r in refused} == {(415, "compressed")}
+    assert plain.status_code == 200
+
+
+def test_nobody_is_led_to_the_host_that_a_request_names(run):
+    async def main():
+        async with serving() as (client, _):
+            return await client.post("/v1/check/", json=TRACE, headers={"Host": "evil.example"})
+
+    reply = run(main())
+    assert reply.status_code == 404
+    assert "location" not in reply.headers
 
 
 def test_other_paths_and_methods(run):

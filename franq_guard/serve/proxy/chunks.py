@@ -102,7 +102,7 @@ class Choices:
         """The remaining text once the upstream has finished, choice by choice.
 
         Raises:
-            ServeError: if the queue is full.
+            ServeError: if the service is shutting down.
         """
         for _, outlet in self._places():
             outlet.end()

@@ -71,7 +71,7 @@ class Whole:
         """The whole checked text.
 
         Raises:
-            ServeError: if the queue is full.
+            ServeError: if the service is shutting down.
         """
         if self._check is not None:
             self.answer = await self._check
