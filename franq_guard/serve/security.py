@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from franq_guard.basics.failures import log_failure
-from franq_guard.serve.errors import BatchesFull, QueueFull, ServeError, error_body
+from franq_guard.serve.errors import BatchesFull, Closing, QueueFull, ServeError
 from franq_guard.serve.settings import ServeSettings
 
 OPEN_PATHS = ("/healthz", "/readyz")
@@ -87,9 +87,7 @@ class Door:
                 self._admit(scope)
                 place.enter_context(self._place(scope["path"]))
             except ServeError as error:
-                self._on_error(error.code)
-                reply = JSONResponse(error.to_dict(), error.status, error.headers)
-                await reply(scope, receive, send)
+                await self._refuse(error, scope, receive, send)
                 return
             await self._guarded(scope, self._limited(scope, receive), send)
 
@@ -169,13 +167,22 @@ class Door:
             await self.app(scope, receive, sent)
         except ClientDisconnect:  # no failure of the service
             return
+        except asyncio.CancelledError:  # the time is over that a service that stops gives requests
+            if begun:
+                raise
+            await self._refuse(Closing(), scope, receive, send)
         except Exception as error:
             log_failure(_log, f"{scope['path']} failed", error, logging.ERROR)
-            self._on_error("internal")
             if begun:
+                self._on_error("internal")
                 raise ConnectionError("the reply broke off") from None
-            reply = JSONResponse(error_body("internal", "the service failed"), 500)
-            await reply(scope, receive, send)
+            failed = ServeError(500, "internal", "the service failed")
+            await self._refuse(failed, scope, receive, send)
+
+    async def _refuse(self, error: ServeError, scope: Scope, receive: Receive, send: Send) -> None:
+        self._on_error(error.code)
+        reply = JSONResponse(error.to_dict(), error.status, error.headers)
+        await reply(scope, receive, send)
 
 
 def with_tokens(described: dict[str, Any]) -> dict[str, Any]:

@@ -150,13 +150,16 @@ def test_a_client_that_does_not_read_gives_its_place_back(monkeypatch):
 def test_shutdown_does_not_wait_for_ever_for_a_client_that_stalls():
     with (
         listening(FakeGuard(), grace=0) as (server, address, thread),
-        connected(address, "POST /v1/check", b"{", length=9),
+        connected(address, "POST /v1/check", b"{", length=9) as stalled,
     ):
         while not server.server_state.tasks:
             threading.Event().wait(0.001)
         server.should_exit = True
         thread.join(60)
         assert not thread.is_alive()
+        reply = b"".join(iter(lambda: stalled.recv(4096), b""))
+        assert b" 503 " in reply
+        assert b'"closing"' in reply
 
 
 def test_bytes_that_are_no_http_break_nothing():
