@@ -163,13 +163,13 @@ class Checker:
     async def room(self) -> None:
         """Wait until the queue is short, for callers that need no reply at once, such as a batch.
 
-        All batches together fill two rounds at most, so that an answer that somebody waits for
-        finds room and is not held up by a whole batch.
+        All batches together fill the next round and no more, so that an answer that somebody waits
+        for finds room and is not held up by a whole batch.
 
         Raises:
             Closing: after :meth:`drain` was called.
         """
-        short = min(self.settings.queue, 2 * self.settings.batch_size)
+        short = min(self.settings.queue, self.settings.batch_size)
         while not self._closing and len(self._waiting) >= short:
             self._room = self._room or asyncio.Event()
             await self._room.wait()
