@@ -55,7 +55,7 @@ def checks_router(checker: Checker, settings: ServeSettings) -> APIRouter:
         CHECK_PATH,
         responses={
             200: documented(ANSWER_SCHEMA, ANSWER_EXAMPLE, headers=ANSWER_HEADERS),
-            **refusals(401, 408, 413, 415, 422, 503),
+            **refusals(401, 403, 408, 413, 415, 422, 503),
         },
         openapi_extra={
             "parameters": REQUEST_HEADERS,
@@ -75,7 +75,7 @@ def checks_router(checker: Checker, settings: ServeSettings) -> APIRouter:
                 "checked: a line each, in the order of the request, as they are done.",
                 "content": {JSON_LINES: {"schema": {"type": "string"}}},
             },
-            **refusals(401, 408, 413, 415, 422, 503),
+            **refusals(401, 403, 408, 413, 415, 422, 503),
         },
         openapi_extra={
             "parameters": REQUEST_HEADERS,

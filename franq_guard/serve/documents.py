@@ -12,6 +12,7 @@ Schema = dict[str, Any]
 
 _REFUSALS = {
     401: ("A valid token is required.", "wrong_token"),
+    403: ("A page of another site asks a service without tokens.", "foreign_page"),
     404: ("It does not exist, or no longer.", "not_found"),
     408: ("The client stopped sending the body.", "client_stalled"),
     413: ("The body, the passages or the answer are too large.", "too_large"),

@@ -99,6 +99,12 @@ class Door:
                 "a bearer token is needed that this service knows",
                 headers={"WWW-Authenticate": "Bearer"},
             )
+        if not self.settings.tokens and _is_of_a_foreign_page(scope["headers"]):
+            raise ServeError(
+                403,
+                "foreign_page",
+                "a page of another site asks, which a service without tokens does not answer",
+            )
         for name, value in scope["headers"]:
             # isdigit first: int() would also accept underscores and signs
             if name == b"content-length" and value.isdigit() and int(value) > self._most(scope):
@@ -211,6 +217,18 @@ def _bearer(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
         if name == b"x-api-key":
             found = value.strip()
     return found
+
+
+def _is_of_a_foreign_page(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether a browser sends the request for a page of another site.
+
+    Any page that somebody on this machine opens could else use the service, and the upstream's
+    key, without being able to read the replies. Applications that run in a browser of their own
+    (``file:``, ``app:``) may.
+    """
+    given = dict(headers)
+    of_a_page = given.get(b"origin", b"").startswith((b"http:", b"https:"))
+    return of_a_page and given.get(b"sec-fetch-site") in (b"cross-site", b"same-site")
 
 
 def _digest(token: bytes) -> bytes:

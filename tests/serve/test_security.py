@@ -154,6 +154,27 @@ def test_a_compressed_body_is_415(run):
     assert plain.status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("origin", "site", "tokens", "status"),
+    [
+        ("https://evil.example", "cross-site", (), 403),
+        ("http://localhost:3000", "same-site", (), 403),
+        ("http://127.0.0.1:8790", "same-origin", (), 200),
+        ("file://", "cross-site", (), 200),
+        ("https://app.example", "cross-site", TOKENS, 200),
+    ],
+)
+def test_a_page_of_another_site_needs_a_token(run, origin, site, tokens, status):
+    headers = {"Origin": origin, "Sec-Fetch-Site": site, "Content-Type": "text/plain"}
+
+    async def main():
+        async with serving(tokens=tokens) as (client, _):
+            sent = headers | (bearer(tokens[0]) if tokens else {})
+            return await client.post("/v1/check", content=json.dumps(TRACE), headers=sent)
+
+    assert run(main()).status_code == status
+
+
 def test_nobody_is_led_to_the_host_that_a_request_names(run):
     async def main():
         async with serving() as (client, _):
