@@ -69,6 +69,13 @@ ClosedOption = Annotated[
         "litellm, chat.",
     ),
 ]
+GraceOption = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help="Seconds that what is in work has to end after SIGTERM; then it is cancelled.",
+    ),
+]
 OnErrorOption = Annotated[
     str,
     typer.Option(
@@ -93,6 +100,8 @@ def serve(
     weak: WeakOption = None,
     batch_size: Annotated[int, typer.Option(help="Answers checked together at most.")] = 16,
     queue: Annotated[int, typer.Option(help="Answers that may wait; one more gets 503.")] = 256,
+    batches: Annotated[int, typer.Option(help="Batches in work at once; one more gets 503.")] = 4,
+    grace: GraceOption = 50,
     calibrator: Annotated[Path | None, typer.Option(help="From franq calibrate.")] = None,
     language_model: ModelOption = None,
     threads: ThreadsOption = None,
@@ -112,16 +121,19 @@ def serve(
         closed_routes=tuple(name.strip() for name in closed_routes.split(",") if name.strip()),
         batch_size=batch_size,
         queue=queue,
+        batches=batches,
     )
 
     def guard() -> Guard:
         model = language_model or (_of_upstream(settings) if calibrator else None)
         return guard_from(policy, threshold, calibrator, model, false_below=false_below, weak=weak)
 
-    _run(host, port, settings, guard)
+    _run(host, port, grace, settings, guard)
 
 
-def _run(host: str, port: int, settings: ServeSettings, guard: Callable[[], Guard]) -> None:
+def _run(
+    host: str, port: int, grace: int, settings: ServeSettings, guard: Callable[[], Guard]
+) -> None:
     """Serve until a signal stops the process."""
     with needing("pip install 'franq-guard[serve]'", what="the service"):
         from franq_guard.serve.app import create_app
@@ -138,7 +150,8 @@ def _run(host: str, port: int, settings: ServeSettings, guard: Callable[[], Guar
             check_streamable(made)
         except ValueError as error:
             fail(f"add --stream buffer: {error}")
-    server = Server(create_app(made, settings), host=host, port=port, listening=_listening)
+    app = create_app(made, settings)
+    server = Server(app, host=host, port=port, grace=grace, listening=_listening)
     try:
         server.run()
     except SystemExit:  # the port is in use; uvicorn has printed the error

@@ -56,6 +56,7 @@ def create_app(guard: Checks, settings: ServeSettings | None = None) -> FastAPI:
         summary="Tells true from false in RAG answers, claim by claim.",
         version=__version__,
         lifespan=_lifespan,
+        redirect_slashes=False,  # to the Host that a request names, and from https to http
         docs_url=None,  # FastAPI's pages of documentation load scripts from another host
         redoc_url=None,
     )

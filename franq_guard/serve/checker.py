@@ -113,7 +113,12 @@ class Checker:
         self.ready = True
 
     async def check(
-        self, trace: Trace, *, deadline: float | None = None, closed: bool = False
+        self,
+        trace: Trace,
+        *,
+        deadline: float | None = None,
+        closed: bool = False,
+        admitted: bool = False,
     ) -> GuardedAnswer:
         """Check the answer of ``trace``.
 
@@ -123,6 +128,8 @@ class Checker:
                 is shorter. After it every claim is unverified, reason ``timeout``.
             closed: treat claims that could not be checked as weak, even if the settings say
                 ``open``.
+            admitted: take it even if the queue is full, because its request was let in before its
+                model wrote the answer.
 
         Raises:
             QueueFull: if the queue is full.
@@ -130,7 +137,7 @@ class Checker:
         """
         if self._closing:
             raise Closing
-        if len(self._waiting) >= self.settings.queue:
+        if not admitted and len(self._waiting) >= self.settings.queue:
             raise QueueFull
         started = time.perf_counter()
         answer = await self._answer(trace, _least(deadline, self.settings.deadline))
@@ -154,12 +161,16 @@ class Checker:
         return replace(policy, on_error="closed") if strict else policy
 
     async def room(self) -> None:
-        """Wait until the queue has room, for callers that need no reply at once, such as a batch.
+        """Wait until the queue is short, for callers that need no reply at once, such as a batch.
+
+        All batches together fill the next round and no more, so that an answer that somebody waits
+        for finds room and is not held up by a whole batch.
 
         Raises:
             Closing: after :meth:`drain` was called.
         """
-        while not self._closing and len(self._waiting) >= self.settings.queue:
+        short = min(self.settings.queue, self.settings.batch_size)
+        while not self._closing and len(self._waiting) >= short:
             self._room = self._room or asyncio.Event()
             await self._room.wait()
         if self._closing:

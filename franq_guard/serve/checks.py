@@ -28,7 +28,7 @@ from franq_guard.serve.documents import (
     documented,
     refusals,
 )
-from franq_guard.serve.errors import Closing, QueueFull, ServeError
+from franq_guard.serve.errors import ServeError
 from franq_guard.serve.reading import (
     answer_headers,
     closed_of,
@@ -38,6 +38,7 @@ from franq_guard.serve.reading import (
     object_of,
     trace_of_row,
 )
+from franq_guard.serve.security import BATCH_PATH, CHECK_PATH
 from franq_guard.serve.settings import Route, ServeSettings
 
 JSON_LINES = "application/x-ndjson"
@@ -51,10 +52,10 @@ def checks_router(checker: Checker, settings: ServeSettings) -> APIRouter:
     checks = _Checks(checker, settings)
 
     @router.post(
-        "/v1/check",
+        CHECK_PATH,
         responses={
             200: documented(ANSWER_SCHEMA, ANSWER_EXAMPLE, headers=ANSWER_HEADERS),
-            **refusals(401, 413, 422, 503),
+            **refusals(401, 403, 408, 413, 415, 422, 503),
         },
         openapi_extra={
             "parameters": REQUEST_HEADERS,
@@ -66,7 +67,7 @@ def checks_router(checker: Checker, settings: ServeSettings) -> APIRouter:
         return await checks.one(request)
 
     @router.post(
-        "/v1/check/batch",
+        BATCH_PATH,
         response_class=StreamingResponse,
         responses={
             200: {
@@ -74,7 +75,7 @@ def checks_router(checker: Checker, settings: ServeSettings) -> APIRouter:
                 "checked: a line each, in the order of the request, as they are done.",
                 "content": {JSON_LINES: {"schema": {"type": "string"}}},
             },
-            **refusals(401, 413, 422),
+            **refusals(401, 403, 408, 413, 415, 422, 503),
         },
         openapi_extra={
             "parameters": REQUEST_HEADERS,
@@ -144,18 +145,11 @@ class _Checks:
         # In a thread: locating given claims in the answer is slow and would block other requests.
         trace, deadline, closed = await asyncio.to_thread(self._read, body, request, route)
         policy = self.checker.policy(closed=closed)
-        while True:
-            try:
-                answer = await self.checker.check(trace, deadline=deadline, closed=closed)
-            except Closing:
-                raise
-            except QueueFull:
-                if route != "batch":
-                    raise
-                await self.checker.room()
-            else:
-                self.checker.left(route, answer, policy)
-                return answer, policy
+        if route == "batch":
+            await self.checker.room()
+        answer = await self.checker.check(trace, deadline=deadline, closed=closed)
+        self.checker.left(route, answer, policy)
+        return answer, policy
 
     def _read(
         self, body: bytes, request: Request, route: Route

@@ -12,12 +12,15 @@ Schema = dict[str, Any]
 
 _REFUSALS = {
     401: ("A valid token is required.", "wrong_token"),
+    403: ("A page of another site asks a service without tokens.", "foreign_page"),
     404: ("It does not exist, or no longer.", "not_found"),
+    408: ("The client stopped sending the body.", "client_stalled"),
     413: ("The body, the passages or the answer are too large.", "too_large"),
+    415: ("The body is compressed.", "compressed"),
     422: ("The request cannot be read; the message says where.", "bad_request"),
     500: ("The service failed.", "internal"),
     502: ("The upstream cannot be reached, broke off or cannot be read.", "upstream_unreachable"),
-    503: ("Too many answers wait; the header Retry-After says when to try again.", "queue_full"),
+    503: ("No more is taken now; the header Retry-After says when to try again.", "queue_full"),
     504: ("The upstream was silent too long.", "upstream_timeout"),
 }
 

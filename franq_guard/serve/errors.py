@@ -31,24 +31,41 @@ class ServeError(Exception):
         return error_body(self.code, self.message)
 
 
-class QueueFull(ServeError):
-    """The queue is full, so the request is refused; the client may try again in a second."""
+class Busy(ServeError):
+    """The service takes no more work of this kind now.
+
+    Args:
+        code, message: as in :class:`ServeError`.
+        seconds: when the client may try again.
+    """
+
+    def __init__(self, code: str, message: str, *, seconds: int = 1) -> None:
+        super().__init__(503, code, message, headers={"Retry-After": str(seconds)})
+
+
+class QueueFull(Busy):
+    """As many answers as the settings allow wait already."""
 
     def __init__(self) -> None:
         super().__init__(
-            503,
-            "queue_full",
-            "too many answers are waiting to be checked; try again later",
-            headers={"Retry-After": "1"},
+            "queue_full", "too many answers are waiting to be checked; try again later"
         )
 
 
-class Closing(QueueFull):
+class BatchesFull(Busy):
+    """As many batches as the settings allow are in work already; most take longer than a second."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "batches_full", "too many batches are being checked; try again later", seconds=10
+        )
+
+
+class Closing(Busy):
     """The service is shutting down: it finishes waiting answers and accepts no new ones."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.code, self.message = "closing", "the service is shutting down"
+        super().__init__("closing", "the service is shutting down")
 
 
 def error_body(code: str, message: str) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def litellm_router(checker: Checker, settings: ServeSettings) -> APIRouter:
         GATEWAY_PATH,
         responses={
             200: documented(REPLY_SCHEMA, REPLY_EXAMPLE),
-            **refusals(401, 413, 422, 503),
+            **refusals(401, 403, 408, 413, 415, 422, 503),
         },
         openapi_extra={"requestBody": body("application/json", REQUEST_SCHEMA, REQUEST_EXAMPLE)},
     )

@@ -11,12 +11,13 @@ from fastapi import FastAPI
 
 
 class Server(uvicorn.Server):
-    """Serves the application; when stopped, it finishes the requests in work first.
+    """Serves the application; when stopped, it first finishes the requests in work.
 
     Args:
         app: from :func:`~franq_guard.serve.app.create_app`.
         host: the address to listen on.
         port: the port to listen on; 0: any free port.
+        grace: seconds after which what is still in work is cancelled, once it is to stop.
         listening: called with the service's address once it listens.
     """
 
@@ -26,6 +27,7 @@ class Server(uvicorn.Server):
         *,
         host: str,
         port: int,
+        grace: int = 50,
         listening: Callable[[str], object] = lambda address: None,
     ) -> None:
         config = uvicorn.Config(
@@ -36,6 +38,7 @@ class Server(uvicorn.Server):
             log_level="warning",
             access_log=False,
             server_header=False,
+            timeout_graceful_shutdown=grace,
         )
         super().__init__(config)
         self._listening = listening

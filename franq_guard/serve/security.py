@@ -1,11 +1,13 @@
-"""Checks the token and size of a request before its body is read."""
+"""Checks the token, the size and the place of a request before its body is read."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from starlette.requests import ClientDisconnect
@@ -13,13 +15,19 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from franq_guard.basics.failures import log_failure
-from franq_guard.serve.errors import ServeError, error_body
+from franq_guard.serve.errors import BatchesFull, Closing, QueueFull, ServeError
 from franq_guard.serve.settings import ServeSettings
 
 OPEN_PATHS = ("/healthz", "/readyz")
 """Paths that need no token: health probes have none, and the replies reveal no requests."""
+CHECK_PATH = "/v1/check"
 BATCH_PATH = "/v1/check/batch"
+CHAT_PATH = "/v1/chat/completions"
 GATEWAY_PATH = "/beta/litellm_basic_guardrail_api"
+
+_STALLED = 120.0
+"""Seconds after which a client counts as gone that sends no more of its body, or reads no more of
+its reply. It would keep its place, its memory and its upstream's connection for ever."""
 
 _SCHEMES: dict[str, Any] = {
     "bearer": {"type": "http", "scheme": "bearer"},
@@ -49,7 +57,9 @@ class Tokens:
 
 
 class Door:
-    """ASGI middleware: checks tokens and body sizes, and logs failures without request text.
+    """ASGI middleware: checks tokens, body sizes and how many requests are in work.
+
+    It ends requests whose client has stalled, and logs failures without request text.
 
     Args:
         app: the application behind it.
@@ -62,20 +72,24 @@ class Door:
     ) -> None:
         self.app, self.settings, self._on_error = app, settings, on_error
         self._tokens = Tokens(settings.tokens)
+        # As many as the checker holds: those that wait, and those of a round.
+        answers = settings.queue + settings.batch_size
+        self._free = {CHECK_PATH: answers, GATEWAY_PATH: answers}
+        self._free |= {CHAT_PATH: settings.queue, BATCH_PATH: settings.batches}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or reply with an error."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        try:
-            self._admit(scope)
-        except ServeError as error:
-            self._on_error(error.code)
-            reply = JSONResponse(error.to_dict(), error.status, error.headers)
-            await reply(scope, receive, send)
-            return
-        await self._guarded(scope, self._limited(scope, receive), send)
+        with ExitStack() as place:
+            try:
+                self._admit(scope)
+                place.enter_context(self._place(scope["path"]))
+            except ServeError as error:
+                await self._refuse(error, scope, receive, send)
+                return
+            await self._guarded(scope, self._limited(scope, receive), send)
 
     def _admit(self, scope: Scope) -> None:
         if scope["path"] not in OPEN_PATHS and not self._tokens.let_in(scope["headers"]):
@@ -85,26 +99,59 @@ class Door:
                 "a bearer token is needed that this service knows",
                 headers={"WWW-Authenticate": "Bearer"},
             )
+        if not self.settings.tokens and _is_of_a_foreign_page(scope["headers"]):
+            raise ServeError(
+                403,
+                "foreign_page",
+                "a page of another site asks, which a service without tokens does not answer",
+            )
         for name, value in scope["headers"]:
             # isdigit first: int() would also accept underscores and signs
             if name == b"content-length" and value.isdigit() and int(value) > self._most(scope):
                 raise _too_large(self._most(scope))
+            if name == b"content-encoding" and value.strip().lower() not in (b"", b"identity"):
+                raise ServeError(
+                    415, "compressed", "the body must not be compressed (content-encoding)"
+                )
+
+    @contextmanager
+    def _place(self, path: str) -> Iterator[None]:
+        """One of the places of a route that reads a body, until the request is answered.
+
+        Raises:
+            ServeError: 503, if none is free.
+        """
+        if path not in self._free:
+            yield
+            return
+        if not self._free[path]:
+            raise BatchesFull if path == BATCH_PATH else QueueFull
+        self._free[path] -= 1
+        try:
+            yield
+        finally:
+            self._free[path] += 1
 
     def _most(self, scope: Scope) -> int:
         many = scope["path"] in (BATCH_PATH, GATEWAY_PATH)
         return self.settings.max_batch_bytes if many else self.settings.max_body_bytes
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
-        """A ``receive`` that also limits bodies sent without a content length."""
+        """A ``receive`` that limits bodies without a content length, and the wait for a body."""
         left = most = self._most(scope)
+        complete = False
 
         async def limited() -> Message:
-            nonlocal left
-            message = await receive()
-            if message["type"] == "http.request":
-                left -= len(message.get("body", b""))
-                if left < 0:
-                    raise _too_large(most)
+            nonlocal left, complete
+            try:
+                async with asyncio.timeout(None if complete else _STALLED):
+                    message = await receive()
+            except TimeoutError:
+                raise _stalled() from None
+            complete = not message.get("more_body", False)
+            left -= len(message.get("body", b""))
+            if left < 0:
+                raise _too_large(most)
             return message
 
         return limited
@@ -115,19 +162,33 @@ class Door:
         async def sent(message: Message) -> None:
             nonlocal begun
             begun = True
-            await send(message)
+            try:
+                async with asyncio.timeout(_STALLED):
+                    await send(message)
+            except TimeoutError:
+                self._on_error("client_stalled")
+                raise ClientDisconnect from None
 
         try:
             await self.app(scope, receive, sent)
-        except ClientDisconnect:  # it left before its body had arrived: no failure of the service
+        except ClientDisconnect:  # no failure of the service
             return
+        except asyncio.CancelledError:  # the time is over that a service that stops gives requests
+            if begun:
+                raise
+            await self._refuse(Closing(), scope, receive, send)
         except Exception as error:
             log_failure(_log, f"{scope['path']} failed", error, logging.ERROR)
-            self._on_error("internal")
             if begun:
+                self._on_error("internal")
                 raise ConnectionError("the reply broke off") from None
-            reply = JSONResponse(error_body("internal", "the service failed"), 500)
-            await reply(scope, receive, send)
+            failed = ServeError(500, "internal", "the service failed")
+            await self._refuse(failed, scope, receive, send)
+
+    async def _refuse(self, error: ServeError, scope: Scope, receive: Receive, send: Send) -> None:
+        self._on_error(error.code)
+        reply = JSONResponse(error.to_dict(), error.status, error.headers)
+        await reply(scope, receive, send)
 
 
 def with_tokens(described: dict[str, Any]) -> dict[str, Any]:
@@ -158,9 +219,26 @@ def _bearer(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     return found
 
 
+def _is_of_a_foreign_page(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether a browser sends the request for a page of another site.
+
+    Any page that somebody on this machine opens could else use the service, and the upstream's
+    key, without being able to read the replies. Applications that run in a browser of their own
+    (``file:``, ``app:``) may.
+    """
+    given = dict(headers)
+    of_a_page = given.get(b"origin", b"").startswith((b"http:", b"https:"))
+    return of_a_page and given.get(b"sec-fetch-site") in (b"cross-site", b"same-site")
+
+
 def _digest(token: bytes) -> bytes:
     """A digest of fixed length, so that the comparison does not reveal the token's length."""
     return hashlib.sha256(token).digest()
+
+
+def _stalled() -> ServeError:
+    message = f"no more of the body came for {_STALLED:.0f} seconds"
+    return ServeError(408, "client_stalled", message, headers={"Connection": "close"})
 
 
 def _too_large(most: int) -> ServeError:

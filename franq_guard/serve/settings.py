@@ -24,6 +24,7 @@ _AT_LEAST_ONE = (
     "max_samples",
     "queue",
     "batch_size",
+    "batches",
     "reports_kept",
     "reports_bytes",
     "messages_kept",
@@ -48,6 +49,7 @@ class ServeSettings:
         max_claims: most claims given with one answer.
         max_samples: most samples given with one answer.
         queue: most answers that may wait; further ones are refused.
+        batches: most batches in work at once; further ones are refused.
         window_ms: how long an idle service waits for more answers to check together.
         batch_size: most answers that are checked together.
         deadline: seconds an answer may take, including the wait, unless its request sets a shorter
@@ -84,6 +86,7 @@ class ServeSettings:
     max_claims: int = 500
     max_samples: int = 100
     queue: int = 256
+    batches: int = 4
     window_ms: float = 5.0
     batch_size: int = 16
     deadline: float | None = None

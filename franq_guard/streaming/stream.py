@@ -190,10 +190,21 @@ class ClaimStream:
         self._until_checked()
         return self._collect()
 
+    @property
+    def has_news(self) -> bool:
+        """Whether a check has ended, or its time is over, and its text was not released yet."""
+        return bool(self._waiting) and (
+            self._waiting[0][1].done() or self._worker.seconds_left() == 0
+        )
+
     async def await_text(self) -> str | None:
         """:meth:`wait` without blocking the event loop and without a thread for waiting."""
+        return self._collect() if await self.until_news() else None
+
+    async def until_news(self) -> bool:
+        """Wait until :attr:`has_news`; False if no check is under way, or after :meth:`close`."""
         if self._closed or not self._waiting:
-            return None
+            return False
         loop, checked = asyncio.get_running_loop(), asyncio.Event()
 
         def tell(_: object) -> None:
@@ -204,7 +215,7 @@ class ClaimStream:
         with suppress(TimeoutError):
             async with asyncio.timeout(self._worker.seconds_left()):
                 await checked.wait()
-        return self._collect()
+        return True
 
     def _until_checked(self) -> None:
         with suppress(NotYet, CancelledError):  # _collect() handles each of these cases

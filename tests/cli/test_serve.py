@@ -20,8 +20,8 @@ def started(monkeypatch):
     made = []
 
     class Server:
-        def __init__(self, app, *, host, port, listening):
-            made.append((app.state.settings, host, port))
+        def __init__(self, app, *, host, port, grace, listening):
+            made.append((app.state.settings, host, port, grace))
 
         def run(self):
             pass
@@ -39,14 +39,15 @@ def test_options_become_settings(run, started, tmp_path, monkeypatch):
         *("--host", "0.0.0.0", "--port", 9000, "--token-file", tokens, "--deadline", 2),
         *("--stream", "buffer", "--on-error", "closed", "--batch-size", 4, "--queue", 5),
         *("--closed-routes", "chat, batch", "--upstream-kind", "vllm"),
+        *("--batches", 2, "--grace", 20),
     )
     result = run("serve", *words)
     assert result.exit_code == 0, result.stderr
-    ((settings, host, port),) = started
-    assert (host, port) == ("0.0.0.0", 9000)
+    ((settings, host, port, grace),) = started
+    assert (host, port, grace) == ("0.0.0.0", 9000, 20)
     assert settings.tokens == ("three", "four", "one", "two")
     assert (settings.deadline, settings.stream, settings.on_error) == (2, "buffer", "closed")
-    assert (settings.batch_size, settings.queue) == (4, 5)
+    assert (settings.batch_size, settings.queue, settings.batches) == (4, 5, 2)
     assert (settings.closed_routes, settings.upstream_kind) == (("chat", "batch"), "vllm")
     assert settings.upstream_key == "key"
 
@@ -80,7 +81,7 @@ def test_a_calibrator_has_vllm_score_answers_again(command, monkeypatch, tmp_pat
 def test_it_listens_here_unless_told_and_elsewhere_only_with_a_token(run, started, monkeypatch):
     monkeypatch.delenv("FRANQ_SERVE_TOKENS", raising=False)
     assert run("serve").exit_code == 0
-    assert [host for _, host, _ in started] == ["127.0.0.1"]
+    assert [host for _, host, _, _ in started] == ["127.0.0.1"]
     result = run("serve", "--host", "0.0.0.0")
     assert result.exit_code == 2
     assert "--token-file" in result.stderr

@@ -353,6 +353,49 @@ def test_a_batch_is_checked_together_and_waits_where_the_queue_is_short(run):
     assert max(guard.batches) > 1
 
 
+def test_one_batch_more_than_may_be_in_work_is_503_with_retry_after(run):
+    lines = "\n".join(json.dumps({**TRACE, "id": i}) for i in range(3))
+
+    async def main():
+        guard = HeldGuard()
+        async with serving(guard, batches=1, window_ms=0) as (client, _):
+            first = asyncio.create_task(client.post("/v1/check/batch", content=lines))
+            await begun(guard)
+            refused = await client.post("/v1/check/batch", content=lines)
+            guard.go.set()
+            last = [await first, await client.post("/v1/check/batch", content=lines)]
+            metrics = (await client.get("/metrics")).text
+        return refused, last, metrics
+
+    refused, others, metrics = run(main())
+    assert error(refused) == (503, "batches_full")
+    assert int(refused.headers["retry-after"]) >= 1
+    assert [len(reply.text.splitlines()) for reply in others] == [3, 3]
+    assert 'franq_errors_total{code="batches_full"} 1.0' in metrics
+
+
+def test_batches_leave_room_in_the_queue_for_single_answers(run):
+    """All batches fill the next round; else some of them would fill the queue for hours."""
+    lines = "\n".join(json.dumps({**TRACE, "id": i}) for i in range(300))
+
+    async def main():
+        guard = HeldGuard()
+        async with serving(guard, queue=20, batch_size=4, window_ms=0) as (client, app):
+            batches = [
+                asyncio.create_task(client.post("/v1/check/batch", content=lines)) for _ in "1234"
+            ]
+            await begun(guard)
+            while app.state.checker.waiting < 4:
+                await asyncio.sleep(0.001)
+            await asyncio.sleep(0.05)  # for those that would be too many
+            waiting = app.state.checker.waiting
+            one = asyncio.create_task(client.post("/v1/check", json=TRACE))
+            guard.go.set()
+            return waiting, (await one).status_code, [(await b).text.count("\n") for b in batches]
+
+    assert run(main()) == (4, 200, [300] * 4)
+
+
 def test_an_empty_batch_is_empty(run):
     async def main():
         async with serving() as (client, _):

@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import socket
 import threading
 from contextlib import contextmanager
 
 import httpx
 import pytest
 
+from franq_guard.serve import security
 from franq_guard.serve.app import create_app
 from franq_guard.serve.running import Server, is_local
 from franq_guard.serve.settings import ServeSettings
@@ -17,7 +19,7 @@ from .conftest import TRACE, HeldGuard
 
 
 @contextmanager
-def listening(guard, **settings):
+def listening(guard, *, grace=50, **settings):
     """The server, its address, and the thread it runs in."""
     told, addresses = threading.Event(), []
 
@@ -26,7 +28,7 @@ def listening(guard, **settings):
         told.set()
 
     app = create_app(guard, ServeSettings(**settings))
-    server = Server(app, host="127.0.0.1", port=0, listening=tell)
+    server = Server(app, host="127.0.0.1", port=0, grace=grace, listening=tell)
     thread = threading.Thread(target=server.run)
     thread.start()
     assert told.wait(60)
@@ -100,6 +102,64 @@ def test_a_client_that_leaves_a_batch_stops_it(run):
             threading.Event().wait(0.001)
         assert httpx.post(f"{address}/v1/check", json=TRACE).status_code == 200
         assert Counting.checked < 1400
+
+
+def connected(address, head, body=b"", *, length=None, room=None):
+    """A connection that has sent a request, or the part ``body`` of one of ``length`` bytes."""
+    host, port = address.removeprefix("http://").split(":")
+    made = socket.socket()
+    if room is not None:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
+    made.settimeout(60)
+    made.connect((host, int(port)))
+    length = len(body) if length is None else length
+    made.sendall(f"{head} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n".encode() + body)
+    return made
+
+
+def test_a_body_that_does_not_come_is_408_and_gives_its_place_back(monkeypatch):
+    monkeypatch.setattr(security, "_STALLED", 0.1)
+    with listening(FakeGuard(), batches=1) as (_, address, _thread):
+        with connected(address, "POST /v1/check/batch", b"{", length=9) as stalled:
+            reply = b"".join(iter(lambda: stalled.recv(4096), b""))  # until it is closed
+        assert b" 408 " in reply
+        assert b'"client_stalled"' in reply
+        assert httpx.post(f"{address}/v1/check/batch", content="").status_code == 200
+
+
+def test_a_client_that_does_not_read_gives_its_place_back(monkeypatch):
+    monkeypatch.setattr(security, "_STALLED", 0.5)
+    line = json.dumps({**TRACE, "answer": "x" * 40_000}).encode() + b"\n"
+    guard = HeldGuard()
+    with (
+        listening(guard, batches=1, window_ms=0) as (_, address, _thread),
+        connected(address, "POST /v1/check/batch", line * 300, room=4096),
+    ):
+        assert guard.begun.wait(60)
+        refused = httpx.post(f"{address}/v1/check/batch", content="")
+        assert refused.json()["error"]["code"] == "batches_full"
+        guard.go.set()
+        for _ in range(600):
+            if httpx.post(f"{address}/v1/check/batch", content="").status_code == 200:
+                break
+            threading.Event().wait(0.05)
+        metrics = httpx.get(f"{address}/metrics").text
+    assert 'franq_errors_total{code="client_stalled"} 1.0' in metrics
+
+
+def test_shutdown_does_not_wait_for_ever_for_a_client_that_stalls():
+    with (
+        listening(FakeGuard(), grace=0) as (server, address, thread),
+        connected(address, "POST /v1/check", b"{", length=9) as stalled,
+    ):
+        while not server.server_state.tasks:
+            threading.Event().wait(0.001)
+        server.should_exit = True
+        thread.join(60)
+        assert not thread.is_alive()
+        reply = b"".join(iter(lambda: stalled.recv(4096), b""))
+        assert b" 503 " in reply
+        assert b'"closing"' in reply
 
 
 def test_bytes_that_are_no_http_break_nothing():

@@ -1,6 +1,7 @@
 """The door: tokens, sizes, and what is logged."""
 
 import asyncio
+import gzip
 import json
 import logging
 
@@ -135,6 +136,53 @@ def test_a_batch_may_be_larger_than_one_request(run):
             return fits.status_code, too_large.status_code
 
     assert run(main()) == (200, 413)
+
+
+def test_a_compressed_body_is_415(run):
+    async def main():
+        async with serving() as (client, _):
+            body = gzip.compress(json.dumps(TRACE).encode())
+            return [
+                await client.post("/v1/check", content=body, headers={"Content-Encoding": kind})
+                for kind in ("gzip", "br")
+            ] + [
+                await client.post("/v1/check", json=TRACE, headers={"Content-Encoding": "identity"})
+            ]
+
+    *refused, plain = run(main())
+    assert {(r.status_code, r.json()["error"]["code"]) for r in refused} == {(415, "compressed")}
+    assert plain.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("origin", "site", "tokens", "status"),
+    [
+        ("https://evil.example", "cross-site", (), 403),
+        ("http://localhost:3000", "same-site", (), 403),
+        ("http://127.0.0.1:8790", "same-origin", (), 200),
+        ("file://", "cross-site", (), 200),
+        ("https://app.example", "cross-site", TOKENS, 200),
+    ],
+)
+def test_a_page_of_another_site_needs_a_token(run, origin, site, tokens, status):
+    headers = {"Origin": origin, "Sec-Fetch-Site": site, "Content-Type": "text/plain"}
+
+    async def main():
+        async with serving(tokens=tokens) as (client, _):
+            sent = headers | (bearer(tokens[0]) if tokens else {})
+            return await client.post("/v1/check", content=json.dumps(TRACE), headers=sent)
+
+    assert run(main()).status_code == status
+
+
+def test_nobody_is_led_to_the_host_that_a_request_names(run):
+    async def main():
+        async with serving() as (client, _):
+            return await client.post("/v1/check/", json=TRACE, headers={"Host": "evil.example"})
+
+    reply = run(main())
+    assert reply.status_code == 404
+    assert "location" not in reply.headers
 
 
 def test_other_paths_and_methods(run):

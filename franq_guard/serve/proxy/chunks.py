@@ -75,7 +75,7 @@ class Choices:
         choices = self._choices.values()
         return bool(choices) and all(choice.end.get("finish_reason") for choice in choices)
 
-    def feed(self, chunk: Mapping[str, Any]) -> Iterator[Chunk]:
+    async def feed(self, chunk: Mapping[str, Any]) -> AsyncIterator[Chunk]:
         """Take a chunk of the upstream; yield the chunks that can be sent to the client now.
 
         Raises:
@@ -91,32 +91,32 @@ class Choices:
         if not isinstance(choices, list):
             raise MalformedError("a chunk has no list of choices")
         for item in choices:
-            yield from self._item(item)
+            async for made in self._item(item):
+                yield made
 
-    def checked(self) -> Iterator[Chunk]:
+    async def checked(self) -> AsyncIterator[Chunk]:
         """The text whose check has finished since the last call."""
         for (index, name), outlet in self._places():
-            yield from self._text(index, name, outlet.feed(""))
+            if text := await outlet.feed(""):
+                yield self._delta(index, {name: text})
 
     async def rest(self) -> AsyncIterator[Chunk]:
         """The remaining text once the upstream has finished, choice by choice.
 
         Raises:
-            ServeError: if the queue is full.
+            ServeError: if the service is shutting down.
         """
         for _, outlet in self._places():
-            outlet.end()
+            await outlet.end()
         for (index, name), outlet in self._places():
             async for text in outlet.rest():
-                for chunk in self._text(index, name, text):
-                    yield chunk
+                yield self._delta(index, {name: text})
 
     async def settled(self) -> AsyncIterator[Chunk]:
         """The claims that were being checked when the upstream's stream failed."""
         for (index, name), outlet in self._places():
             async for text in outlet.settled():
-                for chunk in self._text(index, name, text):
-                    yield chunk
+                yield self._delta(index, {name: text})
 
     def answers(self) -> dict[Place, GuardedAnswer]:
         """The checked texts, after :meth:`rest`."""
@@ -141,7 +141,7 @@ class Choices:
         for _, outlet in self._places():
             outlet.close()
 
-    def _item(self, item: Any) -> Iterator[Chunk]:
+    async def _item(self, item: Any) -> AsyncIterator[Chunk]:
         index = item.get("index", 0) if isinstance(item, Mapping) else None
         if not isinstance(index, int) or not 0 <= index < _MOST:
             raise MalformedError("a choice has no number")
@@ -163,7 +163,8 @@ class Choices:
             if piece or tokens:
                 outlet = self._outlet_of(choice, name)
                 outlet.reported.tokens += tokens
-                yield from self._text(index, name, outlet.feed(piece))
+                if text := await outlet.feed(piece):
+                    yield self._delta(index, {name: text})
         if calls := only(delta, _CALLS):
             yield self._delta(index, calls)
         choice.end |= {name: value for name, value in only(item, _END).items() if value is not None}
@@ -197,10 +198,6 @@ class Choices:
             reported = {"logprobs": choice.logprobs, "token_ids": choice.token_ids}
             made |= {name: value for name, value in reported.items() if value}
         return self._made([made])
-
-    def _text(self, index: int, name: str, text: str) -> Iterator[Chunk]:
-        if text:
-            yield self._delta(index, {name: text})
 
     def _delta(self, index: int, delta: Mapping[str, Any]) -> Chunk:
         return self._made([{"index": index, "delta": delta, "finish_reason": None}])

@@ -85,7 +85,7 @@ CHAT_REPLIES: dict[int | str, Schema] = {
             "text/event-stream": {"schema": {"type": "string"}},
         },
     },
-    **refusals(401, 413, 422, 503, 504),
+    **refusals(401, 403, 408, 413, 415, 422, 503, 504),
     502: _BROKEN,
     **_UPSTREAMS,
 }

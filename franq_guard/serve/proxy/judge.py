@@ -40,14 +40,16 @@ class Judge:
         """Check a whole text; without passages or a question its claims are unverified.
 
         Raises:
-            ServeError: if it is too long, or the queue is full.
+            ServeError: if it is too long, or the service is shutting down.
         """
         self.limit(text)
         if reason := _lacking(chat):
             trace = Trace(chat.question, chat.passages, Generation(text), id=reported.id)
             return await self.checker.unverified(trace, reason, closed=chat.closed)
         trace = await asyncio.to_thread(_trace, self._guard(chat), chat, text, reported)
-        return await self.checker.check(trace, deadline=chat.deadline, closed=chat.closed)
+        return await self.checker.check(
+            trace, deadline=chat.deadline, closed=chat.closed, admitted=True
+        )
 
     def stream(self, chat: ChatRequest, reported: Reported) -> ClaimStream:
         """Start checking a text that is still being written; ``reported`` is updated meanwhile."""

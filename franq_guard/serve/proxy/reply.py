@@ -41,7 +41,7 @@ async def guarded_reply(
     """The upstream's completion with checked texts, and the report on them.
 
     Raises:
-        ServeError: if it is not a completion, a text is too long, or the queue is full.
+        ServeError: if it is not a completion or a text is too long.
     """
     completion = completion_of(body)
     choices = completion["choices"]

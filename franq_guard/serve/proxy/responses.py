@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, aclosing, suppress
 
@@ -10,9 +9,6 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from franq_guard.serve.disconnect import ClientGoneError, unless_gone
-
-_STALLED = 60.0
-"""If a client does not read for this many seconds, it counts as disconnected."""
 
 
 class EventStream(Response):
@@ -49,6 +45,5 @@ class EventStream(Response):
         await send(start)
         async with aclosing(self._events) as events:
             async for piece in events:
-                async with asyncio.timeout(_STALLED):
-                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})

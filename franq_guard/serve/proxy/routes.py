@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import httpx
@@ -33,6 +33,7 @@ from franq_guard.serve.proxy.responses import EventStream
 from franq_guard.serve.proxy.streaming import guarded_events
 from franq_guard.serve.proxy.upstream import Upstream, passed_back, read
 from franq_guard.serve.proxy.wire import to_json
+from franq_guard.serve.security import CHAT_PATH
 from franq_guard.serve.settings import ServeSettings
 from franq_guard.serve.store import Store
 
@@ -49,7 +50,7 @@ def proxy_router(checker: Checker, settings: ServeSettings) -> APIRouter:
     proxy = Proxy(checker, settings)
     router = APIRouter(lifespan=proxy.lifespan, tags=["proxy"])
     router.add_api_route(
-        "/v1/chat/completions",
+        CHAT_PATH,
         proxy.chat,
         methods=["POST"],
         responses=CHAT_REPLIES,
@@ -79,7 +80,6 @@ class Proxy:
         self._reports = Store[bytes](
             settings.reports_kept, settings.report_seconds, size=settings.reports_bytes
         )
-        self._under_way = 0
 
     @asynccontextmanager
     async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
@@ -102,8 +102,9 @@ class Proxy:
     async def chat(self, request: Request) -> Response:
         """A chat completion of the upstream, its text checked against the request's passages."""
         chat = chat_request(await request.body(), request.headers, self._settings)
+        if self._checker.waiting >= self._settings.queue:
+            raise QueueFull
         async with AsyncExitStack() as cleanup:
-            cleanup.enter_context(self._place())
             work = self._answered(chat, request, cleanup)
             return await reply_unless_gone(request.receive, work)
 
@@ -163,22 +164,6 @@ class Proxy:
         raw = to_json(made)  # as JSON it takes a fraction of the memory
         self._reports.put(report.id, raw, size=len(raw))
         return made
-
-    @contextmanager
-    def _place(self) -> Iterator[None]:
-        """Count this request among those in work, which are limited to the size of the queue.
-
-        Raises:
-            QueueFull: if the limit is reached or the queue is full.
-        """
-        most = self._settings.queue
-        if self._under_way >= most or self._checker.waiting >= most:
-            raise QueueFull
-        self._under_way += 1
-        try:
-            yield
-        finally:
-            self._under_way -= 1
 
 
 def _is_json(response: httpx.Response) -> bool:

@@ -93,7 +93,8 @@ async def _read(upstream: httpx.Response, choices: Choices) -> AsyncGenerator[by
         async for data in events:
             if data is not None and data.strip() == DONE:
                 return
-            for chunk in choices.checked() if data is None else choices.feed(_chunk(data)):
+            made = choices.checked() if data is None else choices.feed(_chunk(data))
+            async for chunk in made:
                 yield event(chunk)
                 sent = time.monotonic()
             if time.monotonic() - sent > _SILENCE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 
 import httpx
@@ -13,7 +14,15 @@ from franq_guard.serve.proxy.request import ChatRequest
 from franq_guard.serve.settings import ServeSettings
 
 _PASSED_ON = ("openai-organization", "openai-project", "x-request-id", "traceparent", "tracestate")
-_PASSED_BACK = ("x-request-id", "openai-processing-ms", "openai-version", "retry-after")
+_PASSED_BACK = (
+    "x-request-id",
+    "openai-processing-ms",
+    "openai-version",
+    "retry-after",
+    "retry-after-ms",
+    "x-should-retry",
+)
+"""What clients read; OpenAI's follow the last three when they try again."""
 _LARGEST = 64 * 1024 * 1024
 _REFUSALS = (400, 403, 422)
 """Statuses of servers that do not support ``logprobs``; OpenAI sends 403 for such models."""
@@ -41,6 +50,7 @@ class UpstreamError(ServeError):
 class Upstream:
     """An HTTP client; it follows no redirects and ignores proxy settings in the environment.
 
+    It keeps no cookies: those that came with one client's reply would go out with all others'.
     It sends ``settings.upstream_key`` if set; else the client's own ``Authorization`` header,
     unless that holds one of our tokens, which must not reach another server.
     """
@@ -124,6 +134,7 @@ class Upstream:
                 seconds, connect=min(_CONNECT, seconds), pool=min(_CONNECT, seconds)
             ),
             follow_redirects=False,
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             trust_env=False,
         )
 

@@ -4,9 +4,12 @@ import asyncio
 import json
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from franq_guard import Policy
+from franq_guard.serve.proxy import outlets
 from franq_guard.serve.proxy import streaming as streaming_module
 from franq_guard.testing import FakeFaithfulness
 
@@ -240,3 +243,27 @@ def test_listeners_hear_of_streams(proxied, kit):
     metrics = proxy.http.get("/metrics").text
     assert 'franq_checks_total{status="ok"} 1.0' in metrics
     assert 'franq_claims_total{label="false"} 1.0' in metrics
+
+
+def test_a_long_text_that_takes_its_time_holds_nobody_up(proxied, kit, monkeypatch):
+    monkeypatch.setattr(outlets, "_LONG", 0)
+    asked, go, ended = threading.Event(), threading.Event(), []
+
+    class Slow(Policy):
+        def so_far(self, text, verdicts):
+            asked.set()
+            ended.append(go.wait(20))
+            return super().so_far(text, verdicts)
+
+    guard = kit.guard_of()
+    guard.policy = Slow(action="filter")
+    proxy = proxied(guard)
+    proxy.upstream.reply = lambda _: (200, kit.STREAM, [*kit.chunks(kit.GOOD), kit.DONE])
+    with ThreadPoolExecutor() as pool:
+        stream = pool.submit(proxy.ask, stream=True)
+        assert asked.wait(60)
+        assert proxy.http.get("/healthz").status_code == 200
+        assert not ended
+        go.set()
+        events = kit.events_of(stream.result().content)
+    assert (kit.text_of(events), events[-1]) == (kit.GOOD, "[DONE]")
