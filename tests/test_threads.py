@@ -1,6 +1,8 @@
 """How many threads a pass gets; no clock decides anything here."""
 
 import math
+import os
+import signal
 import threading
 
 import pytest
@@ -134,6 +136,37 @@ def test_only_the_calling_thread_is_set_and_only_for_the_while(alone):
         torch.set_num_threads(before)
     if threads._openmp() is not None:
         assert seen == [1, 3]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore:.*fork")
+@pytest.mark.parametrize("setting", [None, "2"])
+def test_a_forked_process_does_not_wait_for_the_threads_of_its_parent(alone, monkeypatch, setting):
+    if setting is not None:
+        monkeypatch.setenv(threads.SETTING, setting)
+    numbers = torch.ones(400, 400)
+
+    def compute():
+        with threads_for():
+            (numbers @ numbers).exp()
+        (numbers @ numbers).exp()  # as what a model does between two passes
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        compute()
+        child = os.fork()
+        if not child:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(60)  # ends a child that hangs, with a status other than 0
+            compute()
+            other = threading.Thread(target=compute)  # as a check with a deadline does
+            other.start()
+            other.join()
+            os._exit(0)
+        assert os.waitpid(child, 0) == (child, 0)
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_without_a_reachable_openmp_nothing_changes(alone, monkeypatch):

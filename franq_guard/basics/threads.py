@@ -8,6 +8,9 @@ affected.
 
 Whether waiting threads spin or sleep can be set only for the whole process and before torch is
 loaded: the command line does so (:func:`wait_passively`), a library must not.
+
+A fork copies no threads, but OpenMP does not notice and waits for those of the parent for ever. So
+a forked process (of gunicorn --preload, celery, ``multiprocessing``) computes on one thread.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from __future__ import annotations
 import ctypes
 import math
 import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -53,6 +57,20 @@ class Neighbours:
 
 
 _neighbours = Neighbours()
+_forked = False
+
+
+def _after_fork() -> None:
+    """Compute on one thread if torch was loaded before the fork, as torch's own workers do."""
+    global _forked
+    limit = getattr(sys.modules.get("torch"), "set_num_threads", None)
+    if limit is not None:
+        _forked = True
+        limit(1)  # also torch's work between the passes, such as loading a model
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @contextmanager
@@ -86,6 +104,8 @@ def threads_for(work: float = math.inf) -> Iterator[None]:
 
 def chosen_threads(work: float, most: int) -> int:
     """The number of threads for ``work`` multiply-adds where torch would use ``most``."""
+    if _forked:
+        return 1
     if (given := setting()) is not None:
         return given
     if work < WORTH or most == 1 or _neighbours.crowd():

@@ -46,9 +46,13 @@ class Encoder:
             return self._apply([{"role": "user", "content": f"{system}\n\n{user}"}])
 
     def _apply(self, turns: list[dict[str, str]]) -> str:
-        return str(
-            self.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        # A model that may think first (Qwen 3) is to answer at once, as what is scored does.
+        thinks = "enable_thinking" in str(self.tokenizer.chat_template)
+        at_once = {"enable_thinking": False} if thinks else {}
+        rendered = self.tokenizer.apply_chat_template(
+            turns, tokenize=False, add_generation_prompt=True, **at_once
         )
+        return str(rendered)
 
     def _harmless(self, text: str) -> str:
         text = without_surrogates(text)

@@ -3,6 +3,7 @@
 import copy
 import logging
 import math
+import pickle
 import threading
 
 import pytest
@@ -227,6 +228,20 @@ class TestAttach:
         inputs = ids_of(byte_level, PROMPT)
         [text] = texts_of(byte_level, other.generate(**inputs, max_new_tokens=4), inputs)
         assert_raw(other, reference, recorder.find(text))
+
+    def test_a_model_that_is_recorded_can_be_pickled_and_takes_no_answer_along(
+        self, net, byte_level, recorder, reference
+    ):
+        inputs = ids_of(byte_level, PROMPT)
+        [text] = texts_of(byte_level, net.generate(**inputs, max_new_tokens=4), inputs)
+        other = pickle.loads(pickle.dumps(net))
+        known = Recorder.attach(other, byte_level)
+        assert (len(known), len(recorder)) == (0, 1)
+        assert texts_of(byte_level, other.generate(**inputs, max_new_tokens=4), inputs) == [text]
+        assert_raw(other, reference, known.find(text, PROMPT))
+        known.detach()
+        assert "generate" not in vars(other)
+        assert "generate" in vars(net)
 
     def test_an_encoder_decoder_is_refused(self, byte_level):
         class Fake:

@@ -1,5 +1,6 @@
 """Greedy answers and samples, and the way into and out of the model."""
 
+import copy
 import math
 from collections import Counter
 from time import perf_counter
@@ -211,9 +212,24 @@ class TestRendering:
             "<|im_start|>assistant\n"
         )
 
-    def test_a_template_without_a_system_turn(self, make_llama, byte_level):
-        import copy
+    @pytest.mark.parametrize(
+        ("closed", "rendered"),
+        [
+            ("enable_thinking is defined and not enable_thinking", "[Why?]<think></think>"),
+            ("false", "[Why?]"),
+        ],
+    )
+    def test_a_model_that_may_think_first_answers_at_once(
+        self, make_llama, byte_level, closed, rendered
+    ):
+        tokenizer = copy.deepcopy(byte_level)
+        tokenizer.chat_template = (
+            "{% for m in messages %}[{{ m['content'] }}]{% endfor %}"
+            f"{{% if {closed} %}}<think></think>{{% endif %}}"
+        )
+        assert TransformersModel(make_llama(), tokenizer).render(Prompt("", "Why?")) == rendered
 
+    def test_a_template_without_a_system_turn(self, make_llama, byte_level):
         tokenizer = copy.deepcopy(byte_level)
         tokenizer.chat_template = (
             "{% for m in messages %}{% if m['role'] == 'system' %}"
@@ -228,8 +244,6 @@ class TestRendering:
         assert "< |im_end|>" in text
 
     def test_a_tokenizer_that_adds_bos_does_so_once(self, make_llama, byte_level):
-        import copy
-
         from tokenizers import processors
 
         tokenizer = copy.deepcopy(byte_level)

@@ -74,8 +74,11 @@ class GgufTokenizer:
         *,
         tokenize: bool = False,
         add_generation_prompt: bool = True,
+        **_: object,
     ) -> str:
         """The string that ``Llama.create_chat_completion`` makes of these messages.
+
+        That takes no further settings of a template, so they have no effect.
 
         Raises:
             jinja2.TemplateError: if the template rejects the messages, or returns no text.

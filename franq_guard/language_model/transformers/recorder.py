@@ -14,7 +14,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MethodType
 from typing import Any
 
@@ -52,11 +52,14 @@ class Recorder:
         self._encoder = Encoder(tokenizer, Network(model).window)
         self._capacity = capacity
         self._top_k = top_k
+        self._saved: dict[str, Any] = {}
+        self._begin()
+
+    def _begin(self) -> None:
         self._lock = threading.Lock()
         self._records: OrderedDict[tuple[Any, ...], RecordedAnswer] = OrderedDict()
         self._running: dict[int, tuple[RecordedCall, list[RunningAnswer]]] = {}
         self._prompt_ids = lru_cache(maxsize=_PROMPTS)(self._encoder.ids)
-        self._saved: dict[str, Any] = {}
 
     @classmethod
     def attach(cls, model: Any, tokenizer: Any, *, capacity: int = 256, top_k: int = 5) -> Recorder:
@@ -136,12 +139,22 @@ class Recorder:
     def __deepcopy__(self, memo: object) -> Recorder:
         return self  # a copy of a model has the same recorder
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle, with its model: without the answers, which a model's file must not hold."""
+        own = ("_model", "_encoder", "_capacity", "_top_k", "_saved")
+        return {name: getattr(self, name) for name in own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._begin()
+
     def _install(self) -> None:
         own = vars(self._model)
         self._saved = {n: own[n] for n in ("generate", "_get_logits_processor") if n in own}
         own[_KEY] = self
-        own["generate"] = MethodType(_recorded_generate, self._model)
-        own["_get_logits_processor"] = MethodType(_ours_first, self._model)
+        # No bound methods: pickle would look for these among the methods of the model's class.
+        own["generate"] = partial(_recorded_generate, self._model)
+        own["_get_logits_processor"] = partial(_ours_first, self._model)
 
     def original(self, model: Any, name: str) -> Callable[..., Any]:
         """The model's method from before :meth:`attach`."""

@@ -8,8 +8,9 @@ from transformers import LogitsProcessor
 
 from franq_guard.language_model.transformers.token_scores import (
     TokenScores,
-    entropy_and_top,
     log_probs,
+    scores_of,
+    stack,
 )
 
 
@@ -26,9 +27,7 @@ class StepKeeper(LogitsProcessor):  # type: ignore[misc]
         self._top_k = top_k
         self._waiting: Tensor | None = None
         self._chosen: list[Tensor] = []
-        self._logprobs: list[Tensor] = []
-        self._entropies: list[Tensor] = []
-        self._top: list[tuple[Tensor, Tensor]] = []
+        self._steps: list[TokenScores] = []
 
     @torch.no_grad()
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
@@ -36,11 +35,8 @@ class StepKeeper(LogitsProcessor):  # type: ignore[misc]
         if self._waiting is None:
             self.prompt = input_ids
         else:
-            self._take(input_ids[:, -1])
+            self._take(self._waiting, input_ids[:, -1])
         self._waiting = log_probs(scores)
-        entropy, top_ids, top = entropy_and_top(self._waiting, self._top_k)
-        self._entropies.append(entropy)
-        self._top.append((top_ids, top))
         return scores
 
     def finish(self, answers: Tensor) -> TokenScores:
@@ -49,14 +45,13 @@ class StepKeeper(LogitsProcessor):  # type: ignore[misc]
         ``generate`` may run one step more than it returns; that step is dropped. Raises
         ``ValueError`` if the steps cannot belong to the answers.
         """
-        steps = answers.shape[1]
-        if self._waiting is None or len(self._entropies) < steps or not steps:
+        rows, steps = answers.shape
+        waiting = self._waiting
+        if waiting is None or len(waiting) != rows or not 0 < steps <= len(self._steps) + 1:
             raise ValueError("the recorded steps do not belong to the generated tokens")
-        if len(self._logprobs) < steps:
-            self._take(answers[:, steps - 1])
-        if self._waiting.shape[0] != answers.shape[0] or len(self._logprobs) < steps:
-            raise ValueError("the recorded rows do not belong to the generated tokens")
-        return self._kept(steps)
+        if len(self._steps) < steps:
+            self._take(waiting, answers[:, -1])
+        return stack(self._steps[:steps])
 
     def so_far(self, since: int = 0) -> tuple[Tensor, TokenScores] | None:
         """The ids (B, T) generated from step ``since`` on and their scores; None if there are none.
@@ -65,23 +60,12 @@ class StepKeeper(LogitsProcessor):  # type: ignore[misc]
         runs: lists are only appended to, and the one that is appended to last gives the number of
         steps.
         """
-        steps = len(self._logprobs)
+        steps = len(self._steps)
         if steps <= since:
             return None
-        return torch.stack(self._chosen[since:steps], dim=1), self._kept(steps, since)
+        return torch.stack(self._chosen[since:steps], dim=1), stack(self._steps[since:steps])
 
-    def _kept(self, steps: int, since: int = 0) -> TokenScores:
-        """The scores (B, T) of the first steps, from step ``since`` on."""
-        top_ids, top = zip(*self._top[since:steps], strict=True)
-        return TokenScores(
-            torch.stack(self._logprobs[since:steps], dim=1),
-            torch.stack(self._entropies[since:steps], dim=1),
-            torch.stack(top_ids, dim=1),
-            torch.stack(top, dim=1),
-        )
-
-    def _take(self, chosen: Tensor) -> None:
-        assert self._waiting is not None  # noqa: S101 - set by the step before
+    def _take(self, rows: Tensor, chosen: Tensor) -> None:
+        """Keep the scores of the ids (B,) that were chosen by these log-probabilities (B, V)."""
         self._chosen.append(chosen)
-        index = chosen.to(self._waiting.device).unsqueeze(1)
-        self._logprobs.append(self._waiting.gather(1, index).squeeze(1))
+        self._steps.append(scores_of(rows, chosen.to(rows.device), self._top_k))

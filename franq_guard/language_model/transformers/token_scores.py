@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -12,8 +11,7 @@ from torch import Tensor
 from franq_guard.records import Span, Token
 
 
-@dataclass(frozen=True, slots=True)
-class TokenScores:
+class TokenScores(NamedTuple):
     """For each position: ``logprob`` and ``entropy`` (...) in nats, ``top_*`` (..., k)."""
 
     logprob: Tensor
@@ -23,23 +21,15 @@ class TokenScores:
 
     def rows(self, index: Any) -> TokenScores:
         """The scores of some positions."""
-        return TokenScores(
-            self.logprob[index],
-            self.entropy[index],
-            self.top_ids[index],
-            self.top_logprobs[index],
-        )
+        return TokenScores(*(column[index] for column in self))
 
     def cpu(self) -> TokenScores:
         """The scores in CPU memory."""
-        return TokenScores(
-            self.logprob.cpu(), self.entropy.cpu(), self.top_ids.cpu(), self.top_logprobs.cpu()
-        )
+        return TokenScores(*(column.cpu() for column in self))
 
     def tokens(self, ids: list[int], spans: list[Span]) -> tuple[Token, ...]:
         """The tokens of a sequence's positions (T,), with one copy to the CPU per array."""
-        columns = (self.logprob, self.entropy, self.top_ids, self.top_logprobs)
-        lists = [column.tolist() for column in columns]
+        lists = [column.tolist() for column in self]
         return tuple(
             Token(i, a, b, logprob, entropy, tuple(zip(top_ids, top, strict=True)))
             for i, (a, b), logprob, entropy, top_ids, top in zip(ids, spans, *lists, strict=True)
@@ -59,9 +49,8 @@ def entropy_and_top(rows: Tensor, top_k: int) -> tuple[Tensor, Tensor, Tensor]:
     return entropy, ids, top
 
 
-def token_scores(logits: Tensor, chosen: Tensor, top_k: int) -> TokenScores:
-    """The scores from logits (..., V) and the ids (...) that were chosen."""
-    rows = log_probs(logits)
+def scores_of(rows: Tensor, chosen: Tensor, top_k: int) -> TokenScores:
+    """The scores from log-probabilities (..., V) and the ids (...) that were chosen."""
     logprob = rows.gather(-1, chosen.unsqueeze(-1)).squeeze(-1)
     return TokenScores(logprob, *entropy_and_top(rows, top_k))
 
@@ -71,26 +60,16 @@ def scores_of_chunks(chunks: Iterable[Tensor], chosen: Tensor, top_k: int) -> To
     parts, at = [], 0
     for logits in chunks:
         wanted = chosen[at : at + len(logits)].to(logits.device)
-        parts.append(token_scores(logits, wanted, top_k))
+        parts.append(scores_of(log_probs(logits), wanted, top_k))
         at += len(logits)
     return cat(parts).cpu()
 
 
-def cat(parts: list[TokenScores]) -> TokenScores:
+def cat(parts: Iterable[TokenScores]) -> TokenScores:
     """The parts concatenated along the first axis."""
-    return TokenScores(
-        torch.cat([p.logprob for p in parts]),
-        torch.cat([p.entropy for p in parts]),
-        torch.cat([p.top_ids for p in parts]),
-        torch.cat([p.top_logprobs for p in parts]),
-    )
+    return TokenScores(*map(torch.cat, zip(*parts, strict=True)))
 
 
-def stack(parts: list[TokenScores]) -> TokenScores:
+def stack(parts: Iterable[TokenScores]) -> TokenScores:
     """The parts stacked along a new second axis: steps (B,) become rows (B, T)."""
-    return TokenScores(
-        torch.stack([p.logprob for p in parts], dim=1),
-        torch.stack([p.entropy for p in parts], dim=1),
-        torch.stack([p.top_ids for p in parts], dim=1),
-        torch.stack([p.top_logprobs for p in parts], dim=1),
-    )
+    return TokenScores(*(torch.stack(column, dim=1) for column in zip(*parts, strict=True)))
