@@ -16,6 +16,9 @@ import typer
 from franq_guard.cli.configuration import Configuration, in_force
 from franq_guard.cli.console import bar, fail, needing, say
 from franq_guard.cli.options import (
+    BatchSizeOption,
+    CalibratorOption,
+    EvidenceOption,
     FalseBelowOption,
     MapOption,
     ModelOption,
@@ -53,14 +56,9 @@ ActorsOption = Annotated[
 GpusOption = Annotated[float, typer.Option(min=0, help="GPUs of each actor, also a fraction.")]
 CoresOption = Annotated[int, typer.Option(min=1, help="Threads, and cores, of each actor.")]
 BatchRowsOption = Annotated[int, typer.Option(min=1, help="Rows that an actor gets at a time.")]
-BatchSizeOption = Annotated[int, typer.Option(min=1, help="Answers scored together.")]
 FileRowsOption = Annotated[
     int, typer.Option(min=1, help="Rows of a file of results; a killed run loses unwritten ones.")
 ]
-EvidenceOption = Annotated[
-    bool, typer.Option(help="Look for the words in the passages that bear on each claim.")
-]
-CalibratorOption = Annotated[Path | None, typer.Option(help="From franq calibrate.")]
 
 
 @of_a_guard

@@ -11,6 +11,7 @@ import typer
 
 from franq_guard.cli.console import fail, needing, say
 from franq_guard.cli.options import (
+    CalibratorOption,
     FalseBelowOption,
     ModelOption,
     PolicyOption,
@@ -93,7 +94,7 @@ def serve(
     weak: WeakOption = None,
     batch_size: Annotated[int, typer.Option(help="Answers checked together at most.")] = 16,
     queue: Annotated[int, typer.Option(help="Answers that may wait; one more gets 503.")] = 256,
-    calibrator: Annotated[Path | None, typer.Option(help="From franq calibrate.")] = None,
+    calibrator: CalibratorOption = None,
     language_model: ModelOption = None,
     threads: ThreadsOption = None,
 ) -> None:
