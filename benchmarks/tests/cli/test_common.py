@@ -5,6 +5,7 @@ import typer
 
 from franq_bench.cli.common import DType, dtype_of, explained, show
 from franq_guard.basics.numbers import native_bfloat16
+from franq_guard.cli.console import output
 from franq_guard.language_model.asking import NoAnswerError
 
 
@@ -22,6 +23,6 @@ def test_auto_is_the_data_type_of_this_processor():
 
 
 def test_a_narrow_terminal_or_a_pipe_cuts_no_name_short(capfd, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "24")
+    monkeypatch.setattr(output, "_width", 24)  # rich reads COLUMNS once, at its start
     shown = capfd.readouterr().out
     assert "…" not in shown
