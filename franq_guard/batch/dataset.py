@@ -59,6 +59,7 @@ def check_dataset(
     fields: Mapping[str, str] | None = None,
     settings: DatasetSettings | None = None,
     named: Mapping[str, str] | None = None,
+    retry_errors: bool = False,
     progress: Progress | None = None,
 ) -> Report:
     """Check the answers in files and write Parquet; the same call again goes on with a killed run.
@@ -72,13 +73,15 @@ def check_dataset(
         fields: your names of question, passages, answer and id.
         settings: how many processes, and the sizes of what they pass on.
         named: what else the results depend on, by name; a run goes on only with the same.
+        retry_errors: check again the rows whose result is an error; once all rows have a result.
         progress: called every few seconds.
 
     Returns:
         The counts of everything in ``out``.
 
     Raises:
-        ValueError: if a path or ``out`` cannot be used, or ``out`` is of other files.
+        ValueError: if a path or ``out`` cannot be used, ``out`` is of other files, or errors are to
+            be retried before all rows have a result.
         TypeError: if the guard holds a model that cannot be sent to the actors.
         ConnectionError: if there is no Ray cluster at ``settings.address``.
         ModuleNotFoundError: if Ray is not installed.
@@ -91,6 +94,10 @@ def check_dataset(
     total = sum(source.rows for source in sources)
     names = dict(fields or {})
     outputs.begin(sources, {**(named or {}), **{f"field {k}": v for k, v in names.items()}})
+    if retry_errors:
+        if (left := total - len(outputs.done())) > 0:  # files of a killed run may be unfinished
+            raise ValueError(f"{left} row(s) have no result yet: go on without retrying errors")
+        outputs.forget_errors()
     before = done = len(outputs.done())
     if before < total:
         sent = packed(guard or Guard.offline())

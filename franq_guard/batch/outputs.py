@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -120,16 +121,44 @@ class Outputs:
         texts = (text for batch in self._scan("error") for text in batch.column(0).to_pylist())
         return Counter(text for text in texts if text is not None)
 
+    def forget_errors(self) -> None:
+        """Take the rows that have an error out of the results: the next pass checks them again.
+
+        If this is stopped on its way, call it again.
+        """
+        for path in self._files(self.rows):
+            self._keep(path, lambda table: pc.is_null(table["error"]))
+        # Only afterwards: a row that has a result but is not known as done would be there twice.
+        there = self.keys()
+        for path in self._committed():
+            self._keep(path, lambda table: pa.array(np.isin(table["key"].to_numpy(), there)))
+
+    def _keep(self, path: str, wanted: Callable[[pa.Table], Any]) -> None:
+        """Keep the rows of a Parquet file for which ``wanted`` is true; without any, no file."""
+        system, table = place(self._full)[0], self._read(path)
+        kept = table.filter(wanted(table))
+        if not len(kept):
+            system.delete_file(path)
+        elif len(kept) < len(table):
+            folder, _, name = path.rpartition("/")
+            written = f"{folder}/_{name}"  # readers leave it out until it takes the other's place
+            pq.write_table(kept, written, filesystem=system)
+            system.move(written, path)
+
     def _scan(self, column: str) -> Iterator[pa.RecordBatch]:
-        system, inside = place(self.rows)
-        if system.get_file_info(inside).type == fs.FileType.Directory:
-            yield from dataset(inside, filesystem=system).to_batches(columns=[column])
+        if paths := self._files(self.rows):
+            system = place(self.rows)[0]
+            yield from dataset(paths, filesystem=system).to_batches(columns=[column])
 
     def _committed(self) -> list[str]:
-        system, inside = place(self.checkpoint)
+        names = self._files(self.checkpoint)
+        return [name for name in names if not name.endswith(_UNFINISHED)]
+
+    def _files(self, folder: str) -> list[str]:
+        system, inside = place(folder)
         listed = system.get_file_info(fs.FileSelector(inside, allow_not_found=True))
         names = (info.path for info in listed if info.type == fs.FileType.File)
-        return [name for name in names if not name.endswith(_UNFINISHED)]
+        return [name for name in names if not name.rpartition("/")[2].startswith("_")]
 
     def _read(self, path: str) -> pa.Table:
         return pq.read_table(path, filesystem=place(self.checkpoint)[0])

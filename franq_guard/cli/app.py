@@ -50,6 +50,8 @@ def make_app(found: Iterable[EntryPoint]) -> typer.Typer:
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
+        # Plain help: in rich's, what an option does has 20 columns of a terminal of 80.
+        rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     made.callback()(_program)

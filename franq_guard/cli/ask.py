@@ -12,6 +12,7 @@ from franq_guard.cli.answers import Shown
 from franq_guard.cli.configuration import Configuration, in_force
 from franq_guard.cli.console import emit, fail, needing, say, working
 from franq_guard.cli.options import (
+    CalibratorOption,
     FalseBelowOption,
     JsonFlag,
     ModelOption,
@@ -42,7 +43,7 @@ def ask(
     threshold: ThresholdOption = None,
     false_below: FalseBelowOption = None,
     weak: WeakOption = None,
-    calibrator: Annotated[Path | None, typer.Option(help="From franq calibrate.")] = None,
+    calibrator: CalibratorOption = None,
     language_model: ModelOption = None,
     threads: ThreadsOption = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Passages to retrieve.")] = 3,

@@ -14,6 +14,9 @@ import typer
 from franq_guard.cli.configuration import Configuration, in_force
 from franq_guard.cli.console import counter, drop_output, fail, reason, say
 from franq_guard.cli.options import (
+    BatchSizeOption,
+    CalibratorOption,
+    EvidenceOption,
     FalseBelowOption,
     JsonFlag,
     MapOption,
@@ -58,16 +61,14 @@ def check(
     with_passages: Annotated[
         bool, typer.Option("--with-passages", help="Question and passages in the JSON, too.")
     ] = False,
-    evidence: Annotated[
-        bool, typer.Option(help="Look for the words in the passages that bear on each claim.")
-    ] = True,
+    evidence: EvidenceOption = True,
     mapped: MapOption = None,
     policy: PolicyOption = "annotate",
     threshold: ThresholdOption = None,
     false_below: FalseBelowOption = None,
     weak: WeakOption = None,
-    batch_size: Annotated[int, typer.Option(min=1, help="Answers scored together.")] = 8,
-    calibrator: Annotated[Path | None, typer.Option(help="From franq calibrate.")] = None,
+    batch_size: BatchSizeOption = 8,
+    calibrator: CalibratorOption = None,
     language_model: ModelOption = None,
     threads: ThreadsOption = None,
 ) -> None:

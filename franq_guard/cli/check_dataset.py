@@ -16,6 +16,9 @@ import typer
 from franq_guard.cli.configuration import Configuration, in_force
 from franq_guard.cli.console import bar, fail, needing, say
 from franq_guard.cli.options import (
+    BatchSizeOption,
+    CalibratorOption,
+    EvidenceOption,
     FalseBelowOption,
     MapOption,
     ModelOption,
@@ -53,14 +56,13 @@ ActorsOption = Annotated[
 GpusOption = Annotated[float, typer.Option(min=0, help="GPUs of each actor, also a fraction.")]
 CoresOption = Annotated[int, typer.Option(min=1, help="Threads, and cores, of each actor.")]
 BatchRowsOption = Annotated[int, typer.Option(min=1, help="Rows that an actor gets at a time.")]
-BatchSizeOption = Annotated[int, typer.Option(min=1, help="Answers scored together.")]
 FileRowsOption = Annotated[
     int, typer.Option(min=1, help="Rows of a file of results; a killed run loses unwritten ones.")
 ]
-EvidenceOption = Annotated[
-    bool, typer.Option(help="Look for the words in the passages that bear on each claim.")
+RetryFlag = Annotated[
+    bool,
+    typer.Option("--retry-errors", help="Check again the rows whose result so far is an error."),
 ]
-CalibratorOption = Annotated[Path | None, typer.Option(help="From franq calibrate.")]
 
 
 @of_a_guard
@@ -68,6 +70,7 @@ def check_dataset(
     chosen: Configuration,
     paths: PathsArgument,
     out: OutOption,
+    retry_errors: RetryFlag = False,
     address: AddressOption = None,
     num_actors: ActorsOption = None,
     num_gpus: GpusOption = 0.0,
@@ -88,8 +91,9 @@ def check_dataset(
 
     The rows are those of franq check, as columns or lines. Every row gets one row of results; one
     that cannot be read or checked has its error there, and the exit code is 1 then. The same
-    command goes on with a run that was killed. At the end standard error has the counts. --config
-    and the options of the set-up are those of franq check.
+    command goes on with a run that was killed; with --retry-errors it also checks again what
+    failed. At the end standard error has the counts. --config and the options of the set-up are
+    those of franq check.
     """
     with needing("pip install 'franq-guard[offline,ray]'"):
         from franq_guard.batch.settings import DatasetSettings
@@ -115,7 +119,7 @@ def check_dataset(
         chosen=chosen,
     )
     named = _named(guard, chosen, evidence=evidence)
-    report = _checked(paths, out, guard, mapped, settings, named)
+    report = _checked(paths, out, guard, mapped, settings, named, retry_errors=retry_errors)
     if report.errors or report.missing:
         raise typer.Exit(1)
 
@@ -140,6 +144,8 @@ def _checked(
     mapped: list[str] | None,
     settings: DatasetSettings,
     named: dict[str, str],
+    *,
+    retry_errors: bool,
 ) -> Report:
     """Run it, with progress, and say what came of it."""
     from franq_guard.batch.dataset import check_dataset as check
@@ -160,6 +166,7 @@ def _checked(
                 fields=fields,
                 settings=settings,
                 named=named,
+                retry_errors=retry_errors,
                 progress=show,
             )
         except (ValueError, TypeError, ConnectionError) as error:
@@ -185,5 +192,7 @@ def _lines(report: Report, seconds: float) -> Iterator[str]:
         yield f"  {count} x {text}"
     if len(report.errors) > _SHOWN:
         yield f"  and {len(report.errors) - _SHOWN} other errors, in the column error"
+    if report.errors and not report.missing:
+        yield "with --retry-errors the same command checks these rows again"
     if report.missing:
         yield f"{report.missing} row(s) have no result: the same command goes on with them"

@@ -53,6 +53,11 @@ WeakOption = Annotated[
         "Without unsupported, claims that no passage states or contradicts pass unmarked.",
     ),
 ]
+BatchSizeOption = Annotated[int, typer.Option(min=1, help="Answers scored together.")]
+CalibratorOption = Annotated[Path | None, typer.Option(help="From franq calibrate.")]
+EvidenceOption = Annotated[
+    bool, typer.Option(help="Look for the words in the passages that bear on each claim.")
+]
 ModelOption = Annotated[
     str | None,
     typer.Option(

@@ -12,7 +12,6 @@ from importlib.metadata import EntryPoint
 from typing import Any
 
 import typer
-from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
@@ -85,6 +84,17 @@ class StandIn(TyperCommand):
                 fail(f"{self._called} cannot be loaded from {self._entry.value}: {why}")
 
 
+class Commands(TyperGroup):
+    """A group of commands whose help says all of what each command does, not its first words."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands, each with the first paragraph of its help."""
+        known = [(name, self.commands[name].help or "") for name in self.list_commands(ctx)]
+        rows = [(name, " ".join(text.partition("\n\n")[0].split())) for name, text in known]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
 def commands_with(found: Iterable[EntryPoint]) -> type[TyperGroup]:
     """A class of command group that also has the commands of the entry points ``found``.
 
@@ -93,7 +103,7 @@ def commands_with(found: Iterable[EntryPoint]) -> type[TyperGroup]:
     """
     entries = {entry.name: entry for entry in found}
 
-    class Commands(TyperGroup):
+    class All(Commands):
         def __init__(self, **settings: Any) -> None:
             super().__init__(**settings)
             for name in (*KNOWN, *entries):
@@ -107,19 +117,19 @@ def commands_with(found: Iterable[EntryPoint]) -> type[TyperGroup]:
             name, command, rest = super().resolve_command(ctx, args)
             return name, command.command() if isinstance(command, StandIn) else command, rest
 
-    return Commands
+    return All
 
 
 def _help(name: str, entry: EntryPoint | None) -> str:
     known = KNOWN.get(name)
     if entry is None:
         missing = KNOWN[name]
-        return escape(f"{missing.help} (not installed: {missing.install})")
+        return f"{missing.help} (not installed: {missing.install})"
     return known.help if known else f"A command of {entry.module.partition('.')[0]}."
 
 
 def _as_command(name: str, loaded: Any) -> Any:
-    holder = typer.Typer()
+    holder = typer.Typer(rich_markup_mode=None)
     if isinstance(loaded, typer.Typer):
         holder.add_typer(loaded, name=name)
     elif callable(loaded):

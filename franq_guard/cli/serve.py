@@ -11,6 +11,7 @@ import typer
 
 from franq_guard.cli.console import fail, needing, say
 from franq_guard.cli.options import (
+    CalibratorOption,
     FalseBelowOption,
     ModelOption,
     PolicyOption,
@@ -102,7 +103,7 @@ def serve(
     queue: Annotated[int, typer.Option(help="Answers that may wait; one more gets 503.")] = 256,
     batches: Annotated[int, typer.Option(help="Batches in work at once; one more gets 503.")] = 4,
     grace: GraceOption = 50,
-    calibrator: Annotated[Path | None, typer.Option(help="From franq calibrate.")] = None,
+    calibrator: CalibratorOption = None,
     language_model: ModelOption = None,
     threads: ThreadsOption = None,
 ) -> None:

@@ -15,7 +15,7 @@ from tokenize import TokenError, generate_tokens
 from typing import Any
 
 from franq_guard.basics.text import trimmed
-from franq_guard.rows.traces import is_passage
+from franq_guard.rows.traces import is_passage, row_id
 
 __all__ = ["KNOWN", "Fields", "plain_name", "with_row_label"]
 
@@ -86,6 +86,15 @@ class Fields:
         if isinstance(found["passages"], str):
             found["passages"] = _passages_of(found["passages"])
         return found
+
+    def id_of(self, row: dict[str, Any]) -> str | None:
+        """The row's id, also of a row that lacks other fields.
+
+        Raises:
+            ValueError: if it is neither a string nor an integer.
+        """
+        value = _at(row, self.given.get("id", "id"))
+        return None if value is _NOTHING else row_id({"id": value})
 
     @property
     def columns(self) -> frozenset[str]:

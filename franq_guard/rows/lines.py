@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from franq_guard.records import Trace
+from franq_guard.rows.fields import Fields
 from franq_guard.rows.traces import row_id, trace_from_dict
 
 __all__ = ["Prepare", "RowError", "not_utf8", "read_traces", "trace_of_line", "trace_or_error"]
@@ -118,7 +119,8 @@ def trace_or_error(number: int, row: object, prepare: Prepare | None = None) -> 
     """One row of a table or a JSON text as a trace or an error; see :func:`trace_of_line`."""
     identifier = None
     try:
-        identifier = row_id(row) if isinstance(row, dict) else None
+        if isinstance(row, dict):
+            identifier = prepare.id_of(row) if isinstance(prepare, Fields) else row_id(row)
         return trace_from_dict(prepare(row) if prepare and isinstance(row, dict) else row)
     except ValueError as error:
         return RowError(number, str(error), identifier)

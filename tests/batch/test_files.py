@@ -116,6 +116,30 @@ def test_rows_count_as_done_once_their_file_is_finished(tmp_path):
     assert outputs.labels() == {}
 
 
+def test_rows_with_an_error_can_be_forgotten_and_no_others(tmp_path):
+    outputs = Outputs(str(tmp_path / "out"))
+    written(outputs, "x", [5, 1])
+    written(outputs, "y", [2, 3, 4])
+    file = f"{outputs.rows}/y-0.parquet"
+    table = pq.read_table(file)
+    good = pa.array([None, "bad", None])
+    pq.write_table(table.set_column(table.column_names.index("error"), "error", good), file)
+    for _ in range(2):  # a second time, as after a stop, changes nothing
+        outputs.forget_errors()
+        assert outputs.done().tolist() == outputs.keys().tolist() == [2, 4]
+        assert outputs.errors() == {}
+    assert len(list((tmp_path / "out").rglob("*.parquet"))) == 2
+    assert pq.read_schema(file).equals(table.schema)
+
+
+def test_a_stop_after_the_results_were_taken_out_is_mended_by_the_next_call(tmp_path):
+    outputs = Outputs(str(tmp_path / "out"))
+    written(outputs, "x", [5, 1])
+    (tmp_path / "out" / "rows" / "x-0.parquet").unlink()
+    outputs.forget_errors()
+    assert outputs.done().tolist() == []
+
+
 @pytest.mark.parametrize("wrong", [{"num_actors": 0}, {"threads": 0}, {"num_gpus": -1}])
 def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ValueError, match="must"):

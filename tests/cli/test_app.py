@@ -72,6 +72,16 @@ def test_the_short_options_of_every_program(command):
     assert command("check", "-h").exit_code == 0
 
 
+def test_the_help_leaves_an_options_description_most_of_a_narrow_terminal(command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = command("check", "--help").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any("Look for the words in the passages that bear" in line for line in lines)
+    listed = command("--help").stdout
+    assert "Check the answers in a file; each row has a question," in listed
+    assert "..." not in listed.partition("Commands:")[2]
+
+
 def test_the_commands_are_there_before_the_rules_of_claims_are_read():
     done = python("import sys, franq_guard.cli.app; print('franq_guard.claims' in sys.modules)")
     assert done.stdout == "False\n", done.stderr

@@ -61,6 +61,12 @@ def test_errors_and_missing_rows_are_told_and_end_with_1(run, called):
     assert "  7 x error 7" in result.stderr
     assert "2 other errors" in result.stderr
     assert "2 row(s) have no result: the same command goes on with them" in result.stderr
+    assert "--retry-errors" not in result.stderr  # first those without a result
+
+    called["report"] = dataset.Report(1, 0, 1, Counter(error=1), Counter())
+    result = run("check-dataset", "in", "--out", "out", "--retry-errors")
+    assert called["retry_errors"]
+    assert "with --retry-errors the same command checks these rows again" in result.stderr
 
 
 def test_without_ray_the_command_tells_what_to_install(run, tmp_path, row, monkeypatch):

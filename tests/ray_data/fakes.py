@@ -57,5 +57,5 @@ def language_model():
 
 
 def guard(kind="plain"):
-    kinds = {"plain": faithfulness, "marking": marking_faithfulness}
+    kinds = {"marking": marking_faithfulness, "plain": faithfulness, "mended": faithfulness}
     return Guard(language_model=language_model, faithfulness=kinds[kind])

@@ -109,6 +109,11 @@ def test_a_row_that_ends_its_process_gets_an_error_and_the_others_their_results(
     assert [r["row"] for r in failed] == [21]
     assert "the process that checked this row ended" in failed[0]["error"]
 
+    report = start(JOB, "mended", 8, 10, tmp_path / "out", file).end()
+    assert (report["before"], report["done"], report["errors"]) == (59, 60, {})
+    assert sorted(r["row"] for r in results(tmp_path / "out")) == list(range(1, 61))
+    assert not any(r["error"] for r in results(tmp_path / "out"))
+
 
 def test_the_command_gives_the_guards_own_results_after_a_kill(tmp_path, start):
     """200 rows, the real small model."""

@@ -149,3 +149,12 @@ def test_a_label_of_the_row_is_that_of_its_answer():
     assert (trace.labels[0].is_true, trace.labels[0].is_faithful) == (True, False)
     assert with_row_label(RAGAS_01) is RAGAS_01
     assert with_row_label(row | {"claims": []})["claims"] == []
+
+
+@pytest.mark.parametrize("broken", [{"answer": None}, {"passages": 7}, {"answer": ...}])
+def test_an_error_names_the_row_by_the_id_that_was_mapped(broken):
+    row = {**RAGAS_01, "id": "not this", "log": {"key": 7}, "answer": "A.", **broken}
+    row = {key: value for key, value in row.items() if value is not ...}
+    row.pop("response", None)
+    (error,) = read_traces([json.dumps(row)], prepare=Fields({"id": "log.key"}))
+    assert (type(error), error.id) == (RowError, "7")

@@ -10,10 +10,16 @@ from franq_bench.cli.report import merge, report
 from franq_bench.cli.robustness import robustness
 from franq_bench.cli.short import short
 from franq_bench.cli.verdicts import verdicts
+from franq_guard.cli.plugins import Commands
 
 __all__ = ["bench"]
 
-bench = typer.Typer(help="Benchmarks on data in the documented schema.", no_args_is_help=True)
+bench = typer.Typer(
+    cls=Commands,
+    help="Benchmarks on data in the documented schema.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 for command in (
     report,
     merge,

@@ -112,7 +112,8 @@ def show(rows: Sequence[Mapping[str, Any]], as_json: bool = False) -> None:
         return
     table = Table(box=None)
     for at, key in enumerate(rows[0]):
-        table.add_column(key.replace("_", " "), justify="right" if at else "left")
+        side: Any = "right" if at else "left"
+        table.add_column(key.replace("_", " "), justify=side, overflow="fold")  # nothing is cut
     for row in rows:
         cells = (f"{v:.3f}" if isinstance(v, float) else str(v) for v in row.values())
         table.add_row(*(Text(shown(cell)) for cell in cells))

@@ -23,8 +23,7 @@ class Engine(StrEnum):
 
 EngineOption = Annotated[
     Engine,
-    # The backslash: in a help text [ray] would be markup, and not shown.
-    typer.Option(help="Ray Data also uses other machines (pip install 'franq-bench\\[ray]')."),
+    typer.Option(help="Ray Data also uses other machines (pip install 'franq-bench[ray]')."),
 ]
 WorkersOption = Annotated[
     int | None,

@@ -19,7 +19,7 @@ def robustness(
     markdown: Annotated[Path | None, typer.Option(help="The tables as a Markdown file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, a table each.")] = False,
 ) -> None:
-    """Runs with different ``--retrieval`` side by side, each refitted with its own signals."""
+    """Runs with different --retrieval side by side, each refitted with its own signals."""
     from franq_bench.fits.robustness import Setting
     from franq_bench.fits.robustness import robustness as side_by_side
     from franq_bench.tables.findings import titles_shown

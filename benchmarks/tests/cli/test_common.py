@@ -3,8 +3,9 @@
 import pytest
 import typer
 
-from franq_bench.cli.common import DType, dtype_of, explained
+from franq_bench.cli.common import DType, dtype_of, explained, show
 from franq_guard.basics.numbers import native_bfloat16
+from franq_guard.cli.console import output
 from franq_guard.language_model.asking import NoAnswerError
 
 
@@ -19,3 +20,9 @@ def test_auto_is_the_data_type_of_this_processor():
     assert dtype_of(None) is None
     assert dtype_of(DType.bfloat16) == "bfloat16"
     assert dtype_of(DType.auto) == ("bfloat16" if native_bfloat16() else "float32")
+
+
+def test_a_narrow_terminal_or_a_pipe_cuts_no_name_short(capfd, monkeypatch):
+    monkeypatch.setattr(output, "_width", 24)  # rich reads COLUMNS once, at its start
+    shown = capfd.readouterr().out
+    assert "…" not in shown

@@ -90,6 +90,55 @@ def test_the_five_lines_of_the_front_page():
         assert quoted[words] == made[name], words
 
 
+def reported(run):
+    """The tables of a run's report by heading and method: the cells, without marks of the best."""
+    found, heading = {}, ""
+    for line in (RESULTS / run / "REPORT.md").read_text(encoding="utf-8").splitlines():
+        heading = line[3:] if line.startswith("## ") else heading
+        if line.startswith("| "):
+            first, *rest = (cell.strip(" *_") for cell in line.strip("|").split(" | "))
+            found.setdefault((heading, first), [cell.replace("_", "") for cell in rest])
+    return {key: [cell.replace("*", "") for cell in cells] for key, cells in found.items()}
+
+
+METHODS = {
+    "faithfulness score": "Faithfulness score",
+    "Logistic regression of FRANQ's three signals": "Logistic regression (FRANQ features)",
+    "XGBoost, FRANQ features": "XGBoost (FRANQ features)",
+    "XGBoost, all methods": "XGBoost (all features)",
+    "FRANQ, not calibrated": "FRANQ, no calibration",
+    "FRANQ, condition-calibrated, ours": "FRANQ, condition-calibrated",
+}
+"""Rows of the page of the paper's tables that the reports call otherwise."""
+RANKS = ("PR-AUC", "PRR (at most half rejected)")
+
+
+def test_the_page_of_the_papers_tables_long_form():
+    runs = {"claims-factcheck-gpt": 0, "long-form": 2, "claims-refchecker-nq": 0}
+    made = {run: reported(run) for run in runs}
+    quoted = page_rows("docs/paper-tables.md", "## Claims of longer answers")
+    del quoted["method"], quoted["---"]
+    assert len(quoted) == 11
+    for words, cells in quoted.items():
+        method = METHODS.get(words, words)
+        expected = [made[run][metric, method][at] for run, at in runs.items() for metric in RANKS]
+        assert cells == expected, words
+
+
+def test_the_page_of_the_papers_tables_short_form():
+    made = reported("short")
+    metrics = (*RANKS, "ROC-AUC", "Expected calibration error")
+    quoted = page_rows("docs/paper-tables.md", "## Short form")
+    known = 0
+    for words, cells in quoted.items():
+        method = METHODS.get(words.partition(" (no condition")[0], words)
+        if (RANKS[0], method) in made and not words.startswith("method"):
+            means = [made.get((metric, method), [""] * 5)[4] for metric in metrics]
+            assert cells == [*means[:2], *(mean.partition(" ")[0] for mean in means[2:])], words
+            known += 1
+    assert known == 13
+
+
 def test_what_is_called_supported():
     report = (RESULTS / "own-long" / "REPORT.md").read_text(encoding="utf-8")
     lines = re.findall(r"^\| [^|]*0\.1[^|]* \| (\d+) \| (\d+)% \| (\d+)% \|$", report, re.MULTILINE)
