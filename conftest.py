@@ -1,0 +1,16 @@
+"""Shared by the tests of all four distributions: no network, and one bundled model for a process."""
+
+import os
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def smollm():
+    """The bundled model: 540 MB and seconds to load, so all files of tests share it."""
+    from franq_guard.language_model import load_bundled
+
+    return load_bundled()
