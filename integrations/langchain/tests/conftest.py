@@ -17,4 +17,4 @@ def pipe(smollm2):
     """A short greedy HuggingFacePipeline over it."""
     from langchain_franq.local import pipeline_of
 
-    return pipeline_of(smollm2, max_new_tokens=12)
+    return pipeline_of(smollm2, max_new_tokens=6)
