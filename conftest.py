@@ -1,4 +1,4 @@
-"""Shared by the tests of all four distributions: no network, and one bundled model for a process."""
+"""Shared by the tests of all distributions: no network, and one bundled model for a process."""
 
 import os
 import sys
