@@ -1,9 +1,4 @@
-"""Shared by all tests: no network, and one guard on fakes."""
-
-import os
-
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
-os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+"""Shared by all tests of the core: how random examples are drawn, and one guard on fakes."""
 
 import pytest
 from hypothesis import settings
@@ -21,10 +16,3 @@ def fake_guard():
     from franq_guard.testing import FakeFaithfulness, FakeLanguageModel
 
     return Guard(language_model=FakeLanguageModel(), faithfulness=FakeFaithfulness())
-
-
-@pytest.fixture(scope="session")
-def smollm():
-    from franq_guard.language_model import load_bundled
-
-    return load_bundled()

@@ -1,21 +1,10 @@
-"""Shared by the benchmark's tests: no network, the bundled model loaded once, labelled claims."""
+"""Shared by the benchmark's tests: labelled claims."""
 
 import json
-import os
-
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
-os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 import pytest
 
 COUNTRIES = ["Norway", "Portugal", "Kenya", "Peru", "Austria", "Ghana", "Chile", "Nepal"]
-
-
-@pytest.fixture(scope="session")
-def smollm():
-    from franq_guard.language_model import load_bundled
-
-    return load_bundled()
 
 
 def _claim_row(i, claim, label, *, kind="factuality", response=None, question=None, **more):

@@ -1,7 +1,5 @@
 """The guard of the pages: the real one, with models that are loaded once for all pages."""
 
-from functools import cache
-
 import pytest
 
 
@@ -12,19 +10,14 @@ def small():
     return SmallFaithfulness.bundled()
 
 
-@pytest.fixture(scope="session")
-def language_model():
-    """A function that gives the bundled language model: few pages need it."""
-    from franq_guard.language_model import load_bundled
-
-    return cache(load_bundled)
-
-
 @pytest.fixture
-def shared_models(monkeypatch, small, language_model):
-    """``Guard.offline()`` as it is, but that it takes the models that are there already."""
+def shared_models(monkeypatch, small, request):
+    """``Guard.offline()`` as it is, but that it takes the models that are there already.
+
+    Few pages need the language model, so it is loaded when one asks for it.
+    """
     from franq_guard.faithfulness.small.model import SmallFaithfulness
     from franq_guard.language_model.transformers import smollm2
 
     monkeypatch.setattr(SmallFaithfulness, "bundled", staticmethod(lambda: small))
-    monkeypatch.setattr(smollm2, "load_bundled", language_model)
+    monkeypatch.setattr(smollm2, "load_bundled", lambda: request.getfixturevalue("smollm"))

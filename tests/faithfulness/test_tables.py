@@ -206,11 +206,18 @@ def test_nothing_of_a_text_is_lost(one, other):
 
 
 @pytest.mark.parametrize(
-    ("kind", "most_stated", "fewest_changed"), [("table", 18, 100), ("sections", 18, 47)]
+    ("kind", "step", "most_stated", "fewest_changed"),
+    [
+        ("table", 4, 3, 27),  # 1 of 39 and 29 of 37; another processor may move some
+        ("sections", 4, 6, 10),  # 4 of 22 and 12 of 22
+        pytest.param("table", 1, 18, 100, marks=pytest.mark.slow),
+        pytest.param("sections", 1, 18, 47, marks=pytest.mark.slow),
+    ],
 )
-def test_the_shipped_model_reads_structured_text(model, kind, most_stated, fewest_changed):
+def test_the_shipped_model_reads_structured_text(model, kind, step, most_stated, fewest_changed):
     """Invented passages, half of them written by somebody who did not know how they are read.
 
+    Every fourth is read here, and all of them by ``make test-slow``.
     Before, 38 of the 139 stated claims of tables lay below the bound and 52 of the 131 wrong ones,
     of other structured text 17 of 83 and 30 of 83.
     """
@@ -218,8 +225,7 @@ def test_the_shipped_model_reads_structured_text(model, kind, most_stated, fewes
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     asked = [
         (row["passages"][0], answer["answer"][slice(*claim["span"])], claim["stated"])
-        for row in rows
-        if row["register"] == kind
+        for row in [row for row in rows if row["register"] == kind][::step]
         for answer in row["answers"]
         for claim in answer["claims"]
     ]

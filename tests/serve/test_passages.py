@@ -114,9 +114,9 @@ def test_nested_blocks_leave_no_piece_in_the_question():
         "<document><source>b</source>a</document>",
     ],
 )
-def test_a_megabyte_of_tags_is_read_in_one_pass(piece):
-    """What is quadratic takes minutes here."""
-    content = piece * (1_000_000 // len(piece))
+def test_a_long_run_of_tags_is_read_in_one_pass(piece):
+    """What is quadratic takes a minute here."""
+    content = piece * (300_000 // len(piece))
     assert question_in([{"role": "user", "content": content}]) in ("", content)
     found = passages_in({"messages": [{"role": "user", "content": content}]})
     assert {passage.text for passage in found} <= {"a"}

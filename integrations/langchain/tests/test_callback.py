@@ -137,7 +137,7 @@ def test_several_answers_of_a_run_are_reported_together():
     assert report.id is not None
 
 
-@pytest.mark.parametrize("runs", [400, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [80, pytest.param(1000, marks=pytest.mark.slow)])
 def test_runs_at_once_keep_apart(runs):
     half = runs // 2
     watch, guard, reports = watching(queue_size=runs)

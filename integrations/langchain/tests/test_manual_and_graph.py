@@ -45,7 +45,7 @@ def test_a_plain_function_is_captured():
     assert guard.traces[0].generation.prompt.startswith("Use this:")
 
 
-def test_a_hundred_tasks_keep_apart():
+def test_tasks_keep_apart():
     guard = ScriptedGuard()
 
     async def one(run: int) -> str:
@@ -56,9 +56,9 @@ def test_a_hundred_tasks_keep_apart():
         return (await done.acheck(guard, question(run), answer)).text
 
     async def all_runs():
-        return await asyncio.gather(*(one(run) for run in range(100)))
+        return await asyncio.gather(*(one(run) for run in range(40)))
 
-    assert asyncio.run(all_runs()) == [expected(run) for run in range(100)]
+    assert asyncio.run(all_runs()) == [expected(run) for run in range(40)]
 
 
 def test_nothing_is_captured_outside():

@@ -47,7 +47,7 @@ async def arun_one(surface, way: str, number: int) -> str:
     return await (surface.ainvoke if way == "ainvoke" else surface.astream)(question(number))
 
 
-@pytest.mark.parametrize("runs", [500, pytest.param(5000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [150, pytest.param(1500, marks=pytest.mark.slow)])
 def test_mixed_runs_with_a_secret_each(runs):
     guard = Noting()
     surfaces = [make(guard) for make in SURFACES.values()]

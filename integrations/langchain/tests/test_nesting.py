@@ -10,7 +10,7 @@ from langchain_franq import guard_chain
 
 from .fakes import ScriptedChat, ScriptedGuard, ScriptedLLM, expected, lcel, question
 
-RUNS = 200
+RUNS = 40
 QUESTIONS = [question(i) for i in range(RUNS)]
 EXPECTED = [expected(i) for i in range(RUNS)]
 

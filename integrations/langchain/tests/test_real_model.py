@@ -91,7 +91,7 @@ def test_a_pipeline_that_repeats_the_prompt(smollm2):
         "text-generation",
         model=smollm2.model,
         tokenizer=smollm2.tokenizer,
-        max_new_tokens=8,
+        max_new_tokens=6,
         do_sample=False,
     )
     guard = ScriptedGuard()

@@ -1,13 +1,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 
 import pytest
-
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
-os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(autouse=True)
@@ -21,11 +16,9 @@ def _main_event_loop():
 
 
 @pytest.fixture(scope="session")
-def smollm2():
-    """The bundled model, loaded once."""
+def smollm2(smollm):
+    """The bundled model, on one thread."""
     import torch
 
-    from franq_guard.language_model import load_bundled
-
     torch.set_num_threads(1)
-    return load_bundled()
+    return smollm

@@ -19,7 +19,7 @@ from .agent_fakes import function_agent, look_up, run_of
 from .fakes import RunRetriever, ScriptedChat, ScriptedGuard, marked, memory_of, question, said
 from .test_concurrency import alive
 
-TALKS = 200
+TALKS = 40
 
 
 def conversations(guard):
@@ -107,7 +107,7 @@ def test_async_streams_opened_in_one_task_and_read_in_another():
     assert asyncio.run(run()) == [marked(i) for i in range(TALKS)]
 
 
-@pytest.mark.parametrize("turns", [100, pytest.param(2500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("turns", [10, pytest.param(300, marks=pytest.mark.slow)])
 def test_conversations_keep_nothing_of_a_turn(turns):
     """Turns twice as many: one answered at once, one streamed."""
     guard = ScriptedGuard()
@@ -131,7 +131,7 @@ AGENTS = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecati
 
 
 @AGENTS
-@pytest.mark.parametrize("times", [15, pytest.param(5000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [8, pytest.param(500, marks=pytest.mark.slow)])
 def test_agents_keep_nothing_of_a_run(times):
     guard = ScriptedGuard()
     agent = guard_agent(function_agent(), guard)
@@ -167,7 +167,7 @@ def assert_own_runs(results, guard):
 
 @AGENTS
 @pytest.mark.parametrize("kind", ["function", "workflow"])
-def test_200_runs_of_one_agent_in_tasks(kind):
+def test_runs_of_one_agent_in_tasks(kind):
     guard = ScriptedGuard()
     agent = agents(kind, guard)
 
@@ -179,7 +179,7 @@ def test_200_runs_of_one_agent_in_tasks(kind):
 
 @AGENTS
 @pytest.mark.parametrize("kind", ["function", "workflow"])
-def test_200_runs_of_one_agent_in_threads(kind):
+def test_runs_of_one_agent_in_threads(kind):
     guard = ScriptedGuard()
     agent = agents(kind, guard)
 

@@ -145,7 +145,7 @@ ASKABLE = [(name, mode) for name, mode in CASES if "claims" not in mode or "Agen
 SHARED = guard()
 
 
-@pytest.mark.parametrize("runs", [500, pytest.param(5000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [150, pytest.param(1500, marks=pytest.mark.slow)])
 def test_of_many_mixed_runs_none_is_mixed_and_none_is_early(runs):
     """Each run has a secret of its own, which no text may show before its check."""
     shares = [range(1000 + i, 1000 + runs, 4) for i in range(4)]

@@ -464,7 +464,7 @@ def test_a_callback_manager_never_raises_into_the_engine(legacy, monkeypatch):
 # Many runs at once ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("runs", [100, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [40, pytest.param(500, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("way", ["tasks", "streams", "threads", "callbacks"])
 def test_of_many_runs_at_once_none_is_mixed(guard, runs, way):
     handler = FranqHandler(guard, queue_size=10_000)
@@ -490,7 +490,7 @@ def test_of_many_runs_at_once_none_is_mixed(guard, runs, way):
 
 
 @pytest.mark.filterwarnings("ignore:is_running called:DeprecationWarning")
-@pytest.mark.parametrize("runs", [100, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [40, pytest.param(500, marks=pytest.mark.slow)])
 def test_of_all_applications_at_once_none_is_mixed(watch, guard, runs):
     async def all_of_them():
         asked = (answer_of(*UNGUARDED[i % len(UNGUARDED)], 1000 + i) for i in range(runs))

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import socket
+import ssl
 import threading
 
 import httpx
@@ -121,9 +122,12 @@ class Proxied:
 def proxied(monkeypatch):
     """``proxied(guard, **settings)``: a running proxy and its upstream.
 
-    On a busy machine 200 connections at once may take more than the usual seconds.
+    On a busy machine many connections at once may take more than the usual seconds. To load the
+    certificates of the web costs each client 50 ms, and nobody speaks TLS here.
     """
     monkeypatch.setattr(upstream_module, "_CONNECT", 60.0)
+    bare = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    monkeypatch.setattr(ssl, "create_default_context", lambda **_: bare)
     with contextlib.ExitStack() as stack:
 
         def start(guard=None, **settings):
