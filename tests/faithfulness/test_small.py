@@ -215,6 +215,24 @@ def test_evidence_is_the_supporting_sentence(model):
     assert 0 <= first.score <= 1
 
 
+def test_a_passage_that_was_retrieved_twice_is_read_once(model):
+    """The words of the second sentence are nearest to the claim, the third one refutes it."""
+    passage = (
+        "The bridge opened in 1937. The chief engineer of the bridge came late. "
+        "The chief engineer was Joseph Strauss."
+    )
+    claims = ["The chief engineer was Gustave Eiffel.", "The bridge opened in 1937."]
+    overlapping = "The chief engineer of the bridge came late. The chief engineer was Joseph Strauss."
+    for claim in claims:
+        one = model.score_passages([[passage]], [claim])
+        assert model.score_passages([[passage, passage]], [claim]) == one
+        once, twice = (model.nli_passages([of], [claim])[0] for of in ([passage], [passage] * 2))
+        assert np.array_equal(once, twice[:1])
+        assert np.array_equal(once, twice[1:])
+        first = model.evidence([passage], [claim])[0]
+        assert model.evidence([passage, overlapping], [claim])[0] == first
+
+
 def test_no_passage_no_evidence(model):
     assert model.evidence([], ["A claim."]) == [None]
     assert model.evidence(["  ", Passage("")], ["A claim.", "Another."]) == [None, None]

@@ -46,14 +46,17 @@ class Cut:
 
     @classmethod
     def of(cls, texts: Texts) -> Cut:
-        """Cut each text separately, so that no chunk spans two passages."""
-        texts = tuple(map(as_seen, texts))
+        """Cut each text separately, so that no chunk spans two passages.
+
+        What was retrieved twice is read once, be it a passage or a sentence of overlapping ones.
+        """
+        texts = tuple(dict.fromkeys(map(as_seen, texts)))
         written = [written_out(text).text for text in texts]
         return cls(
             "\n\n".join(texts),
             "\n".join(written),
             tuple(chunk for text in texts for chunk in chunk_texts(text)),
-            tuple(text[a:b] for text in written for a, b in stretches(text)),
+            tuple(dict.fromkeys(text[a:b] for text in written for a, b in stretches(text))),
             frozenset(row.sentence() for text in texts for _, rows in tables(text) for row in rows),
         )
 

@@ -41,7 +41,7 @@ from franq_guard.faithfulness.small.refuting import (
 from franq_guard.faithfulness.small.replaced import Replaced, replaced
 from franq_guard.faithfulness.small.spelling import SPELLING, as_written
 from franq_guard.faithfulness.small.written_out import written_out
-from franq_guard.records import Evidence, Passage
+from franq_guard.records import Evidence, Passage, Span
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -287,10 +287,13 @@ class SmallFaithfulness:
         """
         _check(claims, claims)
         texts = [written_out(text) for text in texts_of(passages)]
-        places = [(number, span) for number, t in enumerate(texts) for span in stretches(t.text)]
+        places: dict[str, tuple[int, Span]] = {}
+        for number, text in enumerate(texts):
+            for a, b in stretches(text.text):
+                places.setdefault(text.text[a:b], (number, (a, b)))
         if not places:
             return [None] * len(claims)
-        read = [texts[number].text[a:b] for number, (a, b) in places]
+        read = list(places)
         whole = "\n".join(text.text for text in texts)
         spelled = [as_written(claim, whole) for claim in claims]
         near = [nearest(claim, read) for claim in spelled]
@@ -299,7 +302,7 @@ class SmallFaithfulness:
         found: list[Evidence | None] = []
         for best in near:
             value, place = max((next(scores), -rank) for rank, _ in enumerate(best))
-            number, span = places[best[-place]]
+            number, span = places[read[best[-place]]]
             start, end = texts[number].original(*span)
             found.append(Evidence(number, start, end, value))
         return found
